@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .treatWarning("ExplicitSendable", as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+// Tests hold bytes and pointers to other processes freely, so they do without
+// the memory safety warnings; everything else is as strict as the sources.
+let testSettings: [SwiftSetting] = Array(settings.dropFirst(2))
+
+let package = Package(
+  name: "RestorationKit",
+  platforms: [.macOS(.v26), .iOS(.v26)],
+  products: [
+    .library(name: "RestorationKit", targets: ["RestorationKit"]),
+    .library(name: "ArchiveCodec", targets: ["ArchiveCodec"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSodium", pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+    .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
+    .target(name: "RestorationKit", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["ArchiveCodec", "RestorationKit"],
+      path: "Tests/TestSupport", swiftSettings: testSettings),
+    .testTarget(
+      name: "ArchiveCodecTests", dependencies: ["ArchiveCodec", "TestSupport"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "RestorationKitTests", dependencies: ["ArchiveCodec", "RestorationKit", "TestSupport"],
+      swiftSettings: testSettings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,172 @@
+/// A failure to write, open or read an archive.
+///
+/// The description is one or two sentences: what happened, and what to do. It
+/// never holds a key or a stored value; it may hold the names of record keys.
+public struct ArchiveError: Error, Hashable, Sendable {
+  /// The kind of failure; compare this to decide what to do.
+  public let code: Code
+
+  /// The position in bytes, in the file or in the record, where it was found.
+  public let offset: Int?
+
+  /// The keys that lead to the value, outermost first; empty for a whole file.
+  public let path: [String]
+
+  /// The limit, type or version that the failure is about.
+  public let subject: String?
+
+  /// The operating system's error number, if the failure came from there.
+  public let systemError: Int32?
+
+  package init(
+    _ code: Code, offset: Int? = nil, path: [String] = [], subject: String? = nil,
+    systemError: Int32? = nil
+  ) {
+    self.code = code
+    self.offset = offset
+    self.path = path
+    self.subject = subject
+    self.systemError = systemError
+  }
+
+  package func at(_ key: String) -> ArchiveError {
+    ArchiveError(
+      code, offset: offset, path: [key] + path, subject: subject, systemError: systemError)
+  }
+}
+
+extension ArchiveError {
+  /// The kind of a failure. More kinds may come; handle unknown ones.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The name of the code, as in `damaged`.
+    public let description: String
+
+    fileprivate let advice: String
+
+    private init(_ name: String, _ advice: String) {
+      description = name
+      self.advice = advice
+    }
+
+    /// Compares the names.
+    public static func == (left: Code, right: Code) -> Bool {
+      left.description == right.description
+    }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) {
+      hasher.combine(description)
+    }
+
+    /// The bytes do not begin as an archive does.
+    public static let notAnArchive = Code(
+      "notAnArchive", "This is not an archive. Check that the path names the right file.")
+
+    /// The archive has a major version that this library does not know.
+    public static let unsupportedVersion = Code(
+      "unsupportedVersion",
+      "The archive was written by a newer version of the format. Update the app to open it.")
+
+    /// The archive needs a feature that this library does not know.
+    public static let unsupportedFeature = Code(
+      "unsupportedFeature",
+      "The archive uses a feature that this version does not know. Update the app to open it.")
+
+    /// A byte is not what was written; nothing of the damaged part is used.
+    public static let damaged = Code(
+      "damaged",
+      "The archive was changed or damaged after it was written. Restore it from a backup,"
+        + " or delete it to start afresh.")
+
+    /// The archive ends before it should.
+    public static let truncated = Code(
+      "truncated",
+      "The archive ends too early. Restore it from a backup, or delete it to start afresh.")
+
+    /// No slot of the archive opens with this key.
+    public static let wrongKey = Code(
+      "wrongKey", "The key does not open this archive. Use the key that it was written with.")
+
+    /// The key is right, but the archive belongs to another context.
+    public static let wrongContext = Code(
+      "wrongContext",
+      "The archive belongs to another application, state or user."
+        + " Open it with the context that it was written with.")
+
+    /// Something is larger than ``ArchiveLimits`` allows.
+    public static let limitExceeded = Code(
+      "limitExceeded", "A limit was exceeded. Store less in one piece, or raise the limit.")
+
+    /// The content is authentic, but not well formed.
+    public static let malformed = Code(
+      "malformed", "The content breaks the rules of the format. The program that wrote it has a bug.")
+
+    /// The key holds a value of another type.
+    public static let typeMismatch = Code(
+      "typeMismatch", "The stored value has another type. Decode it as the type it was encoded as.")
+
+    /// The stored number does not fit into the requested type.
+    public static let numberOutOfRange = Code(
+      "numberOutOfRange", "The stored number does not fit. Decode it as a wider type.")
+
+    /// A required key is absent.
+    public static let keyNotFound = Code(
+      "keyNotFound", "There is no value for this key. Use decodeIfPresent where it may be absent.")
+
+    /// A directory, FIFO, device or symbolic link is in place of the file.
+    public static let notAFile = Code(
+      "notAFile", "The path does not name a regular file. Move away what is there.")
+
+    /// The operating system does not allow the access.
+    public static let permissionDenied = Code(
+      "permissionDenied",
+      "There is no permission. Check the owner and the mode of the file and its directory.")
+
+    /// There is no space left, or a quota is used up.
+    public static let storageFull = Code(
+      "storageFull", "The disk is full. Free some space and save again; the old file is unchanged.")
+
+    /// The operating system reports another failure.
+    public static let inputOutput = Code(
+      "inputOutput", "Reading or writing failed. Check the disk and the path.")
+
+    /// There is no key where one is needed to open an archive.
+    public static let keyMissing = Code(
+      "keyMissing",
+      "The key that opens this archive is not there. Put the key file back, or delete the archive.")
+
+    /// The key file is not one, or was damaged.
+    public static let keyDamaged = Code(
+      "keyDamaged", "The key file is damaged. Restore it from a backup.")
+
+    /// Others than the owner may read or change the key file.
+    public static let keyExposed = Code(
+      "keyExposed", "The key file is open to other users. Run chmod 600 on it.")
+
+    /// libsodium could not be started, or secret memory could not be had.
+    public static let cryptographyUnavailable = Code(
+      "cryptographyUnavailable", "libsodium could not start. Check its installation.")
+
+    /// The encoder was used outside the call that it was made for.
+    public static let encoderClosed = Code(
+      "encoderClosed", "An encoder was used after its record was finished. Do not keep encoders.")
+  }
+}
+
+extension ArchiveError: CustomStringConvertible {
+  /// What happened and what to do, in plain words; the text may change.
+  public var description: String {
+    var details: [String] = []
+    if let subject { details.append(Self.shortened(subject)) }
+    if !path.isEmpty { details.append("at \(Self.shortened(path.joined(separator: ".")))") }
+    if let offset { details.append("byte \(offset)") }
+    if let systemError { details.append("system error \(systemError)") }
+    return details.isEmpty
+      ? code.advice : "\(code.advice) (\(code): \(details.joined(separator: ", ")))"
+  }
+
+  /// Names come from archives, so a hostile one could flood a log.
+  private static func shortened(_ text: String) -> String {
+    text.count <= 120 ? text : text.prefix(120) + "…"
+  }
+}

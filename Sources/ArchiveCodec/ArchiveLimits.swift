@@ -1,0 +1,47 @@
+/// The sizes that an archive may have; the same for writing and for reading.
+///
+/// Each is checked before memory is taken for what it limits, and a value over
+/// it is an ``ArchiveError`` with the code `limitExceeded`.
+public struct ArchiveLimits: Hashable, Sendable {
+  /// The bytes of one record; at most 16 MiB − 1, which the format can address.
+  public let recordByteCount: Int
+
+  /// The bytes of one string or byte sequence.
+  public let stringByteCount: Int
+
+  /// The UTF-8 bytes of one key.
+  public let keyByteCount: Int
+
+  /// How deep containers may be nested in one record.
+  public let depth: Int
+
+  /// The number of different keys that get a short form in one archive.
+  public let symbolCount: Int
+
+  /// The UTF-8 bytes of all keys that get a short form.
+  public let symbolByteCount: Int
+
+  /// The bytes of the footer.
+  public let footerByteCount: Int
+
+  /// Creates limits; each is at most what the format allows.
+  ///
+  /// - Parameters:
+  ///   - recordByteCount: The bytes of one record.
+  ///   - stringByteCount: The bytes of one string or byte sequence.
+  ///   - depth: How deep containers may be nested.
+  public init(
+    recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128
+  ) {
+    self.recordByteCount = min(max(recordByteCount, 64), 1 << 24 - 1)
+    self.stringByteCount = min(max(stringByteCount, 0), 1 << 24 - 1)
+    self.depth = min(max(depth, 1), 128)
+    keyByteCount = 1 << 10
+    symbolCount = 1 << 16
+    symbolByteCount = 1 << 20
+    footerByteCount = 1 << 20
+  }
+
+  /// What the format allows.
+  public static let standard = ArchiveLimits()
+}

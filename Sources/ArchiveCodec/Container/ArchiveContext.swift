@@ -1,0 +1,24 @@
+/// What an archive belongs to: an application, a state, a user.
+///
+/// The context is part of every key and is not stored. An archive opens only
+/// with the context that it was written with, so one of another app or user
+/// cannot be put in its place, even under the same key.
+public struct ArchiveContext: Hashable, Sendable {
+  /// The fields, in the order that they were given.
+  public let fields: [String]
+
+  let hash: [UInt8]
+
+  /// Creates a context from fields; order and number matter.
+  ///
+  /// - Parameter fields: For example an application identifier and a name.
+  public init(_ fields: [String]) {
+    self.fields = fields
+    var writer = ByteWriter()
+    for field in fields {
+      writer.writeVarint(UInt64(field.utf8.count))
+      writer.write(field.utf8)
+    }
+    hash = KeyDerivation.context.hash(writer.bytes)
+  }
+}

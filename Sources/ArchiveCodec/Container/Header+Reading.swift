@@ -1,0 +1,84 @@
+/// The header of a file that is being opened, with the bytes it came from.
+struct StoredHeader: Sendable {
+  let header: Header
+  /// The bytes that the MAC covers, with zeros in place of the checksum.
+  private let authenticatedBytes: [UInt8]
+  private let mac: [UInt8]
+
+  /// Reads and checks all that can be checked without a key.
+  ///
+  /// The version comes before the checksum, because a newer version may have
+  /// its checksum elsewhere.
+  init(reading file: any ArchiveFile) throws(ArchiveError) {
+    let start = try file.read(at: 0, count: min(file.byteCount, Header.fixedByteCount))
+    let magic = start.prefix(Header.magic.count)
+    guard Header.magic.starts(with: magic) else { throw ArchiveError(.notAnArchive, offset: 0) }
+    guard start.count >= 12 else { throw ArchiveError(.truncated, offset: start.count) }
+    guard start[8] == Header.majorVersion else {
+      throw ArchiveError(.unsupportedVersion, offset: 8, subject: "version \(start[8])")
+    }
+    guard start.count == Header.fixedByteCount else {
+      throw ArchiveError(.truncated, offset: start.count)
+    }
+    let slotCount = Int(start[26])
+    let byteCount = Int(start[10]) | Int(start[11]) << 8
+    guard Header.slotCounts.contains(slotCount), byteCount == Header.byteCount(slotCount: slotCount)
+    else { throw ArchiveError(.damaged, offset: 10, subject: "header") }
+    guard file.byteCount >= byteCount else {
+      throw ArchiveError(.truncated, offset: file.byteCount)
+    }
+    try self.init(decoding: try file.read(at: 0, count: byteCount), slotCount: slotCount)
+  }
+
+  private init(decoding bytes: [UInt8], slotCount: Int) throws(ArchiveError) {
+    var cleared = bytes
+    cleared.replaceSubrange(Header.checksumRange, with: [UInt8](repeating: 0, count: 8))
+    guard Header.checksum(of: cleared) == Array(bytes[Header.checksumRange]) else {
+      throw ArchiveError(.damaged, offset: Header.checksumRange.lowerBound, subject: "header")
+    }
+    authenticatedBytes = cleared.dropLast(Header.macByteCount)
+    mac = Array(bytes.suffix(Header.macByteCount))
+
+    var reader = ByteReader(bytes, from: 12)
+    guard try reader.readInteger(UInt32.self) == 0 else {
+      throw ArchiveError(.unsupportedFeature, offset: 12, subject: "required feature")
+    }
+    reader.offset += 8
+    guard try reader.readByte() == Header.suite else {
+      throw ArchiveError(.unsupportedFeature, offset: 24, subject: "cipher suite")
+    }
+    let chunkSize = try reader.readByte()
+    guard Header.chunkSizes.contains(chunkSize) else {
+      throw ArchiveError(.unsupportedFeature, offset: 25, subject: "chunk size")
+    }
+    reader.offset = Header.checksumRange.upperBound
+    var header = Header(
+      chunkSize: chunkSize, archiveID: try reader.readBytes(count: 16),
+      fileSalt: try reader.readBytes(count: 16), baseGeneration: try reader.readInteger(),
+      predecessorMAC: try reader.readBytes(count: 32))
+    reader.offset = Header.fixedByteCount
+    for _ in 0..<slotCount { header.slots.append(try KeySlot(from: &reader)) }
+    self.header = header
+  }
+
+  /// Finds the slot of the key and makes the keys of the file.
+  func unlock(_ key: ArchiveKey, context: ArchiveContext) throws(ArchiveError) -> KeySchedule {
+    let head = header.head
+    var failure = ArchiveError.Code.wrongKey
+    for slot in header.slots where slot.type == KeySlot.rawKey {
+      switch try slot.match(key, head: head, context: context) {
+      case .nothing: continue
+      case .keyInOtherContext: failure = .wrongContext
+      case .key:
+        let schedule = try KeySchedule(
+          dataKey: try slot.dataKey(key, head: head, context: context),
+          fileSalt: header.fileSalt, head: head, context: context)
+        guard isEqualInConstantTime(schedule.headerMAC(authenticatedBytes), mac) else {
+          throw ArchiveError(.damaged, offset: header.byteCount - 32, subject: "header")
+        }
+        return schedule
+      }
+    }
+    throw ArchiveError(failure)
+  }
+}

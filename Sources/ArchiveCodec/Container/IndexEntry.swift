@@ -1,0 +1,28 @@
+/// Where a record lies in the commit's content: 16 bytes in the index.
+struct IndexEntry: Hashable, Sendable {
+  static let byteCount = 16
+
+  let record: UInt64
+  /// Where the record's frame begins, in the content of the commit; 40 bits.
+  let offset: Int
+  /// The bytes of the frame's payload; 24 bits, 0 for a removed record.
+  let byteCount: Int
+
+  var frameRange: Range<Int> {
+    offset..<offset + FrameKind.byteCount(payloadByteCount: byteCount)
+  }
+
+  func write(to writer: inout ByteWriter) {
+    writer.writeInteger(record)
+    writer.writeLowBytes(of: UInt64(offset), count: 5)
+    writer.writeLowBytes(of: UInt64(byteCount), count: 3)
+  }
+}
+
+extension IndexEntry {
+  init(from reader: inout ByteReader) throws(ArchiveError) {
+    record = try reader.readInteger()
+    offset = Int(try reader.readLowBytes(count: 5))
+    byteCount = Int(try reader.readLowBytes(count: 3))
+  }
+}

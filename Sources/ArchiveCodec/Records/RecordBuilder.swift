@@ -1,0 +1,110 @@
+/// Collects the records of an archive before they are sealed.
+///
+/// Encoding runs where the values live; the result is a value that can be
+/// sealed and written elsewhere.
+///
+///     let builder = RecordBuilder()
+///     try builder.append(record: 1) { $0.encode("draft", forKey: "text") }
+///     let records = try builder.finish()
+public final class RecordBuilder {
+  /// The limits that the records keep.
+  public let limits: ArchiveLimits
+
+  var writer: ValueWriter
+  var symbols = SymbolTable()
+  private var index: [IndexEntry] = []
+
+  /// Creates a builder without records.
+  ///
+  /// - Parameter limits: What a record may hold.
+  public init(limits: ArchiveLimits = .standard) {
+    self.limits = limits
+    writer = ValueWriter(limits: limits)
+  }
+
+  /// A place to come back to when what follows is abandoned.
+  var mark: Mark {
+    get {
+      Mark(
+        byteCount: writer.output.count, symbolCount: symbols.names.count,
+        depth: writer.depth, failure: writer.failure)
+    }
+    set {
+      writer.output.truncate(to: newValue.byteCount)
+      symbols.truncate(to: newValue.symbolCount)
+      writer.depth = newValue.depth
+      writer.failure = newValue.failure
+    }
+  }
+
+  struct Mark {
+    let byteCount: Int
+    let symbolCount: Int
+    let depth: Int
+    let failure: ArchiveError?
+  }
+
+  /// Adds a record; if anything throws, nothing of it remains.
+  ///
+  /// - Parameters:
+  ///   - record: The identifier, not 0 and used once in an archive.
+  ///   - body: Encodes the values; the encoder is closed when it returns.
+  /// - Throws: What `body` throws; ``ArchiveError`` with `limitExceeded` if a
+  ///   key, value or the whole record is too large.
+  /// - Complexity: O(*n*) in the size of the record, if keys come in the same
+  ///   order for records of one kind; O(*n* log *n*) otherwise.
+  public func append(record: UInt64, _ body: (KeyedEncoder) throws -> Void) throws {
+    let start = mark
+    let encoder = KeyedEncoder(self)
+    do {
+      writer.output.writeInteger(record)
+      encoder.openMap()
+      try body(encoder)
+      encoder.close()
+      if let failure = writer.failure { throw failure }
+      let length = writer.output.count - start.byteCount
+      guard length <= limits.recordByteCount else {
+        throw ArchiveError(.limitExceeded, subject: "bytes of a record")
+      }
+      writer.output.insert(
+        FrameKind.record.header(payloadByteCount: length), at: start.byteCount)
+      index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
+    } catch {
+      encoder.abandon()
+      mark = start
+      throw error
+    }
+  }
+
+  /// The records so far, ready to be sealed.
+  ///
+  /// - Throws: ``ArchiveError`` with `malformed` if an identifier is 0 or was
+  ///   used twice.
+  /// - Complexity: O(*n* log *n*) in the number of records.
+  public func finish() throws(ArchiveError) -> RecordBatch {
+    let sorted = index.sorted { $0.record < $1.record }
+    for (place, entry) in sorted.enumerated() {
+      guard entry.record > (place == 0 ? 0 : sorted[place - 1].record) else {
+        throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
+      }
+    }
+    return RecordBatch(frames: writer.output.bytes, index: sorted, symbols: symbols)
+  }
+}
+
+/// Encoded records on their way into an archive.
+public struct RecordBatch: Sendable {
+  let frames: [UInt8]
+  /// In the order of the record identifiers.
+  let index: [IndexEntry]
+  let symbols: SymbolTable
+
+  /// The number of records.
+  public var count: Int { index.count }
+
+  /// The size of the records in bytes, before sealing.
+  public var byteCount: Int { frames.count }
+}
+
+@available(*, unavailable, message: "pass on what finish() returns")
+extension RecordBuilder: Sendable {}

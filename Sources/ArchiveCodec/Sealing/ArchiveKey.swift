@@ -1,0 +1,43 @@
+internal import CSodium
+
+/// A 256-bit key that opens archives, in guarded memory.
+///
+/// The bytes are wiped when the last reference goes. They are in no
+/// description, and no API gives them out except ``KeyFile``, which writes
+/// them to a file.
+public final class ArchiveKey: Sendable {
+  /// The size of a key in bytes.
+  public static let byteCount = 32
+
+  let secret: SecretBytes
+
+  init(_ secret: consuming SecretBytes) {
+    self.secret = secret
+  }
+
+  /// Makes a new random key.
+  ///
+  /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.
+  public convenience init() throws(ArchiveError) {
+    try self.init(random: .system)
+  }
+
+  package convenience init(random: RandomSource) throws(ArchiveError) {
+    self.init(try SecretBytes(random, count: Self.byteCount))
+  }
+
+  /// Takes a key from memory that you own, and wipes that memory.
+  ///
+  /// - Parameter bytes: Exactly 32 bytes; all zero afterwards, also on error.
+  /// - Throws: ``ArchiveError`` with `keyDamaged` for another number of bytes,
+  ///   or `cryptographyUnavailable`.
+  public convenience init(moving bytes: UnsafeMutableRawBufferPointer) throws(ArchiveError) {
+    guard let base = bytes.baseAddress else { throw ArchiveError(.keyDamaged) }
+    defer { unsafe sodium_memzero(base, bytes.count) }
+    guard bytes.count == Self.byteCount else { throw ArchiveError(.keyDamaged) }
+    self.init(
+      try unsafe SecretBytes(count: Self.byteCount) {
+        unsafe $0.copyMemory(from: base, byteCount: Self.byteCount)
+      })
+  }
+}

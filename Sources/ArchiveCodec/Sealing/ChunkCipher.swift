@@ -1,0 +1,46 @@
+internal import CSodium
+
+/// Seals and opens the chunks of one commit with ChaCha20-Poly1305-IETF.
+///
+/// The nonce is the chunk's number and whether it is the last. There is no
+/// associated data: the commit's whole history is in its key, so a chunk can
+/// only be opened in its own place. A zero nonce to begin with is right here,
+/// because the key belongs to this commit alone.
+struct ChunkCipher: ~Copyable, Sendable {
+  static let tagByteCount = 16
+
+  private let key: SecretBytes
+
+  init(_ key: consuming SecretBytes) {
+    self.key = key
+  }
+
+  private func nonce(_ number: UInt64, isLast: Bool) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.writeInteger(number)
+    writer.writeInteger(UInt32(isLast ? 1 : 0))
+    return writer.bytes
+  }
+
+  func seal(_ plaintext: [UInt8], number: UInt64, isLast: Bool) -> [UInt8] {
+    var sealed = [UInt8](repeating: 0, count: plaintext.count + Self.tagByteCount)
+    unsafe key.withBytes { key in
+      _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
+        &sealed, nil, plaintext, UInt64(plaintext.count), nil, 0, nil,
+        nonce(number, isLast: isLast), key)
+    }
+    return sealed
+  }
+
+  /// Returns the plaintext, or nil if a bit of it is not what was sealed.
+  func open(_ sealed: [UInt8], number: UInt64, isLast: Bool) -> [UInt8]? {
+    guard sealed.count >= Self.tagByteCount else { return nil }
+    var plaintext = [UInt8](repeating: 0, count: sealed.count - Self.tagByteCount)
+    let status = unsafe key.withBytes { key in
+      unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
+        &plaintext, nil, nil, sealed, UInt64(sealed.count), nil, 0,
+        nonce(number, isLast: isLast), key)
+    }
+    return status == 0 ? plaintext : nil
+  }
+}

@@ -1,0 +1,53 @@
+internal import CSodium
+
+/// Keyed BLAKE2b with a salt and a personalization, as libsodium 1.0.18 has it.
+///
+/// Each use has a label of its own, so no output of one use can stand for that
+/// of another, even for equal inputs.
+enum KeyDerivation: String {
+  case checksum = "RKA1 checksum"
+  case context = "RKA1 context"
+  case slot = "RKA1 slot"
+  case keyCheck = "RKA1 key check"
+  case fileKeys = "RKA1 file keys"
+  case headerMAC = "RKA1 header MAC"
+  case genesis = "RKA1 genesis"
+  case chainKeys = "RKA1 chain keys"
+  case salt = "RKA1 salt"
+  case commitKey = "RKA1 commit key"
+  case chainMAC = "RKA1 chain MAC"
+
+  static let saltByteCount = 16
+  static let keyByteCount = 32
+
+  /// Fills `count` bytes, at most 64, which may be secret memory.
+  ///
+  /// The key has 32 bytes; without one it is a plain hash.
+  func derive(
+    into output: UnsafeMutableRawPointer, count: Int, key: UnsafeRawPointer?,
+    salt: [UInt8] = zeroSalt, input: [UInt8]
+  ) {
+    precondition(salt.count == Self.saltByteCount)
+    let label = Array(rawValue.utf8) + Array(repeating: 0, count: 16 - rawValue.utf8.count)
+    let status = unsafe crypto_generichash_blake2b_salt_personal(
+      output, count, input, UInt64(input.count), key, key == nil ? 0 : Self.keyByteCount, salt,
+      label)
+    precondition(status == 0)
+  }
+
+  /// Derives something that is not secret: a MAC, a salt, a check.
+  func derivePublic(
+    count: Int, key: UnsafeRawPointer?, salt: [UInt8] = zeroSalt, input: [UInt8]
+  ) -> [UInt8] {
+    var output = [UInt8](repeating: 0, count: count)
+    unsafe derive(into: &output, count: count, key: key, salt: salt, input: input)
+    return output
+  }
+
+  static let zeroSalt = [UInt8](repeating: 0, count: saltByteCount)
+
+  /// Hashes without a key.
+  func hash(_ input: [UInt8], count: Int = 32) -> [UInt8] {
+    unsafe derivePublic(count: count, key: nil, input: input)
+  }
+}

@@ -1,0 +1,38 @@
+internal import CSodium
+
+/// Starts libsodium once, before anything of it is used.
+enum Sodium {
+  private static let status = sodium_init()
+
+  static func start() throws(ArchiveError) {
+    // 1 means that somebody else in the process started it before.
+    guard status >= 0 else { throw ArchiveError(.cryptographyUnavailable) }
+  }
+}
+
+/// Where keys and salts come from: the system, or a fixed stream in a test.
+@safe
+package struct RandomSource: Sendable {
+  let fill: @Sendable (UnsafeMutableRawPointer, _ count: Int) -> Void
+
+  package init(fill: @escaping @Sendable (UnsafeMutableRawPointer, _ count: Int) -> Void) {
+    unsafe self.fill = fill
+  }
+
+  /// The generator of the operating system.
+  package static let system = unsafe RandomSource { bytes, count in
+    unsafe randombytes_buf(bytes, count)
+  }
+
+  package func bytes(count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    unsafe fill(&bytes, count)
+    return bytes
+  }
+}
+
+/// Compares in a time that does not depend on where the bytes differ.
+func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+  guard left.count == right.count else { return false }
+  return unsafe sodium_memcmp(left, right, left.count) == 0
+}

@@ -1,0 +1,55 @@
+/// A place that holds one archive: a file, memory, or a faulty one in a test.
+public protocol ArchiveStorage: Sendable {
+  /// Opens what is stored for reading, nil if nothing is.
+  ///
+  /// What was opened stays as it was while a new archive replaces it.
+  ///
+  /// - Throws: ``ArchiveError``: `notAFile`, `permissionDenied`, `inputOutput`.
+  func open() throws(ArchiveError) -> (any ArchiveFile)?
+
+  /// Replaces what is stored by what the body writes, all or nothing.
+  ///
+  /// When it returns, the new archive is on stable storage.
+  ///
+  /// - Parameter body: Writes the bytes in order.
+  /// - Throws: What `body` throws; ``ArchiveError``: `storageFull`,
+  ///   `permissionDenied`, `notAFile`, `inputOutput`. What was stored before is
+  ///   unchanged then.
+  func replace(
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError)
+
+  /// Removes what is stored; nothing stored is not an error.
+  ///
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
+  func remove() throws(ArchiveError)
+
+  /// Moves what is stored out of the way and keeps it.
+  ///
+  /// For an archive that could not be opened, so that the next one does not
+  /// destroy it. Nothing stored is not an error.
+  ///
+  /// - Returns: Where it is now, for a person to read; nil if nothing was stored.
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
+  func setAside() throws(ArchiveError) -> String?
+}
+
+/// The stored bytes of an archive, open for reading.
+public protocol ArchiveFile: Sendable {
+  /// The size in bytes when it was opened.
+  var byteCount: Int { get }
+
+  /// Reads exactly `count` bytes.
+  ///
+  /// - Throws: ``ArchiveError`` with `truncated` if there are fewer, or
+  ///   `inputOutput`.
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8]
+}
+
+/// Takes the bytes of an archive in order.
+public protocol ArchiveSink: AnyObject {
+  /// Writes all of the bytes.
+  ///
+  /// - Throws: ``ArchiveError`` with `storageFull` or `inputOutput`.
+  func write(_ bytes: [UInt8]) throws(ArchiveError)
+}

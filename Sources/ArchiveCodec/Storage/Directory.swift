@@ -1,0 +1,124 @@
+#if canImport(Glibc)
+package import Glibc
+#elseif canImport(Musl)
+package import Musl
+#elseif canImport(Darwin)
+package import Darwin
+#endif
+
+/// A directory into which files are put so that they survive a power cut.
+package struct Directory: Sendable {
+  package let path: String
+
+  package init(_ path: String) {
+    self.path = path
+  }
+
+  package func child(_ name: String) -> String {
+    path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+  }
+
+  /// Makes the directory and its parents, open to the owner alone.
+  ///
+  /// What exists is left as it is.
+  package func create() throws(ArchiveError) {
+    var made = path.hasPrefix("/") ? "/" : ""
+    for component in path.split(separator: "/") {
+      made = made.isEmpty ? String(component) : Directory(made).child(String(component))
+      guard unsafe mkdir(made, 0o700) != 0 else { continue }
+      let number = errno
+      guard try Self.status(of: made, following: true) != nil else {
+        throw ArchiveError(systemError: number)
+      }
+    }
+  }
+
+  /// Puts new and renamed entries on stable storage.
+  package func synchronize() throws(ArchiveError) {
+    let handle = try OpenFile(path, O_RDONLY | O_DIRECTORY)
+    try SystemCall.check { fsync(handle.descriptor) }
+  }
+
+  /// The status of a path, nil if nothing is there.
+  package static func status(
+    of path: String, following: Bool = false
+  ) throws(ArchiveError) -> stat? {
+    var status = stat()
+    do {
+      try SystemCall.check {
+        unsafe following ? stat(path, &status) : lstat(path, &status)
+      }
+    } catch where error.systemError == ENOENT {
+      return nil
+    }
+    return status
+  }
+
+  /// Writes a file under a temporary name, puts it on stable storage, and then
+  /// gives it its name.
+  ///
+  /// If anything fails before the last step, no trace is left.
+  ///
+  /// - Parameters:
+  ///   - name: The final name.
+  ///   - write: Writes the content.
+  ///   - publish: Gives the file at the first path the second path.
+  package func place(
+    _ name: String, _ write: (borrowing OpenFile) throws(ArchiveError) -> Void,
+    publish: (_ temporary: String, _ final: String) -> CInt
+  ) throws(ArchiveError) {
+    try sweepTemporaries(of: name)
+    let temporary = child(
+      Self.temporaryPrefix(name) + String(UInt64.random(in: .min ... .max), radix: 36)
+        + Self.temporarySuffix)
+    do {
+      let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+      try write(file)
+      try file.synchronize()
+      try SystemCall.check { publish(temporary, child(name)) }
+    } catch {
+      _ = unsafe unlink(temporary)
+      throw error
+    }
+    try synchronize()
+  }
+
+  private static let temporarySuffix = ".tmp"
+
+  private static func temporaryPrefix(_ name: String) -> String { ".\(name)." }
+
+  /// Removes what writers that were killed left behind.
+  ///
+  /// Only files of this owner that are older than any write can take, since
+  /// another process may be writing now.
+  private func sweepTemporaries(of name: String) throws(ArchiveError) {
+    guard let stream = unsafe opendir(path) else { throw ArchiveError(systemError: errno) }
+    defer { unsafe closedir(stream) }
+    while let entry = unsafe readdir(stream) {
+      let candidate = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(
+          to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)
+        ) { unsafe String(cString: $0) }
+      }
+      guard candidate.hasPrefix(Self.temporaryPrefix(name)),
+        candidate.hasSuffix(Self.temporarySuffix),
+        let status = try Self.status(of: child(candidate)), status.st_uid == geteuid(),
+        status.modificationTime < time(nil) - Self.longestWrite
+      else { continue }
+      _ = unsafe unlink(child(candidate))
+    }
+  }
+
+  /// In seconds.
+  private static let longestWrite = 600
+}
+
+extension stat {
+  fileprivate var modificationTime: time_t {
+    #if canImport(Darwin)
+    st_mtimespec.tv_sec
+    #else
+    st_mtim.tv_sec
+    #endif
+  }
+}

@@ -1,0 +1,122 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// An archive in a file.
+///
+/// A new archive is written to a temporary file in the same directory, put on
+/// stable storage and renamed into place, so that at any moment the whole old
+/// or the whole new archive is there. Files have the mode 0600. A directory,
+/// FIFO, device or symbolic link in place of the file is refused.
+public struct FileStorage: ArchiveStorage {
+  /// The path of the file.
+  public let path: String
+
+  /// Creates a storage for a path; the file need not exist.
+  ///
+  /// - Parameter path: The path of the file.
+  public init(path: String) {
+    self.path = path
+  }
+
+  private var directory: Directory {
+    guard let slash = path.lastIndex(of: "/") else { return Directory(".") }
+    return Directory(slash == path.startIndex ? "/" : String(path[..<slash]))
+  }
+
+  private var name: String {
+    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
+  /// Opens the file, nil if there is none.
+  public func open() throws(ArchiveError) -> (any ArchiveFile)? {
+    try StoredFile(path)
+  }
+
+  /// Writes a new file, makes its directory if needed, and renames it into place.
+  public func replace(
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try directory.create()
+    _ = try isStored()
+    try directory.place(name) { file throws(ArchiveError) in
+      try body(FileSink(file.descriptor))
+    } publish: { temporary, final in
+      unsafe rename(temporary, final)
+    }
+  }
+
+  /// Removes the file.
+  public func remove() throws(ArchiveError) {
+    guard try isStored() else { return }
+    try SystemCall.check { unsafe unlink(path) }
+    try directory.synchronize()
+  }
+
+  /// Renames the file to a free name beside it.
+  public func setAside() throws(ArchiveError) -> String? {
+    guard try isStored() else { return nil }
+    for number in 1... {
+      let kept = "\(path).unreadable-\(number)"
+      do {
+        // A hard link fails if the name is taken, where a rename would replace.
+        try SystemCall.check { unsafe link(path, kept) }
+      } catch where error.systemError == EEXIST {
+        continue
+      }
+      try SystemCall.check { unsafe unlink(path) }
+      try directory.synchronize()
+      return kept
+    }
+    return nil
+  }
+
+  /// Whether a regular file is there; throws if something else is.
+  private func isStored() throws(ArchiveError) -> Bool {
+    guard let status = try Directory.status(of: path) else { return false }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
+    return true
+  }
+}
+
+private final class StoredFile: ArchiveFile {
+  private let file: OpenFile
+  let byteCount: Int
+
+  init?(_ path: String) throws(ArchiveError) {
+    guard let file = try OpenFile.reading(path) else { return nil }
+    byteCount = Int(try file.status().st_size)
+    self.file = file
+  }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    guard offset >= 0, count >= 0, offset <= byteCount, count <= byteCount - offset else {
+      throw ArchiveError(.truncated, offset: byteCount)
+    }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = try unsafe bytes.withUnsafeMutableBufferPointer { (buffer) throws(ArchiveError) in
+      try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+    }
+    guard got == count else { throw ArchiveError(.truncated, offset: offset + got) }
+    return bytes
+  }
+}
+
+/// Writes to a descriptor that its maker keeps open.
+private final class FileSink: ArchiveSink {
+  private let descriptor: CInt
+
+  init(_ descriptor: CInt) {
+    self.descriptor = descriptor
+  }
+
+  func write(_ bytes: [UInt8]) throws(ArchiveError) {
+    try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
+      try unsafe OpenFile.write(UnsafeRawBufferPointer(buffer), to: descriptor)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A file that holds one key, readable by its owner alone.
+///
+/// Keep it away from the archives that it opens: in another directory, and out
+/// of the same backup.
+public struct KeyFile: Hashable, Sendable {
+  /// The path of the file.
+  public let path: String
+
+  /// Names a key file, which need not exist.
+  ///
+  /// - Parameter path: The path of the file.
+  public init(path: String) {
+    self.path = path
+  }
+
+  /// Reads the key, nil if there is no file.
+  ///
+  /// - Returns: The key, or nil.
+  /// - Throws: ``ArchiveError``: `keyDamaged` if it is not an intact key file,
+  ///   `keyExposed` if others may read or change it, `notAFile`,
+  ///   `permissionDenied`, `inputOutput`. An absent file is not an error.
+  public func load() throws(ArchiveError) -> ArchiveKey? {
+    guard let file = try OpenFile.reading(path) else { return nil }
+    let status = try file.status()
+    guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() else {
+      throw ArchiveError(.keyExposed, subject: path)
+    }
+    guard status.st_size == ArchiveKey.fileByteCount else {
+      throw ArchiveError(.keyDamaged, subject: path)
+    }
+    return try ArchiveKey(readingKeyFile: file)
+  }
+
+  /// Reads the key, or makes a new one if there is no file.
+  ///
+  /// The file appears whole or not at all. If another process makes one at the
+  /// same time, both get the same key.
+  ///
+  /// - Returns: The key that the file holds now.
+  /// - Throws: ``ArchiveError`` as ``load()`` does, and `storageFull`. A file
+  ///   that is there but cannot be used is never replaced.
+  public func loadOrCreate() throws(ArchiveError) -> ArchiveKey {
+    if let key = try load() { return key }
+    let key = try ArchiveKey()
+    let slash = path.lastIndex(of: "/")
+    let directory = Directory(slash.map { String(path[...$0]) } ?? ".")
+    try directory.create()
+    do {
+      try directory.place(slash.map { String(path[path.index(after: $0)...]) } ?? path) {
+        file throws(ArchiveError) in try key.write(to: file)
+      } publish: { temporary, final in
+        // A link, unlike a rename, does not replace a key that another made.
+        let status = unsafe link(temporary, final)
+        if status == 0 { _ = unsafe unlink(temporary) }
+        return status
+      }
+      return key
+    } catch {
+      guard error.systemError == EEXIST, let other = try load() else { throw error }
+      return other
+    }
+  }
+}

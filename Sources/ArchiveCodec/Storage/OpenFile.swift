@@ -1,0 +1,88 @@
+#if canImport(Glibc)
+package import Glibc
+#elseif canImport(Musl)
+package import Musl
+#elseif canImport(Darwin)
+package import Darwin
+#endif
+
+/// An open file descriptor that closes itself, with the few calls needed here.
+package struct OpenFile: ~Copyable, Sendable {
+  package let descriptor: CInt
+
+  deinit {
+    _ = close(descriptor)
+  }
+
+  /// Opens a path; it never follows a link in the last place, and never waits
+  /// for the other end of a FIFO.
+  package init(_ path: String, _ flags: CInt, mode: mode_t = 0) throws(ArchiveError) {
+    descriptor = try SystemCall.check {
+      unsafe open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode)
+    }
+  }
+
+  /// Opens a regular file for reading, nil if there is none.
+  package static func reading(_ path: String) throws(ArchiveError) -> OpenFile? {
+    let file: OpenFile
+    do {
+      file = try OpenFile(path, O_RDONLY)
+    } catch where error.systemError == ENOENT {
+      return nil
+    }
+    guard try file.status().st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
+    return file
+  }
+
+  package func status() throws(ArchiveError) -> stat {
+    var status = stat()
+    try SystemCall.check { unsafe fstat(descriptor, &status) }
+    return status
+  }
+
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
+    try unsafe Self.write(bytes, to: descriptor)
+  }
+
+  package static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: CInt
+  ) throws(ArchiveError) {
+    var written = 0
+    while written < bytes.count {
+      written += try SystemCall.check {
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+        return unsafe systemWrite(descriptor, rest.baseAddress, rest.count)
+      }
+    }
+  }
+
+  /// Fills the buffer from an offset; returns fewer bytes at the end.
+  package func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int
+  ) throws(ArchiveError) -> Int {
+    var position = 0
+    while position < buffer.count {
+      let count = try SystemCall.check {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[position...])
+        return unsafe pread(descriptor, rest.baseAddress, rest.count, off_t(offset + position))
+      }
+      guard count > 0 else { break }
+      position += count
+    }
+    return position
+  }
+
+  /// Puts what was written on stable storage.
+  package func synchronize() throws(ArchiveError) {
+    #if canImport(Darwin)
+    // fsync leaves the data in the drive's cache there.
+    if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    try SystemCall.check { fsync(descriptor) }
+  }
+}
+
+/// `write` alone would name the method inside the type.
+private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  unsafe write(descriptor, bytes, count)
+}

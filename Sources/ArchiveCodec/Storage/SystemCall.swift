@@ -1,0 +1,37 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+package enum SystemCall {
+  /// Calls until the call is not interrupted; −1 is a failure.
+  @discardableResult
+  package static func check<Result: SignedInteger>(
+    _ call: () -> Result
+  ) throws(ArchiveError) -> Result {
+    while true {
+      let result = call()
+      if result != -1 { return result }
+      let number = errno
+      if number != EINTR { throw ArchiveError(systemError: number) }
+    }
+  }
+}
+
+extension ArchiveError {
+  /// What the operating system's error number means to somebody who stores a
+  /// file.
+  package init(systemError number: CInt) {
+    let code: Code =
+      switch number {
+      case EACCES, EPERM, EROFS: .permissionDenied
+      case ENOSPC, EDQUOT, EFBIG: .storageFull
+      case EISDIR, ENOTDIR, ELOOP, ENXIO: .notAFile
+      default: .inputOutput
+      }
+    self.init(code, systemError: number)
+  }
+}

@@ -1,0 +1,43 @@
+extension ArchiveValue where Self: FixedWidthInteger {
+  /// Writes the integer in as few bytes as it needs.
+  public func write(to writer: inout ValueWriter) {
+    writer.write(self)
+  }
+
+  /// Writes the integers packed, each as wide as the widest needs.
+  public static func writeArray(_ values: [Self], to writer: inout ValueWriter) {
+    writer.writePackedIntegers(values)
+  }
+
+  /// Reads an integer of any width that fits.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> Self {
+    try reader.readInteger()
+  }
+
+  /// Reads integers of any width that fit.
+  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Self] {
+    try reader.readIntegers()
+  }
+}
+
+extension Int: ArchiveValue {}
+extension Int8: ArchiveValue {}
+extension Int16: ArchiveValue {}
+extension Int32: ArchiveValue {}
+extension Int64: ArchiveValue {}
+extension UInt: ArchiveValue {}
+extension UInt16: ArchiveValue {}
+extension UInt32: ArchiveValue {}
+extension UInt64: ArchiveValue {}
+
+extension UInt8: ArchiveValue {
+  /// Writes bytes, as Data does.
+  public static func writeArray(_ values: [UInt8], to writer: inout ValueWriter) {
+    writer.write(values)
+  }
+
+  /// Reads bytes, or integers that fit into bytes.
+  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [UInt8] {
+    reader.header.kind == .bytes ? Array(try reader.readBytes()) : try reader.readIntegers()
+  }
+}

@@ -1,0 +1,127 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension Bool: ArchiveValue {
+  /// Writes one byte.
+  public func write(to writer: inout ValueWriter) { writer.write(self) }
+
+  /// Reads a Bool.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> Bool {
+    try reader.readBool()
+  }
+}
+
+extension String: ArchiveValue {
+  /// Writes the UTF-8 bytes as they are, without normalization.
+  public func write(to writer: inout ValueWriter) { writer.write(self) }
+
+  /// Reads a string.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> String {
+    try reader.readString()
+  }
+}
+
+extension Float: ArchiveValue {
+  /// Writes the bit pattern, of NaNs too.
+  public func write(to writer: inout ValueWriter) { writer.write(self) }
+
+  /// Writes the bit patterns, packed.
+  public static func writeArray(_ values: [Float], to writer: inout ValueWriter) {
+    writer.startPackedArray(.float, count: values.count)
+    for value in values { writer.output.writeInteger(value.bitPattern) }
+  }
+
+  /// Reads a Float, or a Double that loses nothing.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> Float {
+    try reader.readFloat()
+  }
+
+  /// Reads packed Floats.
+  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Float] {
+    try reader.readPacked(.float) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
+  }
+}
+
+extension Double: ArchiveValue {
+  /// Writes the bit pattern, of NaNs too.
+  public func write(to writer: inout ValueWriter) { writer.write(self) }
+
+  /// Writes the bit patterns, packed.
+  public static func writeArray(_ values: [Double], to writer: inout ValueWriter) {
+    writer.startPackedArray(.double, count: values.count)
+    for value in values { writer.output.writeInteger(value.bitPattern) }
+  }
+
+  /// Reads a Double or a Float.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> Double {
+    try reader.readDouble()
+  }
+
+  /// Reads packed Doubles.
+  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Double] {
+    try reader.readPacked(.double) { Double(bitPattern: $0) }
+  }
+}
+
+extension Date: ArchiveValue {
+  /// Writes the seconds since the start of 2001 in UTC, without loss.
+  public func write(to writer: inout ValueWriter) { writer.write(self) }
+
+  /// Reads a Date.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> Date {
+    try reader.readDate()
+  }
+}
+
+extension UUID: ArchiveValue {
+  /// Writes the 16 bytes.
+  public func write(to writer: inout ValueWriter) { writer.write(self) }
+
+  /// Reads a UUID.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> UUID {
+    try reader.readUUID()
+  }
+}
+
+extension URL: ArchiveValue {
+  /// Writes the absolute string; a base that it was relative to is merged in.
+  public func write(to writer: inout ValueWriter) { writer.write(self) }
+
+  /// Reads a URL.
+  ///
+  /// - Throws: ``ArchiveError`` with `malformed` if the text is not a URL here.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> URL {
+    try reader.readURL()
+  }
+}
+
+extension Data: ArchiveValue {
+  /// Writes the bytes.
+  public func write(to writer: inout ValueWriter) { writer.write(self) }
+
+  /// Reads bytes.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> Data {
+    Data(try reader.readBytes())
+  }
+}
+
+extension UUID {
+  var archivedBytes: [UInt8] {
+    let (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) = uuid
+    return [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
+  }
+
+  /// Takes exactly 16 bytes, as the value header guarantees.
+  init(archivedBytes bytes: ArraySlice<UInt8>) {
+    let start = bytes.startIndex
+    func byte(_ index: Int) -> UInt8 { bytes[start + index] }
+    self.init(
+      uuid: (
+        byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6), byte(7),
+        byte(8), byte(9), byte(10), byte(11), byte(12), byte(13), byte(14), byte(15)
+      ))
+  }
+}

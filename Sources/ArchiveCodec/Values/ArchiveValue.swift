@@ -1,0 +1,92 @@
+/// A type that a keyed archive stores directly, in a form of its own.
+///
+/// The types are Bool, the integers, Float, Double, String, Data, Date, UUID
+/// and URL, arrays of them, and dictionaries from String to them. The set is
+/// closed, because each form is a part of the archive format: write other
+/// types as a nested keyed container, see ``KeyedEncoder``.
+public protocol ArchiveValue: Codable, Sendable {
+  /// Writes the value; called by the encoder.
+  func write(to writer: inout ValueWriter)
+
+  /// Writes an array of values, packed where the format can.
+  static func writeArray(_ values: [Self], to writer: inout ValueWriter)
+
+  /// Reads a value.
+  ///
+  /// - Throws: ``ArchiveError`` with `typeMismatch` for another type and
+  ///   `numberOutOfRange` for a number that does not fit.
+  static func read(from reader: ValueReader) throws(ArchiveError) -> Self
+
+  /// Reads what ``writeArray(_:to:)`` wrote.
+  ///
+  /// - Throws: ``ArchiveError`` as ``read(from:)`` does.
+  static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Self]
+}
+
+extension ArchiveValue {
+  /// Writes the elements one after the other.
+  public static func writeArray(_ values: [Self], to writer: inout ValueWriter) {
+    let start = writer.openContainer()
+    for value in values { value.write(to: &writer) }
+    writer.closeContainer(.array, count: values.count, from: start)
+  }
+
+  /// Reads the elements one after the other.
+  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Self] {
+    try reader.readElements { element throws(ArchiveError) in try read(from: element) }
+  }
+}
+
+extension Array: ArchiveValue where Element: ArchiveValue {
+  /// Writes the elements, packed where the format can.
+  public func write(to writer: inout ValueWriter) {
+    Element.writeArray(self, to: &writer)
+  }
+
+  /// Reads the elements.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> [Element] {
+    try Element.readArray(from: reader)
+  }
+}
+
+extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
+  /// Writes the entries in the order of their keys' UTF-8 bytes.
+  ///
+  /// - Complexity: O(*n* log *n*) in the number of entries.
+  public func write(to writer: inout ValueWriter) {
+    let start = writer.openContainer()
+    for (key, value) in sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      if key.utf8.count > writer.limits.keyByteCount {
+        writer.fail(ArchiveError(.limitExceeded, subject: "bytes of a key"))
+      }
+      writer.output.writeKey(inline: key)
+      value.write(to: &writer)
+    }
+    writer.closeContainer(.map, count: count, from: start)
+  }
+
+  /// Reads the entries.
+  public static func read(from reader: ValueReader) throws(ArchiveError) -> [String: Value] {
+    guard reader.header.kind == .map else { throw reader.mismatch("map") }
+    var keys = ByteReader(
+      reader.bytes, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
+    var result: [String: Value] = [:]
+    while !keys.isAtEnd {
+      guard case .inline(let range) = try keys.readKey(limits: .standard, symbolCount: .max) else {
+        throw reader.mismatch("dictionary")
+      }
+      let key = String(decoding: reader.bytes[range], as: UTF8.self)
+      let value = try ValueReader(reader.bytes, at: keys.offset)
+      do throws(ArchiveError) {
+        guard result.updateValue(try Value.read(from: value), forKey: key) == nil else {
+          // Two spellings of one key: equal as Swift strings, not as bytes.
+          throw ArchiveError(.malformed, offset: range.lowerBound, subject: "equal keys")
+        }
+      } catch {
+        throw error.at(key)
+      }
+      keys.offset = value.header.payload.upperBound
+    }
+    return result
+  }
+}

@@ -1,0 +1,47 @@
+/// Unsigned integers in one to nine bytes, the length in the low bits.
+///
+/// The number of trailing zero bits of the first byte is the number of bytes
+/// that follow, so a reader checks its bounds once. Values have one form, the
+/// shortest; a reader refuses every other, because two encodings of one value
+/// would let two equal archives differ.
+enum PrefixVarint {
+  static func byteCount(of value: UInt64) -> Int {
+    let bits = UInt64.bitWidth - value.leadingZeroBitCount
+    return bits > 56 ? 9 : max(1, (bits + 6) / 7)
+  }
+}
+
+extension ByteWriter {
+  mutating func writeVarint(_ value: UInt64) {
+    let count = PrefixVarint.byteCount(of: value)
+    guard count < 9 else {
+      writeByte(0)
+      return writeInteger(value)
+    }
+    writeLowBytes(of: (value << 1 | 1) << UInt64(count - 1), count: count)
+  }
+}
+
+extension ByteReader {
+  mutating func readVarint() throws(ArchiveError) -> UInt64 {
+    let start = offset
+    let following = try readByte().trailingZeroBitCount
+    guard following < 8 else {
+      let value = try readInteger(UInt64.self)
+      guard PrefixVarint.byteCount(of: value) == 9 else { throw malformed(at: start) }
+      return value
+    }
+    offset = start
+    let value = try readLowBytes(count: following + 1) >> UInt64(following + 1)
+    guard PrefixVarint.byteCount(of: value) == following + 1 else { throw malformed(at: start) }
+    return value
+  }
+
+  /// Reads the length of something that must lie in the rest of these bytes.
+  mutating func readCount() throws(ArchiveError) -> Int {
+    let start = offset
+    let value = try readVarint()
+    guard value <= UInt64(end - offset) else { throw malformed(at: start) }
+    return Int(value)
+  }
+}

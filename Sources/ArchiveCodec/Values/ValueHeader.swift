@@ -1,0 +1,131 @@
+/// What kind of value starts at an offset, and where its payload lies.
+struct ValueHeader: Sendable {
+  enum Kind: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// An integer over `Int64.max`.
+    case largeInteger(UInt64)
+    case float, double, date, uuid, url, string, bytes
+    case array, map
+    case packedArray(PackedElement)
+    case recordReference(UInt64)
+  }
+
+  let kind: Kind
+  /// The bytes after the tag and the lengths; for containers, all elements.
+  let payload: Range<Int>
+  /// The number of elements of an array, or of entries of a map.
+  let count: Int
+
+  init(_ kind: Kind, _ payload: Range<Int>, count: Int = 0) {
+    self.kind = kind
+    self.payload = payload
+    self.count = count
+  }
+
+  /// Names the kind in an error, without the value.
+  var name: String {
+    switch kind {
+    case .null: "null"
+    case .bool: "bool"
+    case .integer, .largeInteger: "integer"
+    case .float: "float"
+    case .double: "double"
+    case .date: "date"
+    case .uuid: "uuid"
+    case .url: "url"
+    case .string: "string"
+    case .bytes: "bytes"
+    case .array: "array"
+    case .map: "map"
+    case .packedArray: "packed array"
+    case .recordReference: "record reference"
+    }
+  }
+}
+
+extension ByteReader {
+  /// Reads one value's tag and lengths; the cursor ends after the whole value.
+  ///
+  /// Every length is checked against the bytes that are there, so the payload
+  /// lies inside them. The payload of a container is not looked at.
+  mutating func readValueHeader() throws(ArchiveError) -> ValueHeader {
+    let start = offset
+    let tag = try readByte()
+    switch tag {
+    case ValueTag.smallIntegers:
+      return scalar(.integer(Int64(tag)))
+    case ValueTag.smallNegatives:
+      return scalar(.integer(-1 - Int64(tag - ValueTag.smallNegatives.lowerBound)))
+    case ValueTag.shortStrings:
+      return ValueHeader(
+        .string, try readRange(count: Int(tag - ValueTag.shortStrings.lowerBound)))
+    case ValueTag.smallArrays:
+      return try container(.array, count: Int(tag - ValueTag.smallArrays.lowerBound))
+    case ValueTag.smallMaps:
+      return try container(.map, count: Int(tag - ValueTag.smallMaps.lowerBound))
+    case ValueTag.null: return scalar(.null)
+    case ValueTag.false: return scalar(.bool(false))
+    case ValueTag.true: return scalar(.bool(true))
+    case ValueTag.positiveInteger:
+      let value = try readVarint()
+      guard value > UInt64(ValueTag.smallIntegers.upperBound) else { throw malformed(at: start) }
+      return scalar(Int64(exactly: value).map(ValueHeader.Kind.integer) ?? .largeInteger(value))
+    case ValueTag.negativeInteger:
+      guard let magnitude = Int64(exactly: try readVarint()), magnitude >= 16 else {
+        throw malformed(at: start)
+      }
+      return scalar(.integer(-1 - magnitude))
+    case ValueTag.float: return ValueHeader(.float, try readRange(count: 4))
+    case ValueTag.double: return ValueHeader(.double, try readRange(count: 8))
+    case ValueTag.date: return ValueHeader(.date, try readRange(count: 8))
+    case ValueTag.uuid: return ValueHeader(.uuid, try readRange(count: 16))
+    case ValueTag.url: return ValueHeader(.url, try readRange(count: try readCount()))
+    case ValueTag.string:
+      let count = try readCount()
+      guard count > Self.longestShortString else { throw malformed(at: start) }
+      return ValueHeader(.string, try readRange(count: count))
+    case ValueTag.bytes: return ValueHeader(.bytes, try readRange(count: try readCount()))
+    case ValueTag.array: return try largeContainer(.array, at: start)
+    case ValueTag.map: return try largeContainer(.map, at: start)
+    case ValueTag.packedArray:
+      guard let element = PackedElement(rawValue: try readByte()) else {
+        throw malformed(at: start)
+      }
+      let payload = try readRange(count: try readCount())
+      guard payload.count.isMultiple(of: element.byteCount) else { throw malformed(at: start) }
+      return ValueHeader(
+        .packedArray(element), payload, count: payload.count / element.byteCount)
+    case ValueTag.recordReference: return scalar(.recordReference(try readVarint()))
+    default: throw malformed(at: start)
+    }
+  }
+
+  static var longestShortString: Int { ValueTag.shortStrings.count - 1 }
+
+  private func scalar(_ kind: ValueHeader.Kind) -> ValueHeader {
+    ValueHeader(kind, offset..<offset)
+  }
+
+  private mutating func largeContainer(
+    _ kind: ValueHeader.Kind, at start: Int
+  ) throws(ArchiveError) -> ValueHeader {
+    let count = try readCount()
+    guard count >= ValueTag.smallArrays.count else { throw malformed(at: start) }
+    return try container(kind, count: count)
+  }
+
+  /// An element takes at least a byte and an entry at least two, so a count
+  /// can never promise more than its bytes can hold.
+  private mutating func container(
+    _ kind: ValueHeader.Kind, count: Int
+  ) throws(ArchiveError) -> ValueHeader {
+    let start = offset
+    let payload = try readRange(count: try readCount())
+    guard count <= (kind == .map ? payload.count / 2 : payload.count) else {
+      throw malformed(at: start)
+    }
+    return ValueHeader(kind, payload, count: count)
+  }
+}

@@ -1,0 +1,45 @@
+/// The key of a map entry: a symbol of the archive, or its own UTF-8 bytes.
+///
+/// Field names are symbols. The keys of dictionaries are written inline, so
+/// that data cannot fill the symbol table; so are field names once it is full.
+enum ValueKey: Hashable, Sendable {
+  case symbol(UInt32)
+  case inline(Range<Int>)
+}
+
+extension ByteReader {
+  mutating func readKey(limits: ArchiveLimits, symbolCount: Int) throws(ArchiveError) -> ValueKey {
+    let start = offset
+    let value = try readVarint()
+    guard value & 1 == 1 else {
+      guard value >> 1 < UInt64(symbolCount) else { throw malformed(at: start) }
+      return .symbol(UInt32(value >> 1))
+    }
+    guard value >> 1 <= UInt64(limits.keyByteCount) else {
+      throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
+    }
+    return .inline(try readRange(count: Int(value >> 1)))
+  }
+
+  /// The order of entries: symbols by number, then inline keys by their bytes.
+  func isOrdered(_ left: ValueKey, before right: ValueKey) -> Bool {
+    switch (left, right) {
+    case (.symbol(let left), .symbol(let right)): left < right
+    case (.symbol, .inline): true
+    case (.inline, .symbol): false
+    case (.inline(let left), .inline(let right)):
+      bytes[left].lexicographicallyPrecedes(bytes[right])
+    }
+  }
+}
+
+extension ByteWriter {
+  mutating func writeKey(symbol: UInt32) {
+    writeVarint(UInt64(symbol) << 1)
+  }
+
+  mutating func writeKey(inline key: String) {
+    writeVarint(UInt64(key.utf8.count) << 1 | 1)
+    write(key.utf8)
+  }
+}

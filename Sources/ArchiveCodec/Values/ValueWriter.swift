@@ -1,0 +1,146 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Writes values in their one form; handed to ``ArchiveValue`` conformances.
+public struct ValueWriter: Sendable {
+  var output = ByteWriter()
+  let limits: ArchiveLimits
+  /// The first thing that could not be written; finishing the record throws it.
+  var failure: ArchiveError?
+  /// How many containers are open.
+  var depth = 0
+
+  init(limits: ArchiveLimits) {
+    self.limits = limits
+  }
+
+  mutating func writeNull() { output.writeByte(ValueTag.null) }
+
+  mutating func write(_ value: Bool) {
+    output.writeByte(value ? ValueTag.true : ValueTag.false)
+  }
+
+  mutating func write(_ value: some FixedWidthInteger) {
+    if value < 0 {
+      let magnitude = UInt64(-1 - Int64(truncatingIfNeeded: value))
+      if magnitude < UInt64(ValueTag.smallNegatives.count) {
+        output.writeByte(ValueTag.smallNegatives.lowerBound + UInt8(magnitude))
+      } else {
+        output.writeByte(ValueTag.negativeInteger)
+        output.writeVarint(magnitude)
+      }
+    } else if value <= ValueTag.smallIntegers.upperBound {
+      output.writeByte(UInt8(truncatingIfNeeded: value))
+    } else {
+      output.writeByte(ValueTag.positiveInteger)
+      output.writeVarint(UInt64(truncatingIfNeeded: value))
+    }
+  }
+
+  mutating func write(_ value: Float) {
+    output.writeByte(ValueTag.float)
+    output.writeInteger(value.bitPattern)
+  }
+
+  mutating func write(_ value: Double) {
+    output.writeByte(ValueTag.double)
+    output.writeInteger(value.bitPattern)
+  }
+
+  mutating func write(_ value: Date) {
+    output.writeByte(ValueTag.date)
+    output.writeInteger(value.timeIntervalSinceReferenceDate.bitPattern)
+  }
+
+  mutating func write(_ value: UUID) {
+    output.writeByte(ValueTag.uuid)
+    output.write(value.archivedBytes)
+  }
+
+  mutating func write(_ value: URL) {
+    write(payload: value.absoluteString.utf8, tag: ValueTag.url)
+  }
+
+  mutating func write(_ value: String) {
+    if value.utf8.count < ValueTag.shortStrings.count {
+      output.writeByte(ValueTag.shortStrings.lowerBound + UInt8(value.utf8.count))
+      output.write(value.utf8)
+    } else {
+      write(payload: value.utf8, tag: ValueTag.string)
+    }
+  }
+
+  mutating func write(_ value: some Collection<UInt8>) {
+    write(payload: value, tag: ValueTag.bytes)
+  }
+
+  private mutating func write(payload: some Collection<UInt8>, tag: UInt8) {
+    guard payload.count <= limits.stringByteCount else {
+      fail(ArchiveError(.limitExceeded, subject: "bytes of a string"))
+      return writeNull()
+    }
+    output.writeByte(tag)
+    output.writeVarint(UInt64(payload.count))
+    output.write(payload)
+  }
+
+  mutating func writeReference(to record: UInt64) {
+    output.writeByte(ValueTag.recordReference)
+    output.writeVarint(record)
+  }
+
+  mutating func writePackedIntegers<Integer: FixedWidthInteger & Sendable>(_ values: [Integer]) {
+    let low = min(values.min() ?? 0, 0)
+    let high = max(values.max() ?? 0, 0)
+    let element = PackedElement(
+      holding: Int64(truncatingIfNeeded: low), through: UInt64(truncatingIfNeeded: high))
+    startPackedArray(element, count: values.count)
+    for value in values {
+      output.writeLowBytes(of: UInt64(truncatingIfNeeded: value), count: element.byteCount)
+    }
+  }
+
+  mutating func startPackedArray(_ element: PackedElement, count: Int) {
+    output.writeByte(ValueTag.packedArray)
+    output.writeByte(element.rawValue)
+    output.writeVarint(UInt64(count * element.byteCount))
+  }
+
+  /// Begins a container; returns where its first element will be.
+  mutating func openContainer() -> Int {
+    depth += 1
+    if depth > limits.depth { fail(ArchiveError(.limitExceeded, subject: "depth")) }
+    return output.count
+  }
+
+  /// Puts the tag, the count and the length before the elements since `start`.
+  mutating func closeContainer(_ kind: Container, count: Int, from start: Int) {
+    depth -= 1
+    var header = ByteWriter()
+    if count < kind.smallTags.count {
+      header.writeByte(kind.smallTags.lowerBound + UInt8(count))
+    } else {
+      header.writeByte(kind.largeTag)
+      header.writeVarint(UInt64(count))
+    }
+    header.writeVarint(UInt64(output.count - start))
+    output.insert(header.bytes, at: start)
+  }
+
+  mutating func fail(_ error: ArchiveError) {
+    if failure == nil { failure = error }
+  }
+
+  enum Container {
+    case array, map
+
+    var smallTags: ClosedRange<UInt8> {
+      self == .array ? ValueTag.smallArrays : ValueTag.smallMaps
+    }
+
+    var largeTag: UInt8 { self == .array ? ValueTag.array : ValueTag.map }
+  }
+}
