@@ -13,18 +13,20 @@ public final class Archive: Sendable {
   /// The number of records.
   public let recordCount: Int
 
-  private let content: ContentReader
-  private let footer: Footer
+  let content: ContentReader
+  let footer: Footer
+  let footerStart: Int
   private let symbols: SymbolTable
   private let limits: ArchiveLimits
 
   private init(
-    version: ArchiveVersion, content: ContentReader, footer: Footer, symbols: SymbolTable,
+    version: ArchiveVersion, content: ContentReader, footer: Footer, footerStart: Int, symbols: SymbolTable,
     limits: ArchiveLimits
   ) {
     self.version = version
     self.content = content
     self.footer = footer
+    self.footerStart = footerStart
     self.symbols = symbols
     self.limits = limits
     schema = footer.schema
@@ -61,6 +63,7 @@ public final class Archive: Sendable {
     return Archive(
       version: ArchiveVersion(generation: commit.header.generation, mac: commit.trailer.mac),
       content: content, footer: footer,
+      footerStart: content.byteCount - Int(commit.trailer.footerByteCount),
       symbols: try SymbolTable(decoding: try content.read(footer.symbols), limits: limits),
       limits: limits)
   }
@@ -108,39 +111,7 @@ public final class Archive: Sendable {
     try index().map(\.record)
   }
 
-  /// Checks every byte of the archive and the form of every value.
-  ///
-  /// - Throws: ``ArchiveError`` with `damaged`, `malformed` or `limitExceeded`.
-  /// - Complexity: O(*n*) in the size of the archive.
-  public func verifyAll() throws(ArchiveError) {
-    let index = try index().sorted { $0.offset < $1.offset }
-    var position = 0
-    for entry in index {
-      guard entry.frameRange.lowerBound == position else {
-        throw ArchiveError(.malformed, offset: position, subject: "record frame")
-      }
-      _ = try decoder(for: entry)
-      position = entry.frameRange.upperBound
-    }
-    try verifyFrame(.symbols, payload: footer.symbols, from: &position)
-    try verifyFrame(.index, payload: footer.index, from: &position)
-    let footerHeader = FrameKind.footer.header(payloadByteCount: footer.encoded.count)
-    guard position + footerHeader.count + footer.encoded.count <= content.byteCount else {
-      throw ArchiveError(.malformed, offset: position, subject: "footer")
-    }
-  }
-
-  private func verifyFrame(
-    _ kind: FrameKind, payload: Range<Int>, from position: inout Int
-  ) throws(ArchiveError) {
-    let header = kind.header(payloadByteCount: payload.count)
-    guard position + header.count == payload.lowerBound,
-      try content.read(position..<payload.lowerBound) == header
-    else { throw ArchiveError(.malformed, offset: position, subject: "frame") }
-    position = payload.upperBound
-  }
-
-  private func index() throws(ArchiveError) -> [IndexEntry] {
+  func index() throws(ArchiveError) -> [IndexEntry] {
     var reader = ByteReader(try content.read(footer.index))
     var entries: [IndexEntry] = []
     entries.reserveCapacity(recordCount)
@@ -160,7 +131,7 @@ public final class Archive: Sendable {
     return try IndexEntry(from: &reader)
   }
 
-  private func decoder(for entry: IndexEntry) throws(ArchiveError) -> KeyedDecoder {
+  func decoder(for entry: IndexEntry) throws(ArchiveError) -> KeyedDecoder {
     guard entry.byteCount <= limits.recordByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a record")
     }

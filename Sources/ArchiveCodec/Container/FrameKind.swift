@@ -14,6 +14,9 @@ enum FrameKind: UInt8, Sendable {
     return writer.bytes
   }
 
+  /// A kind and the longest length.
+  static let longestHeader = 10
+
   /// The bytes of a frame with its header.
   static func byteCount(payloadByteCount: Int) -> Int {
     1 + PrefixVarint.byteCount(of: UInt64(payloadByteCount)) + payloadByteCount

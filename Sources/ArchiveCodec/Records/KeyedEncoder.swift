@@ -71,14 +71,24 @@ public final class KeyedEncoder {
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (KeyedEncoder) throws(Failure) -> Void
   ) throws(Failure) {
-    let before = (map, builder.mark)
-    guard begin(key) else { return }
-    let outer = map
-    map = OpenMap(start: builder.writer.openContainer())
-    do {
+    try attempt { () throws(Failure) in
+      guard begin(key) else { return }
+      let outer = map
+      map = OpenMap(start: builder.writer.openContainer())
       try body(self)
       closeMap()
       map = outer
+    }
+  }
+
+  /// Runs the body; if it throws, nothing that it encoded remains.
+  ///
+  /// - Parameter body: Encodes values with this encoder.
+  /// - Throws: What `body` throws.
+  public func attempt<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+    let before = (map, builder.mark)
+    do {
+      try body()
     } catch {
       (map, builder.mark) = before
       throw error
@@ -136,7 +146,8 @@ extension ByteWriter {
       let key: ValueKey
       let bytes: Range<Int>
     }
-    var reader = ByteReader(bytes, from: start)
+    // A copy of the map alone: a reference to all bytes would copy them all.
+    var reader = ByteReader(Array(bytes[start...]))
     var entries: [Entry] = []
     while !reader.isAtEnd {
       let entryStart = reader.offset
@@ -159,7 +170,7 @@ extension ByteWriter {
       {
         continue
       }
-      sorted += bytes[entries[index].bytes]
+      sorted += reader.bytes[entries[index].bytes]
       count += 1
     }
     replace(start..<self.count, with: sorted)

@@ -16,10 +16,15 @@ public final class RecordBuilder {
 
   /// Creates a builder without records.
   ///
-  /// - Parameter limits: What a record may hold.
-  public init(limits: ArchiveLimits = .standard) {
+  /// - Parameters:
+  ///   - limits: What a record may hold.
+  ///   - keys: Keys that records will have, in the order in which they will be
+  ///     encoded. Entries are stored in the order in which the archive first
+  ///     saw their keys, so records with optional keys need no sorting then.
+  public init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.limits = limits
     writer = ValueWriter(limits: limits)
+    for key in keys { _ = symbols.intern(key, limits: limits) }
   }
 
   /// A place to come back to when what follows is abandoned.

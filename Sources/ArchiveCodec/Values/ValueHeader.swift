@@ -97,7 +97,9 @@ extension ByteReader {
       guard payload.count.isMultiple(of: element.byteCount) else { throw malformed(at: start) }
       return ValueHeader(
         .packedArray(element), payload, count: payload.count / element.byteCount)
-    case ValueTag.recordReference: return scalar(.recordReference(try readVarint()))
+    case ValueTag.recordReference:
+      let record = try readVarint()
+      return scalar(.recordReference(record))
     default: throw malformed(at: start)
     }
   }

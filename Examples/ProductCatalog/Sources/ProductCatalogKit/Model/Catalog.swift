@@ -1,0 +1,51 @@
+package import Foundation
+
+/// The products, in the order of their file, with the user's edits laid over them.
+@MainActor package final class Catalog {
+  private let originals: [Product]
+  private let rows: [UUID: Int]
+  private let editFile: EditFile
+  private var edits: [UUID: ProductEdit]
+
+  package init(products: ProductFile, edits editFile: EditFile) throws(CatalogError) {
+    originals = try products.products()
+    guard !originals.isEmpty else { throw .productsEmpty(path: products.location.path) }
+    var rows: [UUID: Int] = [:]
+    for (row, product) in originals.enumerated() {
+      guard rows.updateValue(row, forKey: product.id) == nil else {
+        throw .productRepeated(product.id)
+      }
+    }
+    self.rows = rows
+    self.editFile = editFile
+    edits = try editFile.load()
+  }
+
+  package var count: Int { originals.count }
+
+  package var products: [Product] {
+    originals.map { $0.applying(edits[$0.id]) }
+  }
+
+  package func product(_ id: UUID) -> Product? {
+    original(id)?.applying(edits[id])
+  }
+
+  package func original(_ id: UUID) -> Product? {
+    rows[id].map { originals[$0] }
+  }
+
+  package func isEdited(_ id: UUID) -> Bool {
+    edits[id] != nil
+  }
+
+  /// Keeps an edit on disk, then in memory; an edit that says what the original says is dropped.
+  package func save(_ edit: ProductEdit, of id: UUID) throws(CatalogError) {
+    guard let original = original(id) else { throw .productUnknown(id) }
+    guard edit.title.contains(where: { !$0.isWhitespace }) else { throw .titleEmpty }
+    var changed = edits
+    changed[id] = edit == original.words ? nil : edit
+    try editFile.save(changed)
+    edits = changed
+  }
+}

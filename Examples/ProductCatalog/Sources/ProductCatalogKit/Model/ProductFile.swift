@@ -1,0 +1,34 @@
+package import Foundation
+
+/// The file that lists the products.
+package struct ProductFile: Hashable, Sendable {
+  package let location: URL
+
+  package init(_ location: URL) {
+    self.location = location
+  }
+
+  /// The file that comes with the program.
+  package static var bundled: ProductFile? {
+    Bundle.module.url(forResource: "products", withExtension: "json").map(ProductFile.init)
+  }
+
+  func products() throws(CatalogError) -> [Product] {
+    let data: Data
+    do {
+      data = try Data(contentsOf: location)
+    } catch {
+      throw .productsUnreadable(path: location.path)
+    }
+    do {
+      return try JSONDecoder().decode(Contents.self, from: data).products
+    } catch {
+      throw .productsMalformed(path: location.path)
+    }
+  }
+
+  private struct Contents: Decodable {
+    let source: String
+    let products: [Product]
+  }
+}

@@ -1,0 +1,63 @@
+package import Foundation
+
+/// One product, on several tabs.
+@MainActor package final class DetailScreen {
+  let catalog: Catalog
+  package let productID: UUID
+  package let pages = DetailTab.allCases.map { TabPage(tab: $0) }
+  package private(set) var selectedTab = DetailTab.info
+
+  package init(catalog: Catalog, productID: UUID) {
+    self.catalog = catalog
+    self.productID = productID
+  }
+
+  package func select(_ tab: DetailTab) {
+    selectedTab = tab
+  }
+
+  var selectedPage: TabPage? {
+    pages.first { $0.tab == selectedTab }
+  }
+}
+
+extension DetailScreen: Screen {
+  package var title: String {
+    catalog.product(productID)?.title ?? "Unknown"
+  }
+
+  package var note: Note? {
+    catalog.isEdited(productID) ? Note(text: "edited", mark: "•", style: .accent) : nil
+  }
+
+  package var keyHints: [KeyHint] {
+    [
+      KeyHint("Esc", "Back"), KeyHint("Tab", "Next tab"), KeyHint("↑↓", "Scroll"),
+      KeyHint("e", "Edit"), KeyHint("q", "Quit"),
+    ]
+  }
+
+  package func handle(_ key: Key, size: Size) -> ScreenResponse {
+    switch key {
+    case .escape, .backspace: return .pop
+    case .text("q"): return .quit
+    case .text("e"):
+      return EditScreen(catalog: catalog, productID: productID).map { .push($0) } ?? .stay
+    case .tab, .right: selectTab(after: 1)
+    case .backTab, .left: selectTab(after: -1)
+    default: scroll(by: key, size: size)
+    }
+    return .stay
+  }
+
+  private func selectTab(after distance: Int) {
+    let tabs = DetailTab.allCases
+    guard let index = tabs.firstIndex(of: selectedTab) else { return }
+    select(tabs[(index + distance + tabs.count) % tabs.count])
+  }
+
+  private func scroll(by key: Key, size: Size) {
+    let window = ListWindow(count: lines(size).count, rows: pageRows(size).count)
+    _ = selectedPage?.scroll(by: key, in: window)
+  }
+}

@@ -1,0 +1,44 @@
+/// One place in the program: it draws itself and answers keys.
+///
+/// What a screen draws depends on its state and the size of the canvas alone.
+@MainActor package protocol Screen: AnyObject {
+  var title: String { get }
+  /// A few words on the state of the screen, shown beside where you are.
+  var note: Note? { get }
+  var keyHints: [KeyHint] { get }
+
+  func draw(into canvas: inout Canvas)
+
+  /// Answers a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - size: The size of the canvas on which the screen was last drawn.
+  /// - Returns: What is left for the navigation stack to do.
+  func handle(_ key: Key, size: Size) -> ScreenResponse
+}
+
+/// What a key does beyond the screen that got it.
+package enum ScreenResponse {
+  case stay
+  case push(any Screen)
+  case pop
+  case quit
+}
+
+package struct Note: Hashable, Sendable {
+  var text: String
+  /// What stands for the text where there is no room for it.
+  var mark = ""
+  var style: Style = .dim
+}
+
+package struct KeyHint: Hashable, Sendable {
+  var key: String
+  var action: String
+
+  init(_ key: String, _ action: String) {
+    self.key = key
+    self.action = action
+  }
+}

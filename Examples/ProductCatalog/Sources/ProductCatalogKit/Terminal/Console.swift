@@ -1,0 +1,18 @@
+/// Where keys come from and screens go.
+@MainActor package protocol Console: AnyObject {
+  var size: Size { get }
+
+  func show(_ canvas: Canvas)
+
+  /// Waits for the next event; nil when no more can come.
+  ///
+  /// A tick comes when nothing else does for a while.
+  func nextEvent() async -> InputEvent?
+}
+
+enum ConsoleTiming {
+  static let tickMilliseconds: Int32 = 200
+  static let tickInterval = Duration.milliseconds(tickMilliseconds)
+  /// How long a lone escape byte waits for the rest of a sequence.
+  static let escapeMilliseconds: Int32 = 50
+}

@@ -1,0 +1,52 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Signals, noted by a handler that does nothing but write to an atomic and a pipe.
+package enum Signals {
+  private static let endings = [SIGTERM, SIGINT, SIGHUP]
+  private static let firstEnding = Atomic<Int32>(0)
+  private static let pipeEntrance = Atomic<Int32>(-1)
+
+  /// The first signal that asked the program to end.
+  static var ending: Int32? {
+    let signal = firstEnding.load(ordering: .relaxed)
+    return signal == 0 ? nil : signal
+  }
+
+  /// From now on signals that ask the program to end are noted, not obeyed.
+  package static func holdEndings() {
+    // The atomics are made here, before a handler can need them.
+    firstEnding.store(0, ordering: .relaxed)
+    _ = pipeEntrance.load(ordering: .relaxed)
+    for number in endings { signal(number) { Signals.note($0) } }
+  }
+
+  /// Also notes changes of the terminal's size, and writes a byte to a pipe for each signal.
+  ///
+  /// - Returns: The end of the pipe to read the signal numbers from.
+  static func openPipe() -> Int32? {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    pipeEntrance.store(ends[1], ordering: .relaxed)
+    signal(SIGWINCH) { Signals.note($0) }
+    return ends[0]
+  }
+
+  private static func note(_ number: Int32) {
+    let interruptedErrno = errno
+    if number != SIGWINCH {
+      _ = firstEnding.compareExchange(expected: 0, desired: number, ordering: .relaxed)
+    }
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = unsafe write(pipeEntrance.load(ordering: .relaxed), &byte, 1)
+    errno = interruptedErrno
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// The terminal the program was started in.
+@MainActor package final class TerminalConsole: Console {
+  private static let enterScreen = "\u{1B}[?1049h\u{1B}[?25l"
+  private static let leaveScreen = "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+
+  package private(set) var size = Size.ofTerminal
+  private let mode: TerminalMode
+  private let reader: InputReader
+  private var shown: Canvas?
+
+  /// Takes the terminal over.
+  ///
+  /// Call ``close()`` to give it back.
+  package init() throws(TerminalError) {
+    guard let mode = TerminalMode() else { throw .notATerminal }
+    guard let signals = Signals.openPipe() else { throw .noPipe }
+    self.mode = mode
+    reader = InputReader(signals: signals)
+    mode.enterRawMode()
+    OutputDescriptor.standardOutput.write(Self.enterScreen)
+    Thread.detachNewThread { [reader] in reader.run() }
+  }
+
+  package func close() {
+    OutputDescriptor.standardOutput.write(Self.leaveScreen)
+    mode.restore()
+  }
+
+  package func show(_ canvas: Canvas) {
+    OutputDescriptor.standardOutput.write(canvas.ansi(after: shown))
+    shown = canvas
+  }
+
+  package func nextEvent() async -> InputEvent? {
+    if let signal = Signals.ending { return .terminated(signal: signal) }
+    for await event in reader.events {
+      if event == .tick { reader.acknowledgeTick() }
+      if case .resized(let size) = event {
+        self.size = size
+        shown = nil
+      }
+      return event
+    }
+    return nil
+  }
+}
+
+/// Why the terminal cannot be used.
+package enum TerminalError: Error, Hashable, Sendable {
+  case notATerminal
+  case noPipe
+}
+
+extension TerminalError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .notATerminal:
+      "The catalog needs a terminal to show its screens on. Without one, use --script FILE."
+    case .noPipe: "The system has no file descriptor left for the catalog."
+    }
+  }
+}

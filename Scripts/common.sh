@@ -1,0 +1,90 @@
+# Sourced by every script here: where the package is, how to say things, how to run a step.
+# shellcheck shell=bash disable=SC2034
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+example=$root/Examples/ProductCatalog
+
+has_command() {
+  command -v "$1" >/dev/null 2>&1
+}
+
+# Colour is for people: never in a file, a pipe or where NO_COLOR asks for none.
+wants_colour() {
+  [ -t "$1" ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]
+}
+
+heading() {
+  if wants_colour 1; then
+    printf '\n\033[1m== %s\033[0m\n' "$*"
+  else
+    printf '\n== %s\n' "$*"
+  fi
+}
+
+complain() {
+  if wants_colour 2; then
+    printf '\033[31m%s\033[0m\n' "$*" >&2
+  else
+    printf '%s\n' "$*" >&2
+  fi
+}
+
+fail() {
+  complain "$@"
+  exit 1
+}
+
+# Prints the comment at the top of the script: the help is the comment.
+usage() {
+  awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub(/^# ?/, ""); print }' "$0"
+}
+
+sandbox=
+
+make_sandbox() {
+  [ -z "$sandbox" ] || return 0
+  sandbox=$(mktemp -d "${TMPDIR:-/tmp}/restoration-kit.XXXXXX")
+  trap remove_sandbox EXIT
+}
+
+remove_sandbox() {
+  rm -rf "$sandbox"
+}
+
+# Shows what a command said only when it failed. Needs a sandbox for the log.
+run_quietly() {
+  "$@" >"$sandbox/log" 2>&1 || {
+    cat "$sandbox/log" >&2
+    fail "Failed: $*"
+  }
+}
+
+# A checkout that belongs to somebody else is usual in a container, and git refuses it there.
+# The person has just run a script from it, so it is trusted already.
+git_here() {
+  git -c "safe.directory=$root" -C "$root" "$@"
+}
+
+finished_steps=()
+current_step=
+
+# Runs a command under a heading. The command is not part of a condition, because a condition
+# would switch `set -e` off inside it. The exit trap says which step failed instead.
+step() {
+  local started=$SECONDS
+  current_step=$1
+  shift
+  heading "$current_step"
+  "$@"
+  finished_steps+=("$current_step ($((SECONDS - started)) s)")
+  current_step=
+}
+
+report_failed_step() {
+  [ -z "$current_step" ] || complain "Failed: $current_step. Nothing after it was run."
+}
+
+summarise_steps() {
+  heading "$1"
+  printf '  %s\n' "${finished_steps[@]}"
+}

@@ -1,0 +1,4 @@
+import ArchiveCodec
+import RestorationKit
+
+print("ArchiveCodec and RestorationKit are here.")

@@ -1,0 +1,70 @@
+internal import ArchiveCodec
+
+/// How the tree lies in the records of an archive.
+///
+/// Record 1 holds the application's state and the facts about the save, record
+/// 2 names the roots, and every node has one of the others. What the library
+/// writes and what the app writes are in two containers, so that no key of one
+/// can stand for a key of the other.
+struct NodeRecord: Sendable {
+  static let application: UInt64 = 1
+  static let tree: UInt64 = 2
+  static let firstNode: UInt64 = 3
+
+  static let rootsKey = "roots"
+  static let factsKey = "facts"
+  static let nodeKey = "node"
+  static let stateKey = "state"
+
+  /// All keys of the library, in the order in which they are encoded.
+  static let keys = [
+    rootsKey, factsKey, nodeKey, stateKey, Key.identifier, Key.className, Key.restorationClass,
+    Key.storyboard, Key.storyboardIdentifier, Key.children, Key.presented, Key.referrer,
+  ]
+
+  let identifier: String
+  let className: String
+  var restorationClassName: String?
+  var storyboard: StoryboardReference?
+  var children: [UInt64] = []
+  var presented: UInt64?
+  /// The node above, if this one is only referred to and not contained.
+  var referrer: UInt64?
+}
+
+extension NodeRecord {
+  private enum Key {
+    static let identifier = "identifier"
+    static let className = "class"
+    static let restorationClass = "restorationClass"
+    static let storyboard = "storyboard"
+    static let storyboardIdentifier = "storyboardIdentifier"
+    static let children = "children"
+    static let presented = "presented"
+    static let referrer = "referrer"
+  }
+
+  func encode(with encoder: KeyedEncoder) {
+    encoder.encode(identifier, forKey: Key.identifier)
+    encoder.encode(className, forKey: Key.className)
+    encoder.encode(restorationClassName, forKey: Key.restorationClass)
+    encoder.encode(storyboard?.name, forKey: Key.storyboard)
+    encoder.encode(storyboard?.identifier, forKey: Key.storyboardIdentifier)
+    if !children.isEmpty { encoder.encodeReferences(to: children, forKey: Key.children) }
+    if let presented { encoder.encodeReference(to: presented, forKey: Key.presented) }
+    if let referrer { encoder.encodeReference(to: referrer, forKey: Key.referrer) }
+  }
+
+  init(from decoder: KeyedDecoder) throws(ArchiveError) {
+    identifier = try decoder.decode(forKey: Key.identifier)
+    className = try decoder.decode(forKey: Key.className)
+    restorationClassName = try decoder.decodeIfPresent(forKey: Key.restorationClass)
+    if let name = try decoder.decodeIfPresent(String.self, forKey: Key.storyboard) {
+      storyboard = StoryboardReference(
+        name: name, identifier: try decoder.decode(forKey: Key.storyboardIdentifier))
+    }
+    children = try decoder.references(forKey: Key.children) ?? []
+    presented = try decoder.reference(forKey: Key.presented)
+    referrer = try decoder.reference(forKey: Key.referrer)
+  }
+}

@@ -1,0 +1,109 @@
+public import ArchiveCodec
+
+/// Takes the state of one node, or of the application.
+///
+/// Each has keys of its own, so names cannot collide. It is write-only, and
+/// open only during the call that it was made for.
+public final class StateEncoder {
+  /// The path of the node; empty for the application.
+  public let path: RestorationPath
+
+  private let encoder: KeyedEncoder
+  private let walk: PreservationWalk
+  private let record: UInt64
+  /// The node's line in the report.
+  private let line: Int
+  private var isOpen = true
+
+  init(
+    _ encoder: KeyedEncoder, path: RestorationPath, record: UInt64, line: Int,
+    walk: PreservationWalk
+  ) {
+    self.encoder = encoder
+    self.path = path
+    self.record = record
+    self.line = line
+    self.walk = walk
+  }
+
+  /// Writes a value; nil writes nothing, so that the key is absent.
+  ///
+  /// The last value of a key stays. A value that is too large to store makes
+  /// the node lose its state, and the report says so.
+  ///
+  /// - Parameters:
+  ///   - value: A Bool, number, String, Data, Date, UUID or URL, an array of
+  ///     them, or a dictionary from String to them.
+  ///   - key: Any name but a ``ReservedKey``.
+  public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
+    guard isWritable(key) else { return }
+    encoder.encode(value, forKey: key)
+  }
+
+  /// Writes a reference to a node; nil writes nothing.
+  ///
+  /// The node is preserved too, once, even if nothing contains it. All who
+  /// refer to it get the same node back. A node without identifier cannot be
+  /// referred to; the report says so.
+  ///
+  /// - Parameters:
+  ///   - node: The node.
+  ///   - key: Any name but a ``ReservedKey``.
+  public func encode(_ node: (any RestorableNode)?, forKey key: String) {
+    guard isWritable(key), let node, let target = reference(to: node, key) else { return }
+    encoder.encodeReference(to: target, forKey: key)
+  }
+
+  /// Writes references to nodes, in order; those without identifier are left out.
+  ///
+  /// - Parameters:
+  ///   - nodes: The nodes.
+  ///   - key: Any name but a ``ReservedKey``.
+  public func encode(_ nodes: [any RestorableNode], forKey key: String) {
+    guard isWritable(key) else { return }
+    encoder.encodeReferences(to: nodes.compactMap { reference(to: $0, key) }, forKey: key)
+  }
+
+  /// Writes values of their own kind under one key.
+  ///
+  /// - Parameters:
+  ///   - key: Any name but a ``ReservedKey``.
+  ///   - body: Encodes the values of the container, with this coder.
+  /// - Throws: What `body` throws; nothing of the container remains then.
+  public func encodeContainer(
+    forKey key: String, _ body: (StateEncoder) throws -> Void
+  ) throws {
+    guard isWritable(key) else { return }
+    try encoder.encodeContainer(forKey: key) { _ in try body(self) }
+  }
+
+  func note(_ problem: PreservationProblem) {
+    walk.note(problem, line: line)
+  }
+
+  func close() {
+    isOpen = false
+  }
+
+  private func reference(to node: any RestorableNode, _ key: String) -> UInt64? {
+    if let target = walk.reference(to: node, from: record, path: path) { return target }
+    walk.note(
+      .referenceWithoutIdentifier(key: key, className: "\(type(of: node))"), line: line)
+    return nil
+  }
+
+  private func isWritable(_ key: String) -> Bool {
+    guard isOpen else {
+      walk.note(.coderKept(key: key), line: line)
+      return false
+    }
+    guard !ReservedKey.all.contains(key) else {
+      walk.note(.reservedKey(key), line: line)
+      return false
+    }
+    return true
+  }
+}
+
+@available(*, unavailable, message: "a coder is valid only during the call it was made for")
+extension StateEncoder: Sendable {}

@@ -1,0 +1,40 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import ArchiveCodec
+
+/// The facts about the running application that every save carries.
+public struct ApplicationEnvironment: Hashable, Sendable {
+  /// The version of the application, nil if it has none.
+  public let applicationVersion: String?
+
+  /// The kind of interface, for example `terminal`.
+  public let userInterfaceIdiom: String
+
+  /// The version of the operating system.
+  public let systemVersion: String
+
+  /// Creates an environment.
+  ///
+  /// - Parameters:
+  ///   - applicationVersion: The version of the application.
+  ///   - userInterfaceIdiom: The kind of interface.
+  ///   - systemVersion: The version of the operating system; asked for if nil.
+  public init(
+    applicationVersion: String? = nil, userInterfaceIdiom: String = "unspecified",
+    systemVersion: String? = nil
+  ) {
+    self.applicationVersion = applicationVersion
+    self.userInterfaceIdiom = userInterfaceIdiom
+    self.systemVersion = systemVersion ?? ProcessInfo.processInfo.operatingSystemVersionString
+  }
+
+  func encode(with encoder: KeyedEncoder, timestamp: Date) {
+    encoder.encode(applicationVersion, forKey: ReservedKey.applicationVersion)
+    encoder.encode(userInterfaceIdiom, forKey: ReservedKey.userInterfaceIdiom)
+    encoder.encode(systemVersion, forKey: ReservedKey.systemVersion)
+    encoder.encode(timestamp, forKey: ReservedKey.timestamp)
+  }
+}

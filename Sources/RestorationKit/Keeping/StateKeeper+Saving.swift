@@ -1,0 +1,81 @@
+internal import ArchiveCodec
+
+extension StateKeeper {
+  /// Preserves the nodes and stores their state.
+  ///
+  /// The caller is held up by the walk alone; when the call returns, the state
+  /// is on stable storage. On an error the state that was stored is unchanged.
+  /// Saves may overlap: the one that walked last is the one that stays.
+  ///
+  /// The first save after the launch looks at what is stored. An archive that
+  /// cannot be opened is not replaced but kept under another name.
+  ///
+  /// - Parameter roots: The roots of the trees, as the windows of the app.
+  /// - Returns: What happened to every node.
+  /// - Throws: ``RestorationError`` with `archive` if the state cannot be
+  ///   stored, or `strict`. A node that cannot be encoded is not an error.
+  /// - Complexity: O(*n*) in the nodes, references and bytes.
+  public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
+    -> PreservationReport
+  {
+    if let reason = missingGate { return PreservationReport(.notOptedIn(reason)) }
+    let start = ContinuousClock.now
+    walkCount += 1
+    let number = walkCount
+    let walk = PreservationWalk(registry: registry)
+    do {
+      guard try encodeApplication(walk) else {
+        try await file.discard(number: number)
+        return PreservationReport(.declined)
+      }
+      try walk.walk(roots)
+      var report = PreservationReport(.saved)
+      report.entries = walk.entries
+      if isStrict, let problem = report.problems.first {
+        throw RestorationError(.strict, problem.description)
+      }
+      let records = try walk.finish()
+      report.walkDuration = start.duration(to: .now)
+      guard let written = try await file.write(records, number: number) else {
+        report.outcome = .superseded
+        return report
+      }
+      report.version = written.summary.version
+      report.byteCount = written.summary.byteCount
+      report.setAside = written.setAside
+      return report
+    } catch let error as ArchiveError {
+      throw RestorationError(error)
+    } catch let error as RestorationError {
+      throw error
+    } catch {
+      throw RestorationError(.archive, "Saving failed: \(error)")
+    }
+  }
+
+  /// Asks the gate and lets the delegate write; false if the gate says no.
+  private func encodeApplication(_ walk: PreservationWalk) throws -> Bool {
+    do {
+      try walk.encodeApplication { encoder in
+        environment.encode(with: encoder, timestamp: now())
+      } state: { coder, encoder in
+        guard let delegate else { return }
+        if let gate = delegate as? any StateSavingGate,
+          !gate.shouldSaveSecureApplicationState(with: coder)
+        {
+          throw Declined()
+        }
+        do {
+          try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }
+        } catch {
+          coder.note(.willEncodeFailed("\(error)"))
+        }
+      }
+      return true
+    } catch is Declined {
+      return false
+    }
+  }
+}
+
+private struct Declined: Error {}

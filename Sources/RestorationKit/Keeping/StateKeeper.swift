@@ -1,0 +1,131 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+internal import ArchiveCodec
+
+/// Saves the state of an application's nodes and brings it back.
+///
+/// It belongs to the actor that made it, as the nodes do. Walking the nodes and
+/// calling them happens on that actor; sealing, writing, reading and verifying
+/// happen off it.
+///
+///     let keeper = try StateKeeper(application: "org.example.catalog")
+///     try keeper.register(DetailScreen.self)
+///     let restored = try await keeper.restore(into: [window])
+///     let saved = try await keeper.save([window])
+public final class StateKeeper {
+  /// Takes part in saving and restoring; nil opts in without gates.
+  public weak var delegate: (any StateDelegate)?
+
+  /// Whether a problem in a report is thrown as an error, for development.
+  public var isStrict = false
+
+  let registry = NodeRegistry()
+  let file: StateFile
+  let environment: ApplicationEnvironment
+  let now: () -> Date
+  /// Counts walks, so that an older one is never written over a newer one.
+  var walkCount: UInt64 = 0
+
+  /// Creates a keeper of one state of an application.
+  ///
+  /// - Parameters:
+  ///   - application: An identifier that is stable for ever, as
+  ///     `org.example.catalog`. It names the directory, and an archive of one
+  ///     application does not open in another.
+  ///   - name: The name of the state, for applications with several.
+  ///   - user: The user, where one process keeps the states of several.
+  ///   - store: Where the state is kept; the user's state directory if nil.
+  ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
+  ///     directory if nil.
+  ///   - environment: Facts that every save carries.
+  ///   - now: The clock for the time of the save.
+  /// - Throws: ``RestorationError`` with `invalidName`.
+  public init(
+    application: String, name: String = "main", user: String? = nil,
+    store: (any StateStore)? = nil, keys: (any KeyProvider)? = nil,
+    environment: ApplicationEnvironment = ApplicationEnvironment(),
+    now: @escaping () -> Date = { Date() }
+  ) throws(RestorationError) {
+    for name in [application, name] {
+      guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= 200,
+        !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
+      else {
+        throw RestorationError(
+          .invalidName,
+          "“\(name)” cannot name a state. Use up to 200 bytes without “/”, not beginning with “.”.")
+      }
+    }
+    let store = store ?? FileStateStore(application: application)
+    file = StateFile(
+      storage: store.storage(named: name),
+      keys: keys ?? FileKeyProvider(application: application),
+      context: ArchiveContext([application, name] + (user.map { [$0] } ?? [])))
+    self.environment = environment
+    self.now = now
+  }
+
+  /// Registers a restoration class, so that archives can name it.
+  ///
+  /// - Parameters:
+  ///   - type: The type that makes nodes.
+  ///   - name: The name in archives; the type's own name if nil.
+  ///   - aliases: Names that it had in earlier versions.
+  /// - Throws: ``RestorationError`` with `nameTaken`.
+  public func register(
+    _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = []
+  ) throws(RestorationError) {
+    try registry.register(type, type, as: name, aliases: aliases)
+  }
+
+  /// Registers the class of nodes that others make, to give it names.
+  ///
+  /// - Parameters:
+  ///   - type: The class of the nodes.
+  ///   - name: The name in archives; the type's own name if nil.
+  ///   - aliases: Names that it had in earlier versions.
+  /// - Throws: ``RestorationError`` with `nameTaken`.
+  public func register(
+    nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = []
+  ) throws(RestorationError) {
+    try registry.register(type, nil, as: name, aliases: aliases)
+  }
+
+  /// Registers a storyboard, so that archives can name it.
+  ///
+  /// - Parameter storyboard: The storyboard; its nodes are recognized in a save.
+  /// - Throws: ``RestorationError`` with `nameTaken`.
+  public func register(_ storyboard: Storyboard) throws(RestorationError) {
+    try registry.register(storyboard)
+  }
+
+  /// Discards the stored state, for example when the user quits on purpose.
+  ///
+  /// - Throws: ``RestorationError`` with `archive`. No state is not an error.
+  public func discardState() async throws(RestorationError) {
+    walkCount += 1
+    do {
+      try await file.discard(number: walkCount)
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
+  /// Why the delegate does not opt in; nil if it does, or if there is none.
+  var missingGate: String? {
+    guard let delegate else { return nil }
+    let missing = [
+      delegate is any StateSavingGate ? nil : "StateSavingGate",
+      delegate is any StateRestoringGate ? nil : "StateRestoringGate",
+    ].compactMap(\.self)
+    return missing.isEmpty
+      ? nil
+      : "\(type(of: delegate)) does not conform to \(missing.joined(separator: " and "))."
+        + " Conform it to StateKeeperDelegate, or set no delegate."
+  }
+}
+
+@available(*, unavailable, message: "a keeper belongs to the actor of its nodes")
+extension StateKeeper: Sendable {}

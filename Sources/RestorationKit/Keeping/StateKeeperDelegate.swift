@@ -1,0 +1,95 @@
+/// Takes part in every save and restore, on behalf of the application.
+///
+/// Conform to ``StateKeeperDelegate``: a delegate opts in by having both gates.
+/// One that has only one of them, or none, makes the keeper save and restore
+/// nothing, and the reports say so.
+public protocol StateDelegate: AnyObject {
+  /// Writes the application's own values, before any node is asked.
+  ///
+  /// What a node reference names is preserved too, even below a node that is
+  /// left out. If it throws, what it wrote is dropped and the nodes are saved.
+  ///
+  /// - Parameter coder: The application's coder, which the save gate wrote to.
+  func willEncodeRestorableState(with coder: StateEncoder) throws
+
+  /// Makes or finds a node that has no restoration class.
+  ///
+  /// - Parameters:
+  ///   - path: The identifiers from the root to the node.
+  ///   - coder: The values of the node.
+  /// - Returns: The node, or nil to let it be looked for elsewhere.
+  /// - Throws: Any error leaves the node out; the report shows it.
+  func node(at path: RestorationPath, coder: StateDecoder) throws -> (any RestorableNode)?
+
+  /// Reads the application's own values, after every node was decoded.
+  ///
+  /// - Parameter coder: What the save gate and `willEncodeRestorableState` wrote.
+  func didDecodeRestorableState(with coder: StateDecoder) throws
+}
+
+extension StateDelegate {
+  /// Writes nothing.
+  public func willEncodeRestorableState(with coder: StateEncoder) throws {}
+
+  /// Has no opinion.
+  public func node(
+    at path: RestorationPath, coder: StateDecoder
+  ) throws -> (any RestorableNode)? { nil }
+
+  /// Reads nothing.
+  public func didDecodeRestorableState(with coder: StateDecoder) throws {}
+}
+
+/// Decides whether the state is saved.
+public protocol StateSavingGate: StateDelegate {
+  /// Asked first in every save.
+  ///
+  /// - Parameter coder: Takes values that the restore gate can read.
+  /// - Returns: False to save nothing and to discard an older state.
+  func shouldSaveApplicationState(with coder: StateEncoder) -> Bool
+
+  /// The same under its newer name, which is the only one that is asked.
+  ///
+  /// Every coder here is secure. It asks the other method by default.
+  ///
+  /// - Parameter coder: Takes values that the restore gate can read.
+  /// - Returns: False to save nothing and to discard an older state.
+  func shouldSaveSecureApplicationState(with coder: StateEncoder) -> Bool
+}
+
+extension StateSavingGate {
+  /// Asks ``shouldSaveApplicationState(with:)``.
+  public func shouldSaveSecureApplicationState(with coder: StateEncoder) -> Bool {
+    shouldSaveApplicationState(with: coder)
+  }
+}
+
+/// Decides whether a stored state is restored.
+public protocol StateRestoringGate: StateDelegate {
+  /// Asked first in every restore that finds a state.
+  ///
+  /// Compare ``ReservedKey/applicationVersion`` and
+  /// ``ReservedKey/timestamp`` here, or what the save gate wrote.
+  ///
+  /// - Parameter coder: The application's values.
+  /// - Returns: False to restore nothing.
+  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool
+
+  /// The same under its newer name, which is the only one that is asked.
+  ///
+  /// It asks the other method by default.
+  ///
+  /// - Parameter coder: The application's values.
+  /// - Returns: False to restore nothing.
+  func shouldRestoreSecureApplicationState(with coder: StateDecoder) -> Bool
+}
+
+extension StateRestoringGate {
+  /// Asks ``shouldRestoreApplicationState(with:)``.
+  public func shouldRestoreSecureApplicationState(with coder: StateDecoder) -> Bool {
+    shouldRestoreApplicationState(with: coder)
+  }
+}
+
+/// What an application's delegate conforms to: it has both gates.
+public typealias StateKeeperDelegate = StateSavingGate & StateRestoringGate

@@ -1,0 +1,50 @@
+/// Something about a save that the developer should mend.
+public enum PreservationProblem: Hashable, Sendable {
+  /// The node's encoding threw; the error is given in its own words.
+  case encodeFailed(String)
+
+  /// The delegate's `willEncodeRestorableState` threw.
+  case willEncodeFailed(String)
+
+  /// Two siblings have the same identifier.
+  case duplicateIdentifier(String)
+
+  /// Two nodes contain the same node.
+  case containedTwice
+
+  /// A reference names a node that has no identifier.
+  case referenceWithoutIdentifier(key: String, className: String)
+
+  /// A value was encoded under a key that belongs to the library.
+  case reservedKey(String)
+
+  /// A coder was used after the call that it was made for.
+  case coderKept(key: String)
+
+  /// The node's restoration class is not registered, so it will not be found.
+  case restorationClassNotRegistered(String)
+}
+
+extension PreservationProblem: CustomStringConvertible {
+  /// What is wrong and how to mend it.
+  public var description: String {
+    switch self {
+    case .encodeFailed(let error):
+      "Encoding threw, so the node has no state: \(error)"
+    case .willEncodeFailed(let error):
+      "willEncodeRestorableState threw, so what it encoded is missing: \(error)"
+    case .duplicateIdentifier(let identifier):
+      "Two siblings have the identifier “\(identifier)”. Give each its own."
+    case .containedTwice:
+      "Two nodes contain this one. Let one contain it and the other refer to it."
+    case .referenceWithoutIdentifier(let key, let className):
+      "The key “\(key)” refers to a \(className) without restoration identifier. Give it one."
+    case .reservedKey(let key):
+      "The key “\(key)” belongs to the library. Use another."
+    case .coderKept(let key):
+      "The key “\(key)” was encoded after the call had ended. Do not keep coders."
+    case .restorationClassNotRegistered(let name):
+      "The restoration class \(name) is not registered. Call keeper.register(\(name).self)."
+    }
+  }
+}

@@ -1,0 +1,122 @@
+public import ArchiveCodec
+
+/// What a save did, with a line for every node.
+public struct PreservationReport: Hashable, Sendable {
+  /// What came of the save as a whole.
+  public enum Outcome: Hashable, Sendable {
+    /// The state is stored.
+    case saved
+
+    /// The delegate has only one of the two gates, so nothing was saved.
+    case notOptedIn(String)
+
+    /// The save gate said no; an older state was discarded.
+    case declined
+
+    /// A later save was written first, so this one was not needed.
+    case superseded
+  }
+
+  /// What happened to one node.
+  public enum NodeOutcome: Hashable, Sendable {
+    /// It is in the archive.
+    case saved
+
+    /// It is in the archive without state, because encoding threw.
+    case savedWithoutState
+
+    /// It has no identifier.
+    case noIdentifier
+
+    /// A node above it has no identifier or is a duplicate; its path is given.
+    case excluded(by: RestorationPath)
+
+    /// Another node had its path before.
+    case duplicate
+
+    /// It is contained in two places; only the first counts.
+    case containedTwice
+  }
+
+  /// One node, or with an empty path the application.
+  public struct Entry: Hashable, Sendable {
+    /// The path of the node.
+    public let path: RestorationPath
+
+    /// The name of the node's class.
+    public let className: String
+
+    /// What happened to it.
+    public internal(set) var outcome: NodeOutcome
+
+    /// Whether it was saved as a root of its own, because a node above it that
+    /// contains it was left out.
+    public let isDetached: Bool
+
+    /// What the developer should mend.
+    public internal(set) var problems: [PreservationProblem] = []
+  }
+
+  /// What came of the save as a whole.
+  public internal(set) var outcome: Outcome
+
+  /// The application first, then the nodes in the order of the walk.
+  public internal(set) var entries: [Entry] = []
+
+  /// The version of the archive that was written.
+  public internal(set) var version: ArchiveVersion?
+
+  /// The size of the archive in bytes; 0 if none was written.
+  public internal(set) var byteCount = 0
+
+  /// How long the caller was held up by the walk.
+  public internal(set) var walkDuration: Duration = .zero
+
+  /// Where an archive is kept that could not be opened and was in the way.
+  public internal(set) var setAside: String?
+
+  init(_ outcome: Outcome) {
+    self.outcome = outcome
+  }
+
+  /// All that the developer should mend.
+  public var problems: [PreservationProblem] {
+    entries.flatMap(\.problems)
+  }
+}
+
+extension PreservationReport: CustomStringConvertible {
+  /// A headline and a line for every node.
+  public var description: String {
+    let lines = entries.flatMap { entry in
+      let name = entry.path.count == 0 ? "application" : "\(entry.path) (\(entry.className))"
+      let detached = entry.isDetached ? ", detached" : ""
+      return ["  \(name): \(entry.outcome.description)\(detached)"]
+        + entry.problems.map { "    problem: \($0.description)" }
+    }
+    return ([headline] + lines).joined(separator: "\n")
+  }
+
+  private var headline: String {
+    switch outcome {
+    case .saved: "Saved \(byteCount) bytes." + (setAside.map { " Kept \($0)." } ?? "")
+    case .notOptedIn(let reason): "Nothing saved: \(reason)"
+    case .declined: "Nothing saved: the save gate said no."
+    case .superseded: "Nothing saved: a later save was written first."
+    }
+  }
+}
+
+extension PreservationReport.NodeOutcome: CustomStringConvertible {
+  /// The outcome in a few words.
+  public var description: String {
+    switch self {
+    case .saved: "saved"
+    case .savedWithoutState: "saved without its state"
+    case .noIdentifier: "left out, it has no restoration identifier"
+    case .excluded(let path): "left out, \(path) above it is left out"
+    case .duplicate: "left out, another node has this path"
+    case .containedTwice: "left out here, another node contains it too"
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/// What a restore did, with a line for every node of the archive.
+public struct RestorationReport: Hashable, Sendable {
+  /// What came of the restore as a whole.
+  public enum Outcome: Hashable, Sendable {
+    /// A state was there and was restored, apart from what the entries say.
+    case restored
+
+    /// Nothing was stored.
+    case noArchive
+
+    /// The restore gate said no.
+    case declined
+
+    /// The delegate has only one of the two gates, so nothing was restored.
+    case notOptedIn(String)
+  }
+
+  /// Who provided a node.
+  public enum Step: String, Hashable, Sendable {
+    /// The restoration class that its record names.
+    case restorationClass
+
+    /// The delegate.
+    case delegate
+
+    /// It was there, with exactly this path.
+    case existing
+
+    /// The storyboard that its record names.
+    case storyboard
+  }
+
+  /// What happened to one node.
+  public enum NodeOutcome: Hashable, Sendable {
+    /// It is back, with its state.
+    case restored(by: Step)
+
+    /// It is back; it was saved without state, so nothing was decoded.
+    case restoredWithoutState(by: Step)
+
+    /// It is back, but its decoding threw; the error is given.
+    case decodeFailed(by: Step, String)
+
+    /// Another class than the saved one was provided; it is used as it is, and
+    /// nothing was decoded.
+    case classMismatch(by: Step, found: String)
+
+    /// Its restoration class returned nil.
+    case vetoed
+
+    /// The one that was asked for it threw; the error is given.
+    case factoryFailed(Step, String)
+
+    /// Its restoration class is not registered under this name.
+    case unknownRestorationClass(String)
+
+    /// What is registered under this name makes no nodes.
+    case notARestorationClass(String)
+
+    /// Nobody provided it.
+    case notFound
+
+    /// Its storyboard is not registered, or has no such identifier any more.
+    case notInStoryboard(String, identifier: String)
+
+    /// The node above it, at this path, is not back.
+    case parentMissing(RestorationPath)
+
+    /// Its record cannot be read; the error is given.
+    case unreadable(String)
+  }
+
+  /// One node, or with an empty path the application.
+  public struct Entry: Hashable, Sendable {
+    /// The path of the node.
+    public let path: RestorationPath
+
+    /// The name of the class that was saved.
+    public let className: String
+
+    /// What happened to it.
+    public internal(set) var outcome: NodeOutcome
+  }
+
+  /// What came of the restore as a whole.
+  public internal(set) var outcome: Outcome
+
+  /// The nodes, parents before children.
+  public internal(set) var entries: [Entry] = []
+
+  /// The error that the delegate's `didDecodeRestorableState` threw.
+  public internal(set) var didDecodeFailure: String?
+
+  /// How long the caller was held up by making and decoding nodes.
+  public internal(set) var walkDuration: Duration = .zero
+
+  init(_ outcome: Outcome) {
+    self.outcome = outcome
+  }
+
+  /// The nodes that are not back as they were, apart from vetoes.
+  public var problems: [Entry] {
+    entries.filter(\.outcome.isProblem)
+  }
+}
+
+extension RestorationReport.NodeOutcome {
+  /// Whether the developer should look at it; a veto is meant.
+  public var isProblem: Bool {
+    switch self {
+    case .restored, .vetoed, .parentMissing, .restoredWithoutState: false
+    default: true
+    }
+  }
+}
+
+extension RestorationReport: CustomStringConvertible {
+  /// A headline and a line for every node.
+  public var description: String {
+    let lines = entries.map { "  \($0.path) (\($0.className)): \($0.outcome.description)" }
+    let failure = didDecodeFailure.map { ["  didDecodeRestorableState threw: \($0)"] } ?? []
+    return ([headline] + lines + failure).joined(separator: "\n")
+  }
+
+  private var headline: String {
+    switch outcome {
+    case .restored:
+      "Restored \(entries.count { $0.outcome.isBack }) of \(entries.count) nodes."
+    case .noArchive: "Nothing restored: there is no saved state."
+    case .declined: "Nothing restored: the restore gate said no."
+    case .notOptedIn(let reason): "Nothing restored: \(reason)"
+    }
+  }
+}
+
+extension RestorationReport.NodeOutcome: CustomStringConvertible {
+  var isBack: Bool {
+    switch self {
+    case .restored, .restoredWithoutState, .decodeFailed, .classMismatch: true
+    default: false
+    }
+  }
+
+  /// The outcome in a sentence.
+  public var description: String {
+    switch self {
+    case .restored(let step): "restored, \(step.description)"
+    case .restoredWithoutState(let step):
+      "restored without state, as it was saved, \(step.description)"
+    case .decodeFailed(let step, let error):
+      "\(step.description), but its decoding threw: \(error)"
+    case .classMismatch(let step, let found):
+      "\(step.description), but as a \(found), so nothing was decoded"
+    case .vetoed: "left out, its restoration class returned nil"
+    case .factoryFailed(let step, let error): "left out, \(step.description) threw: \(error)"
+    case .unknownRestorationClass(let name):
+      "left out, the restoration class \(name) is not registered;"
+        + " register it, or its new name with \(name) as an alias"
+    case .notARestorationClass(let name):
+      "left out, \(name) is registered but does not conform to NodeRestoration"
+    case .notFound:
+      "not found; give it a restoration class, answer in the delegate, or create it before"
+    case .notInStoryboard(let name, let identifier):
+      "not found, the storyboard \(name) has no “\(identifier)” here"
+    case .parentMissing(let path): "left out, \(path) above it is not back"
+    case .unreadable(let error): "left out, its record cannot be read: \(error)"
+    }
+  }
+}
+
+extension RestorationReport.Step: CustomStringConvertible {
+  /// The step in a few words.
+  public var description: String {
+    switch self {
+    case .restorationClass: "made by its restoration class"
+    case .delegate: "provided by the delegate"
+    case .existing: "already there"
+    case .storyboard: "made by its storyboard"
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/// A named set of factories, one for each identifier.
+///
+/// The last place where a restored node is looked for. A node that came from a
+/// storyboard is saved with the storyboard's name and the identifier there, and
+/// made anew from them if nothing else provides it.
+///
+///     let main = Storyboard("Main")
+///     main.register("detail") { DetailScreen() }
+///     keeper.register(main)
+///     let detail = try main.instantiate("detail")
+public final class Storyboard {
+  /// The name that archives call it by.
+  public let name: String
+
+  private var factories: [String: () throws -> any RestorableNode] = [:]
+  private var made = WeakTable<String>()
+
+  /// Creates a storyboard without factories.
+  ///
+  /// - Parameter name: A name that is stable across launches.
+  public init(_ name: String) {
+    self.name = name
+  }
+
+  /// Sets the factory of an identifier; the last one stays.
+  ///
+  /// - Parameters:
+  ///   - identifier: The name of the node in the storyboard.
+  ///   - factory: Makes a new node.
+  public func register(_ identifier: String, _ factory: @escaping () throws -> any RestorableNode) {
+    factories[identifier] = factory
+  }
+
+  /// Makes a node and remembers that it came from here.
+  ///
+  /// - Parameter identifier: The name of the node in the storyboard.
+  /// - Returns: A new node, or nil if there is no factory.
+  /// - Throws: What the factory throws.
+  public func instantiate(_ identifier: String) throws -> (any RestorableNode)? {
+    guard let node = try factories[identifier]?() else { return nil }
+    made[node] = identifier
+    return node
+  }
+
+  func identifier(of node: any RestorableNode) -> String? {
+    made[node]
+  }
+}
+
+@available(*, unavailable, message: "a storyboard belongs to the actor of its nodes")
+extension Storyboard: Sendable {}
+
+/// The storyboard and the identifier in it that a node came from.
+struct StoryboardReference: Hashable, Sendable {
+  let name: String
+  let identifier: String
+}

@@ -1,0 +1,56 @@
+public import ArchiveCodec
+
+/// A failure to save or restore as a whole, or to set a keeper up.
+///
+/// What concerns one node only is an entry of the report and not an error.
+public struct RestorationError: Error, Hashable, Sendable {
+  /// The kind of a failure. More kinds may come; handle unknown ones.
+  public struct Code: Hashable, Sendable {
+    private let name: String
+
+    private init(_ name: String) {
+      self.name = name
+    }
+
+    /// The archive, its key or its place cannot be used; see ``archive``.
+    public static let archive = Code("archive")
+
+    /// A node that a reference names is back with another type.
+    public static let nodeTypeMismatch = Code("nodeTypeMismatch")
+
+    /// A name was registered for two types or storyboards.
+    public static let nameTaken = Code("nameTaken")
+
+    /// An application or state name cannot be the name of a file.
+    public static let invalidName = Code("invalidName")
+
+    /// The report has problems, and the keeper is strict.
+    public static let strict = Code("strict")
+  }
+
+  /// The kind of failure.
+  public let code: Code
+
+  /// What the archive reports, if it is the cause.
+  public let archive: ArchiveError?
+
+  private let reason: String
+
+  init(_ code: Code, _ reason: String) {
+    self.code = code
+    self.reason = reason
+    archive = nil
+  }
+
+  /// Wraps a failure of the archive.
+  init(_ error: ArchiveError) {
+    code = .archive
+    archive = error
+    reason = error.description
+  }
+}
+
+extension RestorationError: CustomStringConvertible {
+  /// What happened and what to do, in plain words; the text may change.
+  public var description: String { reason }
+}

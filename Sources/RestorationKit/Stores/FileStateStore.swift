@@ -1,0 +1,31 @@
+public import ArchiveCodec
+
+/// States in files of one directory, written whole or not at all.
+///
+/// See ``ArchiveCodec/FileStorage`` for how a file is replaced.
+public struct FileStateStore: StateStore {
+  /// The path of the directory; it is made with the first state.
+  public let directory: String
+
+  /// Creates a store in a directory.
+  ///
+  /// - Parameter directory: The path of the directory.
+  public init(directory: String) {
+    self.directory = directory
+  }
+
+  /// Creates a store in the user's directory for state.
+  ///
+  /// That is `$XDG_STATE_HOME`, or `~/.local/state` if it is not set or not
+  /// absolute, and on Apple systems Application Support.
+  ///
+  /// - Parameter application: The identifier of the application.
+  public init(application: String) {
+    self.init(directory: BaseDirectories.current.state(of: application))
+  }
+
+  /// The file `name.rka` in the directory.
+  public func storage(named name: String) -> any ArchiveStorage {
+    FileStorage(path: "\(directory)/\(name).rka")
+  }
+}

@@ -1,0 +1,47 @@
+public import ArchiveCodec
+
+/// The key in a file of its own, readable by the owner alone.
+///
+/// The file is outside the directory of the states, so that whoever copies
+/// the one does not copy the other along.
+public struct FileKeyProvider: KeyProvider {
+  /// The file that holds the key.
+  public let file: KeyFile
+
+  /// Creates a provider for a file, which need not exist.
+  ///
+  /// - Parameter path: The path of the file.
+  public init(path: String) {
+    file = KeyFile(path: path)
+  }
+
+  /// Creates a provider for the application's file in the user's data directory.
+  ///
+  /// That is `$XDG_DATA_HOME`, or `~/.local/share` if it is not set or not
+  /// absolute, and on Apple systems Application Support.
+  ///
+  /// - Parameter application: The identifier of the application.
+  public init(application: String) {
+    self.init(path: BaseDirectories.current.keyFile(of: application))
+  }
+
+  /// Reads the key, or makes the file.
+  public func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    creating ? try file.loadOrCreate() : try file.load()
+  }
+}
+
+/// A key that the application has from elsewhere: a keyring, a server, a test.
+public struct FixedKeyProvider: KeyProvider {
+  private let fixed: ArchiveKey
+
+  /// Creates a provider that always gives this key.
+  ///
+  /// - Parameter key: The key.
+  public init(_ key: ArchiveKey) {
+    fixed = key
+  }
+
+  /// The key.
+  public func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? { fixed }
+}

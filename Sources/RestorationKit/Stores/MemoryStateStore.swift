@@ -1,0 +1,27 @@
+public import ArchiveCodec
+internal import Synchronization
+
+/// States in memory, for tests and previews.
+public final class MemoryStateStore: StateStore {
+  private let storages = Mutex<[String: MemoryStorage]>([:])
+
+  /// Creates an empty store.
+  public init() {}
+
+  /// The storage of one state; the same at every call.
+  public func storage(named name: String) -> any ArchiveStorage {
+    memory(named: name)
+  }
+
+  /// The storage of one state, to look at its bytes or to change them.
+  ///
+  /// - Parameter name: The name of the state.
+  public func memory(named name: String) -> MemoryStorage {
+    storages.withLock { storages in
+      if let storage = storages[name] { return storage }
+      let storage = MemoryStorage()
+      storages[name] = storage
+      return storage
+    }
+  }
+}

@@ -1,0 +1,21 @@
+public import ArchiveCodec
+
+/// A place for the states of one application, each under a name.
+public protocol StateStore: Sendable {
+  /// The storage of one state, which need not exist.
+  ///
+  /// - Parameter name: A name that ``StateKeeper`` has checked: not empty, no
+  ///   `/`, no leading `.`.
+  func storage(named name: String) -> any ArchiveStorage
+}
+
+/// Gives the key that seals and opens the states of one application.
+public protocol KeyProvider: Sendable {
+  /// Finds the key.
+  ///
+  /// - Parameter creating: Whether to make and keep a new one if there is none.
+  /// - Returns: The key, or nil if there is none and none was to be made.
+  /// - Throws: ``ArchiveCodec/ArchiveError`` if there is a key that cannot be
+  ///   used. It is never replaced by a new one.
+  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey?
+}

@@ -1,0 +1,227 @@
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class GateTests: XCTestCase {
+  private let launch = Launch()
+  private let trace = Trace()
+
+  func testADelegateWithoutGatesSavesNothingAndNoNodeIsEncoded() async throws {
+    @MainActor
+    final class Delegate: @MainActor StateDelegate {}
+    let delegate = Delegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    let report = try await keeper.save([TestNode("a", trace: trace)])
+    XCTAssertEqual(
+      report.outcome,
+      .notOptedIn(
+        "Delegate does not conform to StateSavingGate and StateRestoringGate."
+          + " Conform it to StateKeeperDelegate, or set no delegate."))
+    XCTAssertNil(launch.storedBytes)
+    XCTAssertEqual(trace.events, [])
+  }
+
+  func testADelegateWithTheSaveGateAloneSavesNothing() async throws {
+    @MainActor
+    final class Delegate: @MainActor StateSavingGate {
+      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
+    }
+    let delegate = Delegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    let report = try await keeper.save([TestNode("a", trace: trace)])
+    XCTAssertEqual(
+      report.outcome,
+      .notOptedIn(
+        "Delegate does not conform to StateRestoringGate."
+          + " Conform it to StateKeeperDelegate, or set no delegate."))
+    XCTAssertNil(launch.storedBytes)
+    XCTAssertEqual(trace.events, [])
+  }
+
+  func testAKeeperWithoutDelegateIsOptedIn() async throws {
+    let report = try await launch.keeper().save([TestNode("a")])
+    XCTAssertEqual(report.outcome, .saved)
+    XCTAssertEqual(report.savedPaths, ["a"])
+  }
+
+  func testASaveGateThatSaysNoStopsEverything() async throws {
+    let delegate = TestDelegate(trace)
+    delegate.saves = false
+    let report = try await launch.keeper(delegate: delegate).save([TestNode("a", trace: trace)])
+    XCTAssertEqual(report.outcome, .declined)
+    XCTAssertEqual(trace.events, ["shouldSave"])
+    XCTAssertNil(launch.storedBytes)
+  }
+
+  func testASaveGateThatSaysNoDiscardsTheOlderState() async throws {
+    let delegate = TestDelegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    _ = try await keeper.save([TestNode("a")])
+    XCTAssertNotNil(launch.storedBytes)
+    delegate.saves = false
+    _ = try await keeper.save([TestNode("a")])
+    XCTAssertNil(launch.storedBytes)
+  }
+
+  func testARestoreGateThatSaysNoCallsNothingElse() async throws {
+    let root = TestNode("a", trace: trace)
+    root.restorationClass = TestFactory.self
+    _ = try await launch.keeper().save([root])
+    trace.clear()
+
+    let delegate = TestDelegate(trace)
+    delegate.restores = false
+    TestFactory.make = { [trace] _, _ in
+      trace.add("factory")
+      return nil
+    }
+    let report = try await launch.keeper(delegate: delegate).restore(into: [root])
+    trace.add("didFinishLaunching")
+    XCTAssertEqual(report.outcome, .declined)
+    XCTAssertEqual(trace.events, ["shouldRestore", "didFinishLaunching"])
+  }
+
+  func testTheRestoreGateIsNotCalledWithoutArchive() async throws {
+    let delegate = TestDelegate(trace)
+    let report = try await launch.keeper(delegate: delegate).restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .noArchive)
+    XCTAssertEqual(trace.events, [])
+  }
+
+  func testTheRestoreGateReadsWhatTheSaveGateWrote() async throws {
+    let delegate = TestDelegate()
+    delegate.onShouldSave = { $0.encode(11, forKey: "version") }
+    _ = try await launch.keeper(delegate: delegate).save([])
+
+    var version: Int?
+    delegate.onShouldRestore = { version = try? $0.decode(forKey: "version") }
+    _ = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(version, 11)
+  }
+
+  func testWhatWillEncodeWritesIsReadByTheRestoreGateAndByDidDecode() async throws {
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { $0.encode("v", forKey: "k") }
+    _ = try await launch.keeper(delegate: delegate).save([])
+
+    var read: [String] = []
+    delegate.onShouldRestore = { read.append("gate \((try? $0.decode(forKey: "k")) ?? "-")") }
+    delegate.onDidDecode = { read.append("didDecode \(try $0.decode(String.self, forKey: "k"))") }
+    _ = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(read, ["gate v", "didDecode v"])
+  }
+
+  func testOnlyTheSecureGatesAreAskedWhereBothAreThere() async throws {
+    @MainActor
+    final class Delegate: @MainActor StateKeeperDelegate {
+      var asked: [String] = []
+      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool {
+        asked.append("save")
+        return false
+      }
+      func shouldSaveSecureApplicationState(with coder: StateEncoder) -> Bool {
+        asked.append("secure save")
+        return true
+      }
+      func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
+        asked.append("restore")
+        return false
+      }
+      func shouldRestoreSecureApplicationState(with coder: StateDecoder) -> Bool {
+        asked.append("secure restore")
+        return true
+      }
+    }
+    let delegate = Delegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    let saved = try await keeper.save([])
+    let restored = try await keeper.restore()
+    XCTAssertEqual(saved.outcome, .saved)
+    XCTAssertEqual(restored.outcome, .restored)
+    XCTAssertEqual(delegate.asked, ["secure save", "secure restore"])
+  }
+
+  func testEveryCoderHasTheFactsOfTheSave() async throws {
+    _ = try await launch.keeper().save([TestNode("a")])
+
+    let root = TestNode("a")
+    var facts: [String?] = []
+    root.onDecode = { coder in
+      facts = [
+        try coder.decodeIfPresent(forKey: ReservedKey.applicationVersion),
+        try coder.decodeIfPresent(forKey: ReservedKey.userInterfaceIdiom),
+        try coder.decodeIfPresent(forKey: ReservedKey.systemVersion),
+      ]
+      XCTAssertTrue(coder.contains(ReservedKey.timestamp))
+    }
+    _ = try await launch.keeper().restore(into: [root])
+    XCTAssertEqual(facts, ["11", "test", "6.1"])
+  }
+
+  func testTheTimestampIsTheSameInstantInEveryTimeZone() async throws {
+    let zone = ProcessInfo.processInfo.environment["TZ"]
+    defer {
+      if let zone { setenv("TZ", zone, 1) } else { unsetenv("TZ") }
+      tzset()
+    }
+    setenv("TZ", "Pacific/Kiritimati", 1)
+    tzset()
+    _ = try await launch.keeper().save([])
+    setenv("TZ", "Pacific/Pago_Pago", 1)
+    tzset()
+
+    let delegate = TestDelegate()
+    var timestamp: Date?
+    delegate.onShouldRestore = { timestamp = try? $0.decode(forKey: ReservedKey.timestamp) }
+    _ = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(timestamp, launch.now)
+  }
+
+  func testAReservedKeyIsReportedAndTheFactStays() async throws {
+    let root = TestNode("a")
+    root.onEncode = { $0.encode("mine", forKey: ReservedKey.applicationVersion) }
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.problems, [.reservedKey(ReservedKey.applicationVersion)])
+
+    var version: String?
+    let restored = TestNode("a")
+    restored.onDecode = { version = try $0.decode(forKey: ReservedKey.applicationVersion) }
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertEqual(version, "11")
+  }
+
+  func testTheApplicationAndANodeUseTheSameKeyApart() async throws {
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { $0.encode("application", forKey: "x") }
+    let root = TestNode("a")
+    root.onEncode = { $0.encode("node", forKey: "x") }
+    _ = try await launch.keeper(delegate: delegate).save([root])
+
+    var read: [String] = []
+    let restored = TestNode("a")
+    restored.onDecode = { read.append(try $0.decode(forKey: "x")) }
+    delegate.onDidDecode = { read.append(try $0.decode(forKey: "x")) }
+    _ = try await launch.keeper(delegate: delegate).restore(into: [restored])
+    XCTAssertEqual(read, ["node", "application"])
+  }
+
+  func testWhatWillEncodeWroteIsDroppedWhenItThrowsAndTheRestIsSaved() async throws {
+    struct Failure: Error {}
+    let delegate = TestDelegate()
+    delegate.onShouldSave = { $0.encode(11, forKey: "version") }
+    delegate.onWillEncode = {
+      $0.encode("half", forKey: "k")
+      throw Failure()
+    }
+    let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
+    XCTAssertEqual(report.problems, [.willEncodeFailed("Failure()")])
+    XCTAssertEqual(report.savedPaths, ["a"])
+
+    var keys: [String] = []
+    delegate.onShouldRestore = { keys = $0.keys }
+    _ = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(keys, ["version"])
+  }
+}

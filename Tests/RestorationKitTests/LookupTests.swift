@@ -1,0 +1,295 @@
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class LookupTests: XCTestCase {
+  private let launch = Launch()
+  private let trace = Trace()
+
+  /// Saves `root > node` and forgets what was called.
+  private func save(
+    _ node: TestNode, registering storyboard: Storyboard? = nil,
+    prepare: (StateKeeper) throws -> Void = { _ in }
+  ) async throws {
+    let keeper = try launch.keeper()
+    if let storyboard { try keeper.register(storyboard) }
+    try prepare(keeper)
+    _ = try await keeper.save([TestNode("root", children: [node])])
+    trace.clear()
+  }
+
+  private func nodeWithClass(_ identifier: String = "a", children: [TestNode] = []) -> TestNode {
+    let node = TestNode(identifier, value: "saved", children: children)
+    node.restorationClass = TestFactory.self
+    return node
+  }
+
+  private func storyboard() -> Storyboard {
+    let storyboard = Storyboard("Main")
+    storyboard.register("a") { [trace] in
+      trace.add("storyboard")
+      return TestNode("a", trace: trace)
+    }
+    return storyboard
+  }
+
+  private func delegateAnswering(_ node: TestNode?) -> TestDelegate {
+    let delegate = TestDelegate(trace)
+    delegate.onNode = { path, _ in path.identifier == "a" ? node : nil }
+    return delegate
+  }
+
+  func testARestorationClassThatAnswersIsTheOnlyOneAsked() async throws {
+    try await save(nodeWithClass(), registering: nil)
+    let made = TestNode("a")
+    TestFactory.make = { _, _ in made }
+    let existing = TestNode("a", trace: trace)
+    let delegate = delegateAnswering(TestNode("a"))
+    let report = try await launch.keeper(delegate: delegate)
+      .restore(into: [TestNode("root", children: [existing])])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
+    XCTAssertEqual(made.value, "saved")
+    XCTAssertEqual(trace.events, ["shouldRestore", "delegate root", "didDecode"])
+  }
+
+  func testANilFromTheRestorationClassIsAVetoAndNobodyElseIsAsked() async throws {
+    let storyboard = storyboard()
+    let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
+    node.restorationClass = TestFactory.self
+    try await save(node, registering: storyboard)
+    TestFactory.make = { _, _ in nil }
+    let existing = TestNode("a", trace: trace)
+    let delegate = delegateAnswering(TestNode("a", trace: trace))
+    let keeper = try launch.keeper(delegate: delegate)
+    try keeper.register(storyboard)
+    let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
+    XCTAssertEqual(report.outcome(of: "root/a"), .vetoed)
+    XCTAssertEqual(trace.events, ["shouldRestore", "delegate root", "didDecode"])
+  }
+
+  func testBelowAVetoNoFactoryIsCalled() async throws {
+    try await save(nodeWithClass(children: [nodeWithClass("child")]))
+    var asked: [String] = []
+    TestFactory.make = { path, _ in
+      asked.append(path.description)
+      return nil
+    }
+    let report = try await launch.keeper().restore(into: [TestNode("root")])
+    XCTAssertEqual(asked, ["root/a"])
+    XCTAssertEqual(
+      report.outcome(of: "root/a/child"), .parentMissing(RestorationPath(["root", "a"])))
+  }
+
+  func testTheDelegateIsAskedWhereThereIsNoRestorationClass() async throws {
+    let storyboard = storyboard()
+    let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
+    node.value = "saved"
+    try await save(node, registering: storyboard)
+    let answer = TestNode("a")
+    let delegate = delegateAnswering(answer)
+    let keeper = try launch.keeper(delegate: delegate)
+    try keeper.register(storyboard)
+    let existing = TestNode("a", trace: trace)
+    let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .delegate))
+    XCTAssertEqual(answer.value, "saved")
+    XCTAssertEqual(
+      trace.events, ["shouldRestore", "delegate root", "delegate root/a", "didDecode"])
+  }
+
+  func testAfterADelegateWithoutOpinionTheExistingNodeIsUsed() async throws {
+    try await save(TestNode("a", value: "saved"))
+    let existing = TestNode("a")
+    let delegate = delegateAnswering(nil)
+    let report = try await launch.keeper(delegate: delegate)
+      .restore(into: [TestNode("root", children: [existing])])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .existing))
+    XCTAssertEqual(existing.value, "saved")
+  }
+
+  func testTheStoryboardIsTheLastToBeAsked() async throws {
+    let storyboard = storyboard()
+    let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
+    node.value = "saved"
+    try await save(node, registering: storyboard)
+    let keeper = try launch.keeper()
+    try keeper.register(storyboard)
+    let root = TestNode("root")
+    var restored: TestNode?
+    root.onDecode = { restored = $0.restoredChildren.first as? TestNode }
+    let report = try await keeper.restore(into: [root])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .storyboard))
+    XCTAssertEqual(trace.events.first, "storyboard")
+    XCTAssertEqual(restored?.value, "saved")
+  }
+
+  func testANodeThatNobodyProvidesIsMissingAndReported() async throws {
+    try await save(TestNode("a", value: "saved"))
+    let root = TestNode("root", value: "default")
+    let report = try await launch.keeper().restore(into: [root])
+    XCTAssertEqual(report.outcome(of: "root/a"), .notFound)
+    XCTAssertEqual(report.outcome(of: "root"), .restored(by: .existing))
+  }
+
+  func testAnExistingNodeWithAnotherParentIsNotUsed() async throws {
+    try await save(TestNode("a", value: "saved"))
+    let elsewhere = TestNode("a")
+    let report = try await launch.keeper().restore(into: [
+      TestNode("root"), TestNode("other", children: [elsewhere]), elsewhere,
+    ])
+    XCTAssertEqual(report.outcome(of: "root/a"), .notFound)
+    XCTAssertNil(elsewhere.value)
+  }
+
+  func testAnIdentifierThatIsGoneFromTheStoryboardIsReported() async throws {
+    let storyboard = storyboard()
+    let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
+    try await save(node, registering: storyboard)
+    let keeper = try launch.keeper()
+    try keeper.register(Storyboard("Main"))
+    let report = try await keeper.restore(into: [TestNode("root")])
+    XCTAssertEqual(report.outcome(of: "root/a"), .notInStoryboard("Main", identifier: "a"))
+  }
+
+  func testARestorationClassThatMakesNoNodesIsReportedAndNotRestored() async throws {
+    try await save(nodeWithClass())
+    let keeper = try StateKeeper(
+      application: Launch.application, store: launch.store, keys: launch.keys)
+    try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")
+    let existing = TestNode("a")
+    let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
+    XCTAssertEqual(report.outcome(of: "root/a"), .notARestorationClass("TestFactory"))
+    XCTAssertNil(existing.value)
+  }
+
+  func testARestorationClassThatIsNotRegisteredIsAVetoWithAnError() async throws {
+    try await save(nodeWithClass())
+    let keeper = try StateKeeper(
+      application: Launch.application, store: launch.store, keys: launch.keys)
+    let existing = TestNode("a")
+    let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
+    XCTAssertEqual(report.outcome(of: "root/a"), .unknownRestorationClass("TestFactory"))
+    XCTAssertTrue(report.problems.contains { $0.path.description == "root/a" })
+    XCTAssertNil(existing.value)
+  }
+
+  func testARenamedRestorationClassIsFoundByItsAlias() async throws {
+    enum Renamed: @MainActor NodeRestoration {
+      @MainActor static func node(
+        at path: RestorationPath, coder: StateDecoder
+      ) throws -> (any RestorableNode)? { TestNode(path.identifier) }
+    }
+    try await save(nodeWithClass())
+    let keeper = try StateKeeper(
+      application: Launch.application, store: launch.store, keys: launch.keys)
+    try keeper.register(Renamed.self, aliases: ["TestFactory"])
+    let report = try await keeper.restore(into: [TestNode("root")])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
+  }
+
+  func testAnUnregisteredRestorationClassIsReportedWhenItIsSaved() async throws {
+    let keeper = try StateKeeper(
+      application: Launch.application, store: launch.store, keys: launch.keys)
+    let report = try await keeper.save([nodeWithClass()])
+    XCTAssertEqual(report.problems, [.restorationClassNotRegistered("TestFactory")])
+  }
+
+  func testAFactoryGetsTheIdentifiersOfAllAncestorsAndItsOwn() async throws {
+    let deep = nodeWithClass("c")
+    try await save(TestNode("b", children: [deep]))
+    var components: [String] = []
+    TestFactory.make = { path, _ in
+      components = path.components
+      return TestNode("c")
+    }
+    _ = try await launch.keeper().restore(
+      into: [TestNode("root", children: [TestNode("b")])])
+    XCTAssertEqual(components, ["root", "b", "c"])
+  }
+
+  func testAFactorySeesTheValuesBeforeDecodeIsCalled() async throws {
+    try await save(nodeWithClass())
+    TestFactory.make = { [trace] path, coder in
+      trace.add("factory \(try coder.decode(String.self, forKey: "value"))")
+      return TestNode(path.identifier, trace: trace)
+    }
+    _ = try await launch.keeper().restore(into: [TestNode("root")])
+    XCTAssertEqual(
+      trace.events, ["factory saved", "load a", "decode a", "finished a"])
+  }
+
+  func testAnExistingNodeThatAFactoryReturnsIsTheOneThatIsDecoded() async throws {
+    try await save(nodeWithClass())
+    let existing = TestNode("a")
+    TestFactory.make = { _, _ in existing }
+    let root = TestNode("root", children: [existing])
+    var restored: [any RestorableNode] = []
+    root.onDecode = { restored = $0.restoredChildren }
+    _ = try await launch.keeper().restore(into: [root])
+    XCTAssertEqual(restored.count, 1)
+    XCTAssertIdentical(restored.first, existing)
+    XCTAssertEqual(existing.value, "saved")
+  }
+
+  func testANodeOfAnUnrelatedClassIsKeptAndNotDecoded() async throws {
+    try await save(nodeWithClass())
+    let unrelated = UnrelatedNode("a")
+    TestFactory.make = { _, _ in unrelated }
+    let root = TestNode("root")
+    var restored: [any RestorableNode] = []
+    root.onDecode = { restored = $0.restoredChildren }
+    let report = try await launch.keeper().restore(into: [root])
+    XCTAssertEqual(
+      report.outcome(of: "root/a"),
+      .classMismatch(by: .restorationClass, found: "UnrelatedNode"))
+    XCTAssertIdentical(restored.first, unrelated)
+    XCTAssertFalse(unrelated.wasDecoded)
+    XCTAssertFalse(unrelated.wasFinished)
+  }
+
+  func testANodeOfASubclassIsDecoded() async throws {
+    try await save(nodeWithClass())
+    let special = SpecialTestNode("a")
+    TestFactory.make = { _, _ in special }
+    let report = try await launch.keeper().restore(into: [TestNode("root")])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
+    XCTAssertEqual(special.value, "saved")
+  }
+
+  func testANodeWithoutIdentifierOfItsOwnIsSavedAgainUnderTheOneItWasRestoredUnder() async throws {
+    try await save(nodeWithClass())
+    let made = TestNode(nil)
+    TestFactory.make = { _, _ in made }
+    let root = TestNode("root")
+    root.onDecode = { root.restorationChildren = $0.restoredChildren }
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [root])
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.savedPaths, ["root", "root/a"])
+
+    let again = try await launch.keeper().restore(into: [TestNode("root")])
+    XCTAssertEqual(again.outcome(of: "root/a"), .restored(by: .restorationClass))
+  }
+
+  func testAFactoryThatThrowsLeavesOutItsNodeAlone() async throws {
+    struct Failure: Error {}
+    let sibling = TestNode("sibling", value: "kept")
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([TestNode("root", children: [nodeWithClass(), sibling])])
+    TestFactory.make = { _, _ in throw Failure() }
+    let restored = TestNode("sibling")
+    let report = try await launch.keeper()
+      .restore(into: [TestNode("root", children: [restored])])
+    XCTAssertEqual(
+      report.outcome(of: "root/a"), .factoryFailed(.restorationClass, "Failure()"))
+    XCTAssertEqual(restored.value, "kept")
+  }
+
+  func testANameCannotBeRegisteredForTwoTypes() throws {
+    let keeper = try launch.keeper()
+    XCTAssertThrowsError(try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")) {
+      XCTAssertEqual(($0 as? RestorationError)?.code, .nameTaken)
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class WalkTests: XCTestCase {
+  private let launch = Launch()
+  private let trace = Trace()
+
+  func testARootWithoutIdentifierLeavesOutAllBelowIt() async throws {
+    let root = TestNode(nil, children: [TestNode("a"), TestNode("b")])
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.savedPaths, [])
+    XCTAssertEqual(report.outcome(of: "∅"), .noIdentifier)
+    XCTAssertEqual(report.outcome(of: "∅/a"), .excluded(by: RestorationPath([""])))
+    XCTAssertEqual(report.outcome(of: "∅/b"), .excluded(by: RestorationPath([""])))
+  }
+
+  private func tabWithUnnamedStack() -> (tab: TestNode, screen: TestNode) {
+    let screen = TestNode("screen", value: "deep")
+    let stack = TestNode(nil, children: [screen, TestNode("other")])
+    return (TestNode("tab", children: [stack]), screen)
+  }
+
+  func testAnUnnamedStackInsideATabLeavesOutItsScreens() async throws {
+    let report = try await launch.keeper().save([tabWithUnnamedStack().tab])
+    XCTAssertEqual(report.savedPaths, ["tab"])
+    XCTAssertEqual(
+      report.outcome(of: "tab/∅/screen"), .excluded(by: RestorationPath(["tab", ""])))
+  }
+
+  func testAReferenceFromWillEncodePreservesAScreenBelowAnUnnamedStack() async throws {
+    let (tab, screen) = tabWithUnnamedStack()
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { $0.encode(screen, forKey: "screen") }
+    let report = try await launch.keeper(delegate: delegate).save([tab])
+    XCTAssertEqual(report.savedPaths, ["tab", "screen"])
+    XCTAssertEqual(report.entries.filter(\.isDetached).map(\.path.description), ["screen"])
+    XCTAssertNil(report.outcome(of: "tab/∅/screen"))
+    XCTAssertEqual(
+      report.outcome(of: "tab/∅/other"), .excluded(by: RestorationPath(["tab", ""])))
+
+    let restored = TestNode("screen")
+    delegate.onNode = { path, _ in path.description == "screen" ? restored : nil }
+    var decoded: TestNode?
+    delegate.onDidDecode = { decoded = try $0.decodeNode(forKey: "screen") }
+    _ = try await launch.keeper(delegate: delegate).restore(into: [TestNode("tab")])
+    XCTAssertIdentical(decoded, restored)
+    XCTAssertEqual(restored.value, "deep")
+  }
+
+  func testWhatAnUnnamedNodePresentsIsNotRecorded() async throws {
+    let parent = TestNode(nil)
+    parent.restorationPresented = TestNode("m")
+    let report = try await launch.keeper().save([parent])
+    XCTAssertEqual(report.savedPaths, [])
+  }
+
+  func testAnEmptyIdentifierCountsAsNone() async throws {
+    let report = try await launch.keeper().save([TestNode("", children: [TestNode("a")])])
+    XCTAssertEqual(report.savedPaths, [])
+    XCTAssertEqual(report.outcome(of: "∅"), .noIdentifier)
+  }
+
+  func testThePathOfAScreenGoesThroughItsContainers() async throws {
+    let root = TestNode("T", children: [TestNode("N", children: [TestNode("V")])])
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.savedPaths, ["T", "T/N", "T/N/V"])
+  }
+
+  func testThePathOfAPushedScreenGoesThroughTheStackAndNotThroughTheOneBelow() async throws {
+    let stack = TestNode("stack", children: [TestNode("first"), TestNode("second")])
+    let report = try await launch.keeper().save([stack])
+    XCTAssertEqual(report.savedPaths, ["stack", "stack/first", "stack/second"])
+  }
+
+  func testThePathOfAPresentedNodeGoesThroughItsPresenter() async throws {
+    let screen = TestNode("V")
+    screen.restorationPresented = TestNode("M")
+    let report = try await launch.keeper().save([TestNode("N", children: [screen])])
+    XCTAssertEqual(report.savedPaths, ["N", "N/V", "N/V/M"])
+  }
+
+  func testAContainerThatDoesNotMentionItsChildrenDoesNotPreserveThem() async throws {
+    @MainActor
+    final class Container: @MainActor RestorableNode {
+      let restorationIdentifier: String? = "container"
+      let a = TestNode("a")
+      let b = TestNode("b")
+    }
+    let report = try await launch.keeper().save([Container()])
+    XCTAssertEqual(report.savedPaths, ["container"])
+  }
+
+  /// Two alternative children, of which one is visible, kept by hand.
+  @MainActor
+  private final class Container: @MainActor RestorableNode {
+    let restorationIdentifier: String? = "container"
+    var a: TestNode?
+    var b: TestNode?
+    func encodeRestorableState(with coder: StateEncoder) throws {
+      coder.encode(a, forKey: "a")
+      coder.encode(b, forKey: "b")
+    }
+    func decodeRestorableState(with coder: StateDecoder) throws {
+      a = try coder.decodeNode(forKey: "a")
+      b = try coder.decodeNode(forKey: "b")
+    }
+  }
+
+  func testAContainerThatRefersToItsChildrenGetsBothBack() async throws {
+    let container = Container()
+    container.a = TestNode("a", value: "visible")
+    container.b = TestNode("b", value: "hidden")
+    container.a?.restorationClass = TestFactory.self
+    container.b?.restorationClass = TestFactory.self
+    let report = try await launch.keeper().save([container])
+    XCTAssertEqual(report.savedPaths, ["container", "container/a", "container/b"])
+    XCTAssertEqual(report.entries.filter(\.isDetached), [])
+
+    TestFactory.make = { path, _ in TestNode(path.identifier) }
+    let restored = Container()
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertEqual(restored.a?.value, "visible")
+    XCTAssertEqual(restored.b?.value, "hidden")
+  }
+
+  func testOfTwoSiblingsWithOneIdentifierTheFirstWins() async throws {
+    let root = TestNode(
+      "root",
+      children: [
+        TestNode("x", value: "first"), TestNode("x", value: "second", children: [TestNode("y")]),
+      ])
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.savedPaths, ["root", "root/x"])
+    XCTAssertEqual(report.problems, [.duplicateIdentifier("x")])
+    XCTAssertEqual(report.outcome(of: "root/x/y"), .excluded(by: RestorationPath(["root", "x"])))
+
+    let restored = TestNode("x")
+    _ = try await launch.keeper().restore(into: [TestNode("root", children: [restored])])
+    XCTAssertEqual(restored.value, "first")
+  }
+
+  func testOfTwoSiblingsWithOneIdentifierAStrictKeeperThrows() async throws {
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    let root = TestNode("root", children: [TestNode("x"), TestNode("x")])
+    do {
+      _ = try await keeper.save([root])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .strict)
+      XCTAssertEqual(
+        error.description, "Two siblings have the identifier “x”. Give each its own.")
+    }
+    XCTAssertNil(launch.storedBytes)
+  }
+
+  func testOneIdentifierUnderTwoParentsIsNoProblem() async throws {
+    let root = TestNode(
+      "root",
+      children: [
+        TestNode("a", children: [TestNode("x")]), TestNode("b", children: [TestNode("x")]),
+      ])
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.savedPaths, ["root", "root/a", "root/a/x", "root/b", "root/b/x"])
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testANodeThatIsShownWithoutBeingContainedIsNotRecorded() async throws {
+    @MainActor
+    final class Host: @MainActor RestorableNode {
+      let restorationIdentifier: String? = "host"
+      var subviews: [AnyObject] = []
+    }
+    let host = Host()
+    host.subviews = [TestNode("shown")]
+    let report = try await launch.keeper().save([host])
+    XCTAssertEqual(report.savedPaths, ["host"])
+  }
+
+  func testTheOrderOfASaveIsGateWillEncodeParentsBeforeChildren() async throws {
+    let screen = TestNode("screen", trace: trace, children: [TestNode("pane", trace: trace)])
+    screen.restorationPresented = TestNode("sheet", trace: trace)
+    let root = TestNode("root", trace: trace, children: [screen, TestNode("last", trace: trace)])
+    let delegate = TestDelegate(trace)
+    _ = try await launch.keeper(delegate: delegate).save([root])
+    XCTAssertEqual(
+      trace.events,
+      [
+        "shouldSave", "willEncode", "encode root", "encode screen", "encode pane", "encode sheet",
+        "encode last",
+      ])
+  }
+
+  func testANodeThatThrowsInEncodeKeepsItsPlaceAndItsChildren() async throws {
+    struct Failure: Error {}
+    let root = TestNode("root", value: "lost", children: [TestNode("child", value: "kept")])
+    root.onEncode = { _ in throw Failure() }
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.outcome(of: "root"), .savedWithoutState)
+    XCTAssertEqual(report.problems, [.encodeFailed("Failure()")])
+
+    let child = TestNode("child")
+    let restoredRoot = TestNode("root", value: "default", trace: trace, children: [child])
+    let restored = try await launch.keeper().restore(into: [restoredRoot])
+    XCTAssertEqual(restored.outcome(of: "root"), .restoredWithoutState(by: .existing))
+    XCTAssertEqual(restoredRoot.value, "default")
+    XCTAssertEqual(child.value, "kept")
+  }
+
+  func testAReferenceToANodeWithoutIdentifierIsReportedAndLeftOut() async throws {
+    let root = TestNode("root")
+    root.onEncode = { $0.encode(TestNode(nil), forKey: "other") }
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(
+      report.problems, [.referenceWithoutIdentifier(key: "other", className: "TestNode")])
+  }
+
+  func testACoderThatIsKeptWritesNothingAndIsReported() async throws {
+    var kept: StateEncoder?
+    let first = TestNode("first", value: "own")
+    first.onEncode = { kept = $0 }
+    let second = TestNode("second")
+    second.onEncode = { _ in kept?.encode("stray", forKey: "value") }
+    let report = try await launch.keeper().save([first, second])
+    XCTAssertEqual(report.problems, [.coderKept(key: "value")])
+
+    let restored = (TestNode("first"), TestNode("second"))
+    _ = try await launch.keeper().restore(into: [restored.0, restored.1])
+    XCTAssertEqual(restored.0.value, "own")
+    XCTAssertNil(restored.1.value)
+  }
+
+  func testANodeThatIsContainedTwiceIsSavedOnce() async throws {
+    let shared = TestNode("shared")
+    let root = TestNode(
+      "root",
+      children: [TestNode("a", children: [shared]), TestNode("b", children: [shared])])
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.savedPaths, ["root", "root/a", "root/a/shared", "root/b"])
+    XCTAssertEqual(report.problems, [.containedTwice])
+  }
+
+  func testANodeThatContainsItselfIsWalkedOnce() async throws {
+    let root = TestNode("root")
+    root.restorationChildren = [root]
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.savedPaths, ["root"])
+    XCTAssertEqual(report.problems, [.containedTwice])
+  }
+
+  func testAValueThatIsTooLargeCostsTheStateOfItsNodeAlone() async throws {
+    let root = TestNode("root", children: [TestNode("child", value: "kept")])
+    root.onEncode = { $0.encode(String(repeating: "x", count: 1 << 24), forKey: "text") }
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.outcome(of: "root"), .savedWithoutState)
+    XCTAssertEqual(report.savedPaths, ["root/child"])
+  }
+}

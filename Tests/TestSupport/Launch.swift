@@ -1,0 +1,74 @@
+package import ArchiveCodec
+package import Foundation
+package import RestorationKit
+import Synchronization
+
+/// Launches of one application over one store, without a process.
+@MainActor
+package final class Launch {
+  package let store = MemoryStateStore()
+  package let keys = MemoryKeyProvider()
+  package var now = Date(timeIntervalSinceReferenceDate: 800_000_000)
+  package var environment = ApplicationEnvironment(
+    applicationVersion: "11", userInterfaceIdiom: "test", systemVersion: "6.1")
+
+  package init() {}
+
+  package static let application = "org.example.test"
+
+  /// A keeper of a new launch; what was stored before is there.
+  package func keeper(delegate: (any StateDelegate)? = nil) throws -> StateKeeper {
+    let keeper = try StateKeeper(
+      application: Self.application, store: store, keys: keys,
+      environment: environment, now: { [unowned self] in now })
+    try keeper.register(TestFactory.self)
+    keeper.delegate = delegate
+    return keeper
+  }
+
+  package var storedBytes: [UInt8]? {
+    get { store.memory(named: "main").bytes }
+    set { store.memory(named: "main").bytes = newValue }
+  }
+
+  /// The stored archive, to look at its records.
+  package func archive() throws -> Archive? {
+    guard let key = try keys.key(creating: false) else { return nil }
+    return try Archive.open(
+      store.memory(named: "main"), key: key, context: ArchiveContext([Self.application, "main"]))
+  }
+}
+
+extension PreservationReport {
+  /// The paths of the nodes that are in the archive.
+  package var savedPaths: [String] {
+    entries.dropFirst().filter { $0.outcome == .saved }.map(\.path.description)
+  }
+
+  package func outcome(of path: String) -> NodeOutcome? {
+    entries.first { $0.path.description == path }?.outcome
+  }
+}
+
+extension RestorationReport {
+  package func outcome(of path: String) -> NodeOutcome? {
+    entries.first { $0.path.description == path }?.outcome
+  }
+}
+
+/// A key that is made when it is first needed, and can be lost.
+package final class MemoryKeyProvider: KeyProvider {
+  private let stored = Mutex<ArchiveKey?>(nil)
+
+  package func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    if let key = stored.withLock({ $0 }) { return key }
+    guard creating else { return nil }
+    let key = try ArchiveKey()
+    stored.withLock { $0 = key }
+    return key
+  }
+
+  package func lose() {
+    stored.withLock { $0 = nil }
+  }
+}

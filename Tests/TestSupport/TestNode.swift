@@ -1,0 +1,101 @@
+package import RestorationKit
+
+/// What was called, in order.
+@MainActor
+package final class Trace {
+  package private(set) var events: [String] = []
+
+  package init() {}
+
+  package func add(_ event: String) {
+    events.append(event)
+  }
+
+  package func clear() {
+    events = []
+  }
+}
+
+/// A node whose every answer can be set, and that writes down what is called.
+@MainActor
+package class TestNode: @MainActor RestorableNode {
+  package var restorationIdentifier: String?
+  package var restorationClass: (any NodeRestoration.Type)?
+  package var restorationChildren: [any RestorableNode]
+  package var restorationPresented: (any RestorableNode)?
+
+  /// Saved and restored under the key `value`.
+  package var value: String?
+  package var onEncode: ((StateEncoder) throws -> Void)?
+  package var onDecode: ((StateDecoder) throws -> Void)?
+  package var trace: Trace?
+
+  package init(
+    _ identifier: String?, value: String? = nil, trace: Trace? = nil,
+    children: [any RestorableNode] = []
+  ) {
+    restorationIdentifier = identifier
+    restorationChildren = children
+    self.value = value
+    self.trace = trace
+  }
+
+  private var name: String { restorationIdentifier ?? "nil" }
+
+  package func encodeRestorableState(with coder: StateEncoder) throws {
+    trace?.add("encode \(name)")
+    coder.encode(value, forKey: "value")
+    try onEncode?(coder)
+  }
+
+  package func loadViewIfNeeded() {
+    trace?.add("load \(name)")
+  }
+
+  package func decodeRestorableState(with coder: StateDecoder) throws {
+    trace?.add("decode \(name)")
+    value = try coder.decodeIfPresent(forKey: "value")
+    try onDecode?(coder)
+  }
+
+  package func applicationFinishedRestoringState() {
+    trace?.add("finished \(name)")
+  }
+}
+
+/// A subclass, which may stand for its superclass.
+package final class SpecialTestNode: TestNode {}
+
+/// A class that has nothing to do with ``TestNode``.
+@MainActor
+package final class UnrelatedNode: @MainActor RestorableNode {
+  package let restorationIdentifier: String?
+  package private(set) var wasDecoded = false
+  package private(set) var wasFinished = false
+
+  package init(_ identifier: String?) {
+    restorationIdentifier = identifier
+  }
+
+  package func decodeRestorableState(with coder: StateDecoder) throws {
+    wasDecoded = true
+  }
+
+  package func applicationFinishedRestoringState() {
+    wasFinished = true
+  }
+}
+
+/// A restoration class whose answer the running test sets.
+@MainActor
+package enum TestFactory: @MainActor NodeRestoration {
+  package static var make: (RestorationPath, StateDecoder) throws -> (any RestorableNode)? = {
+    _, _ in nil
+  }
+
+  package static func node(
+    at path: RestorationPath, coder: StateDecoder
+  ) throws -> (any RestorableNode)? {
+    try make(path, coder)
+  }
+}
