@@ -286,6 +286,22 @@ final class LookupTests: XCTestCase {
     XCTAssertEqual(restored.value, "kept")
   }
 
+  func testARegisteredFactoryMakesTheNodesOfItsClass() async throws {
+    func keeper() throws -> StateKeeper {
+      let keeper = try launch.keeper()
+      try keeper.register(nodeClass: SpecialTestNode.self) { path, coder in
+        try coder.decode(String.self, forKey: "value") == "gone"
+          ? nil : SpecialTestNode(path.identifier)
+      }
+      return keeper
+    }
+    let nodes = [SpecialTestNode("a", value: "there"), SpecialTestNode("b", value: "gone")]
+    _ = try await keeper().save([TestNode("root", children: nodes)])
+    let report = try await keeper().restore(into: [TestNode("root", children: nodes)])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
+    XCTAssertEqual(report.outcome(of: "root/b"), .vetoed)
+  }
+
   func testANameCannotBeRegisteredForTwoTypes() throws {
     let keeper = try launch.keeper()
     XCTAssertThrowsError(try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")) {

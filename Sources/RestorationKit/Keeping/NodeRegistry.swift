@@ -1,10 +1,15 @@
 /// What is known of nodes besides what they say themselves: the names of
 /// types, the storyboards, and the identifiers that nodes were restored under.
 final class NodeRegistry {
+  /// Makes or finds the node of a path; nil is a veto.
+  typealias Factory = (RestorationPath, StateDecoder) throws -> (any RestorableNode)?
+
   private struct Registration {
     let name: String
     let type: Any.Type
-    let restorationClass: (any NodeRestoration.Type)?
+    let factory: Factory?
+    /// Whether nodes of the type are made by the factory without saying so.
+    let makesItsNodes: Bool
   }
 
   /// What a restored node keeps, if it says nothing else.
@@ -19,8 +24,8 @@ final class NodeRegistry {
   private var restored = WeakTable<Restored>()
 
   func register(
-    _ type: Any.Type, _ restorationClass: (any NodeRestoration.Type)?, as name: String?,
-    aliases: [String]
+    _ type: Any.Type, as name: String?, aliases: [String], makesItsNodes: Bool,
+    factory: Factory?
   ) throws(RestorationError) {
     let name = name ?? String(describing: type)
     for taken in [name] + aliases {
@@ -33,7 +38,7 @@ final class NodeRegistry {
     }
     for entry in [name] + aliases {
       registrations[entry] = Registration(
-        name: name, type: type, restorationClass: restorationClass)
+        name: name, type: type, factory: factory, makesItsNodes: makesItsNodes)
     }
     names[ObjectIdentifier(type)] = name
   }
@@ -76,22 +81,25 @@ final class NodeRegistry {
   func restorationClass(of node: any RestorableNode) -> (name: String, isRegistered: Bool)? {
     if let type = node.restorationClass {
       let name = name(of: type)
-      return (name, registrations[name]?.restorationClass != nil)
+      return (name, registrations[name]?.factory != nil)
+    }
+    if let registration = registrations[className(of: node)], registration.makesItsNodes {
+      return (registration.name, true)
     }
     guard node.restorationIdentifier == nil else { return nil }
     return restored[node]?.restorationClassName.map { ($0, registrations[$0] != nil) }
   }
 
   enum ResolvedClass {
-    case found(any NodeRestoration.Type)
+    case found(Factory)
     case notAFactory
     case unknown
   }
 
-  /// The type that an archive names as a restoration class.
+  /// What an archive names as a restoration class.
   func restorationClass(named name: String) -> ResolvedClass {
     guard let registration = registrations[name] else { return .unknown }
-    return registration.restorationClass.map(ResolvedClass.found) ?? .notAFactory
+    return registration.factory.map(ResolvedClass.found) ?? .notAFactory
   }
 
   /// Whether a node is of the class that an archive names, or of a subclass.

@@ -77,10 +77,39 @@ public final class StateKeeper {
   public func register(
     _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = []
   ) throws(RestorationError) {
-    try registry.register(type, type, as: name, aliases: aliases)
+    try registry.register(type, as: name, aliases: aliases, makesItsNodes: false) {
+      try type.node(at: $0, coder: $1)
+    }
   }
 
-  /// Registers the class of nodes that others make, to give it names.
+  /// Registers a class of nodes with what makes them.
+  ///
+  /// The closure stands for a restoration class where making a node needs more
+  /// than the archive, such as a model: nodes of exactly this class are saved
+  /// under its name and need no ``RestorableNode/restorationClass``.
+  ///
+  ///     try keeper.register(nodeClass: DetailScreen.self) { path, coder in
+  ///       let id = try coder.decode(UUID.self, forKey: "product")
+  ///       return catalog.product(id).map { DetailScreen($0) }
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - type: The class of the nodes.
+  ///   - name: The name in archives; the type's own name if nil.
+  ///   - aliases: Names that it had in earlier versions.
+  ///   - factory: Makes or finds the node of a path, or returns nil to leave it
+  ///     out together with all below it.
+  /// - Throws: ``RestorationError`` with `nameTaken`.
+  public func register(
+    nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
+    restoration factory:
+      @escaping (RestorationPath, StateDecoder) throws -> (any RestorableNode)?
+  ) throws(RestorationError) {
+    try registry.register(
+      type, as: name, aliases: aliases, makesItsNodes: true, factory: factory)
+  }
+
+  /// Registers a class of nodes that others make, to give it names.
   ///
   /// - Parameters:
   ///   - type: The class of the nodes.
@@ -90,7 +119,8 @@ public final class StateKeeper {
   public func register(
     nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = []
   ) throws(RestorationError) {
-    try registry.register(type, nil, as: name, aliases: aliases)
+    try registry.register(
+      type, as: name, aliases: aliases, makesItsNodes: false, factory: nil)
   }
 
   /// Registers a storyboard, so that archives can name it.

@@ -31,8 +31,8 @@ struct NodeLookup {
     switch registry.restorationClass(named: name) {
     case .unknown: .missing(.unknownRestorationClass(name))
     case .notAFactory: .missing(.notARestorationClass(name))
-    case .found(let type):
-      ask(.restorationClass) { try type.node(at: coder.path, coder: coder) } ?? .missing(.vetoed)
+    case .found(let make):
+      ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
     }
   }
 
