@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 internal import Synchronization
 
 extension Archive {
@@ -64,12 +69,11 @@ extension Archive {
 
     private static let count = Atomic<UInt64>(0)
 
-    /// The clock, and how many archives this process has written.
+    /// The time, the process, and how many archives it has written.
     package static var now: Moment {
       var writer = ByteWriter()
-      let elapsed = SuspendingClock.now.duration(to: SuspendingClock().systemEpoch).components
-      writer.writeInteger(elapsed.seconds)
-      writer.writeInteger(elapsed.attoseconds)
+      writer.writeInteger(Date().timeIntervalSinceReferenceDate.bitPattern)
+      writer.writeInteger(ProcessInfo.processInfo.processIdentifier)
       writer.writeInteger(count.wrappingAdd(1, ordering: .relaxed).newValue)
       return Moment(witness: writer.bytes)
     }

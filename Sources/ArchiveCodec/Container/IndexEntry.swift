@@ -1,6 +1,7 @@
 /// Where a record lies in the commit's content: 16 bytes in the index.
 struct IndexEntry: Hashable, Sendable {
   static let byteCount = 16
+  static let largestOffset = 1 << 40 - 1
 
   let record: UInt64
   /// Where the record's frame begins, in the content of the commit; 40 bits.

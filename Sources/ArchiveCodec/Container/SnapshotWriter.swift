@@ -50,7 +50,7 @@ final class SnapshotWriter {
   func write(_ records: RecordBatch, schema: UInt32) throws(ArchiveError) -> Archive.Summary {
     let commitStart = fileByteCount - CommitHeader.byteCount
     try append(records.frames)
-    let symbols = try appendFrame(.symbols, records.symbols.encoded)
+    let symbols = try appendFrame(.symbols, records.symbols)
     var index = ByteWriter()
     for entry in records.index { entry.write(to: &index) }
     let indexRange = try appendFrame(.index, index.bytes)
@@ -87,6 +87,9 @@ final class SnapshotWriter {
   private func append(_ bytes: [UInt8]) throws(ArchiveError) {
     let chunkByteCount = 1 << Int(Self.chunkSize)
     contentByteCount += bytes.count
+    guard contentByteCount <= IndexEntry.largestOffset else {
+      throw ArchiveError(.limitExceeded, subject: "bytes of an archive")
+    }
     var position = 0
     while position < bytes.count {
       if pending.count == chunkByteCount { try sealPending(isLast: false) }

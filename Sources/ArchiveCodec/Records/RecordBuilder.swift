@@ -93,22 +93,8 @@ public final class RecordBuilder {
         throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
       }
     }
-    return RecordBatch(frames: writer.output.bytes, index: sorted, symbols: symbols)
+    return RecordBatch(frames: writer.output.bytes, index: sorted, symbols: symbols.encoded)
   }
-}
-
-/// Encoded records on their way into an archive.
-public struct RecordBatch: Sendable {
-  let frames: [UInt8]
-  /// In the order of the record identifiers.
-  let index: [IndexEntry]
-  let symbols: SymbolTable
-
-  /// The number of records.
-  public var count: Int { index.count }
-
-  /// The size of the records in bytes, before sealing.
-  public var byteCount: Int { frames.count }
 }
 
 @available(*, unavailable, message: "pass on what finish() returns")

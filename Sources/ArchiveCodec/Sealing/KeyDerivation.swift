@@ -4,7 +4,7 @@ internal import CSodium
 ///
 /// Each use has a label of its own, so no output of one use can stand for that
 /// of another, even for equal inputs.
-enum KeyDerivation: String {
+package enum KeyDerivation: String, Sendable {
   case checksum = "RKA1 checksum"
   case context = "RKA1 context"
   case slot = "RKA1 slot"
@@ -47,7 +47,7 @@ enum KeyDerivation: String {
   static let zeroSalt = [UInt8](repeating: 0, count: saltByteCount)
 
   /// Hashes without a key.
-  func hash(_ input: [UInt8], count: Int = 32) -> [UInt8] {
+  package func hash(_ input: [UInt8], count: Int = 32) -> [UInt8] {
     unsafe derivePublic(count: count, key: nil, input: input)
   }
 }

@@ -20,12 +20,15 @@ package struct Directory: Sendable {
 
   /// Makes the directory and its parents, open to the owner alone.
   ///
-  /// What exists is left as it is.
+  /// What exists is left as it is; what is new is put on stable storage.
   package func create() throws(ArchiveError) {
     var made = path.hasPrefix("/") ? "/" : ""
     for component in path.split(separator: "/") {
       made = made.isEmpty ? String(component) : Directory(made).child(String(component))
-      guard unsafe mkdir(made, 0o700) != 0 else { continue }
+      if unsafe mkdir(made, 0o700) == 0 {
+        try Directory(made).parent.synchronize()
+        continue
+      }
       let number = errno
       guard try Self.status(of: made, following: true) != nil else {
         throw ArchiveError(systemError: number)
@@ -33,9 +36,12 @@ package struct Directory: Sendable {
     }
   }
 
+  private var parent: Directory { Directory(child("..")) }
+
   /// Puts new and renamed entries on stable storage.
   package func synchronize() throws(ArchiveError) {
-    let handle = try OpenFile(path, O_RDONLY | O_DIRECTORY)
+    // With the dot, a link to a directory is as good as the directory.
+    let handle = try OpenFile(child("."), O_RDONLY | O_DIRECTORY)
     try SystemCall.check { fsync(handle.descriptor) }
   }
 

@@ -43,8 +43,11 @@ actor StateFile {
     guard number > lastWritten else { return nil }
     guard let key = try keys.key(creating: true) else { throw ArchiveError(.keyMissing) }
     let setAside = try examine(key)
+    // If the write fails, who knows what is stored: look again next time.
+    wasExamined = false
     let summary = try Archive.write(
       records, to: storage, key: key, context: context, replacing: version)
+    wasExamined = true
     version = summary.version
     lastWritten = number
     return Written(summary: summary, setAside: setAside)

@@ -1,0 +1,35 @@
+/// Encoded records on their way into an archive.
+public struct RecordBatch: Sendable {
+  let frames: [UInt8]
+  /// In the order of the record identifiers.
+  let index: [IndexEntry]
+  /// The payload of the symbols frame.
+  let symbols: [UInt8]
+
+  /// The number of records.
+  public var count: Int { index.count }
+
+  /// The size of the records in bytes, before sealing.
+  public var byteCount: Int { frames.count }
+}
+
+extension RecordBatch {
+  /// Takes the bytes of records as they are, well formed or not.
+  ///
+  /// So a test can play somebody who has the key and seals what he likes.
+  package init(
+    unchecked records: [(identifier: UInt64, map: [UInt8])], symbols: [UInt8]
+  ) {
+    var writer = ByteWriter()
+    var index: [IndexEntry] = []
+    for (identifier, map) in records {
+      let payloadByteCount = 8 + map.count
+      index.append(
+        IndexEntry(record: identifier, offset: writer.count, byteCount: payloadByteCount))
+      writer.write(FrameKind.record.header(payloadByteCount: payloadByteCount))
+      writer.writeInteger(identifier)
+      writer.write(map)
+    }
+    self.init(frames: writer.bytes, index: index, symbols: symbols)
+  }
+}

@@ -1,0 +1,170 @@
+import ArchiveCodec
+import Foundation
+import TestSupport
+import XCTest
+
+final class FileStorageTests: XCTestCase {
+  private func write(_ text: String, to storage: FileStorage) throws(ArchiveError) {
+    try storage.replace { sink throws(ArchiveError) in try sink.write(Array(text.utf8)) }
+  }
+
+  private func read(_ storage: FileStorage) throws -> String? {
+    guard let file = try storage.open() else { return nil }
+    return String(decoding: try file.read(at: 0, count: file.byteCount), as: UTF8.self)
+  }
+
+  private func mode(_ path: String) throws -> UInt32 {
+    var status = stat()
+    XCTAssertEqual(lstat(path, &status), 0)
+    return UInt32(status.st_mode) & 0o7777
+  }
+
+  func testANewFileIsReadableByItsOwnerAloneAndSoAreItsDirectories() throws {
+    let directory = try TemporaryDirectory()
+    let old = umask(0)
+    defer { umask(old) }
+    let storage = FileStorage(path: directory.child("a/b/state.rka"))
+    try write("one", to: storage)
+    XCTAssertEqual(try mode(storage.path), 0o600)
+    XCTAssertEqual(try mode(directory.child("a/b")), 0o700)
+    XCTAssertEqual(try mode(directory.child("a")), 0o700)
+    XCTAssertEqual(try read(storage), "one")
+  }
+
+  func testAFileWithAnotherModeIsReplacedByOneForItsOwner() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try directory.write([1], to: "state.rka")
+    chmod(storage.path, 0o666)
+    try write("two", to: storage)
+    XCTAssertEqual(try mode(storage.path), 0o600)
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+  }
+
+  func testNothingStoredIsNil() throws {
+    let directory = try TemporaryDirectory()
+    XCTAssertNil(try FileStorage(path: directory.child("none")).open())
+    XCTAssertNil(try FileStorage(path: directory.child("no/such/directory")).open())
+    XCTAssertNoThrow(try FileStorage(path: directory.child("none")).remove())
+    XCTAssertNil(try FileStorage(path: directory.child("none")).setAside())
+  }
+
+  func testAWriteThatFailsLeavesTheOldFileAndNoOther() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    let failure = archiveError {
+      try storage.replace { sink throws(ArchiveError) in
+        try sink.write([1, 2, 3])
+        throw ArchiveError(.inputOutput)
+      }
+    }
+    XCTAssertEqual(failure, ArchiveError(.inputOutput))
+    XCTAssertEqual(try read(storage), "old")
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+  }
+
+  func testAnythingButAFileInItsPlaceIsRefusedAndStays() throws {
+    let directory = try TemporaryDirectory()
+    let target = FileStorage(path: directory.child("target"))
+    try write("target", to: target)
+    mkdir(directory.child("directory"), 0o700)
+    mkfifo(directory.child("fifo"), 0o600)
+    symlink(target.path, directory.child("link"))
+    symlink(directory.child("nowhere"), directory.child("dangling"))
+    let before = try directory.names()
+    for name in ["directory", "fifo", "link", "dangling"] {
+      let storage = FileStorage(path: directory.child(name))
+      XCTAssertEqual(archiveError(name) { _ = try storage.open() }?.code, .notAFile, name)
+      XCTAssertEqual(archiveError(name) { try write("x", to: storage) }?.code, .notAFile, name)
+      XCTAssertEqual(archiveError(name) { try storage.remove() }?.code, .notAFile, name)
+      XCTAssertEqual(archiveError(name) { _ = try storage.setAside() }?.code, .notAFile, name)
+    }
+    XCTAssertEqual(try directory.names(), before)
+    XCTAssertEqual(try read(target), "target")
+    XCTAssertEqual(
+      archiveError { _ = try FileStorage(path: "/dev/null").open() }?.code, .notAFile)
+    XCTAssertEqual(
+      archiveError { _ = try FileStorage(path: target.path + "/below").open() }?.code, .notAFile)
+  }
+
+  func testADirectoryBehindALinkIsAsGoodAsADirectory() throws {
+    let directory = try TemporaryDirectory()
+    mkdir(directory.child("real"), 0o700)
+    symlink(directory.child("real"), directory.child("link"))
+    let storage = FileStorage(path: directory.child("link/state.rka"))
+    try write("one", to: storage)
+    XCTAssertEqual(try read(FileStorage(path: directory.child("real/state.rka"))), "one")
+  }
+
+  func testAFullDiskIsReportedAndTheOldFileStays() throws {
+    let directory = try TemporaryDirectory()
+    guard mount("tmpfs", directory.path, "tmpfs", 0, "size=65536") == 0 else {
+      throw XCTSkip("A small disk to fill can be mounted by root only.")
+    }
+    defer { umount(directory.path) }
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    let failure = archiveError {
+      try storage.replace { sink throws(ArchiveError) in
+        for _ in 0..<100 { try sink.write([UInt8](repeating: 0, count: 4096)) }
+      }
+    }
+    XCTAssertEqual(failure, ArchiveError(.storageFull, systemError: ENOSPC))
+    XCTAssertEqual(try read(storage), "old")
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+  }
+
+  /// Runs the body as a user who is not root, since root may do everything.
+  private func asOrdinaryUser(_ body: () throws -> Void) rethrows {
+    let isRoot = geteuid() == 0
+    if isRoot { XCTAssertEqual(seteuid(65534), 0) }
+    defer { if isRoot { XCTAssertEqual(seteuid(0), 0) } }
+    try body()
+  }
+
+  func testWithoutPermissionNothingIsReadOrWritten() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    chmod(storage.path, 0)
+    chmod(directory.path, 0o555)
+    defer { chmod(directory.path, 0o755) }
+    asOrdinaryUser {
+      XCTAssertEqual(archiveError { _ = try storage.open() }?.code, .permissionDenied)
+      XCTAssertEqual(archiveError { try write("new", to: storage) }?.code, .permissionDenied)
+      XCTAssertEqual(archiveError { try storage.remove() }?.code, .permissionDenied)
+      XCTAssertEqual(archiveError { _ = try storage.setAside() }?.code, .permissionDenied)
+    }
+    chmod(storage.path, 0o600)
+    XCTAssertEqual(try read(storage), "old")
+  }
+
+  func testWhatAKilledWriterLeftIsSweptOnceItIsOld() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    for name in [".state.rka.old.tmp", ".state.rka.fresh.tmp", ".other.rka.old.tmp"] {
+      try directory.write([1], to: name)
+    }
+    for name in [".state.rka.old.tmp", ".other.rka.old.tmp"] {
+      var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
+      XCTAssertEqual(utimes(directory.child(name), &times), 0)
+    }
+    try write("one", to: storage)
+    XCTAssertEqual(
+      try directory.names(), [".other.rka.old.tmp", ".state.rka.fresh.tmp", "state.rka"])
+  }
+
+  func testSettingAsideKeepsEveryFileUnderItsOwnName() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    for text in ["one", "two"] {
+      try write(text, to: storage)
+      XCTAssertNotNil(try storage.setAside())
+    }
+    XCTAssertEqual(
+      try directory.names(), ["state.rka.unreadable-1", "state.rka.unreadable-2"])
+    XCTAssertEqual(try directory.bytes(of: "state.rka.unreadable-1"), Array("one".utf8))
+    XCTAssertEqual(try directory.bytes(of: "state.rka.unreadable-2"), Array("two".utf8))
+  }
+}

@@ -1,0 +1,60 @@
+package import ArchiveCodec
+import XCTest
+
+/// One key and one context for the archives of a test.
+package struct TestArchives {
+  package let key: ArchiveKey
+  package let context = ArchiveContext(["org.example.test", "main"])
+
+  package init() throws {
+    key = try ArchiveKey()
+  }
+
+  /// The bytes of an archive of what the body encodes.
+  package func bytes(_ body: (RecordBuilder) throws -> Void) throws -> [UInt8] {
+    let builder = RecordBuilder()
+    try body(builder)
+    return try bytes(sealing: builder.finish())
+  }
+
+  package func bytes(sealing records: RecordBatch) throws -> [UInt8] {
+    let storage = MemoryStorage()
+    _ = try Archive.write(records, to: storage, key: key, context: context)
+    return try XCTUnwrap(storage.bytes)
+  }
+
+  /// Opens the bytes and checks all of them.
+  package func verified(_ bytes: [UInt8]) throws -> Archive {
+    // XCTUnwrap would count the errors that tests expect as failures.
+    guard let archive = try Archive.open(MemoryStorage(bytes), key: key, context: context) else {
+      throw NothingStored()
+    }
+    try archive.verifyAll()
+    return archive
+  }
+
+  /// Encodes one record and opens it again.
+  package func record(_ body: (KeyedEncoder) throws -> Void) throws -> KeyedDecoder {
+    let bytes = try bytes { try $0.append(record: 1, body) }
+    return try XCTUnwrap(try verified(bytes).record(1))
+  }
+}
+
+private struct NothingStored: Error {}
+
+/// The error that the body throws, and a failure if it throws none.
+package func archiveError(
+  _ message: String = "", file: StaticString = #filePath, line: UInt = #line,
+  _ body: () throws -> Void
+) -> ArchiveError? {
+  do {
+    try body()
+    XCTFail("did not throw \(message)", file: file, line: line)
+    return nil
+  } catch let error as ArchiveError {
+    return error
+  } catch {
+    XCTFail("threw \(error) \(message)", file: file, line: line)
+    return nil
+  }
+}

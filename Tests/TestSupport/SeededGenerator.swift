@@ -1,0 +1,27 @@
+import Foundation
+
+/// A small random generator (SplitMix64) whose seed a failing test can print.
+///
+/// Set the environment variable `TEST_SEED` to run with a seed again.
+package struct SeededGenerator: RandomNumberGenerator {
+  package let seed: UInt64
+  private var state: UInt64
+
+  package init() {
+    let given = ProcessInfo.processInfo.environment["TEST_SEED"].flatMap { UInt64($0) }
+    self.init(seed: given ?? .random(in: .min ... .max))
+  }
+
+  package init(seed: UInt64) {
+    self.seed = seed
+    state = seed
+  }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
