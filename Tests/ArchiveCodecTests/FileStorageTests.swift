@@ -99,10 +99,7 @@ final class FileStorageTests: XCTestCase {
 
   func testAFullDiskIsReportedAndTheOldFileStays() throws {
     let directory = try TemporaryDirectory()
-    guard mount("tmpfs", directory.path, "tmpfs", 0, "size=65536") == 0 else {
-      throw XCTSkip("A small disk to fill can be mounted by root only.")
-    }
-    defer { umount(directory.path) }
+    let disk = try SmallDisk(over: directory.path)
     let storage = FileStorage(path: directory.child("state.rka"))
     try write("old", to: storage)
     let failure = archiveError {
@@ -113,14 +110,7 @@ final class FileStorageTests: XCTestCase {
     XCTAssertEqual(failure, ArchiveError(.storageFull, systemError: ENOSPC))
     XCTAssertEqual(try read(storage), "old")
     XCTAssertEqual(try directory.names(), ["state.rka"])
-  }
-
-  /// Runs the body as a user who is not root, since root may do everything.
-  private func asOrdinaryUser(_ body: () throws -> Void) rethrows {
-    let isRoot = geteuid() == 0
-    if isRoot { XCTAssertEqual(seteuid(65534), 0) }
-    defer { if isRoot { XCTAssertEqual(seteuid(0), 0) } }
-    try body()
+    _ = consume disk
   }
 
   func testWithoutPermissionNothingIsReadOrWritten() throws {
@@ -130,12 +120,12 @@ final class FileStorageTests: XCTestCase {
     chmod(storage.path, 0)
     chmod(directory.path, 0o555)
     defer { chmod(directory.path, 0o755) }
-    asOrdinaryUser {
-      XCTAssertEqual(archiveError { _ = try storage.open() }?.code, .permissionDenied)
-      XCTAssertEqual(archiveError { try write("new", to: storage) }?.code, .permissionDenied)
-      XCTAssertEqual(archiveError { try storage.remove() }?.code, .permissionDenied)
-      XCTAssertEqual(archiveError { _ = try storage.setAside() }?.code, .permissionDenied)
-    }
+    let user = OrdinaryUser()
+    XCTAssertEqual(archiveError { _ = try storage.open() }?.code, .permissionDenied)
+    XCTAssertEqual(archiveError { try write("new", to: storage) }?.code, .permissionDenied)
+    XCTAssertEqual(archiveError { try storage.remove() }?.code, .permissionDenied)
+    XCTAssertEqual(archiveError { _ = try storage.setAside() }?.code, .permissionDenied)
+    _ = consume user
     chmod(storage.path, 0o600)
     XCTAssertEqual(try read(storage), "old")
   }

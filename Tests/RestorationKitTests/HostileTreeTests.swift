@@ -1,0 +1,114 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Archives of somebody who has the key and draws the tree as he likes.
+@MainActor
+final class HostileTreeTests: XCTestCase {
+  private let launch = Launch()
+
+  private struct Record {
+    var identifier: String? = "x"
+    var children: [UInt64] = []
+    var presented: UInt64?
+    var referrer: UInt64?
+  }
+
+  /// Seals node records, from record 3 on, in place of the saved state.
+  private func store(roots: [UInt64], _ records: [Record]) throws {
+    let builder = RecordBuilder()
+    try builder.append(record: 1) { _ in }
+    try builder.append(record: 2) { $0.encodeReferences(to: roots, forKey: "roots") }
+    for (place, record) in records.enumerated() {
+      try builder.append(record: UInt64(place) + 3) { encoder in
+        encoder.encodeContainer(forKey: "node") { node in
+          node.encode(record.identifier, forKey: "identifier")
+          node.encode("TestNode", forKey: "class")
+          node.encode("TestFactory", forKey: "restorationClass")
+          node.encodeReferences(to: record.children, forKey: "children")
+          if let presented = record.presented {
+            node.encodeReference(to: presented, forKey: "presented")
+          }
+          if let referrer = record.referrer {
+            node.encodeReference(to: referrer, forKey: "referrer")
+          }
+        }
+        encoder.encodeContainer(forKey: "state") { _ in }
+      }
+    }
+    let key = try XCTUnwrap(try launch.keys.key(creating: true))
+    _ = try Archive.write(
+      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+  }
+
+  /// How often a factory was called for each path.
+  private func restore() async throws -> (made: [String], report: RestorationReport) {
+    var made: [String] = []
+    TestFactory.make = { path, _ in
+      made.append(path.description)
+      return TestNode(path.identifier)
+    }
+    let report = try await launch.keeper().restore()
+    return (made, report)
+  }
+
+  func testACycleOfChildrenIsGoneThroughOnce() async throws {
+    try store(
+      roots: [3], [Record(identifier: "a", children: [4]), Record(identifier: "b", children: [3, 4])])
+    let (made, _) = try await restore()
+    XCTAssertEqual(made, ["a", "a/b"])
+  }
+
+  func testAChildOfTwoParentsIsMadeOnce() async throws {
+    try store(
+      roots: [3, 4, 3],
+      [
+        Record(identifier: "a", children: [5, 5], presented: 5),
+        Record(identifier: "b", children: [5], presented: 3), Record(identifier: "c"),
+      ])
+    let (made, _) = try await restore()
+    XCTAssertEqual(made, ["a", "a/c", "b"])
+  }
+
+  func testRecordsThatNoRootLeadsToAreReportedAndNotMade() async throws {
+    try store(
+      roots: [3],
+      [
+        Record(identifier: "a"), Record(identifier: "b", children: [5]),
+        Record(identifier: "c", children: [4]), Record(identifier: "d", referrer: 6),
+      ])
+    let (made, report) = try await restore()
+    XCTAssertEqual(made, ["a"])
+    XCTAssertEqual(report.problems.map(\.className), ["record 4", "record 5", "record 6"])
+  }
+
+  func testReferencesToRecordsThatAreNotThereAreIgnored() async throws {
+    try store(
+      roots: [3, 99, 1, 2, 0, .max],
+      [Record(identifier: "a", children: [98, 1, 2], presented: .max, referrer: 97)])
+    let (made, report) = try await restore()
+    XCTAssertEqual(made, ["a"])
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testARecordWithoutIdentifierDoesNotStopTheOthers() async throws {
+    try store(
+      roots: [3, 4], [Record(identifier: nil), Record(identifier: "b"), Record(identifier: "c")])
+    let (made, report) = try await restore()
+    XCTAssertEqual(made, ["b"])
+    XCTAssertEqual(report.problems.map(\.className), ["record 3", "record 5"])
+  }
+
+  func testAnArchiveThatIsNoTreeAtAllRestoresNothing() async throws {
+    let key = try XCTUnwrap(try launch.keys.key(creating: true))
+    _ = try Archive.write(
+      try RecordBuilder().finish(), to: launch.store.memory(named: "main"), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+    let (made, report) = try await restore()
+    XCTAssertEqual(made, [])
+    XCTAssertEqual(report.outcome, .restored)
+    XCTAssertEqual(report.entries, [])
+  }
+}

@@ -1,0 +1,109 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+@MainActor
+final class SavingTests: XCTestCase {
+  private let launch = Launch()
+
+  func testOfManySavesAtOnceTheOneThatWalkedLastStays() async throws {
+    let keeper = try launch.keeper()
+    let node = TestNode("a")
+    let saves = (1...20).map { number in
+      Task { @MainActor in
+        node.value = "\(number)"
+        return try await keeper.save([node]).outcome
+      }
+    }
+    var outcomes: [PreservationReport.Outcome] = []
+    for save in saves { outcomes.append(try await save.value) }
+    XCTAssertTrue(outcomes.allSatisfy { $0 == .saved || $0 == .superseded })
+    XCTAssertTrue(outcomes.contains(.saved))
+    let restored = TestNode("a")
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertEqual(restored.value, node.value)
+  }
+
+  func testDiscardingRemovesTheState() async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([TestNode("a")])
+    try await keeper.discardState()
+    XCTAssertNil(launch.storedBytes)
+    try await keeper.discardState()
+    let report = try await launch.keeper().restore()
+    XCTAssertEqual(report.outcome, .noArchive)
+  }
+
+  func testTheArchiveStaysAfterARestore() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "kept")])
+    _ = try await launch.keeper().restore(into: [TestNode("a")])
+    let node = TestNode("a")
+    _ = try await launch.keeper().restore(into: [node])
+    XCTAssertEqual(node.value, "kept")
+  }
+
+  func testTheGenerationGrowsFromLaunchToLaunch() async throws {
+    for generation in 1...3 as ClosedRange<UInt64> {
+      let keeper = try launch.keeper()
+      if generation == 2 { _ = try await keeper.restore() }
+      let report = try await keeper.save([TestNode("a")])
+      XCTAssertEqual(report.version?.generation, generation)
+    }
+  }
+
+  func testAReportHasALineForEveryNodeAndProblem() async throws {
+    let root = TestNode("root", children: [TestNode(nil, children: [TestNode("deep")])])
+    root.onEncode = { $0.encode(1, forKey: ReservedKey.timestamp) }
+    let saved = try await launch.keeper().save([root])
+    XCTAssertEqual(
+      saved.description,
+      """
+      Saved \(saved.byteCount) bytes.
+        application: saved
+        root (TestNode): saved
+          problem: The key “RestorationKit.timestamp” belongs to the library. Use another.
+        root/∅ (TestNode): left out, it has no restoration identifier
+        root/∅/deep (TestNode): left out, root/∅ above it is left out
+      """)
+    let restored = try await launch.keeper().restore()
+    XCTAssertEqual(
+      restored.description,
+      """
+      Restored 0 of 1 nodes.
+        root (TestNode): not found; give it a restoration class, answer in the delegate, or\
+       create it before
+      """)
+  }
+
+  func testAKeeperWorksOnAnyActor() async throws {
+    actor Server {
+      final class Session: RestorableNode {
+        let restorationIdentifier: String? = "session"
+        var count = 0
+        func encodeRestorableState(with coder: StateEncoder) { coder.encode(count, forKey: "n") }
+        func decodeRestorableState(with coder: StateDecoder) throws {
+          count = try coder.decode(forKey: "n")
+        }
+      }
+      let session = Session()
+      let keeper: StateKeeper
+      init(_ store: MemoryStateStore, _ keys: MemoryKeyProvider) throws {
+        keeper = try StateKeeper(application: "org.example.server", store: store, keys: keys)
+      }
+      func count(_ count: Int) async throws {
+        session.count = count
+        _ = try await keeper.save([session])
+      }
+      func restored() async throws -> Int {
+        _ = try await keeper.restore(into: [session])
+        return session.count
+      }
+    }
+    try await Server(launch.store, launch.keys).count(7)
+    let count = try await Server(launch.store, launch.keys).restored()
+    XCTAssertEqual(count, 7)
+  }
+}
