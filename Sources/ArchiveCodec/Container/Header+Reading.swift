@@ -51,6 +51,9 @@ struct StoredHeader: Sendable {
     guard Header.chunkSizes.contains(chunkSize) else {
       throw ArchiveError(.unsupportedFeature, offset: 25, subject: "chunk size")
     }
+    for reserved in Header.reservedRanges where bytes[reserved].contains(where: { $0 != 0 }) {
+      throw ArchiveError(.unsupportedFeature, offset: reserved.lowerBound, subject: "header")
+    }
     reader.offset = Header.checksumRange.upperBound
     var header = Header(
       chunkSize: chunkSize, archiveID: try reader.readBytes(count: 16),

@@ -85,6 +85,7 @@ struct Header: Sendable {
   }
 
   static let checksumRange = 32..<40
+  static let reservedRanges = [27..<32, 112..<128]
 
   /// Takes the bytes of a header with zeros in place of the checksum.
   static func checksum(of bytes: [UInt8]) -> [UInt8] {

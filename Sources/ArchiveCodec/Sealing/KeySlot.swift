@@ -144,7 +144,7 @@ extension KeySlot {
   }
 
   init(from reader: inout ByteReader) throws(ArchiveError) {
-    let end = reader.offset + Self.byteCount
+    let start = reader.offset
     type = try reader.readByte()
     lanes = try reader.readByte()
     reader.offset += 2
@@ -155,6 +155,10 @@ extension KeySlot {
     commitment = try reader.readBytes(count: 32)
     wrappedKey = try reader.readBytes(count: Self.wrappedKeyByteCount)
     keyCheck = try reader.readBytes(count: 8)
-    reader.offset = end
+    reader.offset = start + Self.byteCount
+    // Zeros that are not zero would be a second encoding of the same slot.
+    guard type != Self.rawKey || encoded.elementsEqual(reader.bytes[start..<reader.offset]) else {
+      throw ArchiveError(.unsupportedFeature, offset: start, subject: "key slot")
+    }
   }
 }
