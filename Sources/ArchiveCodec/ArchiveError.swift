@@ -36,7 +36,9 @@ public struct ArchiveError: Error, Hashable, Sendable {
 }
 
 extension ArchiveError {
-  /// The kind of a failure. More kinds may come; handle unknown ones.
+  /// The kind of a failure.
+  ///
+  /// More kinds may come; handle unknown ones.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, as in `damaged`.
     public let description: String
@@ -99,7 +101,8 @@ extension ArchiveError {
 
     /// The content is authentic, but not well formed.
     public static let malformed = Code(
-      "malformed", "The content breaks the rules of the format. The program that wrote it has a bug.")
+      "malformed",
+      "The content breaks the rules of the format. The program that wrote it has a bug.")
 
     /// The key holds a value of another type.
     public static let typeMismatch = Code(

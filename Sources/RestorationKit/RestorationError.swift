@@ -4,7 +4,9 @@ public import ArchiveCodec
 ///
 /// What concerns one node only is an entry of the report and not an error.
 public struct RestorationError: Error, Hashable, Sendable {
-  /// The kind of a failure. More kinds may come; handle unknown ones.
+  /// The kind of a failure.
+  ///
+  /// More kinds may come; handle unknown ones.
   public struct Code: Hashable, Sendable {
     private let name: String
 

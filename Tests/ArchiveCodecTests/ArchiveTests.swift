@@ -204,7 +204,9 @@ final class ArchiveTests: XCTestCase {
       let little = (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
       XCTAssertEqual(code(12..<16, little), .unsupportedFeature, "required feature \(bit)")
     }
-    for suite in [0, 2, 255] as [UInt8] { XCTAssertEqual(code(24..<25, [suite]), .unsupportedFeature) }
+    for suite in [0, 2, 255] as [UInt8] {
+      XCTAssertEqual(code(24..<25, [suite]), .unsupportedFeature)
+    }
     for size in [0, 11, 21, 255] as [UInt8] {
       XCTAssertEqual(code(25..<26, [size]), .unsupportedFeature)
     }
@@ -250,7 +252,8 @@ final class ArchiveTests: XCTestCase {
     let archives = try TestArchives()
     let storage = MemoryStorage()
     let records = try RecordBuilder().finish()
-    let first = try Archive.write(records, to: storage, key: archives.key, context: archives.context)
+    let first = try Archive.write(
+      records, to: storage, key: archives.key, context: archives.context)
     XCTAssertEqual(first.version.generation, 1)
     let second = try Archive.write(
       records, to: storage, key: archives.key, context: archives.context,
@@ -322,7 +325,8 @@ final class ArchiveTests: XCTestCase {
 
   func testErrorsSayWhatToDoAndHowTheyAreTold() {
     let error = ArchiveError(
-      .typeMismatch, offset: 12, path: ["window", "size"], subject: "found string, expected integer")
+      .typeMismatch, offset: 12, path: ["window", "size"], subject: "found string, expected integer"
+    )
     XCTAssertEqual(
       error.description,
       "The stored value has another type. Decode it as the type it was encoded as."

@@ -56,7 +56,8 @@ final class HostileTreeTests: XCTestCase {
 
   func testACycleOfChildrenIsGoneThroughOnce() async throws {
     try store(
-      roots: [3], [Record(identifier: "a", children: [4]), Record(identifier: "b", children: [3, 4])])
+      roots: [3],
+      [Record(identifier: "a", children: [4]), Record(identifier: "b", children: [3, 4])])
     let (made, _) = try await restore()
     XCTAssertEqual(made, ["a", "a/b"])
   }

@@ -4,8 +4,8 @@ import RestorationKit
 import TestSupport
 import XCTest
 
-/// What a keeper does with files that it cannot use. Each test saves a real
-/// file first.
+/// What a keeper does with files that it cannot use; each test saves a real one
+/// first.
 @MainActor
 final class UnusableStateTests: XCTestCase {
   private static let application = "org.example.test"

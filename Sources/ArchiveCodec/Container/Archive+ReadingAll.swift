@@ -81,7 +81,7 @@ extension Archive {
     let content: Result<KeyedDecoder, ArchiveError>
     do throws(ArchiveError) {
       content = .success(try decoder(for: entry))
-    } catch where error.code == .malformed || error.code == .limitExceeded {
+    } catch  where error.code == .malformed || error.code == .limitExceeded {
       content = .failure(error)
     }
     return Record(identifier: entry.record, content: content)

@@ -20,7 +20,8 @@ public final class Archive: Sendable {
   private let limits: ArchiveLimits
 
   private init(
-    version: ArchiveVersion, content: ContentReader, footer: Footer, footerStart: Int, symbols: SymbolTable,
+    version: ArchiveVersion, content: ContentReader, footer: Footer, footerStart: Int,
+    symbols: SymbolTable,
     limits: ArchiveLimits
   ) {
     self.version = version

@@ -45,8 +45,10 @@ struct Header: Sendable {
     fixedByteCount + slotCount * KeySlot.byteCount + macByteCount
   }
 
-  /// What every key of the file depends on. The slots are outside, so that
-  /// they can be made anew without touching the body.
+  /// What every key of the file depends on.
+  ///
+  /// The slots are outside, so that they can be made anew without touching
+  /// the body.
   var head: [UInt8] {
     var writer = ByteWriter()
     writer.write(archiveID)

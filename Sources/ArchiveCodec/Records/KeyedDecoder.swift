@@ -48,6 +48,7 @@ public struct KeyedDecoder: Sendable {
   /// Whether the record has a value for the key.
   ///
   /// - Parameter key: The key that the value was encoded with.
+  /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
     offset(of: key) != nil
   }
@@ -87,6 +88,7 @@ public struct KeyedDecoder: Sendable {
   /// Opens the container of a key, nil if there is none.
   ///
   /// - Parameter key: The key that the container was encoded with.
+  /// - Returns: A decoder for the values of the container, or nil.
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func container(forKey key: String) throws(ArchiveError) -> KeyedDecoder? {
     try read(key) { value throws(ArchiveError) in try KeyedDecoder(value, symbols: symbols) }
@@ -95,6 +97,7 @@ public struct KeyedDecoder: Sendable {
   /// Reads the identifier of the record that a reference names, nil if absent.
   ///
   /// - Parameter key: The key that the reference was encoded with.
+  /// - Returns: The identifier, or nil. The record need not exist.
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func reference(forKey key: String) throws(ArchiveError) -> UInt64? {
     try read(key) { value throws(ArchiveError) in try value.readReference() }
@@ -103,6 +106,7 @@ public struct KeyedDecoder: Sendable {
   /// Reads the identifiers that references name, nil if absent.
   ///
   /// - Parameter key: The key that the references were encoded with.
+  /// - Returns: The identifiers in order, or nil. The records need not exist.
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func references(forKey key: String) throws(ArchiveError) -> [UInt64]? {
     try read(key) { value throws(ArchiveError) in

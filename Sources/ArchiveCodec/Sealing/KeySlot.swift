@@ -59,7 +59,9 @@ extension KeySlot {
   }
 
   /// Tells whether the key fits, without opening the box.
-  func match(_ key: ArchiveKey, head: [UInt8], context: ArchiveContext) throws(ArchiveError) -> Match {
+  func match(_ key: ArchiveKey, head: [UInt8], context: ArchiveContext) throws(ArchiveError)
+    -> Match
+  {
     let keys = try slotKeys(key, head: head, context: context)
     let commitment = Self.commitment(in: keys)
     if isEqualInConstantTime(commitment, self.commitment) { return .key }

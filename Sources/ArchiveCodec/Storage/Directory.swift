@@ -54,7 +54,7 @@ package struct Directory: Sendable {
       try SystemCall.check {
         unsafe following ? stat(path, &status) : lstat(path, &status)
       }
-    } catch where error.systemError == ENOENT {
+    } catch  where error.systemError == ENOENT {
       return nil
     }
     return status
@@ -69,6 +69,7 @@ package struct Directory: Sendable {
   ///   - name: The final name.
   ///   - write: Writes the content.
   ///   - publish: Gives the file at the first path the second path.
+  /// - Throws: What `write` throws, and what the system calls report.
   package func place(
     _ name: String, _ write: (borrowing OpenFile) throws(ArchiveError) -> Void,
     publish: (_ temporary: String, _ final: String) -> CInt

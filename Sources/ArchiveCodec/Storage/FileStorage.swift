@@ -65,7 +65,7 @@ public struct FileStorage: ArchiveStorage {
       do {
         // A hard link fails if the name is taken, where a rename would replace.
         try SystemCall.check { unsafe link(path, kept) }
-      } catch where error.systemError == EEXIST {
+      } catch  where error.systemError == EEXIST {
         continue
       }
       try SystemCall.check { unsafe unlink(path) }

@@ -55,7 +55,8 @@ public struct KeyFile: Hashable, Sendable {
     try directory.create()
     do {
       try directory.place(slash.map { String(path[path.index(after: $0)...]) } ?? path) {
-        file throws(ArchiveError) in try key.write(to: file)
+        file throws(ArchiveError) in
+        try key.write(to: file)
       } publish: { temporary, final in
         // A link, unlike a rename, does not replace a key that another made.
         let status = unsafe link(temporary, final)

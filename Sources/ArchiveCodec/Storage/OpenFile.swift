@@ -27,7 +27,7 @@ package struct OpenFile: ~Copyable, Sendable {
     let file: OpenFile
     do {
       file = try OpenFile(path, O_RDONLY)
-    } catch where error.systemError == ENOENT {
+    } catch  where error.systemError == ENOENT {
       return nil
     }
     guard try file.status().st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }

@@ -42,6 +42,7 @@ public final class StateDecoder {
   /// Whether there is a value for the key.
   ///
   /// - Parameter key: The key that it was encoded with.
+  /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
     source(of: key)?.contains(key) ?? false
   }
@@ -100,13 +101,15 @@ public final class StateDecoder {
   ///   - key: The key that they were encoded with.
   /// - Returns: The nodes; none if the key is absent.
   /// - Throws: As ``decodeNode(_:forKey:)``.
-  public func decodeNodes<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> [Node] {
+  public func decodeNodes<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> [Node]
+  {
     try values?.references(forKey: key)?.compactMap { try node($0, type, key) } ?? []
   }
 
   /// Opens the values that were written under one key, nil if there are none.
   ///
   /// - Parameter key: The key that the container was encoded with.
+  /// - Returns: A coder for the values of the container, or nil.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {

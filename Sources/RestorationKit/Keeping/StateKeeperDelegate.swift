@@ -10,6 +10,7 @@ public protocol StateDelegate: AnyObject {
   /// left out. If it throws, what it wrote is dropped and the nodes are saved.
   ///
   /// - Parameter coder: The application's coder, which the save gate wrote to.
+  /// - Throws: Any error; the report shows it.
   func willEncodeRestorableState(with coder: StateEncoder) throws
 
   /// Makes or finds a node that has no restoration class.
@@ -24,6 +25,7 @@ public protocol StateDelegate: AnyObject {
   /// Reads the application's own values, after every node was decoded.
   ///
   /// - Parameter coder: What the save gate and `willEncodeRestorableState` wrote.
+  /// - Throws: Any error; the report shows it, and the nodes stay restored.
   func didDecodeRestorableState(with coder: StateDecoder) throws
 }
 

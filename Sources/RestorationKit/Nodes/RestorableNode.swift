@@ -37,6 +37,7 @@ public protocol RestorableNode: AnyObject {
   /// are preserved, and the report says so.
   ///
   /// - Parameter coder: Takes the values; only for the time of this call.
+  /// - Throws: Any error; it costs the state of this node alone.
   func encodeRestorableState(with coder: StateEncoder) throws
 
   /// Makes what the node shows, if that is done late; does nothing by default.
@@ -50,6 +51,7 @@ public protocol RestorableNode: AnyObject {
   /// If it throws, the others are restored all the same, and the report says so.
   ///
   /// - Parameter coder: Holds the values that this node wrote, and its children.
+  /// - Throws: Any error; it costs the state of this node alone.
   func decodeRestorableState(with coder: StateDecoder) throws
 
   /// Tells a restored node that every other is decoded; does nothing by default.

@@ -28,6 +28,7 @@ public struct RestorationPath: Hashable, Sendable {
   /// The path of a node below this one.
   ///
   /// - Parameter identifier: The node's own identifier.
+  /// - Returns: The longer path.
   public func appending(_ identifier: String) -> RestorationPath {
     RestorationPath(Component(identifier, below: last))
   }

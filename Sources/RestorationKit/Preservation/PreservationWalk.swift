@@ -263,7 +263,8 @@ final class PreservationWalk {
       } else {
         add(visit.node, gap, .noIdentifier)
       }
-    let below = visit.node.restorationChildren + [visit.node.restorationPresented].compactMap(\.self)
+    let below =
+      visit.node.restorationChildren + [visit.node.restorationPresented].compactMap(\.self)
     stack.append(
       contentsOf: below.reversed().map { node in
         Visit(
@@ -281,7 +282,8 @@ final class PreservationWalk {
   ) -> Int {
     lines.append(
       PreservationReport.Entry(
-        path: path, className: registry.className(of: node), outcome: outcome, isDetached: isDetached,
+        path: path, className: registry.className(of: node), outcome: outcome,
+        isDetached: isDetached,
         problems: problems))
     return lines.count - 1
   }

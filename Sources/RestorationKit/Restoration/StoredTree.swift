@@ -73,7 +73,8 @@ struct StoredTree: Sendable {
       // Taken out, so that nothing is placed twice.
       guard let (content, state) = records.removeValue(forKey: record) else { continue }
       let path = (parent.map { nodes[$0].path } ?? RestorationPath()).appending(content.identifier)
-      let below = content.children + [content.presented].compactMap(\.self)
+      let below =
+        content.children + [content.presented].compactMap(\.self)
         + (referred[record] ?? [])
       stack.append(contentsOf: below.reversed().map { ($0, nodes.count) })
       nodes.append(

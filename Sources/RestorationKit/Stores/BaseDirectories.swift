@@ -31,7 +31,8 @@ package struct BaseDirectories: Sendable {
     let environment = ProcessInfo.processInfo.environment
     // A process without HOME has the directory of the password database.
     return BaseDirectories(
-      environment: environment, home: environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path)
+      environment: environment,
+      home: environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path)
   }
 
   package func state(of application: String) -> String {

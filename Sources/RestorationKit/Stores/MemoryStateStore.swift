@@ -16,6 +16,7 @@ public final class MemoryStateStore: StateStore {
   /// The storage of one state, to look at its bytes or to change them.
   ///
   /// - Parameter name: The name of the state.
+  /// - Returns: The storage; the same at every call.
   public func memory(named name: String) -> MemoryStorage {
     storages.withLock { storages in
       if let storage = storages[name] { return storage }

@@ -36,9 +36,8 @@ actor StateFile {
     let setAside: String?
   }
 
-  /// Writes a state, nil if a later one was written before.
-  ///
-  /// - Parameter number: Grows with every walk.
+  /// Writes a state, nil if a later one was written before; the number grows
+  /// with every walk.
   func write(_ records: RecordBatch, number: UInt64) throws(ArchiveError) -> Written? {
     guard number > lastWritten else { return nil }
     guard let key = try keys.key(creating: true) else { throw ArchiveError(.keyMissing) }
@@ -70,7 +69,7 @@ actor StateFile {
     var setAside: String?
     do throws(ArchiveError) {
       version = try Archive.open(storage, key: key, context: context)?.version
-    } catch where error.isAboutContent {
+    } catch  where error.isAboutContent {
       setAside = try storage.setAside()
     }
     wasExamined = true

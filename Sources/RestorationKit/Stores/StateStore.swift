@@ -6,6 +6,7 @@ public protocol StateStore: Sendable {
   ///
   /// - Parameter name: A name that ``StateKeeper`` has checked: not empty, no
   ///   `/`, no leading `.`.
+  /// - Returns: The place where that state is or will be.
   func storage(named name: String) -> any ArchiveStorage
 }
 
