@@ -1,8 +1,6 @@
 // The state of a screen, saved and brought back.
 
-// snippet.hide
 import Foundation
-// snippet.show
 import RestorationKit
 
 @MainActor
