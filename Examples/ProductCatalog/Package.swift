@@ -14,14 +14,31 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "ProductCatalog",
   platforms: [.macOS(.v26)],
+  dependencies: [
+    .package(name: "RestorationKit", path: "../.."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+  ],
   targets: [
     .target(
-      name: "ProductCatalogKit", resources: [.copy("Resources/products.json")],
-      swiftSettings: settings),
+      name: "ProductCatalogKit",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      resources: [.copy("Resources/products.json")], swiftSettings: settings),
     .executableTarget(
       name: "catalog", dependencies: ["ProductCatalogKit"], swiftSettings: settings),
     .testTarget(
-      name: "ProductCatalogKitTests", dependencies: ["ProductCatalogKit"], swiftSettings: settings),
+      name: "ProductCatalogKitTests",
+      dependencies: [
+        "ProductCatalogKit",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
+    // These run the built program, so it is a dependency although nothing of it is imported.
+    .testTarget(name: "CatalogProcessTests", dependencies: ["catalog"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -14,7 +14,7 @@ import XCTest
   func testHookRunsAfterEveryEvent() async throws {
     let app = try app("down enter tab e")
     var depths: [Int] = []
-    app.afterEvent = { depths.append(app.navigation.screens.count) }
+    app.afterEvent = { _ in depths.append(app.navigation.screens.count) }
     let ending = await app.run()
     XCTAssertEqual(ending, .inputEnded)
     XCTAssertEqual(depths, [1, 2, 2, 3])
@@ -23,7 +23,7 @@ import XCTest
   func testHookRunsAfterTheKeyThatQuits() async throws {
     let app = try app("enter q down")
     var calls = 0
-    app.afterEvent = { calls += 1 }
+    app.afterEvent = { _ in calls += 1 }
     let ending = await app.run()
     XCTAssertEqual(ending, .quit)
     XCTAssertEqual(calls, 2)
@@ -32,7 +32,7 @@ import XCTest
   func testTicksComeWhileNothingHappens() async throws {
     let app = try app("wait:1ms wait:1ms")
     var calls = 0
-    app.afterEvent = { calls += 1 }
+    app.afterEvent = { _ in calls += 1 }
     _ = await app.run()
     XCTAssertEqual(calls, 2)
   }

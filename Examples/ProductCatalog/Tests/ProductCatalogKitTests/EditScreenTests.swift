@@ -82,7 +82,7 @@ import XCTest
     let screen = try fixture.editScreen()
     screen.titleField.replace(with: " ", cursor: 0)
     guard case .stay = screen.handle(.control("s"), size: size) else { return XCTFail("left") }
-    XCTAssertEqual(screen.failure, .titleEmpty)
+    XCTAssertEqual(screen.failure, "A product needs a title.")
     XCTAssertEqual(fixture.catalog.product(fixture.firstID)?.title, "Alpha")
   }
 

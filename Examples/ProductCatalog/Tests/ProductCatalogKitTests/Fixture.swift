@@ -45,6 +45,16 @@ import XCTest
     }
   }
 
+  /// The catalog as it would load if other products came with the program.
+  func loadCatalog(changing change: ([Any]) -> [Any]) throws -> Catalog {
+    let location = directory.appending(path: "products.json")
+    var contents = try XCTUnwrap(
+      JSONSerialization.jsonObject(with: Data(contentsOf: location)) as? [String: Any])
+    contents["products"] = change(try XCTUnwrap(contents["products"] as? [Any]))
+    try JSONSerialization.data(withJSONObject: contents).write(to: location)
+    return try loadCatalog()
+  }
+
   private static func catalog(in directory: URL) throws -> Catalog {
     try Catalog(
       products: ProductFile(directory.appending(path: "products.json")),

@@ -1,30 +1,36 @@
+import ArgumentParser
 import Foundation
 import ProductCatalogKit
 import XCTest
 
 final class OptionsTests: XCTestCase {
   func testReadsEveryOption() throws {
-    let options = try Options([
+    let options = try Options.parse([
       "--script", "-", "--size", "100x30", "--stay", "--screen-log", "l", "--data", "d",
-      "--products", "p",
+      "--products", "p", "--report",
     ])
     XCTAssertEqual(options.script, "-")
     XCTAssertEqual(options.size, Size(columns: 100, rows: 30))
-    XCTAssertTrue(options.staysAfterScript)
+    XCTAssertTrue(options.stay)
+    XCTAssertTrue(options.report)
     XCTAssertEqual([options.screenLog, options.data, options.products], ["l", "d", "p"])
   }
 
   func testMistakesAreErrors() {
-    let mistakes: [([String], UsageError)] = [
-      (["--what"], .unknownOption("--what")),
-      (["--data"], .missingValue("--data")),
-      (["--script", "-", "--size", "80"], .malformedSize("80")),
-      (["--script", "-", "--size", "80x-1"], .malformedSize("80x-1")),
-      (["--size", "80x24"], .needsScript("--size")),
-      (["--stay"], .needsScript("--stay")),
+    let mistakes = [
+      (["--what"], "Unknown option '--what'. Did you mean '--data'?"),
+      (["stray"], "Unexpected argument 'stray'"),
+      (["--data"], "Missing value for '--data <dir>'"),
+      (["--data", ""], "The option --data needs a value."),
+      (["--script", "-", "--size", "80"], "The value '80' is invalid for '--size <80x24>'"),
+      (["--script", "-", "--size", "80x-1"], "The value '80x-1' is invalid for '--size <80x24>'"),
+      (["--size", "80x24"], "The option --size goes with --script only."),
+      (["--stay"], "The option --stay goes with --script only."),
     ]
     for (arguments, expected) in mistakes {
-      XCTAssertThrowsError(try Options(arguments)) { XCTAssertEqual($0 as? UsageError, expected) }
+      XCTAssertThrowsError(try Options.parse(arguments)) {
+        XCTAssertEqual(Options.message(for: $0), expected)
+      }
     }
   }
 

@@ -106,6 +106,24 @@ import XCTest
       ])
   }
 
+  func testNoticeTakesAsManyOfTheLastRowsAsItNeeds() async throws {
+    let navigation = NavigationStack(root: ProductListScreen(catalog: try Fixture().catalog))
+    let notice = "Your screens are not saved. The disk is full."
+    let screen = ScreenFrame(size: Size(columns: 30, rows: 6)).draw(navigation, notice: notice)
+    XCTAssertEqual(
+      screen.plainText,
+      """
+      Catalog            3 programs
+      ▸ Alpha
+        Beta
+        Gamma
+      Your screens are not saved.
+      The disk is full.
+      """)
+    let tiny = ScreenFrame(size: Size(columns: 5, rows: 3)).draw(navigation, notice: notice)
+    XCTAssertEqual(tiny.plainText, "Cata…\nYour\nscree")
+  }
+
   func testScrollOffsetsOutOfRangeAreDrawnAtTheNearerEnd() async throws {
     let fixture = try Fixture(names: (1...30).map { "Product \($0)" })
     let detail = DetailScreen(catalog: fixture.catalog, productID: fixture.firstID)

@@ -7,8 +7,10 @@
   }
 
   package let navigation: NavigationStack
-  /// Awaited after every event, the last one too, and at least four times a second.
-  package var afterEvent: (@MainActor () async -> Void)?
+  /// Called after every event, the last one too, and at least four times a second.
+  package var afterEvent: (@MainActor (InputEvent) -> Void)?
+  /// A sentence for the user, shown over the last rows from the next event on.
+  package var notice: String?
 
   private let console: any Console
   private let log: ScreenLog?
@@ -26,8 +28,10 @@
     while let event = await console.nextEvent() {
       let ending = handle(event)
       if ending == nil { show() }
-      await afterEvent?()
+      afterEvent?(event)
       if let ending { return ending }
+      // Keys may come without a pause, and others wait for the main actor too.
+      await Task.yield()
     }
     return .inputEnded
   }
@@ -56,7 +60,7 @@
   }
 
   private func show() {
-    let canvas = ScreenFrame(size: console.size).draw(navigation)
+    let canvas = ScreenFrame(size: console.size).draw(navigation, notice: notice)
     guard canvas != shown else { return }
     console.show(canvas)
     log?.append(canvas)

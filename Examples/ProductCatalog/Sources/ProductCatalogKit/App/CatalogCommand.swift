@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import RestorationKit
 
 /// The program from its command line to its exit status.
 @MainActor package struct CatalogCommand {
@@ -16,34 +18,82 @@ import Foundation
   package static func run(
     arguments: some Sequence<String>, environment: [String: String]
   ) async -> Int32 {
+    let options: Options
     do {
-      let command = CatalogCommand(options: try Options(arguments), environment: environment)
-      return try await command.run()
+      options = try Options.parse(Array(arguments))
+    } catch {
+      return explain(error)
+    }
+    do {
+      return try await CatalogCommand(options: options, environment: environment).run()
     } catch {
       OutputDescriptor.standardError.write("catalog: \(error)\n")
       return error is UsageError ? usageStatus : failureStatus
     }
   }
 
-  private func run() async throws -> Int32 {
-    if options.showsHelp {
-      OutputDescriptor.standardOutput.write(Options.help)
-      return 0
+  /// Answers --help and --version, which the parser reports as errors, and real mistakes.
+  private static func explain(_ error: any Error) -> Int32 {
+    let message = Options.fullMessage(for: error) + "\n"
+    guard Options.exitCode(for: error).isSuccess else {
+      OutputDescriptor.standardError.write(message)
+      return usageStatus
     }
-    Signals.holdEndings()
-    let navigation = NavigationStack(root: ProductListScreen(catalog: try catalog()))
-    let log = try screenLog()
-    guard let console = try scriptedConsole() else {
-      let console = try TerminalConsole()
-      defer { console.close() }
-      return await status(of: App(navigation: navigation, console: console, log: log))
-    }
-    return await status(of: App(navigation: navigation, console: console, log: log))
+    OutputDescriptor.standardOutput.write(message)
+    return 0
   }
 
-  private func status(of app: App) async -> Int32 {
-    guard case .signal(let number) = await app.run() else { return 0 }
+  private func run() async throws -> Int32 {
+    Signals.holdEndings()
+    let catalog = try catalog()
+    let navigation = NavigationStack(root: ProductListScreen(catalog: catalog))
+    let restoration = ScreenRestoration(
+      of: navigation, keeper: try .ofCatalog(catalog), tellsSaveProblems: options.report)
+    let log = try screenLog()
+    let script = try script()
+    if let report = await restoration.restore(), options.report {
+      OutputDescriptor.standardError.write("\(report)\n")
+    }
+    let ending =
+      if let script {
+        await run(script, navigation, restoration, log)
+      } else {
+        try await runInTerminal(navigation, restoration, log)
+      }
+    guard case .signal(let number) = ending else { return 0 }
     return Self.signalStatusBase + number
+  }
+
+  private func run(
+    _ script: Script, _ navigation: NavigationStack, _ restoration: ScreenRestoration,
+    _ log: ScreenLog?
+  ) async -> App.Ending {
+    let console = ScriptedConsole(
+      script, size: options.size ?? Self.scriptedSize, staysAfterwards: options.stay,
+      print: OutputDescriptor.standardOutput.write)
+    tell(restoration.notice)
+    restoration.noticeChanged = { tell($0) }
+    return await App(navigation: navigation, console: console, log: log).run(keeping: restoration)
+  }
+
+  /// The notice is on the screen meanwhile, and goes to standard error when that is gone.
+  private func runInTerminal(
+    _ navigation: NavigationStack, _ restoration: ScreenRestoration, _ log: ScreenLog?
+  ) async throws -> App.Ending {
+    let console = try TerminalConsole()
+    defer {
+      console.close()
+      tell(restoration.notice)
+    }
+    let app = App(navigation: navigation, console: console, log: log)
+    app.notice = restoration.notice
+    restoration.noticeChanged = { app.notice = $0 }
+    return await app.run(keeping: restoration)
+  }
+
+  private func tell(_ notice: String?) {
+    guard let notice else { return }
+    OutputDescriptor.standardError.write("catalog: \(notice)\n")
   }
 
   private func catalog() throws -> Catalog {
@@ -60,12 +110,8 @@ import Foundation
     return log
   }
 
-  private func scriptedConsole() throws -> ScriptedConsole? {
-    guard let path = options.script else { return nil }
-    return ScriptedConsole(
-      try Script(scriptText(path)), size: options.size ?? Self.scriptedSize,
-      staysAfterwards: options.staysAfterScript,
-      print: OutputDescriptor.standardOutput.write)
+  private func script() throws -> Script? {
+    try options.script.map { try Script(scriptText($0)) }
   }
 
   private func scriptText(_ path: String) throws(UsageError) -> String {

@@ -1,60 +1,63 @@
+package import ArgumentParser
+
 /// What the command line asks for.
-package struct Options: Hashable, Sendable {
-  package var showsHelp = false
-  package var script: String?
-  package var staysAfterScript = false
-  package var size: Size?
-  package var screenLog: String?
+package struct Options: ParsableCommand {
+  package static let version = "1.0"
+
+  package static let configuration = CommandConfiguration(
+    commandName: "catalog",
+    abstract: "Browse a catalog of free programs, and put their descriptions in your own words.",
+    discussion: "The program starts where you left it, however it ended.", version: version)
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep your edits here; otherwise in $XDG_DATA_HOME/product-catalog, or in"
+        + " ~/.local/share/product-catalog.", valueName: "dir"))
   package var data: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Show these products, not the ones that come with the program.", valueName: "file"))
   package var products: String?
 
-  package static let help = """
-    Usage: catalog [options]
+  @Option(
+    help: ArgumentHelp(
+      "Take keys from a script (- for standard input) and print screens as plain text.",
+      valueName: "file"))
+  package var script: String?
 
-    Browse a catalog of free programs, and put their descriptions in your own words.
+  @Option(help: ArgumentHelp("The size of the screen, with --script.", valueName: "80x24"))
+  package var size: Size?
 
-      --data DIR          keep your edits here; otherwise in $XDG_DATA_HOME/product-catalog
-                          or ~/.local/share/product-catalog
-      --products FILE     show these products, not the ones that come with the program
-      --script FILE|-     take keys from a script and print screens as plain text
-      --size 80x24        the size of the screen, with --script
-      --stay              go on running when the script has ended
-      --screen-log FILE   add a line of JSON to a file for every screen shown
-      --help              show this help
+  @Flag(help: "Go on running when the script has ended.")
+  package var stay = false
 
-    """
+  @Option(
+    help: ArgumentHelp(
+      "Add a line of JSON to a file for every screen shown.", valueName: "file"))
+  package var screenLog: String?
 
-  /// Reads the arguments that follow the name of the program.
-  package init(_ arguments: some Sequence<String>) throws(UsageError) {
-    var rest = Array(arguments)[...]
-    while let option = rest.popFirst() {
-      switch option {
-      case "--help", "-h": showsHelp = true
-      case "--stay": staysAfterScript = true
-      case "--script": script = try Self.value(of: option, from: &rest)
-      case "--size": size = try Self.size(of: option, from: &rest)
-      case "--screen-log": screenLog = try Self.value(of: option, from: &rest)
-      case "--data": data = try Self.value(of: option, from: &rest)
-      case "--products": products = try Self.value(of: option, from: &rest)
-      default: throw .unknownOption(option)
-      }
+  @Flag(help: "Say on standard error what was restored, and what cannot be saved well.")
+  package var report = false
+
+  package init() {}
+
+  package func validate() throws {
+    let paths = [
+      ("--data", data), ("--products", products), ("--script", script), ("--screen-log", screenLog),
+    ]
+    for (option, path) in paths where path?.isEmpty == true {
+      throw ValidationError("The option \(option) needs a value.")
     }
-    if script == nil, size != nil { throw .needsScript("--size") }
-    if script == nil, staysAfterScript { throw .needsScript("--stay") }
+    for (option, isGiven) in [("--size", size != nil), ("--stay", stay)]
+    where isGiven && script == nil {
+      throw ValidationError("The option \(option) goes with --script only.")
+    }
   }
+}
 
-  private static func value(
-    of option: String, from rest: inout ArraySlice<String>
-  ) throws(UsageError) -> String {
-    guard let value = rest.popFirst(), !value.isEmpty else { throw .missingValue(option) }
-    return value
-  }
-
-  private static func size(
-    of option: String, from rest: inout ArraySlice<String>
-  ) throws(UsageError) -> Size {
-    let text = try value(of: option, from: &rest)
-    guard let size = Size(text) else { throw .malformedSize(text) }
-    return size
+extension Size: ExpressibleByArgument {
+  package init?(argument: String) {
+    self.init(argument)
   }
 }

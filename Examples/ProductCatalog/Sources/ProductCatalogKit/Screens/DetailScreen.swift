@@ -21,7 +21,7 @@ package import Foundation
   }
 }
 
-extension DetailScreen: Screen {
+extension DetailScreen: @MainActor Screen {
   package var title: String {
     catalog.product(productID)?.title ?? "Unknown"
   }

@@ -57,7 +57,6 @@ extension EditScreen {
     let row = canvas.size.rows - 1
     canvas.fill(row: row, .warning)
     canvas.draw(
-      failure.description.fitting(columns: canvas.size.columns), at: Position(row: row, column: 0),
-      .warning)
+      failure.fitting(columns: canvas.size.columns), at: Position(row: row, column: 0), .warning)
   }
 }

@@ -9,8 +9,8 @@ package import Foundation
   package let titleField: EditField
   package let descriptionField: EditField
   package private(set) var activeFieldIndex = 0
-  /// Why the last attempt to save failed.
-  package private(set) var failure: CatalogError?
+  /// Why the last attempt to save failed, in a sentence.
+  package var failure: String?
 
   /// Starts from the words of a product; nil if the catalog does not have it.
   package init?(catalog: Catalog, productID: UUID) {
@@ -38,7 +38,7 @@ package import Foundation
   }
 }
 
-extension EditScreen: Screen {
+extension EditScreen: @MainActor Screen {
   package var title: String { "Edit" }
 
   package var note: Note? {
@@ -66,7 +66,7 @@ extension EditScreen: Screen {
       try catalog.save(words, of: productID)
       return .pop
     } catch {
-      failure = error
+      failure = error.description
       return .stay
     }
   }

@@ -1,4 +1,4 @@
-extension ProductListScreen: Screen {
+extension ProductListScreen: @MainActor Screen {
   package var title: String { "Catalog" }
 
   package var note: Note? {

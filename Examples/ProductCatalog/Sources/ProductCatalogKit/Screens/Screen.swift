@@ -1,7 +1,9 @@
-/// One place in the program: it draws itself and answers keys.
+package import RestorationKit
+
+/// One place in the program: it draws itself, answers keys, and can be restored.
 ///
 /// What a screen draws depends on its state and the size of the canvas alone.
-@MainActor package protocol Screen: AnyObject {
+@MainActor package protocol Screen: RestorableNode {
   var title: String { get }
   /// A few words on the state of the screen, shown beside where you are.
   var note: Note? { get }

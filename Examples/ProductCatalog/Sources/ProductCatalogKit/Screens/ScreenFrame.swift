@@ -22,7 +22,7 @@
       : Size(columns: max(0, size.columns), rows: max(0, size.rows - 2))
   }
 
-  package func draw(_ navigation: NavigationStack) -> Canvas {
+  package func draw(_ navigation: NavigationStack, notice: String? = nil) -> Canvas {
     var body = Canvas(size: bodySize)
     navigation.top.draw(into: &body)
     var canvas = Canvas(size: size)
@@ -30,6 +30,7 @@
     canvas.place(body, at: Position(row: 1, column: isBoxed ? 2 : 0))
     drawHeader(of: navigation, into: &canvas)
     drawFooter(navigation.top.keyHints, into: &canvas)
+    if let notice { draw(notice, into: &canvas) }
     return canvas
   }
 
@@ -60,6 +61,16 @@
       if path.columns <= limit { return path }
     }
     return (titles.last ?? "").fitting(columns: limit)
+  }
+
+  /// Covers the last rows with a text, as many as it takes but not the header.
+  private func draw(_ notice: String, into canvas: inout Canvas) {
+    let lines = TextLayout(notice, columns: size.columns).texts
+    let first = max(1, size.rows - lines.count)
+    for (row, line) in zip(first..<max(first, size.rows), lines) {
+      canvas.fill(row: row, .warning)
+      canvas.draw(line, at: Position(row: row, column: 0), .warning)
+    }
   }
 
   private func drawFooter(_ hints: [KeyHint], into canvas: inout Canvas) {

@@ -1,0 +1,12 @@
+extension App {
+  /// Runs, and keeps the screens stored from the first key to the end.
+  package func run(keeping restoration: ScreenRestoration) async -> Ending {
+    afterEvent = { event in
+      // Only keys change what is restored: not ticks, and not the size of the terminal.
+      if case .key = event { restoration.noteChange() }
+    }
+    let ending = await run()
+    await restoration.finish()
+    return ending
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import XCTest
+
+final class KillTests: XCTestCase {
+  func testAKilledCatalogComesBackAsItWas() throws {
+    let sandbox = try Sandbox()
+    let script = #"down*30 enter tab down tab down*2 e tab up text:"Stoneware\n日本" left*2"#
+    let first = try CatalogProcess(script, stays: true, in: sandbox)
+    try wait(for: "the edit") { try first.screens.last?.screen.contains("Stoneware") == true }
+    try wait(for: "the stored state") { sandbox.stateVersion != nil }
+    try waitUntilStill("the stored state") { sandbox.stateVersion }
+    let before = try XCTUnwrap(first.screens.last?.screen)
+    first.kill()
+    XCTAssertTrue(first.wasKilled)
+
+    for _ in 1...2 {
+      let again = try CatalogProcess(stays: true, in: sandbox)
+      try wait(for: "the first screen") { try !again.screens.isEmpty }
+      again.kill()
+      XCTAssertTrue(again.wasKilled)
+      XCTAssertEqual(try again.screens.map(\.screen), [before])
+    }
+  }
+
+  func testAnOrderlyEndKeepsTheScreensToo() throws {
+    let quitting = try Sandbox()
+    XCTAssertEqual(try CatalogProcess("down enter tab q", in: quitting).end(), 0)
+    XCTAssertTrue(try firstScreen(in: quitting).contains("[Details]"))
+
+    let terminated = try Sandbox()
+    let process = try CatalogProcess("down enter tab e !", stays: true, in: terminated)
+    try wait(for: "the edit") { try process.screens.last?.screen.contains("unsaved") == true }
+    let before = try process.screens.last?.screen
+    XCTAssertEqual(process.terminate(), 128 + SIGTERM)
+    XCTAssertEqual(try firstScreen(in: terminated), before)
+  }
+
+  func testKilledFiftyTimesAtRandomMomentsItComesBackToAScreenOfTheLastSecond() throws {
+    let variable = "CATALOG_TEST_SEED"
+    let seed =
+      ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }
+      ?? UInt64.random(in: 0...(.max))
+    var generator = SeededGenerator(seed: seed)
+    let sandbox = try Sandbox()
+    var restored = try firstScreen(in: sandbox)
+    for round in 1...50 {
+      let script = RandomKeys.script(milliseconds: 3000, using: &generator)
+      let lifetime = Double.random(in: 0.3...1.5, using: &generator)
+      let started = Date()
+      let process = try CatalogProcess(script, stays: true, in: sandbox)
+      Thread.sleep(until: started + lifetime)
+      let killed = Date().timeIntervalSince1970
+      process.kill()
+      XCTAssertTrue(process.wasKilled)
+
+      let log = try process.screens
+      let lastSecond = LoggedScreen.since(killed - 1, in: log).map(\.screen)
+      // A process that was killed before its first screen leaves things as they were.
+      let allowed = lastSecond.isEmpty ? [restored] : lastSecond
+      restored = try firstScreen(in: sandbox)
+      XCTAssertTrue(
+        allowed.contains(restored),
+        """
+        Round \(round) with \(variable)=\(seed): of \(log.count) screens, \(allowed.count) were \
+        there in the last second, but not this:
+        \(restored)
+        """)
+    }
+  }
+
+  /// Starts the program without keys, which changes nothing that is stored.
+  private func firstScreen(in sandbox: Sandbox) throws -> String {
+    let process = try CatalogProcess(in: sandbox)
+    XCTAssertEqual(process.end(), 0)
+    return try XCTUnwrap(process.screens.first?.screen)
+  }
+}

@@ -1,0 +1,156 @@
+import ArchiveCodec
+import Foundation
+import ProductCatalogKit
+import RestorationKit
+import XCTest
+
+@MainActor final class RestorationTests: XCTestCase {
+  private func fixture() throws -> Fixture {
+    try Fixture(names: (1...30).map { "Product \($0)" })
+  }
+
+  /// Leads somewhere by a script, and checks that the next two launches begin there.
+  private func check(_ script: String, line: UInt = #line) async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    let before = try await launches.run(script, on: fixture.catalog)
+    for _ in 1...2 {
+      let after = try await launches.run(on: fixture.loadCatalog())
+      XCTAssertEqual(after.screen, before.screen, line: line)
+      XCTAssertEqual(after.report?.problems, [], line: line)
+    }
+  }
+
+  func testListComesBackWithItsSelectionAndScrollPosition() async throws {
+    for script in ["down", "end", "end up*3", "pgdn*2 up*7"] { try await check(script) }
+  }
+
+  func testSearchComesBack() async throws {
+    for script in ["/", #"/ text:"2" down"#, "/ 2 enter down*3", "/ text:zebra", "/ 2 esc"] {
+      try await check(script)
+    }
+  }
+
+  func testDetailComesBackWithItsTab() async throws {
+    for script in ["down enter", "down enter tab", "enter shift-tab end up*4"] {
+      try await check(script)
+    }
+  }
+
+  func testEveryTabPageComesBackWithItsScrollPosition() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    let script = "enter down*1 tab down*2 tab down*3 tab"
+    let small = Size(columns: 40, rows: 9)
+    let before = try await launches.run(script, on: fixture.catalog, size: small)
+    let after = try await launches.run(on: fixture.catalog, size: small)
+    let offsets = try [before, after].map { launch in
+      try XCTUnwrap(launch.navigation.top as? DetailScreen).pages.map(\.scrollOffset)
+    }
+    XCTAssertEqual(offsets, [[1, 2, 3], [1, 2, 3]])
+  }
+
+  func testEditInProgressComesBackInBothFields() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    let script = #"enter e text:" 日本é" left left tab home text:"a\nb" left"#
+    let before = try await launches.run(script, on: fixture.catalog)
+    let after = try await launches.run(on: fixture.catalog)
+    let edits = try [before, after].map { try XCTUnwrap($0.navigation.top as? EditScreen) }
+    XCTAssertEqual(edits[0].words.title, "Product 1 日本é")
+    XCTAssertEqual(edits[1].words, edits[0].words)
+    XCTAssertEqual(edits[1].fields.map(\.buffer), edits[0].fields.map(\.buffer))
+    XCTAssertEqual(edits[1].activeFieldIndex, 1)
+    XCTAssertFalse(fixture.catalog.isEdited(fixture.firstID))
+  }
+
+  func testEditScreenComesBackAsItLooked() async throws {
+    for script in ["enter e", "enter e tab", "enter e ! tab up", "enter e home delete*9 ctrl-s"] {
+      try await check(script)
+    }
+  }
+
+  func testProductsAreFoundByTheirIdentifierAndNotByTheirRow() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    _ = try await launches.run("down*4 enter", on: fixture.catalog)
+    let reversed = try fixture.loadCatalog { $0.reversed() }
+    let after = try await launches.run(on: reversed)
+    XCTAssertEqual(after.navigation.top.title, "Product 5")
+    let list = try XCTUnwrap(after.navigation.root as? ProductListScreen)
+    XCTAssertEqual(list.selectedRow(in: list.products), 25)
+  }
+
+  func testAProductThatIsGoneTakesItsScreensAlong() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    _ = try await launches.run("enter e text:lost", on: fixture.catalog)
+    let after = try await launches.run(on: fixture.loadCatalog { Array($0.dropFirst()) })
+    XCTAssertEqual(after.navigation.screens.count, 1)
+    XCTAssertEqual(after.report?.outcome(of: "navigation/detail"), .vetoed)
+    XCTAssertEqual(after.report?.outcome(of: "navigation/edit"), .vetoed)
+    XCTAssertNil(after.notice)
+  }
+
+  func testAScreenOnAMissingOneIsNotShown() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    let catalog = fixture.catalog
+    let navigation = NavigationStack(root: ProductListScreen(catalog: catalog))
+    navigation.push(DetailScreen(catalog: catalog, productID: UUID()))
+    navigation.push(try fixture.editScreen())
+    _ = try await launches.keeper(for: catalog).save([navigation])
+    let after = try await launches.run(on: catalog)
+    XCTAssertEqual(after.report?.outcome(of: "navigation/detail"), .vetoed)
+    XCTAssertEqual(
+      after.report?.outcome(of: "navigation/edit"), .restored(by: .restorationClass))
+    XCTAssertEqual(after.navigation.screens.map(\.title), ["Catalog"])
+  }
+
+  func testWhatMattersIsInSightInATerminalOfAnotherSize() async throws {
+    let places = [
+      ("end", "▸ Product 30"), ("enter tab end", "[Details]"),
+      (#"enter e tab end text:"\n\n\n\n\n\n\n\nhere""#, "here"),
+    ]
+    let fixture = try fixture()
+    for (script, expected) in places {
+      let launches = try Launches()
+      _ = try await launches.run(script, on: fixture.catalog, size: Size(columns: 60, rows: 12))
+      for size in [Size(columns: 24, rows: 5), Size(columns: 200, rows: 60)] {
+        let restored = try await launches.run(on: fixture.catalog, size: size)
+        XCTAssertTrue(restored.screen.contains(expected), restored.screen)
+      }
+    }
+  }
+
+  func testNothingIsStoredWithoutAKey() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    _ = try await launches.run("wait:1ms resize:80x24", on: fixture.catalog)
+    XCTAssertNil(launches.storedBytes)
+    _ = try await launches.run("down", on: fixture.catalog)
+    let stored = try XCTUnwrap(launches.storedBytes)
+    _ = try await launches.run("wait:1ms", on: fixture.catalog)
+    XCTAssertEqual(launches.storedBytes, stored)
+  }
+
+  func testAStateThatCannotBeReadIsSaidAndKeptAside() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    _ = try await launches.run("down enter", on: fixture.catalog)
+    let damaged = try XCTUnwrap(launches.storedBytes).dropLast(10)
+    launches.storedBytes = Array(damaged)
+    let after = try await launches.run(on: fixture.catalog)
+    XCTAssertEqual(after.navigation.screens.count, 1)
+    XCTAssertEqual(after.notice?.hasPrefix("Your screens are not back. "), true)
+    XCTAssertEqual(launches.storedBytes, Array(damaged))
+    _ = try await launches.run("down", on: fixture.catalog)
+    XCTAssertEqual(launches.store.memory(named: "main").setAsideBytes, [Array(damaged)])
+  }
+}
+
+extension RestorationReport {
+  fileprivate func outcome(of path: String) -> NodeOutcome? {
+    entries.first { $0.path.description == path }?.outcome
+  }
+}

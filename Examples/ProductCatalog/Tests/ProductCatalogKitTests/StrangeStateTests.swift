@@ -1,0 +1,123 @@
+import Foundation
+import ProductCatalogKit
+import RestorationKit
+import XCTest
+
+/// States that this program would not write, but another version of it might.
+@MainActor final class StrangeStateTests: XCTestCase {
+  private func restore(_ screens: [StrangeNode]) async throws -> Launches.Launch {
+    let fixture = try Fixture()
+    let launches = try Launches()
+    let writer = try StateKeeper(
+      application: "org.restorationkit.product-catalog", store: launches.store,
+      keys: launches.keys)
+    try writer.register(nodeClass: StrangeStack.self, as: "NavigationStack")
+    try writer.register(nodeClass: StrangeList.self, as: "ProductListScreen")
+    let restoration = { (_: RestorationPath, _: StateDecoder) -> StrangeNode? in nil }
+    try writer.register(
+      nodeClass: StrangeDetail.self, as: "DetailScreen", restoration: restoration)
+    try writer.register(nodeClass: StrangeEdit.self, as: "EditScreen", restoration: restoration)
+    let stack = StrangeStack("navigation", children: screens) {
+      $0.encode(screens.compactMap(\.restorationIdentifier), forKey: "identifiers")
+    }
+    _ = try await writer.save([stack])
+    return try await launches.run(on: fixture.catalog)
+  }
+
+  private let list = StrangeList("list")
+
+  private func id(_ row: UInt8) -> UUID {
+    UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, row))
+  }
+
+  func testListIsClampedToItsProducts() async throws {
+    let list = StrangeList("list") {
+      $0.encode("", forKey: "query")
+      $0.encode(false, forKey: "isSearching")
+      $0.encode(self.id(200), forKey: "selectedProduct")
+      $0.encode(Int.max, forKey: "scrollOffset")
+    }
+    let launch = try await restore([list])
+    XCTAssertEqual(launch.report?.problems, [])
+    let restored = try XCTUnwrap(launch.navigation.root as? ProductListScreen)
+    XCTAssertEqual(restored.selectedProductID, id(0))
+    XCTAssertEqual(restored.scrollOffset, 2)
+  }
+
+  func testUnknownTabLeavesTheFirstAndScrollPositionsAreClamped() async throws {
+    let detail = StrangeDetail("detail") {
+      $0.encode(self.id(1), forKey: "product")
+      $0.encode("reviews", forKey: "selectedTab")
+      $0.encode(["info": -7, "details": Int.max, "reviews": 3], forKey: "scrollOffsets")
+    }
+    let launch = try await restore([list, detail])
+    let restored = try XCTUnwrap(launch.navigation.top as? DetailScreen)
+    XCTAssertEqual(restored.selectedTab, .info)
+    XCTAssertEqual(restored.pages.map(\.scrollOffset), [0, .max, 0])
+    XCTAssertTrue(launch.screen.contains("[Info]"))
+    restored.select(.details)
+    var canvas = Canvas(size: Size(columns: 60, rows: 6))
+    restored.draw(into: &canvas)
+    XCTAssertTrue(canvas.plainText.contains("Identifier"))
+  }
+
+  func testCursorIsClampedToTheText() async throws {
+    for (cursor, clamped) in [(-1, 0), (2, 2), (Int.max, 3), (Int.min, 0)] {
+      let launch = try await restore([list, StrangeDetail("detail", product: id(0)), edit(cursor)])
+      let restored = try XCTUnwrap(launch.navigation.top as? EditScreen)
+      XCTAssertEqual(restored.titleField.buffer, TextBuffer("abc", cursor: clamped))
+      XCTAssertEqual(restored.descriptionField.buffer.text, "First of all.")
+      XCTAssertEqual(restored.activeFieldIndex, 0)
+    }
+  }
+
+  private func edit(_ cursor: Int) -> StrangeEdit {
+    StrangeEdit("edit") {
+      $0.encode(self.id(0), forKey: "product")
+      try $0.encodeContainer(forKey: "title") {
+        $0.encode("abc", forKey: "text")
+        $0.encode(cursor, forKey: "cursor")
+      }
+      $0.encode("price", forKey: "activeField")
+    }
+  }
+
+  func testAScreenThatCannotBeDecodedIsReportedAndStaysUsable() async throws {
+    let detail = StrangeDetail("detail") {
+      $0.encode(self.id(2), forKey: "product")
+      $0.encode(4, forKey: "selectedTab")
+    }
+    let launch = try await restore([list, detail])
+    XCTAssertEqual(
+      launch.report?.problems.map(\.path.description), ["navigation/list", "navigation/detail"])
+    XCTAssertEqual(launch.navigation.top.title, "Gamma")
+  }
+}
+
+@MainActor private class StrangeNode: @MainActor RestorableNode {
+  let restorationIdentifier: String?
+  let restorationChildren: [any RestorableNode]
+  private let encode: (StateEncoder) throws -> Void
+
+  init(
+    _ identifier: String, children: [StrangeNode] = [],
+    encode: @escaping (StateEncoder) throws -> Void = { _ in }
+  ) {
+    restorationIdentifier = identifier
+    restorationChildren = children
+    self.encode = encode
+  }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    try encode(coder)
+  }
+}
+
+private final class StrangeStack: StrangeNode {}
+private final class StrangeList: StrangeNode {}
+private final class StrangeEdit: StrangeNode {}
+private final class StrangeDetail: StrangeNode {
+  convenience init(_ identifier: String, product: UUID) {
+    self.init(identifier) { $0.encode(product, forKey: "product") }
+  }
+}
