@@ -18,20 +18,31 @@ public struct ArchiveError: Error, Hashable, Sendable {
   /// The operating system's error number, if the failure came from there.
   public let systemError: Int32?
 
+  /// Where the archive or key is, as the path of a file; nil if unknown.
+  public private(set) var location: String?
+
   package init(
     _ code: Code, offset: Int? = nil, path: [String] = [], subject: String? = nil,
-    systemError: Int32? = nil
+    systemError: Int32? = nil, location: String? = nil
   ) {
     self.code = code
     self.offset = offset
     self.path = path
     self.subject = subject
     self.systemError = systemError
+    self.location = location
   }
 
   package func at(_ key: String) -> ArchiveError {
     ArchiveError(
-      code, offset: offset, path: [key] + path, subject: subject, systemError: systemError)
+      code, offset: offset, path: [key] + path, subject: subject, systemError: systemError,
+      location: location)
+  }
+
+  package func located(at location: String) -> ArchiveError {
+    var error = self
+    error.location = self.location ?? location
+    return error
   }
 }
 
@@ -164,6 +175,7 @@ extension ArchiveError: CustomStringConvertible {
     if !path.isEmpty { details.append("at \(Self.shortened(path.joined(separator: ".")))") }
     if let offset { details.append("byte \(offset)") }
     if let systemError { details.append("system error \(systemError)") }
+    if let location { details.append("in \(location)") }
     return details.isEmpty
       ? code.advice : "\(code.advice) (\(code): \(details.joined(separator: ", ")))"
   }

@@ -156,12 +156,12 @@ final class ArchiveTests: XCTestCase {
     XCTAssertEqual(
       archiveError {
         _ = try Archive.open(storage, key: try ArchiveKey(), context: archives.context)
-      }, ArchiveError(.wrongKey))
+      }, ArchiveError(.wrongKey, location: "memory"))
     XCTAssertEqual(
       archiveError {
         _ = try Archive.open(
           storage, key: archives.key, context: ArchiveContext(["org.example.test", "other"]))
-      }, ArchiveError(.wrongContext))
+      }, ArchiveError(.wrongContext, location: "memory"))
   }
 
   func testContextsDifferInEveryFieldAndInTheirBoundaries() throws {
@@ -334,6 +334,10 @@ final class ArchiveTests: XCTestCase {
     XCTAssertEqual(
       ArchiveError(.wrongKey).description,
       "The key does not open this archive. Use the key that it was written with.")
+    XCTAssertEqual(
+      ArchiveError(.notAFile, systemError: 21, location: "/a/main.rka").description,
+      "The path does not name a regular file. Move away what is there."
+        + " (notAFile: system error 21, in /a/main.rka)")
     let long = ArchiveError(.malformed, path: [String(repeating: "x", count: 5000)])
     XCTAssertLessThan(long.description.count, 400)
   }

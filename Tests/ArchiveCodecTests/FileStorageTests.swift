@@ -59,7 +59,7 @@ final class FileStorageTests: XCTestCase {
         throw ArchiveError(.inputOutput)
       }
     }
-    XCTAssertEqual(failure, ArchiveError(.inputOutput))
+    XCTAssertEqual(failure, ArchiveError(.inputOutput, location: storage.path))
     XCTAssertEqual(try read(storage), "old")
     XCTAssertEqual(try directory.names(), ["state.rka"])
   }
@@ -107,7 +107,8 @@ final class FileStorageTests: XCTestCase {
         for _ in 0..<100 { try sink.write([UInt8](repeating: 0, count: 4096)) }
       }
     }
-    XCTAssertEqual(failure, ArchiveError(.storageFull, systemError: ENOSPC))
+    XCTAssertEqual(
+      failure, ArchiveError(.storageFull, systemError: ENOSPC, location: storage.path))
     XCTAssertEqual(try read(storage), "old")
     XCTAssertEqual(try directory.names(), ["state.rka"])
     _ = consume disk

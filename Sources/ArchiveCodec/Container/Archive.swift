@@ -51,7 +51,17 @@ public final class Archive: Sendable {
     _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
     limits: ArchiveLimits = .standard
   ) throws(ArchiveError) -> Archive? {
-    guard let file = try storage.open() else { return nil }
+    do {
+      guard let file = try storage.open() else { return nil }
+      return try open(file, key: key, context: context, limits: limits)
+    } catch {
+      throw error.located(at: storage.location)
+    }
+  }
+
+  private static func open(
+    _ file: any ArchiveFile, key: ArchiveKey, context: ArchiveContext, limits: ArchiveLimits
+  ) throws(ArchiveError) -> Archive {
     let stored = try StoredHeader(reading: file)
     let commit = try SealedCommit(
       file: file, offset: stored.header.byteCount,

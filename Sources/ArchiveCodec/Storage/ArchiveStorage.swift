@@ -1,5 +1,8 @@
 /// A place that holds one archive: a file, memory, or a faulty one in a test.
 public protocol ArchiveStorage: Sendable {
+  /// Where the archive is, for a person to read: the path of a file.
+  var location: String { get }
+
   /// Opens what is stored for reading, nil if nothing is.
   ///
   /// What was opened stays as it was while a new archive replaces it.

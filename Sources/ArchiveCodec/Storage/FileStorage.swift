@@ -32,47 +32,70 @@ public struct FileStorage: ArchiveStorage {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 
+  /// The path.
+  public var location: String { path }
+
   /// Opens the file, nil if there is none.
   public func open() throws(ArchiveError) -> (any ArchiveFile)? {
-    try StoredFile(path)
+    try located { () throws(ArchiveError) in try StoredFile(path) }
   }
 
   /// Writes a new file, makes its directory if needed, and renames it into place.
   public func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    try directory.create()
-    _ = try isStored()
-    try directory.place(name) { file throws(ArchiveError) in
-      try body(FileSink(file.descriptor))
-    } publish: { temporary, final in
-      unsafe rename(temporary, final)
+    try located { () throws(ArchiveError) in
+      try directory.create()
+      _ = try isStored()
+      try directory.place(name) { file throws(ArchiveError) in
+        try body(FileSink(file.descriptor))
+      } publish: { temporary, final in
+        unsafe rename(temporary, final)
+      }
     }
   }
 
   /// Removes the file.
   public func remove() throws(ArchiveError) {
-    guard try isStored() else { return }
-    try SystemCall.check { unsafe unlink(path) }
-    try directory.synchronize()
+    try located { () throws(ArchiveError) in
+      guard try isStored() else { return }
+      try SystemCall.check { unsafe unlink(path) }
+      try directory.synchronize()
+    }
   }
 
   /// Renames the file to a free name beside it.
   public func setAside() throws(ArchiveError) -> String? {
-    guard try isStored() else { return nil }
-    for number in 1... {
+    try located { () throws(ArchiveError) in
+      guard try isStored() else { return nil }
+      return try moveToFreeName()
+    }
+  }
+
+  private func moveToFreeName() throws(ArchiveError) -> String {
+    var number = 1
+    while true {
       let kept = "\(path).unreadable-\(number)"
       do {
         // A hard link fails if the name is taken, where a rename would replace.
         try SystemCall.check { unsafe link(path, kept) }
+        try SystemCall.check { unsafe unlink(path) }
+        try directory.synchronize()
+        return kept
       } catch  where error.systemError == EEXIST {
-        continue
+        number += 1
       }
-      try SystemCall.check { unsafe unlink(path) }
-      try directory.synchronize()
-      return kept
     }
-    return nil
+  }
+
+  private func located<Result>(
+    _ body: () throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw error.located(at: path)
+    }
   }
 
   /// Whether a regular file is there; throws if something else is.

@@ -28,15 +28,17 @@ public struct KeyFile: Hashable, Sendable {
   ///   `keyExposed` if others may read or change it, `notAFile`,
   ///   `permissionDenied`, `inputOutput`. An absent file is not an error.
   public func load() throws(ArchiveError) -> ArchiveKey? {
-    guard let file = try OpenFile.reading(path) else { return nil }
-    let status = try file.status()
-    guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() else {
-      throw ArchiveError(.keyExposed, subject: path)
+    do throws(ArchiveError) {
+      guard let file = try OpenFile.reading(path) else { return nil }
+      let status = try file.status()
+      guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() else {
+        throw ArchiveError(.keyExposed)
+      }
+      guard status.st_size == ArchiveKey.fileByteCount else { throw ArchiveError(.keyDamaged) }
+      return try ArchiveKey(readingKeyFile: file)
+    } catch {
+      throw error.located(at: path)
     }
-    guard status.st_size == ArchiveKey.fileByteCount else {
-      throw ArchiveError(.keyDamaged, subject: path)
-    }
-    return try ArchiveKey(readingKeyFile: file)
   }
 
   /// Reads the key, or makes a new one if there is no file.
@@ -65,7 +67,9 @@ public struct KeyFile: Hashable, Sendable {
       }
       return key
     } catch {
-      guard error.systemError == EEXIST, let other = try load() else { throw error }
+      guard error.systemError == EEXIST, let other = try load() else {
+        throw error.located(at: path)
+      }
       return other
     }
   }

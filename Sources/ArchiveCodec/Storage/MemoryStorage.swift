@@ -16,6 +16,9 @@ public final class MemoryStorage: ArchiveStorage {
     contents = Mutex(Contents(bytes: bytes))
   }
 
+  /// The word memory.
+  public var location: String { "memory" }
+
   /// The stored bytes, nil if there are none.
   public var bytes: [UInt8]? {
     get { contents.withLock { $0.bytes } }
