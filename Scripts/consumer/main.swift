@@ -1,6 +1,7 @@
 // A program outside the package: what it uses is public, or it does not build.
 
 import ArchiveCodec
+import Foundation
 import RestorationKit
 
 final class Counter: RestorableNode {
@@ -28,4 +29,8 @@ counter.count = 7
 print(try await keeper().save([counter]))
 counter.count = 0
 print(try await keeper().restore(into: [counter]))
-print(counter.count == 7 ? "ArchiveCodec and RestorationKit are here." : "The count is lost.")
+guard counter.count == 7 else {
+  print("The count is lost.")
+  exit(1)
+}
+print("ArchiveCodec and RestorationKit are here.")

@@ -78,7 +78,7 @@ extension ArchiveError {
     /// The archive has a major version that this library does not know.
     public static let unsupportedVersion = Code(
       "unsupportedVersion",
-      "The archive was written by a newer version of the format. Update the app to open it.")
+      "The archive has another version of the format. Open it with the app that wrote it.")
 
     /// The archive needs a feature that this library does not know.
     public static let unsupportedFeature = Code(
@@ -151,11 +151,12 @@ extension ArchiveError {
 
     /// The key file is not one, or was damaged.
     public static let keyDamaged = Code(
-      "keyDamaged", "The key file is damaged. Restore it from a backup.")
+      "keyDamaged", "The key is damaged or is none. Restore it from a backup.")
 
-    /// Others than the owner may read or change the key file.
+    /// Others than the user may read or change the key file, or own it.
     public static let keyExposed = Code(
-      "keyExposed", "The key file is open to other users. Run chmod 600 on it.")
+      "keyExposed",
+      "The key file is open to others, or theirs. Make it yours with chown and chmod 600.")
 
     /// libsodium could not be started, or secret memory could not be had.
     public static let cryptographyUnavailable = Code(
@@ -180,8 +181,12 @@ extension ArchiveError: CustomStringConvertible {
       ? code.advice : "\(code.advice) (\(code): \(details.joined(separator: ", ")))"
   }
 
-  /// Names come from archives, so a hostile one could flood a log.
+  /// Names come from archives, so a hostile one could flood a log or steer a
+  /// terminal.
   private static func shortened(_ text: String) -> String {
-    text.count <= 120 ? text : text.prefix(120) + "…"
+    let start = text.unicodeScalars.prefix(120).map { scalar in
+      scalar.properties.generalCategory == .control ? "\u{FFFD}" : Character(scalar)
+    }
+    return String(start) + (text.unicodeScalars.count > 120 ? "…" : "")
   }
 }

@@ -338,6 +338,9 @@ final class ArchiveTests: XCTestCase {
       ArchiveError(.notAFile, systemError: 21, location: "/a/main.rka").description,
       "The path does not name a regular file. Move away what is there."
         + " (notAFile: system error 21, in /a/main.rka)")
+    XCTAssertEqual(
+      ArchiveError(.keyNotFound, path: ["a\u{1B}[31m\nb"]).description.suffix(24),
+      "(keyNotFound: at a�[31m�b)".suffix(24))
     let long = ArchiveError(.malformed, path: [String(repeating: "x", count: 5000)])
     XCTAssertLessThan(long.description.count, 400)
   }

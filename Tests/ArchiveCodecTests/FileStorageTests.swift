@@ -64,6 +64,15 @@ final class FileStorageTests: XCTestCase {
     XCTAssertEqual(try directory.names(), ["state.rka"])
   }
 
+  func testASinkThatIsKeptWritesNowhere() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    var kept: (any ArchiveSink)?
+    try storage.replace { sink in kept = sink }
+    XCTAssertEqual(try storage.open()?.byteCount, 0)
+    XCTAssertEqual(archiveError { try kept?.write([1, 2, 3]) }?.code, .inputOutput)
+  }
+
   func testAnythingButAFileInItsPlaceIsRefusedAndStays() throws {
     let directory = try TemporaryDirectory()
     let target = FileStorage(path: directory.child("target"))
@@ -134,16 +143,16 @@ final class FileStorageTests: XCTestCase {
   func testWhatAKilledWriterLeftIsSweptOnceItIsOld() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))
-    for name in [".state.rka.old.tmp", ".state.rka.fresh.tmp", ".other.rka.old.tmp"] {
-      try directory.write([1], to: name)
-    }
-    for name in [".state.rka.old.tmp", ".other.rka.old.tmp"] {
+    let old = [".state.rka.0ld.tmp", ".other.rka.0ld.tmp", ".state.rka.my notes.tmp"]
+    for name in old + [".state.rka.fresh.tmp"] { try directory.write([1], to: name) }
+    for name in old {
       var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
       XCTAssertEqual(utimes(directory.child(name), &times), 0)
     }
     try write("one", to: storage)
     XCTAssertEqual(
-      try directory.names(), [".other.rka.old.tmp", ".state.rka.fresh.tmp", "state.rka"])
+      try directory.names(),
+      [".other.rka.0ld.tmp", ".state.rka.fresh.tmp", ".state.rka.my notes.tmp", "state.rka"])
   }
 
   func testSettingAsideKeepsEveryFileUnderItsOwnName() throws {
@@ -151,11 +160,11 @@ final class FileStorageTests: XCTestCase {
     let storage = FileStorage(path: directory.child("state.rka"))
     for text in ["one", "two"] {
       try write(text, to: storage)
-      XCTAssertNotNil(try storage.setAside())
+      let kept = try XCTUnwrap(try storage.setAside())
+      XCTAssertTrue(kept.hasPrefix(storage.path + ".unreadable-"))
+      XCTAssertEqual(try read(FileStorage(path: kept)), text)
     }
-    XCTAssertEqual(
-      try directory.names(), ["state.rka.unreadable-1", "state.rka.unreadable-2"])
-    XCTAssertEqual(try directory.bytes(of: "state.rka.unreadable-1"), Array("one".utf8))
-    XCTAssertEqual(try directory.bytes(of: "state.rka.unreadable-2"), Array("two".utf8))
+    XCTAssertEqual(try directory.names().count, 2)
+    XCTAssertNil(try storage.open())
   }
 }

@@ -32,6 +32,15 @@ final class KeyFileTests: XCTestCase {
       try FileManager.default.contentsOfDirectory(atPath: directory.child("keys")), ["state.key"])
   }
 
+  func testASecondNameThatAKilledMakerLeftIsRemoved() throws {
+    let directory = try TemporaryDirectory()
+    let file = KeyFile(path: directory.child("state.key"))
+    _ = try file.loadOrCreate()
+    XCTAssertEqual(link(file.path, directory.child(".state.key.abc.tmp")), 0)
+    XCTAssertNotNil(try file.load())
+    XCTAssertEqual(try directory.names(), ["state.key"])
+  }
+
   func testAllWhoMakeAKeyAtTheSameTimeGetTheSameOne() throws {
     for _ in 0..<20 {
       let directory = try TemporaryDirectory()

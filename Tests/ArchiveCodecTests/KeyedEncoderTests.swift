@@ -181,7 +181,45 @@ final class KeyedEncoderTests: XCTestCase {
       try builder.append(record: 2) { _ in kept?.encode(1, forKey: "stray") }
     }
     XCTAssertEqual(error?.code, .encoderClosed)
-    XCTAssertEqual(try builder.finish().count, 1)
+    kept?.encode(1, forKey: "between two records")
+    try builder.append(record: 3) { $0.encode(3, forKey: "a") }
+    XCTAssertEqual(try builder.finish().count, 2)
+  }
+
+  func testARecordInsideARecordIsRefused() throws {
+    let archives = try archives()
+    let bytes = try archives.bytes { builder in
+      try builder.append(record: 1) { encoder in
+        encoder.encode(1, forKey: "a")
+        XCTAssertEqual(
+          archiveError { try builder.append(record: 2) { _ in } }?.code, .encoderClosed)
+        encoder.encode(2, forKey: "b")
+      }
+    }
+    let decoder = try XCTUnwrap(try archives.verified(bytes).record(1))
+    XCTAssertEqual(decoder.keys, ["a", "b"])
+  }
+
+  func testAnAttemptThatIsTooLargeLeavesNoTrace() throws {
+    let decoder = try archives().record { encoder in
+      encoder.encode(1, forKey: "a")
+      XCTAssertEqual(
+        archiveError {
+          try encoder.attempt {
+            encoder.encode(String(repeating: "x", count: 1 << 24), forKey: "large")
+          }
+        }?.code, .limitExceeded)
+      encoder.encode(2, forKey: "b")
+    }
+    XCTAssertEqual(decoder.keys, ["a", "b"])
+  }
+
+  func testAStringOfAnyLengthKeepsTheLimit() throws {
+    let builder = RecordBuilder(limits: ArchiveLimits(stringByteCount: 10))
+    XCTAssertNoThrow(try builder.append(record: 1) { $0.encode("1234567890", forKey: "a") })
+    XCTAssertEqual(
+      archiveError { try builder.append(record: 2) { $0.encode("12345678901", forKey: "a") } }?
+        .code, .limitExceeded)
   }
 
   func testARecordIdentifierIsUsedOnceAndIsNotZero() throws {

@@ -163,6 +163,15 @@ final class ValueTests: XCTestCase {
     XCTAssertFalse(error?.description.contains("secret") ?? true)
   }
 
+  func testAMismatchInADictionaryDoesNotShowItsKeys() throws {
+    let decoder = try TestArchives().record { encoder in
+      encoder.encode(["alice@example.org": "x"], forKey: "people")
+    }
+    let error = archiveError { _ = try decoder.decode([String: Int].self, forKey: "people") }
+    XCTAssertEqual(error?.path, ["people"])
+    XCTAssertFalse(error?.description.contains("alice") ?? true)
+  }
+
   func testDictionariesAreWrittenInTheOrderOfTheirKeys() throws {
     let keys = (0..<1000).map { "key \($0)" }
     let decoder = try TestArchives().record { encoder in

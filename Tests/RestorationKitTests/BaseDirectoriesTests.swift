@@ -13,18 +13,19 @@ final class BaseDirectoriesTests: XCTestCase {
 
   func testTheStateIsUnderTheStateHome() {
     XCTAssertEqual(state(["XDG_STATE_HOME": "/s"]), "/s/org.example")
-    XCTAssertEqual(key(["XDG_DATA_HOME": "/d"]), "/d/org.example/state.key")
+    XCTAssertEqual(key(["XDG_DATA_HOME": "/d"]), "/d/restoration-keys/org.example.key")
   }
 
   func testWithoutVariablesTheSpecificationsDefaultsHold() {
     XCTAssertEqual(state([:]), "/home/u/.local/state/org.example")
-    XCTAssertEqual(key([:]), "/home/u/.local/share/org.example/state.key")
+    XCTAssertEqual(key([:]), "/home/u/.local/share/restoration-keys/org.example.key")
   }
 
   func testEmptyAndRelativePathsAreIgnored() {
     for path in ["", "state", "./state", "~/state"] {
       XCTAssertEqual(state(["XDG_STATE_HOME": path]), "/home/u/.local/state/org.example")
-      XCTAssertEqual(key(["XDG_DATA_HOME": path]), "/home/u/.local/share/org.example/state.key")
+      XCTAssertEqual(
+        key(["XDG_DATA_HOME": path]), "/home/u/.local/share/restoration-keys/org.example.key")
     }
   }
 }

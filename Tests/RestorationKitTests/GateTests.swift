@@ -46,6 +46,35 @@ final class GateTests: XCTestCase {
     XCTAssertEqual(report.savedPaths, ["a"])
   }
 
+  func testADelegateWithTheSaveGateAloneRestoresNothing() async throws {
+    @MainActor
+    final class Delegate: @MainActor StateSavingGate {
+      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
+    }
+    _ = try await launch.keeper().save([TestNode("a", value: "saved")])
+    let delegate = Delegate()
+    let node = TestNode("a")
+    let report = try await launch.keeper(delegate: delegate).restore(into: [node])
+    guard case .notOptedIn = report.outcome else { return XCTFail("\(report.outcome)") }
+    XCTAssertNil(node.value)
+  }
+
+  func testADelegateThatIsGoneDoesNotOpenTheGates() async throws {
+    let keeper = try launch.keeper()
+    do {
+      let delegate = TestDelegate()
+      delegate.saves = false
+      keeper.delegate = delegate
+      _ = delegate
+    }
+    let gone = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(
+      gone.outcome, .notOptedIn("The delegate is gone. Keep it alive, or set it to nil."))
+    keeper.delegate = nil
+    let without = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(without.outcome, .saved)
+  }
+
   func testASaveGateThatSaysNoStopsEverything() async throws {
     let delegate = TestDelegate(trace)
     delegate.saves = false
@@ -146,18 +175,26 @@ final class GateTests: XCTestCase {
   func testEveryCoderHasTheFactsOfTheSave() async throws {
     _ = try await launch.keeper().save([TestNode("a")])
 
-    let root = TestNode("a")
-    var facts: [String?] = []
-    root.onDecode = { coder in
-      facts = [
-        try coder.decodeIfPresent(forKey: ReservedKey.applicationVersion),
-        try coder.decodeIfPresent(forKey: ReservedKey.userInterfaceIdiom),
-        try coder.decodeIfPresent(forKey: ReservedKey.systemVersion),
-      ]
-      XCTAssertTrue(coder.contains(ReservedKey.timestamp))
+    var facts: [[String]] = []
+    func read(_ coder: StateDecoder) throws {
+      facts.append([
+        try coder.decode(forKey: ReservedKey.applicationVersion),
+        try coder.decode(forKey: ReservedKey.userInterfaceIdiom),
+        try coder.decode(forKey: ReservedKey.systemVersion),
+        "\(try coder.decode(Date.self, forKey: ReservedKey.timestamp) == launch.now)",
+      ])
     }
-    _ = try await launch.keeper().restore(into: [root])
-    XCTAssertEqual(facts, ["11", "test", "6.1"])
+    let root = TestNode("a")
+    root.onDecode = read
+    let delegate = TestDelegate()
+    delegate.onShouldRestore = { try? read($0) }
+    delegate.onNode = { _, coder in
+      try read(coder)
+      return root
+    }
+    delegate.onDidDecode = read
+    _ = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(facts, Array(repeating: ["11", "test", "6.1", "true"], count: 4))
   }
 
   func testTheTimestampIsTheSameInstantInEveryTimeZone() async throws {
@@ -177,6 +214,37 @@ final class GateTests: XCTestCase {
     delegate.onShouldRestore = { timestamp = try? $0.decode(forKey: ReservedKey.timestamp) }
     _ = try await launch.keeper(delegate: delegate).restore()
     XCTAssertEqual(timestamp, launch.now)
+  }
+
+  func testTheSystemVersionIsAskedForIfItIsNotGiven() {
+    XCTAssertFalse(ApplicationEnvironment().systemVersion.isEmpty)
+  }
+
+  func testEveryReservedKeyIsReportedForTheApplicationToo() async throws {
+    let keys = [
+      ReservedKey.applicationVersion, ReservedKey.userInterfaceIdiom, ReservedKey.timestamp,
+      ReservedKey.systemVersion,
+    ]
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { coder in
+      for key in keys { coder.encode("mine", forKey: key) }
+    }
+    let report = try await launch.keeper(delegate: delegate).save([])
+    XCTAssertEqual(report.problems, keys.map { .reservedKey($0) })
+    var read: [String] = []
+    delegate.onDidDecode = { read = $0.keys }
+    _ = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(read, [])
+  }
+
+  func testWhatIsTooLargeForTheApplicationCostsThatAlone() async throws {
+    let large = String(repeating: "x", count: 1 << 24)
+    let delegate = TestDelegate()
+    delegate.onShouldSave = { $0.encode(large, forKey: "large") }
+    delegate.onWillEncode = { $0.encode(1, forKey: String(repeating: "k", count: 2000)) }
+    let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
+    XCTAssertEqual(report.savedPaths, ["a"])
+    XCTAssertEqual(report.problems.count, 2)
   }
 
   func testAReservedKeyIsReportedAndTheFactStays() async throws {

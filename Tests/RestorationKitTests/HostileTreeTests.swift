@@ -73,6 +73,18 @@ final class HostileTreeTests: XCTestCase {
     XCTAssertEqual(made, ["a", "a/c", "b"])
   }
 
+  func testASecondNodeOfOnePathIsReportedAndNotMade() async throws {
+    try store(
+      roots: [3, 5],
+      [
+        Record(identifier: "a", children: [4, 6]), Record(identifier: "b"),
+        Record(identifier: "a"), Record(identifier: "b"),
+      ])
+    let (made, report) = try await restore()
+    XCTAssertEqual(made, ["a", "a/b"])
+    XCTAssertEqual(report.problems.map(\.className), ["record 6", "record 5"])
+  }
+
   func testRecordsThatNoRootLeadsToAreReportedAndNotMade() async throws {
     try store(
       roots: [3],

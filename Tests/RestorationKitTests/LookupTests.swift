@@ -41,13 +41,18 @@ final class LookupTests: XCTestCase {
   }
 
   func testARestorationClassThatAnswersIsTheOnlyOneAsked() async throws {
-    try await save(nodeWithClass(), registering: nil)
+    let storyboard = storyboard()
+    let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
+    node.value = "saved"
+    node.restorationClass = TestFactory.self
+    try await save(node, registering: storyboard)
     let made = TestNode("a")
     TestFactory.make = { _, _ in made }
     let existing = TestNode("a", trace: trace)
     let delegate = delegateAnswering(TestNode("a"))
-    let report = try await launch.keeper(delegate: delegate)
-      .restore(into: [TestNode("root", children: [existing])])
+    let keeper = try launch.keeper(delegate: delegate)
+    try keeper.register(storyboard)
+    let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
     XCTAssertEqual(made.value, "saved")
     XCTAssertEqual(trace.events, ["shouldRestore", "delegate root", "didDecode"])
@@ -99,13 +104,18 @@ final class LookupTests: XCTestCase {
   }
 
   func testAfterADelegateWithoutOpinionTheExistingNodeIsUsed() async throws {
-    try await save(TestNode("a", value: "saved"))
+    let storyboard = storyboard()
+    let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
+    node.value = "saved"
+    try await save(node, registering: storyboard)
     let existing = TestNode("a")
     let delegate = delegateAnswering(nil)
-    let report = try await launch.keeper(delegate: delegate)
-      .restore(into: [TestNode("root", children: [existing])])
+    let keeper = try launch.keeper(delegate: delegate)
+    try keeper.register(storyboard)
+    let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .existing))
     XCTAssertEqual(existing.value, "saved")
+    XCTAssertFalse(trace.events.contains("storyboard"))
   }
 
   func testTheStoryboardIsTheLastToBeAsked() async throws {
@@ -284,6 +294,66 @@ final class LookupTests: XCTestCase {
     XCTAssertEqual(
       report.outcome(of: "root/a"), .factoryFailed(.restorationClass, "Failure()"))
     XCTAssertEqual(restored.value, "kept")
+  }
+
+  func testANodeThatIsARestorationClassIsMadeByItself() async throws {
+    @MainActor
+    final class Screen: @MainActor RestorableNode, @MainActor NodeRestoration {
+      let restorationIdentifier: String? = "screen"
+      static func node(
+        at path: RestorationPath, coder: StateDecoder
+      ) throws -> (any RestorableNode)? { Screen() }
+    }
+    func keeper() throws -> StateKeeper {
+      let keeper = try launch.keeper()
+      try keeper.register(Screen.self)
+      return keeper
+    }
+    let saved = try await keeper().save([Screen()])
+    XCTAssertEqual(saved.problems, [])
+    let report = try await keeper().restore()
+    XCTAssertEqual(report.outcome(of: "screen"), .restored(by: .restorationClass))
+  }
+
+  func testANodeThatNamesNoRestorationClassKeepsTheOneItWasMadeBy() async throws {
+    try await save(nodeWithClass())
+    TestFactory.make = { path, _ in TestNode(path.identifier) }
+    for generation in 1...3 {
+      let root = TestNode("root")
+      root.onDecode = { root.restorationChildren = $0.restoredChildren }
+      let keeper = try launch.keeper()
+      let report = try await keeper.restore(into: [root])
+      XCTAssertEqual(
+        report.outcome(of: "root/a"), .restored(by: .restorationClass), "launch \(generation)")
+      let node = try XCTUnwrap(root.restorationChildren.first as? TestNode)
+      XCTAssertEqual(node.value, "saved")
+      _ = try await keeper.save([root])
+    }
+  }
+
+  func testADelegateThatThrowsLeavesOutItsNodeAlone() async throws {
+    struct Failure: Error {}
+    try await save(TestNode("a"))
+    let delegate = TestDelegate()
+    delegate.onNode = { path, _ in
+      if path.identifier == "a" { throw Failure() }
+      return nil
+    }
+    let existing = TestNode("a")
+    let report = try await launch.keeper(delegate: delegate)
+      .restore(into: [TestNode("root", children: [existing])])
+    XCTAssertEqual(report.outcome(of: "root/a"), .factoryFailed(.delegate, "Failure()"))
+    XCTAssertEqual(report.outcome(of: "root"), .restored(by: .existing))
+  }
+
+  func testANameCannotBeRegisteredForTwoStoryboards() throws {
+    let keeper = try launch.keeper()
+    let storyboard = Storyboard("Main")
+    try keeper.register(storyboard)
+    XCTAssertNoThrow(try keeper.register(storyboard))
+    XCTAssertThrowsError(try keeper.register(Storyboard("Main"))) {
+      XCTAssertEqual(($0 as? RestorationError)?.code, .nameTaken)
+    }
   }
 
   func testARegisteredFactoryMakesTheNodesOfItsClass() async throws {

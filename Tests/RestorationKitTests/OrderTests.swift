@@ -106,12 +106,94 @@ final class OrderTests: XCTestCase {
     }.joined(separator: " ")
   }
 
+  func testThePresentedNodeIsGivenBack() async throws {
+    let presenter = TestNode("a")
+    let sheet = TestNode("sheet", value: "s")
+    sheet.restorationClass = TestFactory.self
+    presenter.restorationPresented = sheet
+    _ = try await launch.keeper().save([presenter])
+    TestFactory.make = { path, _ in TestNode(path.identifier) }
+    let restored = TestNode("a")
+    restored.onDecode = { coder in
+      XCTAssertEqual(coder.restoredChildren.count, 0)
+      restored.restorationPresented = coder.restoredPresented
+    }
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertEqual((restored.restorationPresented as? TestNode)?.value, "s")
+  }
+
+  func testAContainerOfACoderHasKeysOfItsOwn() async throws {
+    let node = TestNode("a", value: "outer")
+    node.onEncode = { coder in
+      coder.encodeContainer(forKey: "inner") { $0.encode("inner", forKey: "value") }
+    }
+    _ = try await launch.keeper().save([node])
+    let restored = TestNode("a")
+    var inner: String?
+    restored.onDecode = { inner = try $0.container(forKey: "inner")?.decode(forKey: "value") }
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertEqual(restored.value, "outer")
+    XCTAssertEqual(inner, "inner")
+  }
+
+  func testACoderThatIsKeptFindsNoNodesAfterTheRestore() async throws {
+    _ = try await launch.keeper().save([TestNode("a", children: [TestNode("b")])])
+    let restored = TestNode("a", children: [TestNode("b")])
+    var kept: StateDecoder?
+    restored.onDecode = { kept = $0 }
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertEqual(kept?.restoredChildren.count, 0)
+  }
+
+  func testAStrictKeeperThrowsAfterTheRestoreForANodeAndForTheDelegate() async throws {
+    struct Failure: Error {}
+    _ = try await launch.keeper().save([TestNode("a")])
+    func error(_ root: TestNode, _ delegate: TestDelegate) async throws -> RestorationError? {
+      let keeper = try launch.keeper(delegate: delegate)
+      keeper.isStrict = true
+      do {
+        _ = try await keeper.restore(into: [root])
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let delegate = TestDelegate()
+    let missing = try await error(TestNode("other"), delegate)
+    XCTAssertEqual(missing?.code, .strict)
+    let fine = try await error(TestNode("a"), delegate)
+    XCTAssertNil(fine)
+    delegate.onDidDecode = { _ in throw Failure() }
+    let failed = try await error(TestNode("a"), delegate)
+    XCTAssertEqual(failed?.description, "didDecodeRestorableState threw: Failure()")
+    let report = try await launch.keeper(delegate: delegate).restore(into: [TestNode("a")])
+    XCTAssertEqual(report.didDecodeFailure, "Failure()")
+  }
+
+  func testASaveDuringARestoreWaitsForItsEnd() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "saved")])
+    for _ in 0..<50 {
+      let root = TestNode("a", value: "default")
+      let keeper = try launch.keeper()
+      let restore = Task { @MainActor in _ = try await keeper.restore(into: [root]) }
+      await Task.yield()
+      let save = Task { @MainActor in _ = try await keeper.save([root]) }
+      try await restore.value
+      try await save.value
+      let again = TestNode("a")
+      _ = try await launch.keeper().restore(into: [again])
+      XCTAssertEqual(again.value, "saved")
+    }
+  }
+
   func testANodeThatThrowsInDecodeDoesNotStopTheOthers() async throws {
     struct Failure: Error {}
     _ = try await launch.keeper().save([TestNode("a", value: "1"), TestNode("b", value: "2")])
-    let (a, b) = (TestNode("a"), TestNode("b"))
+    let (a, b) = (TestNode("a", trace: trace), TestNode("b", trace: trace))
     a.onDecode = { _ in throw Failure() }
     let report = try await launch.keeper().restore(into: [a, b])
+    XCTAssertEqual(
+      trace.events, ["load a", "load b", "decode a", "decode b", "finished a", "finished b"])
     XCTAssertEqual(report.outcome(of: "a"), .decodeFailed(by: .existing, "Failure()"))
     XCTAssertEqual(report.outcome(of: "b"), .restored(by: .existing))
     XCTAssertEqual(b.value, "2")

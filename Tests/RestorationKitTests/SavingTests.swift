@@ -27,6 +27,18 @@ final class SavingTests: XCTestCase {
     XCTAssertEqual(restored.value, node.value)
   }
 
+  func testAnOlderWalkIsNotWrittenOverANewerOne() async throws {
+    let storage = MemoryStorage()
+    let file = StateFile(storage: storage, keys: launch.keys, context: ArchiveContext(["a"]))
+    let records = try RecordBuilder().finish()
+    let newer = try await file.write(records, number: 2)
+    XCTAssertEqual(newer?.summary.version.generation, 1)
+    let bytes = storage.bytes
+    let older = try await file.write(records, number: 1)
+    XCTAssertNil(older)
+    XCTAssertEqual(storage.bytes, bytes)
+  }
+
   func testDiscardingRemovesTheState() async throws {
     let keeper = try launch.keeper()
     _ = try await keeper.save([TestNode("a")])
@@ -74,7 +86,7 @@ final class SavingTests: XCTestCase {
       """
       Restored 0 of 1 nodes.
         root (TestNode): not found; give it a restoration class, answer in the delegate, or\
-       create it before
+       let the node above it contain it before
       """)
   }
 

@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -185,28 +186,101 @@ final class UnusableStateTests: XCTestCase {
 
   func testASaveKeepsAStateThatItCannotOpenUnderAnotherName() async throws {
     let directory = try await saved()
-    var damaged = try directory.bytes(of: file)
-    damaged[300] ^= 1
-    try directory.write(damaged, to: file)
-    let keeper = try keeper(directory)
-    let error = await restoreError(keeper)
-    XCTAssertEqual(error?.code, .damaged)
-    let first = try await keeper.save([TestNode("a", value: "new")])
-    XCTAssertEqual(first.setAside, directory.child(file) + ".unreadable-1")
-    let second = try await keeper.save([TestNode("a", value: "newer")])
-    XCTAssertNil(second.setAside)
-    XCTAssertEqual(try directory.bytes(of: file + ".unreadable-1"), damaged)
-    let node = TestNode("a")
-    _ = try await self.keeper(directory).restore(into: [node])
-    XCTAssertEqual(node.value, "newer")
+    let bytes = try directory.bytes(of: file)
+    // In the commit's header, which opening checks, and in a chunk, which it
+    // does not.
+    for position in [300, 400] {
+      var damaged = bytes
+      damaged[position] ^= 1
+      try directory.write(damaged, to: file)
+      let keeper = try keeper(directory)
+      let error = await restoreError(keeper)
+      XCTAssertEqual(error?.code, .damaged)
+      let first = try await keeper.save([TestNode("a", value: "new")])
+      XCTAssertEqual(try kept(first), damaged)
+      let second = try await keeper.save([TestNode("a", value: "newer")])
+      XCTAssertNil(second.setAside)
+      let node = TestNode("a")
+      _ = try await self.keeper(directory).restore(into: [node])
+      XCTAssertEqual(node.value, "newer")
+    }
+  }
+
+  private func kept(_ report: PreservationReport) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: try XCTUnwrap(report.setAside))))
+  }
+
+  func testAStateThatAnotherProcessPutThereIsContinuedOrKept() async throws {
+    let directory = try await saved()
+    let (one, other) = (try keeper(directory), try keeper(directory))
+    _ = try await one.restore(into: [TestNode("a")])
+    _ = try await other.restore(into: [TestNode("a")])
+    let first = try await one.save([TestNode("a")])
+    let second = try await other.save([TestNode("a")])
+    XCTAssertEqual([first, second].map(\.version?.generation), [2, 3])
+
+    var newer = try directory.bytes(of: file)
+    newer[8] = 2
+    try directory.write(newer, to: file)
+    let third = try await other.save([TestNode("a")])
+    XCTAssertEqual(try kept(third), newer)
+  }
+
+  func testASaveThatIsDeclinedKeepsWhatItCannotRead() async throws {
+    let directory = try await saved()
+    let bytes = try directory.bytes(of: file)
+    let delegate = TestDelegate()
+    delegate.saves = false
+    for key in ["none.key", "other.key"] {
+      if key == "other.key" {
+        _ = try await keeper(directory, key: key, name: "other").save([])
+        try directory.write(bytes, to: file)
+      }
+      let keeper = try keeper(directory, key: key)
+      keeper.delegate = delegate
+      let report = try await keeper.save([])
+      XCTAssertEqual(report.outcome, .declined)
+      XCTAssertEqual(try kept(report), bytes)
+    }
+  }
+
+  func testWhatWasSetAsideIsReportedByTheFirstSaveThatSucceeds() async throws {
+    /// Fails to replace as often as it is told to.
+    final class FailingStorage: ArchiveStorage {
+      let inner = MemoryStorage([1, 2, 3])
+      let failures = Mutex(1)
+      var location: String { inner.location }
+      func open() throws(ArchiveError) -> (any ArchiveFile)? { try inner.open() }
+      func remove() throws(ArchiveError) { try inner.remove() }
+      func setAside() throws(ArchiveError) -> String? { try inner.setAside() }
+      func replace(
+        _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+      ) throws(ArchiveError) {
+        let fails = failures.withLock { failures in
+          defer { failures -= 1 }
+          return failures > 0
+        }
+        if fails { throw ArchiveError(.storageFull) }
+        try inner.replace(body)
+      }
+    }
+    struct Store: StateStore {
+      let storage = FailingStorage()
+      func storage(named name: String) -> any ArchiveStorage { storage }
+    }
+    let keeper = try StateKeeper(
+      application: Self.application, store: Store(), keys: MemoryKeyProvider())
+    let error = await saveError(keeper)
+    XCTAssertEqual(error?.code, .storageFull)
+    let report = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(report.setAside, "memory 1")
   }
 
   func testAStateWhoseKeyIsGoneIsKeptToo() async throws {
     let directory = try await saved()
     let bytes = try directory.bytes(of: file)
     let report = try await keeper(directory, key: "new.key").save([TestNode("a")])
-    XCTAssertEqual(report.setAside, directory.child(file) + ".unreadable-1")
-    XCTAssertEqual(try directory.bytes(of: file + ".unreadable-1"), bytes)
+    XCTAssertEqual(try kept(report), bytes)
   }
 
   func testADamagedKeyFileStopsASaveAndNothingIsReplaced() async throws {

@@ -151,9 +151,74 @@ final class WalkTests: XCTestCase {
     } catch {
       XCTAssertEqual(error.code, .strict)
       XCTAssertEqual(
-        error.description, "Two siblings have the identifier “x”. Give each its own.")
+        error.description,
+        """
+        root/x (TestNode): left out, another node has this path
+            problem: Two siblings have the identifier “x”. Give each its own.
+        """)
     }
     XCTAssertNil(launch.storedBytes)
+  }
+
+  func testADuplicateStaysOneWhenItIsReferredTo() async throws {
+    let second = TestNode("x", value: "second")
+    let root = TestNode("root", children: [TestNode("x", value: "first"), second])
+    root.onEncode = { $0.encode(second, forKey: "selected") }
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.savedPaths, ["root", "root/x"])
+    XCTAssertEqual(report.problems, [.duplicateIdentifier("x")])
+
+    var selected: TestNode?
+    let restored = TestNode("root", children: [TestNode("x")])
+    restored.onDecode = { selected = try $0.decodeNode(forKey: "selected") }
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertNil(selected)
+  }
+
+  func testOfTwoDetachedNodesWithOneIdentifierTheSecondIsReported() async throws {
+    func tab(_ name: String) -> TestNode {
+      let list = TestNode("list", value: name)
+      let tab = TestNode(name, children: [TestNode(nil, children: [list])])
+      tab.onEncode = { $0.encode(list, forKey: "list") }
+      return tab
+    }
+    let root = TestNode("root", children: [tab("one"), tab("two")])
+    let report = try await launch.keeper().save([root])
+    XCTAssertEqual(report.savedPaths, ["root", "root/one", "root/two", "list"])
+    XCTAssertEqual(report.problems, [.duplicateIdentifier("list")])
+    XCTAssertEqual(report.outcome(of: "root/two/∅/list"), .duplicate)
+  }
+
+  func testAnIdentifierThatIsTooLongCostsItsNodeAlone() async throws {
+    let long = TestNode(String(repeating: "x", count: 1025))
+    let report = try await launch.keeper().save([
+      TestNode("root", children: [long, TestNode("other")])
+    ])
+    XCTAssertEqual(report.savedPaths, ["root", "root/other"])
+    XCTAssertEqual(report.problems, [.identifierTooLong(byteCount: 1025)])
+  }
+
+  func testBothAlternativesOfAContainerComeBackAndTheVisibleOneIsKnown() async throws {
+    let (map, list) = (TestNode("map", value: "zoomed"), TestNode("list", value: "scrolled"))
+    let container = TestNode("container")
+    container.onEncode = { coder in
+      coder.encode([map, list], forKey: "alternatives")
+      coder.encode(list, forKey: "visible")
+    }
+    for node in [map, list] { node.restorationClass = TestFactory.self }
+    _ = try await launch.keeper().save([container])
+
+    TestFactory.make = { path, _ in TestNode(path.identifier) }
+    let restored = TestNode("container")
+    var alternatives: [TestNode] = []
+    var visible: TestNode?
+    restored.onDecode = { coder in
+      alternatives = try coder.decodeNodes(forKey: "alternatives")
+      visible = try coder.decodeNode(forKey: "visible")
+    }
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertEqual(alternatives.map(\.value), ["zoomed", "scrolled"])
+    XCTAssertIdentical(visible, alternatives.last)
   }
 
   func testOneIdentifierUnderTwoParentsIsNoProblem() async throws {

@@ -60,6 +60,8 @@ extension RestorationReport {
 package final class MemoryKeyProvider: KeyProvider {
   private let stored = Mutex<ArchiveKey?>(nil)
 
+  package init() {}
+
   package func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
     if let key = stored.withLock({ $0 }) { return key }
     guard creating else { return nil }

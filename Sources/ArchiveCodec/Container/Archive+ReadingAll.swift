@@ -38,7 +38,11 @@ extension Archive {
     _ visit: (Record) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     var entries = try index().sorted { $0.offset < $1.offset }[...]
+    guard entries.reduce(0, { $0 + $1.byteCount }) == footer.liveByteCount else {
+      throw ArchiveError(.malformed, subject: "footer")
+    }
     var position = 0
+    var due = [FrameKind.symbols, .index]
     while position < footerStart {
       let frame = try frame(at: position)
       switch FrameKind(rawValue: frame.kind) {
@@ -47,18 +51,26 @@ extension Archive {
           entry.byteCount == frame.payload.count
         else { throw misplaced(frame.payload) }
         try visit(try record(entry))
-      case .symbols: guard frame.payload == footer.symbols else { throw misplaced(frame.payload) }
-      case .index: guard frame.payload == footer.index else { throw misplaced(frame.payload) }
+      case .symbols:
+        guard entries.isEmpty, due.first == .symbols, frame.payload == footer.symbols else {
+          throw misplaced(frame.payload)
+        }
+        due.removeFirst()
+      case .index:
+        guard due == [.index], frame.payload == footer.index else {
+          throw misplaced(frame.payload)
+        }
+        due.removeFirst()
       case .footer: throw misplaced(frame.payload)
       case nil:
         guard frame.kind.isMultiple(of: 2) else {
           throw ArchiveError(.unsupportedFeature, offset: position, subject: "frame \(frame.kind)")
         }
-        _ = try content.read(frame.payload)
+        try content.verify(frame.payload)
       }
       position = frame.payload.upperBound
     }
-    guard entries.isEmpty, position == footerStart else { throw misplaced(position..<position) }
+    guard due.isEmpty, position == footerStart else { throw misplaced(position..<position) }
   }
 
   private func misplaced(_ payload: Range<Int>) -> ArchiveError {

@@ -13,6 +13,10 @@ public final class Archive: Sendable {
   /// The number of records.
   public let recordCount: Int
 
+  /// Whether this library may replace it without losing something that only a
+  /// newer version knows.
+  public let isWritable: Bool
+
   let content: ContentReader
   let footer: Footer
   let footerStart: Int
@@ -22,7 +26,7 @@ public final class Archive: Sendable {
   private init(
     version: ArchiveVersion, content: ContentReader, footer: Footer, footerStart: Int,
     symbols: SymbolTable,
-    limits: ArchiveLimits
+    limits: ArchiveLimits, isWritable: Bool
   ) {
     self.version = version
     self.content = content
@@ -30,6 +34,7 @@ public final class Archive: Sendable {
     self.footerStart = footerStart
     self.symbols = symbols
     self.limits = limits
+    self.isWritable = isWritable
     schema = footer.schema
     recordCount = footer.recordCount
   }
@@ -76,7 +81,7 @@ public final class Archive: Sendable {
       content: content, footer: footer,
       footerStart: content.byteCount - Int(commit.trailer.footerByteCount),
       symbols: try SymbolTable(decoding: try content.read(footer.symbols), limits: limits),
-      limits: limits)
+      limits: limits, isWritable: stored.isWritable)
   }
 
   private static func readFooter(

@@ -32,6 +32,15 @@ final class ContentReader: Sendable {
     return bytes
   }
 
+  /// Checks bytes that nobody wants to have, a chunk at a time.
+  func verify(_ range: Range<Int>) throws(ArchiveError) {
+    guard !range.isEmpty else { return }
+    let size = commit.layout.chunkByteCount
+    for number in range.lowerBound / size...(range.upperBound - 1) / size {
+      _ = try chunk(number)
+    }
+  }
+
   private func chunk(_ number: Int) throws(ArchiveError) -> [UInt8] {
     if let chunk = recent.withLock({ $0[number] }) { return chunk }
     let chunk = try commit.chunk(number)

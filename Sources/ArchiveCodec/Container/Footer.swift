@@ -37,8 +37,12 @@ extension Footer {
     guard index.count == recordCount * IndexEntry.byteCount else {
       throw reader.malformed(at: reader.offset)
     }
+    var previousType: UInt16?
     while !reader.isAtEnd {
+      let start = reader.offset
       let type: UInt16 = try reader.readInteger()
+      if let previousType, type <= previousType { throw reader.malformed(at: start) }
+      previousType = type
       guard type & Self.criticalBit == 0 else {
         throw ArchiveError(.unsupportedFeature, subject: "footer field \(type)")
       }

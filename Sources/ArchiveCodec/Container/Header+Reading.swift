@@ -1,6 +1,8 @@
 /// The header of a file that is being opened, with the bytes it came from.
 struct StoredHeader: Sendable {
   let header: Header
+  /// Whether this library knows all that a writer must know.
+  let isWritable: Bool
   /// The bytes that the MAC covers, with zeros in place of the checksum.
   private let authenticatedBytes: [UInt8]
   private let mac: [UInt8]
@@ -43,7 +45,8 @@ struct StoredHeader: Sendable {
     guard try reader.readInteger(UInt32.self) == 0 else {
       throw ArchiveError(.unsupportedFeature, offset: 12, subject: "required feature")
     }
-    reader.offset += 8
+    isWritable = try reader.readInteger(UInt32.self) == 0
+    reader.offset += 4
     guard try reader.readByte() == Header.suite else {
       throw ArchiveError(.unsupportedFeature, offset: 24, subject: "cipher suite")
     }

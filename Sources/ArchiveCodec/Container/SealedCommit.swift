@@ -39,7 +39,7 @@ final class SealedCommit: Sendable {
       throw ArchiveError(.unsupportedFeature, offset: offset, subject: "commit flags")
     }
     guard header.generation == trailer.generation,
-      header.generation == fileHeader.baseGeneration &+ 1
+      fileHeader.baseGeneration < .max, header.generation == fileHeader.baseGeneration + 1
     else { throw ArchiveError(.malformed, offset: offset, subject: "generation") }
     self.header = header
     self.trailer = trailer

@@ -32,7 +32,11 @@ public struct KeyedDecoder: Sendable {
       switch try reader.readKey(limits: .standard, symbolCount: symbols.names.count) {
       case .symbol(let symbol): fields.append((symbol, reader.offset))
       case .inline(let range):
-        inlineFields[String(decoding: bytes[range], as: UTF8.self)] = reader.offset
+        let name = String(decoding: bytes[range], as: UTF8.self)
+        guard inlineFields.updateValue(reader.offset, forKey: name) == nil else {
+          // Two spellings of one key: equal as Swift strings, not as bytes.
+          throw ArchiveError(.malformed, offset: range.lowerBound, subject: "equal keys")
+        }
       }
       _ = try reader.readValueHeader()
     }

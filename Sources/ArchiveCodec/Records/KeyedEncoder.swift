@@ -71,7 +71,7 @@ public final class KeyedEncoder {
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (KeyedEncoder) throws(Failure) -> Void
   ) throws(Failure) {
-    try attempt { () throws(Failure) in
+    try undoing { () throws(Failure) in
       guard begin(key) else { return }
       let outer = map
       map = OpenMap(start: builder.writer.openContainer())
@@ -84,8 +84,21 @@ public final class KeyedEncoder {
   /// Runs the body; if it throws, nothing that it encoded remains.
   ///
   /// - Parameter body: Encodes values with this encoder.
-  /// - Throws: What `body` throws.
-  public func attempt<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
+  /// - Throws: What `body` throws; ``ArchiveError`` with `limitExceeded` if
+  ///   something in it is too large.
+  public func attempt(_ body: () throws -> Void) throws {
+    let failureBefore = builder.writer.failure
+    builder.writer.failure = nil
+    defer { builder.writer.failure = failureBefore ?? builder.writer.failure }
+    try undoing {
+      try body()
+      if let failure = builder.writer.failure { throw failure }
+    }
+  }
+
+  private func undoing<Failure: Error>(
+    _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
     let before = (map, builder.mark)
     do {
       try body()

@@ -13,6 +13,7 @@ public final class RecordBuilder {
   var writer: ValueWriter
   var symbols = SymbolTable()
   private var index: [IndexEntry] = []
+  private var isAppending = false
 
   /// Creates a builder without records.
   ///
@@ -55,10 +56,17 @@ public final class RecordBuilder {
   ///   - record: The identifier, not 0 and used once in an archive.
   ///   - body: Encodes the values; the encoder is closed when it returns.
   /// - Throws: What `body` throws; ``ArchiveError`` with `limitExceeded` if a
-  ///   key, value or the whole record is too large.
+  ///   key, value or the whole record is too large, or `encoderClosed` if the
+  ///   encoder of another record was used or this was called from `body`.
   /// - Complexity: O(*n*) in the size of the record, if keys come in the same
   ///   order for records of one kind; O(*n* log *n*) otherwise.
   public func append(record: UInt64, _ body: (KeyedEncoder) throws -> Void) throws {
+    guard !isAppending else {
+      throw ArchiveError(.encoderClosed, subject: "a record inside a record")
+    }
+    isAppending = true
+    defer { isAppending = false }
+    writer.failure = nil
     let start = mark
     let encoder = KeyedEncoder(self)
     do {

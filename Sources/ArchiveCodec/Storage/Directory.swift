@@ -14,6 +14,14 @@ package struct Directory: Sendable {
     self.path = path
   }
 
+  package init(parentOf path: String) {
+    self.init(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
+  }
+
+  package static func name(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
   package func child(_ name: String) -> String {
     path.hasSuffix("/") ? path + name : "\(path)/\(name)"
   }
@@ -25,14 +33,13 @@ package struct Directory: Sendable {
     var made = path.hasPrefix("/") ? "/" : ""
     for component in path.split(separator: "/") {
       made = made.isEmpty ? String(component) : Directory(made).child(String(component))
-      if unsafe mkdir(made, 0o700) == 0 {
-        try Directory(made).parent.synchronize()
+      do {
+        try SystemCall.check { unsafe mkdir(made, 0o700) }
+      } catch {
+        guard try Self.status(of: made, following: true) != nil else { throw error }
         continue
       }
-      let number = errno
-      guard try Self.status(of: made, following: true) != nil else {
-        throw ArchiveError(systemError: number)
-      }
+      try Directory(made).parent.synchronize()
     }
   }
 
@@ -80,6 +87,8 @@ package struct Directory: Sendable {
         + Self.temporarySuffix)
     do {
       let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+      // Whatever the umask has taken away.
+      try SystemCall.check { fchmod(file.descriptor, 0o600) }
       try write(file)
       try file.synchronize()
       try SystemCall.check { publish(temporary, child(name)) }
@@ -96,9 +105,10 @@ package struct Directory: Sendable {
 
   /// Removes what writers that were killed left behind.
   ///
-  /// Only files of this owner that are older than any write can take, since
-  /// another process may be writing now.
-  private func sweepTemporaries(of name: String) throws(ArchiveError) {
+  /// Only files of this user that are older than any write can take, since
+  /// another process may be writing now; and with an inode, only second names
+  /// of that file, of any age.
+  func sweepTemporaries(of name: String, linkedTo inode: ino_t? = nil) throws(ArchiveError) {
     guard let stream = unsafe opendir(path) else { throw ArchiveError(systemError: errno) }
     defer { unsafe closedir(stream) }
     while let entry = unsafe readdir(stream) {
@@ -107,13 +117,21 @@ package struct Directory: Sendable {
           to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)
         ) { unsafe String(cString: $0) }
       }
-      guard candidate.hasPrefix(Self.temporaryPrefix(name)),
-        candidate.hasSuffix(Self.temporarySuffix),
+      guard Self.isTemporary(candidate, of: name),
         let status = try Self.status(of: child(candidate)), status.st_uid == geteuid(),
-        status.modificationTime < time(nil) - Self.longestWrite
+        inode.map({ $0 == status.st_ino })
+          ?? (status.modificationTime < time(nil) - Self.longestWrite)
       else { continue }
       _ = unsafe unlink(child(candidate))
     }
+  }
+
+  private static func isTemporary(_ candidate: String, of name: String) -> Bool {
+    guard candidate.hasPrefix(temporaryPrefix(name)), candidate.hasSuffix(temporarySuffix) else {
+      return false
+    }
+    let number = candidate.dropFirst(temporaryPrefix(name).count).dropLast(temporarySuffix.count)
+    return UInt64(number, radix: 36) != nil
   }
 
   /// In seconds.

@@ -23,14 +23,9 @@ public struct FileStorage: ArchiveStorage {
     self.path = path
   }
 
-  private var directory: Directory {
-    guard let slash = path.lastIndex(of: "/") else { return Directory(".") }
-    return Directory(slash == path.startIndex ? "/" : String(path[..<slash]))
-  }
+  private var directory: Directory { Directory(parentOf: path) }
 
-  private var name: String {
-    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
-  }
+  private var name: String { Directory.name(of: path) }
 
   /// The path.
   public var location: String { path }
@@ -48,7 +43,9 @@ public struct FileStorage: ArchiveStorage {
       try directory.create()
       _ = try isStored()
       try directory.place(name) { file throws(ArchiveError) in
-        try body(FileSink(file.descriptor))
+        let sink = FileSink(file.descriptor)
+        defer { sink.close() }
+        try body(sink)
       } publish: { temporary, final in
         unsafe rename(temporary, final)
       }
@@ -68,23 +65,12 @@ public struct FileStorage: ArchiveStorage {
   public func setAside() throws(ArchiveError) -> String? {
     try located { () throws(ArchiveError) in
       guard try isStored() else { return nil }
-      return try moveToFreeName()
-    }
-  }
-
-  private func moveToFreeName() throws(ArchiveError) -> String {
-    var number = 1
-    while true {
-      let kept = "\(path).unreadable-\(number)"
-      do {
-        // A hard link fails if the name is taken, where a rename would replace.
-        try SystemCall.check { unsafe link(path, kept) }
-        try SystemCall.check { unsafe unlink(path) }
-        try directory.synchronize()
-        return kept
-      } catch  where error.systemError == EEXIST {
-        number += 1
-      }
+      // One rename, since somebody may put a good file there at any moment; so
+      // the name must be free without looking.
+      let kept = "\(path).unreadable-" + String(UInt64.random(in: .min ... .max), radix: 36)
+      try SystemCall.check { unsafe rename(path, kept) }
+      try directory.synchronize()
+      return kept
     }
   }
 
@@ -131,10 +117,16 @@ private final class StoredFile: ArchiveFile {
 
 /// Writes to a descriptor that its maker keeps open.
 private final class FileSink: ArchiveSink {
-  private let descriptor: CInt
+  private var descriptor: CInt
 
   init(_ descriptor: CInt) {
     self.descriptor = descriptor
+  }
+
+  /// The number may soon name another file, so a sink that is kept must not
+  /// write any more.
+  func close() {
+    descriptor = -1
   }
 
   func write(_ bytes: [UInt8]) throws(ArchiveError) {

@@ -35,6 +35,11 @@ public struct KeyFile: Hashable, Sendable {
         throw ArchiveError(.keyExposed)
       }
       guard status.st_size == ArchiveKey.fileByteCount else { throw ArchiveError(.keyDamaged) }
+      if status.st_nlink > 1 {
+        // Whoever made it was killed before its temporary name was gone. Who
+        // deletes the key file must have deleted the key.
+        try directory.sweepTemporaries(of: name, linkedTo: status.st_ino)
+      }
       return try ArchiveKey(readingKeyFile: file)
     } catch {
       throw error.located(at: path)
@@ -52,18 +57,12 @@ public struct KeyFile: Hashable, Sendable {
   public func loadOrCreate() throws(ArchiveError) -> ArchiveKey {
     if let key = try load() { return key }
     let key = try ArchiveKey()
-    let slash = path.lastIndex(of: "/")
-    let directory = Directory(slash.map { String(path[...$0]) } ?? ".")
-    try directory.create()
-    do {
-      try directory.place(slash.map { String(path[path.index(after: $0)...]) } ?? path) {
-        file throws(ArchiveError) in
+    do throws(ArchiveError) {
+      try directory.create()
+      try directory.place(name) { file throws(ArchiveError) in
         try key.write(to: file)
       } publish: { temporary, final in
-        // A link, unlike a rename, does not replace a key that another made.
-        let status = unsafe link(temporary, final)
-        if status == 0 { _ = unsafe unlink(temporary) }
-        return status
+        Self.publish(temporary, final)
       }
       return key
     } catch {
@@ -72,5 +71,26 @@ public struct KeyFile: Hashable, Sendable {
       }
       return other
     }
+  }
+
+  private var directory: Directory { Directory(parentOf: path) }
+
+  private var name: String { Directory.name(of: path) }
+
+  /// A link, unlike a rename, does not replace a key that another has made.
+  ///
+  /// Some file systems have no links. There two processes that make the first
+  /// key in the same instant may end up with different ones.
+  private static func publish(_ temporary: String, _ final: String) -> CInt {
+    if unsafe link(temporary, final) == 0 {
+      _ = unsafe unlink(temporary)
+      return 0
+    }
+    guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { return -1 }
+    if unsafe access(final, F_OK) == 0 {
+      errno = EEXIST
+      return -1
+    }
+    return unsafe rename(temporary, final)
   }
 }

@@ -49,10 +49,12 @@ package struct OpenFile: ~Copyable, Sendable {
   ) throws(ArchiveError) {
     var written = 0
     while written < bytes.count {
-      written += try SystemCall.check {
+      let count = try SystemCall.check {
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
         return unsafe systemWrite(descriptor, rest.baseAddress, rest.count)
       }
+      guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
+      written += count
     }
   }
 

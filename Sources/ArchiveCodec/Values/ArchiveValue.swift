@@ -77,13 +77,10 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
       }
       let key = String(decoding: reader.bytes[range], as: UTF8.self)
       let value = try ValueReader(reader.bytes, at: keys.offset)
-      do throws(ArchiveError) {
-        guard result.updateValue(try Value.read(from: value), forKey: key) == nil else {
-          // Two spellings of one key: equal as Swift strings, not as bytes.
-          throw ArchiveError(.malformed, offset: range.lowerBound, subject: "equal keys")
-        }
-      } catch {
-        throw error.at(key)
+      // The key is data here, so it is not named in an error.
+      guard result.updateValue(try Value.read(from: value), forKey: key) == nil else {
+        // Two spellings of one key: equal as Swift strings, not as bytes.
+        throw ArchiveError(.malformed, offset: range.lowerBound, subject: "equal keys")
       }
       keys.offset = value.header.payload.upperBound
     }

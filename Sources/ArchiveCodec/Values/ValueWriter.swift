@@ -65,7 +65,7 @@ public struct ValueWriter: Sendable {
   }
 
   mutating func write(_ value: String) {
-    if value.utf8.count < ValueTag.shortStrings.count {
+    if value.utf8.count < min(ValueTag.shortStrings.count, limits.stringByteCount + 1) {
       output.writeByte(ValueTag.shortStrings.lowerBound + UInt8(value.utf8.count))
       output.write(value.utf8)
     } else {

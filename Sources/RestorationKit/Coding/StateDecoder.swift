@@ -4,6 +4,7 @@ public import ArchiveCodec
 ///
 /// Absent is nil. A value of another type throws. It is read-only, and the
 /// same for the factory that makes the node and for the node's own decoding.
+/// One that is kept finds no nodes after the restore.
 public final class StateDecoder {
   /// The path of the node; empty for the application.
   public let path: RestorationPath
@@ -27,6 +28,8 @@ public final class StateDecoder {
   }
 
   /// The nodes that this node contained and that are back, in saved order.
+  ///
+  /// - Complexity: O(*n*) in their number.
   public var restoredChildren: [any RestorableNode] {
     children.compactMap { nodes[$0] }
   }
@@ -137,6 +140,10 @@ extension StateDecoder: Sendable {}
 /// The nodes that are back, by their record.
 final class RestoredNodes {
   private var nodes: [UInt64: any RestorableNode] = [:]
+
+  func forget() {
+    nodes = [:]
+  }
 
   subscript(record: UInt64) -> (any RestorableNode)? {
     get { nodes[record] }

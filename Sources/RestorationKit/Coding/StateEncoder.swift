@@ -26,7 +26,7 @@ public final class StateEncoder {
     self.walk = walk
   }
 
-  /// Writes a value; nil writes nothing, so that the key is absent.
+  /// Writes a value; nil writes nothing.
   ///
   /// The last value of a key stays. A value that is too large to store makes
   /// the node lose its state, and the report says so.
@@ -34,7 +34,7 @@ public final class StateEncoder {
   /// - Parameters:
   ///   - value: A Bool, number, String, Data, Date, UUID or URL, an array of
   ///     them, or a dictionary from String to them.
-  ///   - key: Any name but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
     guard isWritable(key) else { return }
     encoder.encode(value, forKey: key)
@@ -70,11 +70,11 @@ public final class StateEncoder {
   ///   - key: Any name but a ``ReservedKey``.
   ///   - body: Encodes the values of the container, with this coder.
   /// - Throws: What `body` throws; nothing of the container remains then.
-  public func encodeContainer(
-    forKey key: String, _ body: (StateEncoder) throws -> Void
-  ) throws {
+  public func encodeContainer<Failure: Error>(
+    forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
+  ) throws(Failure) {
     guard isWritable(key) else { return }
-    try encoder.encodeContainer(forKey: key) { _ in try body(self) }
+    try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
   }
 
   func note(_ problem: PreservationProblem) {

@@ -86,7 +86,6 @@ final class NodeRegistry {
     if let registration = registrations[className(of: node)], registration.makesItsNodes {
       return (registration.name, true)
     }
-    guard node.restorationIdentifier == nil else { return nil }
     return restored[node]?.restorationClassName.map { ($0, registrations[$0] != nil) }
   }
 

@@ -21,6 +21,13 @@ extension StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
+    await restoreUnderWay?.end()
+    let underWay = RestoreUnderWay()
+    restoreUnderWay = underWay
+    defer {
+      restoreUnderWay = nil
+      underWay.finish()
+    }
     if let reason = missingGate { return RestorationReport(.notOptedIn(reason)) }
     let tree: StoredTree?
     do {
@@ -38,9 +45,26 @@ extension StateKeeper {
     }
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
-    if isStrict, let problem = report.problems.first {
-      throw RestorationError(.strict, "\(problem.path): \(problem.outcome.description)")
-    }
+    if isStrict, let problem = report.firstProblem { throw RestorationError(.strict, problem) }
     return report
+  }
+}
+
+/// A restore that has begun, for those who wait for its end.
+///
+/// It belongs to the keeper's actor, as all that uses it does.
+final class RestoreUnderWay {
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var isFinished = false
+
+  func end() async {
+    guard !isFinished else { return }
+    await withCheckedContinuation { waiting.append($0) }
+  }
+
+  func finish() {
+    isFinished = true
+    for continuation in waiting { continuation.resume() }
+    waiting = []
   }
 }

@@ -7,8 +7,9 @@ extension StateKeeper {
   /// is on stable storage. On an error the state that was stored is unchanged.
   /// Saves may overlap: the one that walked last is the one that stays.
   ///
-  /// The first save after the launch looks at what is stored. An archive that
-  /// cannot be opened is not replaced but kept under another name.
+  /// Restore first: a save replaces what was stored. One that is called while a
+  /// restore runs waits for its end. An archive that cannot be read whole is
+  /// not replaced but kept under another name.
   ///
   /// - Parameter roots: The roots of the trees, as the windows of the app.
   /// - Returns: What happened to every node.
@@ -18,6 +19,7 @@ extension StateKeeper {
   public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
     -> PreservationReport
   {
+    await restoreUnderWay?.end()
     if let reason = missingGate { return PreservationReport(.notOptedIn(reason)) }
     let start = ContinuousClock.now
     walkCount += 1
@@ -25,14 +27,15 @@ extension StateKeeper {
     let walk = PreservationWalk(registry: registry)
     do {
       guard try encodeApplication(walk) else {
-        try await file.discard(number: number)
-        return PreservationReport(.declined)
+        var report = PreservationReport(.declined)
+        report.setAside = try await file.decline(number: number)
+        return report
       }
       try walk.walk(roots)
       var report = PreservationReport(.saved)
       report.entries = walk.entries
-      if isStrict, let problem = report.problems.first {
-        throw RestorationError(.strict, problem.description)
+      if isStrict, let entry = report.entries.first(where: { !$0.problems.isEmpty }) {
+        throw RestorationError(.strict, entry.description)
       }
       let records = try walk.finish()
       report.walkDuration = start.duration(to: .now)
@@ -60,10 +63,14 @@ extension StateKeeper {
         environment.encode(with: encoder, timestamp: now())
       } state: { coder, encoder in
         guard let delegate else { return }
-        if let gate = delegate as? any StateSavingGate,
-          !gate.shouldSaveSecureApplicationState(with: coder)
-        {
-          throw Declined()
+        if let gate = delegate as? any StateSavingGate {
+          var isSaving = true
+          do {
+            try encoder.attempt { isSaving = gate.shouldSaveSecureApplicationState(with: coder) }
+          } catch {
+            coder.note(.encodeFailed("\(error)"))
+          }
+          guard isSaving else { throw Declined() }
         }
         do {
           try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }

@@ -17,7 +17,14 @@ internal import ArchiveCodec
 ///     let saved = try await keeper.save([window])
 public final class StateKeeper {
   /// Takes part in saving and restoring; nil opts in without gates.
-  public weak var delegate: (any StateDelegate)?
+  ///
+  /// It is not kept alive. When it is gone without having been set to nil,
+  /// nothing is saved or restored any more, and the reports say so.
+  public weak var delegate: (any StateDelegate)? {
+    didSet { hadDelegate = delegate != nil }
+  }
+
+  private var hadDelegate = false
 
   /// Whether a problem in a report is thrown as an error, for development.
   public var isStrict = false
@@ -28,6 +35,8 @@ public final class StateKeeper {
   let now: () -> Date
   /// Counts walks, so that an older one is never written over a newer one.
   var walkCount: UInt64 = 0
+  /// Set while a restore runs; saves wait for its end.
+  var restoreUnderWay: RestoreUnderWay?
 
   /// Creates a keeper of one state of an application.
   ///
@@ -35,8 +44,8 @@ public final class StateKeeper {
   ///   - application: An identifier that is stable for ever, as
   ///     `org.example.catalog`. It names the directory, and an archive of one
   ///     application does not open in another.
-  ///   - name: The name of the state, for applications with several.
-  ///   - user: The user, where one process keeps the states of several.
+  ///   - name: The name of the state, for applications with several; where one
+  ///     process keeps the states of several users, make the user a part of it.
   ///   - store: Where the state is kept; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
@@ -44,7 +53,7 @@ public final class StateKeeper {
   ///   - now: The clock for the time of the save.
   /// - Throws: ``RestorationError`` with `invalidName`.
   public init(
-    application: String, name: String = "main", user: String? = nil,
+    application: String, name: String = "main",
     store: (any StateStore)? = nil, keys: (any KeyProvider)? = nil,
     environment: ApplicationEnvironment = ApplicationEnvironment(),
     now: @escaping () -> Date = { Date() }
@@ -62,12 +71,15 @@ public final class StateKeeper {
     file = StateFile(
       storage: store.storage(named: name),
       keys: keys ?? FileKeyProvider(application: application),
-      context: ArchiveContext([application, name] + (user.map { [$0] } ?? [])))
+      context: ArchiveContext([application, name]))
     self.environment = environment
     self.now = now
   }
 
   /// Registers a restoration class, so that archives can name it.
+  ///
+  /// Names have no module in them: two types of one name need different names
+  /// here, and the names of node classes are compared in the same way.
   ///
   /// - Parameters:
   ///   - type: The type that makes nodes.
@@ -98,7 +110,7 @@ public final class StateKeeper {
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
   ///   - factory: Makes or finds the node of a path, or returns nil to leave it
-  ///     out together with all below it.
+  ///     out together with all below it. The keeper keeps it alive.
   /// - Throws: ``RestorationError`` with `nameTaken`.
   public func register(
     nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
@@ -133,6 +145,8 @@ public final class StateKeeper {
 
   /// Discards the stored state, for example when the user quits on purpose.
   ///
+  /// It is removed also if it could not be opened.
+  ///
   /// - Throws: ``RestorationError`` with `archive`. No state is not an error.
   public func discardState() async throws(RestorationError) {
     walkCount += 1
@@ -145,7 +159,9 @@ public final class StateKeeper {
 
   /// Why the delegate does not opt in; nil if it does, or if there is none.
   var missingGate: String? {
-    guard let delegate else { return nil }
+    guard let delegate else {
+      return hadDelegate ? "The delegate is gone. Keep it alive, or set it to nil." : nil
+    }
     let missing = [
       delegate is any StateSavingGate ? nil : "StateSavingGate",
       delegate is any StateRestoringGate ? nil : "StateRestoringGate",

@@ -15,7 +15,10 @@ public protocol RestorableNode: AnyObject {
   /// string always leaves the node out.
   var restorationIdentifier: String? { get }
 
-  /// The type that makes or finds this node when it is restored; none by default.
+  /// The type that makes or finds this node when it is restored.
+  ///
+  /// None by default, or the node's own class if that is a restoration class. A
+  /// node that names none keeps the one that it was restored by.
   ///
   /// Register it with the keeper before you restore, since an archive can only
   /// name what is registered. With a restoration class, nothing else is asked.
@@ -81,6 +84,11 @@ extension RestorableNode {
 
   /// Does nothing.
   public func applicationFinishedRestoringState() {}
+}
+
+extension RestorableNode where Self: NodeRestoration {
+  /// The node's own class.
+  public var restorationClass: (any NodeRestoration.Type)? { Self.self }
 }
 
 /// A restoration class: makes nodes when an archive is restored.

@@ -9,8 +9,11 @@ public enum PreservationProblem: Hashable, Sendable {
   /// Two siblings have the same identifier.
   case duplicateIdentifier(String)
 
-  /// Two nodes contain the same node.
+  /// The same node is in the tree twice.
   case containedTwice
+
+  /// The identifier is longer than the format's keys, so the node is left out.
+  case identifierTooLong(byteCount: Int)
 
   /// A reference names a node that has no identifier.
   case referenceWithoutIdentifier(key: String, className: String)
@@ -36,7 +39,9 @@ extension PreservationProblem: CustomStringConvertible {
     case .duplicateIdentifier(let identifier):
       "Two siblings have the identifier “\(identifier)”. Give each its own."
     case .containedTwice:
-      "Two nodes contain this one. Let one contain it and the other refer to it."
+      "It is in the tree twice. Let one node contain it and others refer to it."
+    case .identifierTooLong(let byteCount):
+      "The identifier has \(byteCount) bytes. Use up to \(PreservationWalk.longestIdentifier)."
     case .referenceWithoutIdentifier(let key, let className):
       "The key “\(key)” refers to a \(className) without restoration identifier. Give it one."
     case .reservedKey(let key):

@@ -7,7 +7,7 @@ public struct PreservationReport: Hashable, Sendable {
     /// The state is stored.
     case saved
 
-    /// The delegate has only one of the two gates, so nothing was saved.
+    /// The delegate lacks a gate or is gone, so nothing was saved.
     case notOptedIn(String)
 
     /// The save gate said no; an older state was discarded.
@@ -34,7 +34,7 @@ public struct PreservationReport: Hashable, Sendable {
     /// Another node had its path before.
     case duplicate
 
-    /// It is contained in two places; only the first counts.
+    /// It is in the tree twice; only the first place counts.
     case containedTwice
   }
 
@@ -88,22 +88,28 @@ public struct PreservationReport: Hashable, Sendable {
 extension PreservationReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String {
-    let lines = entries.flatMap { entry in
-      let name = entry.path.count == 0 ? "application" : "\(entry.path) (\(entry.className))"
-      let detached = entry.isDetached ? ", detached" : ""
-      return ["  \(name): \(entry.outcome.description)\(detached)"]
-        + entry.problems.map { "    problem: \($0.description)" }
-    }
-    return ([headline] + lines).joined(separator: "\n")
+    ([headline] + entries.map { "  \($0.description)" }).joined(separator: "\n")
   }
 
   private var headline: String {
     switch outcome {
     case .saved: "Saved \(byteCount) bytes." + (setAside.map { " Kept \($0)." } ?? "")
     case .notOptedIn(let reason): "Nothing saved: \(reason)"
-    case .declined: "Nothing saved: the save gate said no."
+    case .declined:
+      "Nothing saved: the save gate said no." + (setAside.map { " Kept \($0)." } ?? "")
     case .superseded: "Nothing saved: a later save was written first."
     }
+  }
+}
+
+extension PreservationReport.Entry: CustomStringConvertible {
+  /// The path, the outcome, and a line for every problem.
+  public var description: String {
+    let name = path.count == 0 ? "application" : "\(path) (\(className))"
+    let detached = isDetached ? ", detached" : ""
+    return
+      (["\(name): \(outcome.description)\(detached)"]
+      + problems.map { "    problem: \($0.description)" }).joined(separator: "\n")
   }
 }
 

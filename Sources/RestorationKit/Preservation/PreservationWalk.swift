@@ -21,6 +21,8 @@ final class PreservationWalk {
   private var placed: Set<ObjectIdentifier> = []
   /// Nodes that were left out with one above them, and the line that says so.
   private var excluded: [ObjectIdentifier: Int] = [:]
+  /// Nodes that came second under an identifier; a reference does not help them.
+  private var duplicates: Set<ObjectIdentifier> = []
   /// Lines of nodes that found a place after all.
   private var obsoleteLines: Set<Int> = []
   private var siblings: Set<Sibling> = []
@@ -98,8 +100,11 @@ final class PreservationWalk {
     }
   }
 
+  /// The records; a coder that is kept holds no nodes after this.
   func finish() throws(ArchiveError) -> RecordBatch {
-    try builder.finish()
+    seen = []
+    referrals = []
+    return try builder.finish()
   }
 
   /// The record of a node that is referred to; nil if it cannot be.
@@ -145,11 +150,17 @@ final class PreservationWalk {
       return Visit(node: node, path: path, place: .excluded(by: path))
     }
     let path = parentPath.appending(identifier)
+    guard identifier.utf8.count <= Self.longestIdentifier else {
+      let gap = parentPath.appending("")
+      add(node, gap, .noIdentifier, [.identifierTooLong(byteCount: identifier.utf8.count)])
+      return nil
+    }
     guard !placed.contains(ObjectIdentifier(node)) else {
       add(node, path, .containedTwice, [.containedTwice])
       return nil
     }
     guard siblings.insert(Sibling(parent: parent ?? 0, identifier: identifier)).inserted else {
+      duplicates.insert(ObjectIdentifier(node))
       return Visit(node: node, path: path, place: .excluded(by: path))
     }
     placed.insert(ObjectIdentifier(node))
@@ -239,7 +250,7 @@ final class PreservationWalk {
   /// Preserves a node that nothing contains, or that is below one left out.
   private func follow(_ referral: Referral) throws {
     let identity = ObjectIdentifier(referral.node)
-    guard !placed.contains(identity) else { return }
+    guard !placed.contains(identity), !duplicates.contains(identity) else { return }
     let isBelowGap = excluded[identity] != nil
     let visit =
       isBelowGap || referral.referrer == NodeRecord.application
@@ -253,7 +264,11 @@ final class PreservationWalk {
   /// Reports a node that is left out, and goes on to what is below it.
   private func report(_ visit: Visit, below gap: RestorationPath) {
     let identity = ObjectIdentifier(visit.node)
-    guard !placed.contains(identity), excluded[identity] == nil else { return }
+    guard !placed.contains(identity) else { return }
+    if let line = excluded[identity] {
+      if duplicates.contains(identity) { markDuplicate(line, visit.path) }
+      return
+    }
     seen.append(visit.node)
     excluded[identity] =
       if visit.path != gap {
@@ -272,6 +287,16 @@ final class PreservationWalk {
           place: .excluded(by: gap))
       })
   }
+
+  /// A node below a gap that was referred to, but whose path was taken too.
+  private func markDuplicate(_ line: Int, _ path: RestorationPath) {
+    guard lines[line].outcome != .duplicate else { return }
+    lines[line].outcome = .duplicate
+    lines[line].problems.append(.duplicateIdentifier(path.identifier ?? ""))
+  }
+
+  /// In bytes of UTF-8, as for the keys of the format.
+  static let longestIdentifier = ArchiveLimits.standard.keyByteCount
 
   /// Returns the number of the new line.
   @discardableResult

@@ -11,7 +11,7 @@ public struct RestorationReport: Hashable, Sendable {
     /// The restore gate said no.
     case declined
 
-    /// The delegate has only one of the two gates, so nothing was restored.
+    /// The delegate lacks a gate or is gone, so nothing was restored.
     case notOptedIn(String)
   }
 
@@ -70,7 +70,7 @@ public struct RestorationReport: Hashable, Sendable {
     case unreadable(String)
   }
 
-  /// One node, or with an empty path the application.
+  /// One node, or with an empty path a record that is no node of the tree.
   public struct Entry: Hashable, Sendable {
     /// The path of the node.
     public let path: RestorationPath
@@ -98,7 +98,10 @@ public struct RestorationReport: Hashable, Sendable {
     self.outcome = outcome
   }
 
-  /// The nodes that are not back as they were, apart from vetoes.
+  /// The nodes that the developer should look at.
+  ///
+  /// A veto is meant, so it is not among them, and neither is what was left out
+  /// or saved without state because of something that was reported elsewhere.
   public var problems: [Entry] {
     entries.filter(\.outcome.isProblem)
   }
@@ -114,11 +117,21 @@ extension RestorationReport.NodeOutcome {
   }
 }
 
+extension RestorationReport {
+  var firstProblem: String? {
+    problems.first.map { "\($0.path): \($0.outcome.description)" } ?? didDecodeSentence
+  }
+
+  private var didDecodeSentence: String? {
+    didDecodeFailure.map { "didDecodeRestorableState threw: \($0)" }
+  }
+}
+
 extension RestorationReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String {
     let lines = entries.map { "  \($0.path) (\($0.className)): \($0.outcome.description)" }
-    let failure = didDecodeFailure.map { ["  didDecodeRestorableState threw: \($0)"] } ?? []
+    let failure = didDecodeSentence.map { ["  \($0)"] } ?? []
     return ([headline] + lines + failure).joined(separator: "\n")
   }
 
@@ -159,9 +172,10 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .notARestorationClass(let name):
       "left out, \(name) is registered but does not conform to NodeRestoration"
     case .notFound:
-      "not found; give it a restoration class, answer in the delegate, or create it before"
+      "not found; give it a restoration class, answer in the delegate,"
+        + " or let the node above it contain it before"
     case .notInStoryboard(let name, let identifier):
-      "not found, the storyboard \(name) has no “\(identifier)” here"
+      "not found, the storyboard \(name) is not registered or has no “\(identifier)”"
     case .parentMissing(let path): "left out, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
     }

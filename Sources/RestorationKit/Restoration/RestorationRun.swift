@@ -42,6 +42,7 @@ final class RestorationRun {
       report.didDecodeFailure = "\(error)"
     }
     eachRestored { node, _ in node.applicationFinishedRestoringState() }
+    nodes.forget()
     report.entries =
       zip(tree.nodes, outcomes).map { stored, outcome in
         RestorationReport.Entry(

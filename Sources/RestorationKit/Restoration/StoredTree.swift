@@ -22,11 +22,19 @@ struct StoredTree: Sendable {
     let error: ArchiveError
   }
 
+  private struct Sibling: Hashable {
+    let parent: Int?
+    let identifier: String
+  }
+
   let version: ArchiveVersion
   let facts: KeyedDecoder?
   let applicationState: KeyedDecoder?
   private(set) var nodes: [Node] = []
   private(set) var unreadable: [Unreadable] = []
+
+  /// Whether every record could be read and placed.
+  var isWhole: Bool { unreadable.isEmpty }
 
   init(reading archive: Archive) throws(ArchiveError) {
     version = archive.version
@@ -68,10 +76,18 @@ struct StoredTree: Sendable {
     _ referred: [UInt64: [UInt64]]
   ) {
     var records = stored
+    var siblings: Set<Sibling> = []
     var stack: [(record: UInt64, parent: Int?)] = roots.reversed().map { ($0, nil) }
     while let (record, parent) = stack.popLast() {
       // Taken out, so that nothing is placed twice.
       guard let (content, state) = records.removeValue(forKey: record) else { continue }
+      let sibling = Sibling(parent: parent, identifier: content.identifier)
+      guard siblings.insert(sibling).inserted else {
+        unreadable.append(
+          Unreadable(
+            record: record, error: ArchiveError(.malformed, subject: "two nodes of one path")))
+        continue
+      }
       let path = (parent.map { nodes[$0].path } ?? RestorationPath()).appending(content.identifier)
       let below =
         content.children + [content.presented].compactMap(\.self)

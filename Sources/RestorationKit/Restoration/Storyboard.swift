@@ -6,7 +6,7 @@
 ///
 ///     let main = Storyboard("Main")
 ///     main.register("detail") { DetailScreen() }
-///     keeper.register(main)
+///     try keeper.register(main)
 ///     let detail = try main.instantiate("detail")
 public final class Storyboard {
   /// The name that archives call it by.
@@ -22,7 +22,7 @@ public final class Storyboard {
     self.name = name
   }
 
-  /// Sets the factory of an identifier; the last one stays.
+  /// Sets the factory of an identifier; the last one stays, and is kept alive.
   ///
   /// - Parameters:
   ///   - identifier: The name of the node in the storyboard.

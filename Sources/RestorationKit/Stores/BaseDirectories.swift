@@ -8,12 +8,12 @@ internal import Foundation
 /// Application Support on Apple systems.
 package struct BaseDirectories: Sendable {
   private let stateHome: String
-  private let dataHome: String
+  private let keyHome: String
 
   package init(environment: [String: String], home: String) {
     #if canImport(Darwin)
     stateHome = "\(home)/Library/Application Support"
-    dataHome = "\(home)/Library/Application Support/Restoration Keys"
+    keyHome = "\(home)/Library/Application Support/Restoration Keys"
     #else
     func directory(_ variable: String, _ fallback: String) -> String {
       // The specification says to ignore a path that is not absolute.
@@ -23,16 +23,17 @@ package struct BaseDirectories: Sendable {
       return path
     }
     stateHome = directory("XDG_STATE_HOME", ".local/state")
-    dataHome = directory("XDG_DATA_HOME", ".local/share")
+    keyHome = directory("XDG_DATA_HOME", ".local/share") + "/restoration-keys"
     #endif
   }
 
   package static var current: BaseDirectories {
     let environment = ProcessInfo.processInfo.environment
     // A process without HOME has the directory of the password database.
+    let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
     return BaseDirectories(
       environment: environment,
-      home: environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path)
+      home: home ?? FileManager.default.homeDirectoryForCurrentUser.path)
   }
 
   package func state(of application: String) -> String {
@@ -40,6 +41,6 @@ package struct BaseDirectories: Sendable {
   }
 
   package func keyFile(of application: String) -> String {
-    "\(dataHome)/\(application)/state.key"
+    "\(keyHome)/\(application).key"
   }
 }

@@ -17,8 +17,9 @@ public struct FileKeyProvider: KeyProvider {
 
   /// Creates a provider for the application's file in the user's data directory.
   ///
-  /// That is `$XDG_DATA_HOME`, or `~/.local/share` if it is not set or not
-  /// absolute, and on Apple systems Application Support.
+  /// That is `restoration-keys/APPLICATION.key` in `$XDG_DATA_HOME`, or in
+  /// `~/.local/share` if it is not set or not absolute, and on Apple systems in
+  /// Application Support.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {

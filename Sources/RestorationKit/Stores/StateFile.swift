@@ -1,17 +1,18 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 
 /// The stored state of one keeper; reads and writes one after the other.
-actor StateFile {
+package actor StateFile {
   private let storage: any ArchiveStorage
   private let keys: any KeyProvider
   private let context: ArchiveContext
 
-  /// What is stored, once that it was opened or written here.
-  private var version: ArchiveVersion?
-  private var wasExamined = false
-  private var lastWritten: UInt64 = 0
+  /// The archive that was read whole, or written, here.
+  private var known: ArchiveVersion?
+  /// Not reported yet, because what came after it failed.
+  private var setAside: String?
+  private var lastNumber: UInt64 = 0
 
-  init(storage: any ArchiveStorage, keys: any KeyProvider, context: ArchiveContext) {
+  package init(storage: any ArchiveStorage, keys: any KeyProvider, context: ArchiveContext) {
     self.storage = storage
     self.keys = keys
     self.context = context
@@ -19,60 +20,82 @@ actor StateFile {
 
   /// Reads and verifies what is stored, nil if nothing is.
   func read() throws(ArchiveError) -> StoredTree? {
-    guard try storage.open() != nil else {
-      wasExamined = true
-      return nil
+    guard try storage.open() != nil else { return nil }
+    guard let key = try keys.key(creating: false) else {
+      throw ArchiveError(.keyMissing, location: storage.location)
     }
-    guard let key = try keys.key(creating: false) else { throw ArchiveError(.keyMissing) }
     guard let archive = try Archive.open(storage, key: key, context: context) else { return nil }
     let tree = try StoredTree(reading: archive)
-    version = tree.version
-    wasExamined = true
+    if tree.isWhole { known = tree.version }
     return tree
   }
 
-  struct Written: Sendable {
-    let summary: Archive.Summary
-    let setAside: String?
+  package struct Written: Sendable {
+    package let summary: Archive.Summary
+    package let setAside: String?
   }
 
   /// Writes a state, nil if a later one was written before; the number grows
   /// with every walk.
-  func write(_ records: RecordBatch, number: UInt64) throws(ArchiveError) -> Written? {
-    guard number > lastWritten else { return nil }
-    guard let key = try keys.key(creating: true) else { throw ArchiveError(.keyMissing) }
-    let setAside = try examine(key)
-    // If the write fails, who knows what is stored: look again next time.
-    wasExamined = false
-    let summary = try Archive.write(
-      records, to: storage, key: key, context: context, replacing: version)
-    wasExamined = true
-    version = summary.version
-    lastWritten = number
-    return Written(summary: summary, setAside: setAside)
-  }
-
-  func discard(number: UInt64) throws(ArchiveError) {
-    guard number > lastWritten else { return }
-    try storage.remove()
-    version = nil
-    wasExamined = true
-    lastWritten = number
-  }
-
-  /// Looks at what is stored before it is replaced for the first time.
-  ///
-  /// An archive that cannot be opened may open again one day: with a newer
-  /// version of the app, or with the key that is missing. So it is kept.
-  private func examine(_ key: ArchiveKey) throws(ArchiveError) -> String? {
-    guard !wasExamined else { return nil }
-    var setAside: String?
-    do throws(ArchiveError) {
-      version = try Archive.open(storage, key: key, context: context)?.version
-    } catch  where error.isAboutContent {
-      setAside = try storage.setAside()
+  package func write(
+    _ records: RecordBatch, number: UInt64
+  ) throws(ArchiveError) -> Written? {
+    guard number > lastNumber else { return nil }
+    guard let key = try keys.key(creating: true) else {
+      throw ArchiveError(.keyMissing, location: storage.location)
     }
-    wasExamined = true
+    let summary = try Archive.write(
+      records, to: storage, key: key, context: context, replacing: try examine(key))
+    known = summary.version
+    lastNumber = number
+    return Written(summary: summary, setAside: reportSetAside())
+  }
+
+  /// Removes what is stored, but keeps what cannot be read; says where.
+  func decline(number: UInt64) throws(ArchiveError) -> String? {
+    guard number > lastNumber else { return nil }
+    if let key = try keys.key(creating: false) {
+      _ = try examine(key)
+      try storage.remove()
+    } else {
+      setAside = try storage.setAside() ?? setAside
+    }
+    lastNumber = number
+    return reportSetAside()
+  }
+
+  /// Removes what is stored, whatever it is.
+  func discard(number: UInt64) throws(ArchiveError) {
+    guard number > lastNumber else { return }
+    try storage.remove()
+    lastNumber = number
+  }
+
+  /// Looks at what is about to be replaced; returns its version, nil if nothing
+  /// is left to replace.
+  ///
+  /// An archive that cannot be read whole may be read again one day: with a
+  /// newer version of the app, or with the key that is missing. So it is kept.
+  /// Another process may have put one there at any time, so every save looks;
+  /// it reads the whole only if it is not the one that is known here.
+  private func examine(_ key: ArchiveKey) throws(ArchiveError) -> ArchiveVersion? {
+    do throws(ArchiveError) {
+      guard let archive = try Archive.open(storage, key: key, context: context) else { return nil }
+      if try isReplaceable(archive) { return archive.version }
+    } catch  where error.isAboutContent {
+    }
+    setAside = try storage.setAside() ?? setAside
+    return nil
+  }
+
+  private func isReplaceable(_ archive: Archive) throws(ArchiveError) -> Bool {
+    guard archive.isWritable, archive.version.generation < .max else { return false }
+    guard archive.version != known else { return true }
+    return try StoredTree(reading: archive).isWhole
+  }
+
+  private func reportSetAside() -> String? {
+    defer { setAside = nil }
     return setAside
   }
 }
@@ -82,7 +105,7 @@ extension ArchiveError {
   fileprivate var isAboutContent: Bool {
     switch code {
     case .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
-      .wrongContext, .malformed, .limitExceeded:
+      .wrongContext, .malformed, .limitExceeded, .typeMismatch, .keyNotFound, .numberOutOfRange:
       true
     default: false
     }
