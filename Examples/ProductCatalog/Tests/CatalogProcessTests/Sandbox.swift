@@ -16,7 +16,7 @@ final class Sandbox {
   }
 
   var stateFile: URL { directory.appending(path: "state/\(Self.application)/main.rka") }
-  var keyFile: URL { directory.appending(path: "data/\(Self.application)/state.key") }
+  var keyFile: URL { directory.appending(path: "data/restoration-keys/\(Self.application).key") }
 
   private static let application = "org.restorationkit.product-catalog"
 

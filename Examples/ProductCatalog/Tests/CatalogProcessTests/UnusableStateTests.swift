@@ -25,7 +25,11 @@ final class UnusableStateTests: XCTestCase {
   }
 
   private func setAside(_ sandbox: Sandbox) -> Data? {
-    try? Data(contentsOf: URL(filePath: sandbox.stateFile.path + ".unreadable-1"))
+    let directory = sandbox.stateFile.deletingLastPathComponent()
+    let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
+    return names?.first { $0.hasPrefix("main.rka.unreadable-") }.flatMap {
+      try? Data(contentsOf: directory.appending(path: $0))
+    }
   }
 
   private func checkThatTheNewStateOpens(_ sandbox: Sandbox) throws {
@@ -94,7 +98,7 @@ final class UnusableStateTests: XCTestCase {
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o600], ofItemAtPath: sandbox.keyFile.path)
     try startAndPressDown(
-      in: sandbox, saying: "catalog: Your screens are not saved. The key file is damaged.")
+      in: sandbox, saying: "catalog: Your screens are not saved. The key is damaged or is none.")
     XCTAssertEqual(try Data(contentsOf: sandbox.stateFile), stored)
     XCTAssertEqual(try Data(contentsOf: sandbox.keyFile), key)
   }
