@@ -24,7 +24,7 @@ extension EditScreen: @MainActor RestorableNode {
   package func encodeRestorableState(with coder: StateEncoder) throws {
     coder.encode(productID, forKey: Key.product)
     for (key, field) in fieldsByKey {
-      try coder.encodeContainer(forKey: key, field.encode)
+      coder.encodeContainer(forKey: key, field.encode)
     }
     coder.encode(fieldsByKey[activeFieldIndex].key, forKey: Key.activeField)
     coder.encode(failure, forKey: Key.failure)
