@@ -74,7 +74,7 @@ import XCTest
   private func edit(_ cursor: Int) -> StrangeEdit {
     StrangeEdit("edit") {
       $0.encode(self.id(0), forKey: "product")
-      try $0.encodeContainer(forKey: "title") {
+      $0.encodeContainer(forKey: "title") {
         $0.encode("abc", forKey: "text")
         $0.encode(cursor, forKey: "cursor")
       }
