@@ -8,13 +8,13 @@ internal import Synchronization
 extension Archive {
   /// What was written.
   public struct Summary: Hashable, Sendable {
-    /// The version of the new archive.
+    /// The version of the archive after it.
     public let version: ArchiveVersion
 
-    /// The size of the file in bytes.
+    /// The bytes that were written.
     public let byteCount: Int
 
-    /// The number of records.
+    /// The number of records that were written.
     public let recordCount: Int
   }
 
@@ -31,8 +31,9 @@ extension Archive {
   ///   - replacing: The version of the archive that this one replaces.
   ///   - schema: A number of the application's own, for its migrations.
   /// - Returns: What was written.
-  /// - Throws: ``ArchiveError``: what the storage throws, and
-  ///   `cryptographyUnavailable`. On an error the stored archive is unchanged.
+  /// - Throws: ``ArchiveError``: what the storage throws, `malformed` if the
+  ///   records continue another archive, and `cryptographyUnavailable`. If the
+  ///   new archive could not be put in place, the stored one is unchanged.
   /// - Complexity: O(*n*) in the size of the records.
   public static func write(
     _ records: RecordBatch, to storage: any ArchiveStorage, key: ArchiveKey,
@@ -48,12 +49,86 @@ extension Archive {
     context: ArchiveContext, replacing: ArchiveVersion?, schema: UInt32, random: RandomSource,
     moment: Moment
   ) throws(ArchiveError) -> Summary {
+    guard records.knownSymbolCount == 0 else {
+      throw ArchiveError(.malformed, subject: "the records continue another archive")
+    }
+    return try replace(
+      storage, key: key, context: context, replacing: replacing, random: random, moment: moment
+    ) { writer throws(ArchiveError) in
+      try writer.append(records.frames, records.index)
+      return (try writer.finish(symbols: records.symbols, schema: schema), records.count)
+    }
+  }
+
+  /// Seals records as they are encoded and replaces what is stored, or changes
+  /// nothing.
+  ///
+  /// For archives that are too large to be held in memory: it takes 16 bytes
+  /// for each record, the names of the keys, and two buffers.
+  ///
+  ///     try Archive.write(to: storage, key: key, context: context) { records in
+  ///       for row in table {
+  ///         try records.append(record: row.id) { $0.encode(row.text, forKey: "text") }
+  ///       }
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - storage: Where the archive goes.
+  ///   - key: The key that will open it.
+  ///   - context: The context that will open it.
+  ///   - replacing: The version of the archive that this one replaces.
+  ///   - schema: A number of the application's own, for its migrations.
+  ///   - limits: What a record may hold.
+  ///   - body: Encodes all records.
+  /// - Returns: What was written.
+  /// - Throws: What `body` throws, and as the other form does.
+  /// - Complexity: O(*n*) in the size of the records.
+  public static func write(
+    to storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    replacing: ArchiveVersion? = nil, schema: UInt32 = 0, limits: ArchiveLimits = .standard,
+    _ body: (RecordBuilder) throws -> Void
+  ) throws -> Summary {
+    var failure: (any Error)?
+    do {
+      return try replace(
+        storage, key: key, context: context, replacing: replacing, random: .system, moment: .now
+      ) { writer throws(ArchiveError) in
+        let builder = RecordBuilder(limits: limits)
+        var count = 0
+        func drain() throws(ArchiveError) {
+          let batch = builder.drain()
+          count += batch.index.count
+          try writer.append(batch.frames, batch.index)
+        }
+        builder.drainWhenLarge = drain
+        do {
+          try body(builder)
+        } catch {
+          // A storage can only throw archive errors; this one is given below.
+          failure = error
+          throw ArchiveError(.inputOutput, subject: "encoding")
+        }
+        try drain()
+        let symbols = builder.symbols.encoded(from: 0)
+        return (try writer.finish(symbols: symbols, schema: schema), count)
+      }
+    } catch {
+      throw failure ?? error
+    }
+  }
+
+  private static func replace(
+    _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    replacing: ArchiveVersion?, random: RandomSource, moment: Moment,
+    _ body: (SnapshotWriter) throws(ArchiveError) -> (ArchiveVersion, Int)
+  ) throws(ArchiveError) -> Summary {
     var summary: Summary?
     try storage.replace { sink throws(ArchiveError) in
       let writer = try SnapshotWriter(
         key: key, context: context, replacing: replacing, random: random, moment: moment,
         sink: sink)
-      summary = try writer.write(records, schema: schema)
+      let (version, count) = try body(writer)
+      summary = Summary(version: version, byteCount: writer.byteCount, recordCount: count)
     }
     guard let summary else { throw ArchiveError(.inputOutput, subject: "storage wrote nothing") }
     return summary

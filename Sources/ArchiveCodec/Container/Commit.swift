@@ -4,6 +4,8 @@ struct CommitHeader: Hashable, Sendable {
   static let magic = Array("RKAc".utf8)
   /// The commit holds all records, not only the changed ones.
   static let snapshot: UInt32 = 1
+  /// The commit holds the records that changed, over those before it.
+  static let journal: UInt32 = 2
 
   let flags: UInt32
   let generation: UInt64

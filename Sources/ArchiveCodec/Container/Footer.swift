@@ -2,9 +2,10 @@
 struct Footer: Hashable, Sendable {
   /// A number of the application's own, for its migrations.
   let schema: UInt32
+  /// The entries of this commit's index.
   let recordCount: Int
-  /// The payload bytes of all records.
-  let liveByteCount: Int
+  /// The payload bytes of this commit's records.
+  let recordByteCount: Int
   /// The payloads of the symbols frame and of the index frame.
   let symbols: Range<Int>
   let index: Range<Int>
@@ -14,12 +15,12 @@ struct Footer: Hashable, Sendable {
 
   var encoded: [UInt8] {
     var writer = ByteWriter()
-    writer.writeInteger(schema)
-    writer.writeInteger(UInt64(recordCount))
-    writer.writeInteger(UInt64(liveByteCount))
+    for number in [Int(schema), recordCount, recordByteCount] {
+      writer.writeVarint(UInt64(number))
+    }
     for range in [symbols, index] {
-      writer.writeInteger(UInt64(range.lowerBound))
-      writer.writeInteger(UInt64(range.count))
+      writer.writeVarint(UInt64(range.lowerBound))
+      writer.writeVarint(UInt64(range.count))
     }
     return writer.bytes
   }
@@ -29,9 +30,12 @@ extension Footer {
   /// Reads a footer; both ranges lie in the content before it.
   init(decoding payload: [UInt8], contentByteCount: Int) throws(ArchiveError) {
     var reader = ByteReader(payload)
-    schema = try reader.readInteger()
+    guard let schema = UInt32(exactly: try reader.readVarint()) else {
+      throw reader.malformed(at: 0)
+    }
+    self.schema = schema
     recordCount = try reader.readSize(upTo: contentByteCount)
-    liveByteCount = try reader.readSize(upTo: contentByteCount)
+    recordByteCount = try reader.readSize(upTo: contentByteCount)
     symbols = try reader.readRange(in: contentByteCount)
     index = try reader.readRange(in: contentByteCount)
     guard index.count == recordCount * IndexEntry.byteCount else {
@@ -55,7 +59,7 @@ extension Footer {
 extension ByteReader {
   fileprivate mutating func readSize(upTo limit: Int) throws(ArchiveError) -> Int {
     let start = offset
-    let value: UInt64 = try readInteger()
+    let value = try readVarint()
     guard value <= UInt64(limit) else { throw malformed(at: start) }
     return Int(value)
   }

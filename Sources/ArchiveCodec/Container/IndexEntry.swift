@@ -9,6 +9,8 @@ struct IndexEntry: Hashable, Sendable {
   /// The bytes of the frame's payload; 24 bits, 0 for a removed record.
   let byteCount: Int
 
+  var isRemoval: Bool { byteCount == 0 }
+
   var frameRange: Range<Int> {
     offset..<offset + FrameKind.byteCount(payloadByteCount: byteCount)
   }

@@ -36,17 +36,20 @@ struct SymbolTable: Sendable {
 
 extension SymbolTable {
   /// The payload of a symbols frame: count, then each name with its length.
-  var encoded: [UInt8] {
+  ///
+  /// - Parameter first: The first name that is not in an earlier commit.
+  func encoded(from first: Int) -> [UInt8] {
     var writer = ByteWriter()
-    writer.writeVarint(UInt64(names.count))
-    for name in names {
+    writer.writeVarint(UInt64(names.count - first))
+    for name in names[first...] {
       writer.writeVarint(UInt64(name.utf8.count))
       writer.write(name.utf8)
     }
     return writer.bytes
   }
 
-  init(decoding payload: [UInt8], limits: ArchiveLimits) throws(ArchiveError) {
+  /// Adds the names of a symbols frame, which must all be new.
+  mutating func append(decoding payload: [UInt8], limits: ArchiveLimits) throws(ArchiveError) {
     var reader = ByteReader(payload)
     let count = try reader.readCount()
     guard count <= limits.symbolCount, payload.count <= limits.symbolByteCount * 2 else {

@@ -1,0 +1,64 @@
+extension CommitContent {
+  /// Goes through all frames; those that are known must be where the index and
+  /// the footer say, and those that are not must be skippable.
+  ///
+  /// Every chunk is read, so it also proves that each is what was sealed.
+  func visitAll(
+    _ visit: (IndexEntry) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    let index = try index()
+    var entries = index.filter { !$0.isRemoval }.sorted { $0.offset < $1.offset }[...]
+    guard entries.reduce(0, { $0 + $1.byteCount }) == footer.recordByteCount else {
+      throw ArchiveError(.malformed, subject: "footer")
+    }
+    for entry in index where entry.isRemoval && entry.offset != 0 {
+      throw ArchiveError(.malformed, subject: "index")
+    }
+    var position = 0
+    var due = [FrameKind.symbols, .index]
+    while position < footerStart {
+      let frame = try frame(at: position)
+      switch FrameKind(rawValue: frame.kind) {
+      case .record:
+        guard let entry = entries.popFirst(), entry.offset == position,
+          entry.byteCount == frame.payload.count
+        else { throw misplaced(frame.payload) }
+        try visit(entry)
+      case .symbols:
+        guard entries.isEmpty, due.first == .symbols, frame.payload == footer.symbols else {
+          throw misplaced(frame.payload)
+        }
+        due.removeFirst()
+      case .index:
+        guard due == [.index], frame.payload == footer.index else {
+          throw misplaced(frame.payload)
+        }
+        due.removeFirst()
+      case .footer: throw misplaced(frame.payload)
+      case nil:
+        guard frame.kind.isMultiple(of: 2) else {
+          throw ArchiveError(.unsupportedFeature, offset: position, subject: "frame \(frame.kind)")
+        }
+        try reader.verify(frame.payload)
+      }
+      position = frame.payload.upperBound
+    }
+    guard due.isEmpty, position == footerStart else { throw misplaced(position..<position) }
+  }
+
+  private func misplaced(_ payload: Range<Int>) -> ArchiveError {
+    ArchiveError(.malformed, offset: payload.lowerBound, subject: "frame")
+  }
+
+  private func frame(
+    at position: Int
+  ) throws(ArchiveError) -> (kind: UInt8, payload: Range<Int>) {
+    var header = ByteReader(
+      try reader.read(position..<min(position + FrameKind.longestHeader, footerStart)))
+    let kind = try header.readByte()
+    let length = try header.readVarint()
+    let start = position + header.offset
+    guard length <= UInt64(footerStart - start) else { throw misplaced(start..<start) }
+    return (kind, start..<start + Int(length))
+  }
+}

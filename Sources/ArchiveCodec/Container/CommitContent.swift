@@ -1,0 +1,91 @@
+/// The content of one commit: its footer, its index and its records.
+struct CommitContent: Sendable {
+  let reader: ContentReader
+  let footer: Footer
+  let footerStart: Int
+  private let limits: ArchiveLimits
+
+  /// Reads the footer; nothing else of the content is looked at.
+  init(_ commit: SealedCommit, limits: ArchiveLimits) throws(ArchiveError) {
+    reader = ContentReader(commit)
+    self.limits = limits
+    let byteCount = Int(commit.trailer.footerByteCount)
+    guard byteCount <= limits.footerByteCount else {
+      throw ArchiveError(.limitExceeded, subject: "bytes of the footer")
+    }
+    footerStart = reader.byteCount - byteCount
+    guard footerStart >= 0 else { throw ArchiveError(.malformed, subject: "footer") }
+    var frame = ByteReader(try reader.read(footerStart..<reader.byteCount))
+    guard try frame.readByte() == FrameKind.footer.rawValue,
+      try frame.readCount() == frame.end - frame.offset
+    else { throw ArchiveError(.malformed, subject: "footer") }
+    footer = try Footer(
+      decoding: try frame.readBytes(count: frame.end - frame.offset),
+      contentByteCount: footerStart)
+  }
+
+  /// Adds the names of this commit to those of the commits before it.
+  func addSymbols(to table: inout SymbolTable) throws(ArchiveError) {
+    guard footer.symbols.count <= limits.symbolByteCount * 2 else {
+      throw ArchiveError(.limitExceeded, subject: "symbols")
+    }
+    try table.append(decoding: try reader.read(footer.symbols), limits: limits)
+  }
+
+  /// All entries, by record.
+  func index() throws(ArchiveError) -> [IndexEntry] {
+    var bytes = ByteReader(try reader.read(footer.index))
+    var entries: [IndexEntry] = []
+    entries.reserveCapacity(footer.recordCount)
+    while !bytes.isAtEnd {
+      let entry = try IndexEntry(from: &bytes)
+      guard entry.record > (entries.last?.record ?? 0) else {
+        throw ArchiveError(.malformed, offset: bytes.offset, subject: "index")
+      }
+      entries.append(entry)
+    }
+    return entries
+  }
+
+  /// Searches the index, reading the chunks that the search passes.
+  func entry(for record: UInt64) throws(ArchiveError) -> IndexEntry? {
+    var low = 0
+    var high = footer.recordCount
+    while low < high {
+      let middle = (low + high) / 2
+      let start = footer.index.lowerBound + middle * IndexEntry.byteCount
+      var bytes = ByteReader(try reader.read(start..<start + IndexEntry.byteCount))
+      let entry = try IndexEntry(from: &bytes)
+      if entry.record == record { return entry }
+      if entry.record < record { low = middle + 1 } else { high = middle }
+    }
+    return nil
+  }
+
+  /// The frame of a record, with its header checked.
+  func recordFrame(_ entry: IndexEntry) throws(ArchiveError) -> RecordFrame {
+    guard entry.byteCount <= limits.recordByteCount else {
+      throw ArchiveError(.limitExceeded, subject: "bytes of a record")
+    }
+    guard entry.frameRange.upperBound <= footer.symbols.lowerBound else {
+      throw ArchiveError(.malformed, subject: "record \(entry.record)")
+    }
+    let bytes = try reader.read(entry.frameRange)
+    var frame = ByteReader(bytes)
+    guard try frame.readByte() == FrameKind.record.rawValue,
+      try frame.readCount() == entry.byteCount,
+      try frame.readInteger(UInt64.self) == entry.record
+    else { throw ArchiveError(.malformed, subject: "record \(entry.record)") }
+    return RecordFrame(bytes: bytes, mapOffset: frame.offset)
+  }
+}
+
+/// A record as it lies in a commit: kind, length, identifier, map.
+struct RecordFrame: Sendable {
+  let bytes: [UInt8]
+  let mapOffset: Int
+
+  func decoder(symbols: SymbolTable, limits: ArchiveLimits) throws(ArchiveError) -> KeyedDecoder {
+    try KeyedDecoder(validating: bytes, from: mapOffset, symbols: symbols, limits: limits)
+  }
+}

@@ -1,0 +1,77 @@
+/// Finds the commits of a file by their lengths.
+///
+/// Nothing here is authentic. It proposes where commits lie; the chain of MACs
+/// decides. Backwards is fast and works for an intact file, forwards works up
+/// to the first damage.
+struct CommitLocator {
+  let file: any ArchiveFile
+  /// Where the first commit begins.
+  let start: Int
+  let chunkByteCount: Int
+
+  static let leastCommit =
+    CommitHeader.byteCount + ChunkLayout.overhead + 1 + Trailer.byteCount
+
+  /// From the trailer at the end of the file to the first commit; nil if the
+  /// lengths do not lead there.
+  func backwards() throws(ArchiveError) -> [Range<Int>]? {
+    var ranges: [Range<Int>] = []
+    var end = file.byteCount
+    while end > start {
+      guard end - start >= Self.leastCommit,
+        let trailer = try Trailer(
+          decoding: try file.read(at: end - Trailer.byteCount, count: Trailer.byteCount)),
+        trailer.commitByteCount >= UInt64(Self.leastCommit),
+        trailer.commitByteCount <= UInt64(end - start)
+      else { return nil }
+      let begin = end - Int(trailer.commitByteCount)
+      ranges.append(begin..<end)
+      end = begin
+    }
+    return ranges.isEmpty ? nil : ranges.reversed()
+  }
+
+  /// From the first commit as far as lengths make sense, and why not further.
+  func forwards() throws(ArchiveError) -> (ranges: [Range<Int>], ending: ArchiveError?) {
+    var ranges: [Range<Int>] = []
+    var begin = start
+    while begin < file.byteCount {
+      switch try end(ofCommitAt: begin) {
+      case .success(let end):
+        ranges.append(begin..<end)
+        begin = end
+      case .failure(let ending): return (ranges, ending)
+      }
+    }
+    return (ranges, ranges.isEmpty ? ArchiveError(.truncated, offset: file.byteCount) : nil)
+  }
+
+  private func end(ofCommitAt begin: Int) throws(ArchiveError) -> Result<Int, ArchiveError> {
+    let truncated = ArchiveError(.truncated, offset: file.byteCount)
+    let damaged = ArchiveError(.damaged, offset: begin, subject: "commit")
+    guard file.byteCount - begin >= CommitHeader.byteCount else { return .failure(truncated) }
+    guard
+      try CommitHeader(decoding: try file.read(at: begin, count: CommitHeader.byteCount)) != nil
+    else { return .failure(damaged) }
+    var position = begin + CommitHeader.byteCount
+    let full = chunkByteCount + ChunkCipher.tagByteCount
+    while true {
+      guard file.byteCount - position >= ChunkLayout.frameHeaderByteCount else {
+        return .failure(truncated)
+      }
+      var reader = ByteReader(
+        try file.read(at: position, count: ChunkLayout.frameHeaderByteCount))
+      let word: UInt32 = try reader.readInteger()
+      let length = Int(word & ~ChunkLayout.lastFlag)
+      let isLast = word & ChunkLayout.lastFlag != 0
+      guard isLast ? length > ChunkCipher.tagByteCount && length <= full : length == full else {
+        return .failure(damaged)
+      }
+      position += ChunkLayout.frameHeaderByteCount + length
+      guard position <= file.byteCount else { return .failure(truncated) }
+      guard isLast else { continue }
+      guard file.byteCount - position >= Trailer.byteCount else { return .failure(truncated) }
+      return .success(position + Trailer.byteCount)
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/// Seals one commit while its records come in, and passes it on in order.
+///
+/// It holds one chunk and 16 bytes for each record.
+final class CommitWriter {
+  private let sink: any ArchiveSink
+  private let keys: FileKeys
+  private let header: CommitHeader
+  private let cipher: ChunkCipher
+  private let previous: ArchiveVersion
+  private let chunkByteCount: Int
+
+  private var index: [IndexEntry] = []
+  private var recordByteCount = 0
+  /// Content that is not sealed yet; at most one chunk.
+  private var pending: [UInt8] = []
+  private var chunkCount: UInt64 = 0
+  private var contentByteCount = 0
+  private(set) var byteCount = 0
+
+  /// Writes the header of the commit.
+  ///
+  /// - Parameters:
+  ///   - previous: The generation before, and the last MAC of the chain.
+  ///   - witness: Something that no other commit shares; see `commitSalt`.
+  init(
+    flags: UInt32, after previous: ArchiveVersion, keys: FileKeys, chunkByteCount: Int,
+    random: RandomSource, witness: [UInt8], sink: any ArchiveSink
+  ) throws(ArchiveError) {
+    guard previous.generation < .max else {
+      throw ArchiveError(.limitExceeded, subject: "generation")
+    }
+    self.sink = sink
+    self.keys = keys
+    self.previous = previous
+    self.chunkByteCount = chunkByteCount
+    let generation = previous.generation + 1
+    header = CommitHeader(
+      flags: flags, generation: generation,
+      salt: keys.schedule.commitSalt(
+        random: random, previousMAC: previous.mac, generation: generation, witness: witness))
+    cipher = ChunkCipher(try keys.schedule.commitKey(header, previousMAC: previous.mac))
+    try write(header.encoded)
+  }
+
+  /// Writes record frames; the entries say where each lies in these bytes.
+  func append(_ frames: [UInt8], _ entries: some Sequence<IndexEntry>) throws(ArchiveError) {
+    for entry in entries {
+      index.append(
+        IndexEntry(
+          record: entry.record, offset: contentByteCount + entry.offset,
+          byteCount: entry.byteCount))
+      recordByteCount += entry.byteCount
+    }
+    try append(frames)
+  }
+
+  func remove(_ record: UInt64) {
+    index.append(IndexEntry(record: record, offset: 0, byteCount: 0))
+  }
+
+  /// Writes all that follows the records.
+  ///
+  /// - Throws: `malformed` if an identifier is 0 or was used twice.
+  func finish(symbols: [UInt8], schema: UInt32) throws(ArchiveError) -> ArchiveVersion {
+    let symbolRange = try appendFrame(.symbols, symbols)
+    index.sort { $0.record < $1.record }
+    var entries = ByteWriter()
+    for (place, entry) in index.enumerated() {
+      guard entry.record > (place == 0 ? 0 : index[place - 1].record) else {
+        throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
+      }
+      entry.write(to: &entries)
+    }
+    let indexRange = try appendFrame(.index, entries.bytes)
+    let footerStart = contentByteCount
+    let footer = Footer(
+      schema: schema, recordCount: index.count, recordByteCount: recordByteCount,
+      symbols: symbolRange, index: indexRange)
+    _ = try appendFrame(.footer, footer.encoded)
+    let footerByteCount = contentByteCount - footerStart
+    try sealPending(isLast: true)
+
+    var trailer = Trailer(
+      footerByteCount: UInt32(footerByteCount), generation: header.generation,
+      commitByteCount: UInt64(byteCount + Trailer.byteCount), mac: [])
+    trailer.mac = keys.schedule.chainMAC(header, trailer, previousMAC: previous.mac)
+    try write(trailer.encoded)
+    return ArchiveVersion(generation: header.generation, mac: trailer.mac)
+  }
+
+  /// Returns the range of the payload in the content.
+  private func appendFrame(
+    _ kind: FrameKind, _ payload: [UInt8]
+  ) throws(ArchiveError) -> Range<Int> {
+    try append(kind.header(payloadByteCount: payload.count))
+    let start = contentByteCount
+    try append(payload)
+    return start..<contentByteCount
+  }
+
+  /// Seals every full chunk that is followed by more.
+  private func append(_ bytes: [UInt8]) throws(ArchiveError) {
+    contentByteCount += bytes.count
+    guard contentByteCount <= IndexEntry.largestOffset else {
+      throw ArchiveError(.limitExceeded, subject: "bytes of an archive")
+    }
+    var position = 0
+    while position < bytes.count {
+      if pending.count == chunkByteCount { try sealPending(isLast: false) }
+      let count = min(chunkByteCount - pending.count, bytes.count - position)
+      pending += bytes[position..<position + count]
+      position += count
+    }
+  }
+
+  private func sealPending(isLast: Bool) throws(ArchiveError) {
+    let sealed = cipher.seal(pending, number: chunkCount, isLast: isLast)
+    try write(ChunkLayout.frameHeader(sealedByteCount: sealed.count, isLast: isLast))
+    try write(sealed)
+    chunkCount += 1
+    pending.removeAll(keepingCapacity: true)
+  }
+
+  private func write(_ bytes: [UInt8]) throws(ArchiveError) {
+    try sink.write(bytes)
+    byteCount += bytes.count
+  }
+}
+
+/// The keys of one file, for all who read and write its commits.
+final class FileKeys: Sendable {
+  let schedule: KeySchedule
+
+  init(_ schedule: consuming KeySchedule) {
+    self.schedule = schedule
+  }
+}

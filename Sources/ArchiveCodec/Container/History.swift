@@ -1,0 +1,105 @@
+/// The commits of an open file: the snapshot, and the journal as an overlay.
+///
+/// The snapshot was written whole and renamed into place, so its chunks are
+/// checked when they are read. A journal commit may be torn, so every chunk of
+/// it is checked here, and its records stay in memory.
+struct History: Sendable {
+  enum Change: Sendable {
+    case record(RecordFrame)
+    case removed
+  }
+
+  /// The version of the file that this one replaced.
+  let replaced: ArchiveVersion
+  let snapshot: CommitContent
+  let snapshotRange: Range<Int>
+  /// The names of all commits.
+  var symbols = SymbolTable()
+  /// What the journal changed, by record.
+  var changes: [UInt64: Change] = [:]
+  /// The version after each commit, the snapshot's first.
+  var versions: [ArchiveVersion]
+  var schema: UInt32
+  /// Where the last commit that is part of this ends.
+  var end: Int
+  /// What follows it and was left out, and why.
+  var dropped: ArchiveError?
+
+  var version: ArchiveVersion { versions[versions.count - 1] }
+
+  var journalByteCount: Int { end - snapshotRange.upperBound }
+}
+
+extension History {
+  /// Verifies the chain of a file; with `recover`, a torn or damaged end of the
+  /// journal is left out.
+  static func read(
+    _ file: any ArchiveFile, header: Header, keys: borrowing KeySchedule, limits: ArchiveLimits,
+    recovery: ArchiveRecovery
+  ) throws(ArchiveError) -> History {
+    let locator = CommitLocator(
+      file: file, start: header.byteCount, chunkByteCount: 1 << Int(header.chunkSize))
+    if let ranges = try locator.backwards() {
+      do throws(ArchiveError) {
+        let history = try History(file, ranges, header: header, keys: keys, limits: limits)
+        if history.dropped == nil { return history }
+      } catch {
+        // The trailers may lie; what the lengths say from the start decides.
+        guard error.code == .damaged else { throw error }
+      }
+    }
+    let located = try locator.forwards()
+    guard !located.ranges.isEmpty else { throw located.ending ?? ArchiveError(.truncated) }
+    var history = try History(file, located.ranges, header: header, keys: keys, limits: limits)
+    history.dropped = history.dropped ?? located.ending
+    if let dropped = history.dropped, recovery == .strict { throw dropped }
+    return history
+  }
+
+  private init(
+    _ file: any ArchiveFile, _ ranges: [Range<Int>], header: Header, keys: borrowing KeySchedule,
+    limits: ArchiveLimits
+  ) throws(ArchiveError) {
+    let chunkByteCount = 1 << Int(header.chunkSize)
+    replaced = ArchiveVersion(
+      generation: header.baseGeneration, mac: header.predecessorMAC)
+    let base = ArchiveVersion(generation: header.baseGeneration, mac: keys.genesis)
+    let first = try SealedCommit(
+      file, ranges[0], after: base, flags: CommitHeader.snapshot, keys: keys,
+      chunkByteCount: chunkByteCount)
+    snapshot = try CommitContent(first, limits: limits)
+    snapshotRange = ranges[0]
+    versions = [first.version]
+    schema = snapshot.footer.schema
+    end = ranges[0].upperBound
+    try snapshot.addSymbols(to: &symbols)
+    for range in ranges.dropFirst() {
+      do throws(ArchiveError) {
+        let commit = try SealedCommit(
+          file, range, after: version, flags: CommitHeader.journal, keys: keys,
+          chunkByteCount: chunkByteCount)
+        try apply(try CommitContent(commit, limits: limits), commit.version, end: range.upperBound)
+      } catch {
+        guard error.code == .damaged || error.code == .truncated else { throw error }
+        dropped = error
+        return
+      }
+    }
+  }
+
+  /// Lays a verified commit over what was before.
+  mutating func apply(
+    _ content: CommitContent, _ version: ArchiveVersion, end: Int
+  ) throws(ArchiveError) {
+    var frames: [UInt64: Change] = [:]
+    try content.visitAll { entry throws(ArchiveError) in
+      frames[entry.record] = .record(try content.recordFrame(entry))
+    }
+    for entry in try content.index() where entry.isRemoval { frames[entry.record] = .removed }
+    try content.addSymbols(to: &symbols)
+    changes.merge(frames) { _, new in new }
+    versions.append(version)
+    schema = content.footer.schema
+    self.end = end
+  }
+}
