@@ -26,12 +26,20 @@ final class NoteScreen: @MainActor RestorableNode {
 let screen = NoteScreen()
 let keeper = try StateKeeper(application: "org.example.notes")
 
-// At launch: nothing is stored the first time, and that is no error.
-let restored = try await keeper.restore(into: [screen])
-print(restored)
+// At launch, before the first save. What cannot be read must not end the app;
+// the next save keeps it under another name.
+do {
+  print(try await keeper.restore(into: [screen]))
+} catch {
+  print("Starting afresh. \(error)")
+}
+print("Draft:", screen.draft)
 
 // Whenever something has changed: it is on disk, encrypted, when this returns.
 screen.draft += "One more line. "
 screen.cursor = screen.draft.count
-let saved = try await keeper.save([screen])
-print(saved)
+do {
+  print(try await keeper.save([screen]))
+} catch {
+  print("Not saved. \(error)")
+}

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A failure to write, open or read an archive.
 ///
 /// The description is one or two sentences: what happened, and what to do. It
@@ -98,7 +104,9 @@ extension ArchiveError {
 
     /// No slot of the archive opens with this key.
     public static let wrongKey = Code(
-      "wrongKey", "The key does not open this archive. Use the key that it was written with.")
+      "wrongKey",
+      "The key does not open this archive. Use the key that it was written with,"
+        + " or move away the archive if it belongs to another app.")
 
     /// The key is right, but the archive belongs to another context.
     public static let wrongContext = Code(
@@ -166,6 +174,11 @@ extension ArchiveError {
     public static let encoderClosed = Code(
       "encoderClosed", "An encoder was used after its record was finished. Do not keep encoders.")
   }
+}
+
+extension ArchiveError: LocalizedError {
+  /// The same as the description; it is not translated.
+  public var errorDescription: String? { description }
 }
 
 extension ArchiveError: CustomStringConvertible {

@@ -1,4 +1,9 @@
 public import ArchiveCodec
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A failure to save or restore as a whole, or to set a keeper up.
 ///
@@ -55,4 +60,9 @@ public struct RestorationError: Error, Hashable, Sendable {
 extension RestorationError: CustomStringConvertible {
   /// What happened and what to do, in plain words; the text may change.
   public var description: String { reason }
+}
+
+extension RestorationError: LocalizedError {
+  /// The same as the description; it is not translated.
+  public var errorDescription: String? { description }
 }

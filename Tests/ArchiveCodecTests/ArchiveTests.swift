@@ -333,7 +333,8 @@ final class ArchiveTests: XCTestCase {
         + " (typeMismatch: found string, expected integer, at window.size, byte 12)")
     XCTAssertEqual(
       ArchiveError(.wrongKey).description,
-      "The key does not open this archive. Use the key that it was written with.")
+      "The key does not open this archive. Use the key that it was written with,"
+        + " or move away the archive if it belongs to another app.")
     XCTAssertEqual(
       ArchiveError(.notAFile, systemError: 21, location: "/a/main.rka").description,
       "The path does not name a regular file. Move away what is there."

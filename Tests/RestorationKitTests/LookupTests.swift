@@ -331,6 +331,25 @@ final class LookupTests: XCTestCase {
     }
   }
 
+  func testAMadeNodeThatNobodyTakesIsReported() async throws {
+    let presented = nodeWithClass("sheet")
+    let parent = TestNode("root", children: [nodeWithClass()])
+    parent.restorationPresented = presented
+    _ = try await launch.keeper().save([parent])
+    TestFactory.make = { path, _ in TestNode(path.identifier) }
+
+    let forgetful = try await launch.keeper().restore(into: [TestNode("root")])
+    XCTAssertEqual(forgetful.problems.map(\.path.description), ["root/a", "root/sheet"])
+    XCTAssertEqual(forgetful.problems.map(\.isAttached), [false, false])
+    let root = TestNode("root")
+    root.onDecode = { coder in
+      root.restorationChildren = coder.restoredChildren
+      root.restorationPresented = coder.restoredPresented
+    }
+    let careful = try await launch.keeper().restore(into: [root])
+    XCTAssertEqual(careful.problems, [])
+  }
+
   func testADelegateThatThrowsLeavesOutItsNodeAlone() async throws {
     struct Failure: Error {}
     try await save(TestNode("a"))

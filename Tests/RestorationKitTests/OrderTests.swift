@@ -165,7 +165,10 @@ final class OrderTests: XCTestCase {
     XCTAssertNil(fine)
     delegate.onDidDecode = { _ in throw Failure() }
     let failed = try await error(TestNode("a"), delegate)
-    XCTAssertEqual(failed?.description, "didDecodeRestorableState threw: Failure()")
+    XCTAssertEqual(
+      failed?.description,
+      "The keeper is strict, and the restore was not clean."
+        + " didDecodeRestorableState threw: Failure()")
     let report = try await launch.keeper(delegate: delegate).restore(into: [TestNode("a")])
     XCTAssertEqual(report.didDecodeFailure, "Failure()")
   }

@@ -84,9 +84,9 @@ final class SavingTests: XCTestCase {
     XCTAssertEqual(
       restored.description,
       """
-      Restored 0 of 1 nodes.
+      Restored 0 of 1 nodes, 1 with problems.
         root (TestNode): not found; give it a restoration class, answer in the delegate, or\
-       let the node above it contain it before
+       let the node above it contain it before you restore
       """)
   }
 

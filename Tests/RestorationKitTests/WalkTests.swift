@@ -153,7 +153,8 @@ final class WalkTests: XCTestCase {
       XCTAssertEqual(
         error.description,
         """
-        root/x (TestNode): left out, another node has this path
+        The keeper is strict, so nothing was saved. root/x (TestNode): left out, another node\
+         has this path
             problem: Two siblings have the identifier “x”. Give each its own.
         """)
     }

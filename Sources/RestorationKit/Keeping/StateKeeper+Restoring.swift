@@ -45,7 +45,10 @@ extension StateKeeper {
     }
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
-    if isStrict, let problem = report.firstProblem { throw RestorationError(.strict, problem) }
+    if isStrict, let problem = report.firstProblem {
+      throw RestorationError(
+        .strict, "The keeper is strict, and the restore was not clean. \(problem)")
+    }
     return report
   }
 }

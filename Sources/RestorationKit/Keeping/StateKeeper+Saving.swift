@@ -35,7 +35,8 @@ extension StateKeeper {
       var report = PreservationReport(.saved)
       report.entries = walk.entries
       if isStrict, let entry = report.entries.first(where: { !$0.problems.isEmpty }) {
-        throw RestorationError(.strict, entry.description)
+        throw RestorationError(
+          .strict, "The keeper is strict, so nothing was saved. \(entry.description)")
       }
       let records = try walk.finish()
       report.walkDuration = start.duration(to: .now)

@@ -27,7 +27,8 @@ public protocol RestorableNode: AnyObject {
   /// The nodes that this node contains, in order; none by default.
   ///
   /// They are walked, preserved and given back as
-  /// ``StateDecoder/restoredChildren``. Asked for once in every save and restore.
+  /// ``StateDecoder/restoredChildren``. Asked for once in a save; in a restore
+  /// when a child is looked for, and at the end.
   var restorationChildren: [any RestorableNode] { get }
 
   /// The node that this node presents, on top of what it contains; none by default.

@@ -80,6 +80,10 @@ public struct RestorationReport: Hashable, Sendable {
 
     /// What happened to it.
     public internal(set) var outcome: NodeOutcome
+
+    /// False if it is back but the node that contained or presented it does not
+    /// do so any more; it will not be saved again.
+    public internal(set) var isAttached = true
   }
 
   /// What came of the restore as a whole.
@@ -103,7 +107,7 @@ public struct RestorationReport: Hashable, Sendable {
   /// A veto is meant, so it is not among them, and neither is what was left out
   /// or saved without state because of something that was reported elsewhere.
   public var problems: [Entry] {
-    entries.filter(\.outcome.isProblem)
+    entries.filter { $0.outcome.isProblem || !$0.isAttached }
   }
 }
 
@@ -119,7 +123,7 @@ extension RestorationReport.NodeOutcome {
 
 extension RestorationReport {
   var firstProblem: String? {
-    problems.first.map { "\($0.path): \($0.outcome.description)" } ?? didDecodeSentence
+    problems.first?.description ?? didDecodeSentence
   }
 
   private var didDecodeSentence: String? {
@@ -130,7 +134,7 @@ extension RestorationReport {
 extension RestorationReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String {
-    let lines = entries.map { "  \($0.path) (\($0.className)): \($0.outcome.description)" }
+    let lines = entries.map { "  \($0.description)" }
     let failure = didDecodeSentence.map { ["  \($0)"] } ?? []
     return ([headline] + lines + failure).joined(separator: "\n")
   }
@@ -138,11 +142,24 @@ extension RestorationReport: CustomStringConvertible {
   private var headline: String {
     switch outcome {
     case .restored:
-      "Restored \(entries.count { $0.outcome.isBack }) of \(entries.count) nodes."
+      "Restored \(entries.count { $0.outcome.isBack }) of \(entries.count) nodes"
+        + (problems.isEmpty ? "." : ", \(problems.count) with problems.")
     case .noArchive: "Nothing restored: there is no saved state."
     case .declined: "Nothing restored: the restore gate said no."
     case .notOptedIn(let reason): "Nothing restored: \(reason)"
     }
+  }
+}
+
+extension RestorationReport.Entry: CustomStringConvertible {
+  /// The path and the outcome.
+  public var description: String {
+    let detached =
+      isAttached
+      ? ""
+      : "; but the node above it does not contain it, take it from coder.restoredChildren"
+        + " or restoredPresented"
+    return "\(path) (\(className)): \(outcome.description)\(detached)"
   }
 }
 
@@ -173,7 +190,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "left out, \(name) is registered but does not conform to NodeRestoration"
     case .notFound:
       "not found; give it a restoration class, answer in the delegate,"
-        + " or let the node above it contain it before"
+        + " or let the node above it contain it before you restore"
     case .notInStoryboard(let name, let identifier):
       "not found, the storyboard \(name) is not registered or has no “\(identifier)”"
     case .parentMissing(let path): "left out, \(path) above it is not back"
@@ -186,7 +203,7 @@ extension RestorationReport.Step: CustomStringConvertible {
   /// The step in a few words.
   public var description: String {
     switch self {
-    case .restorationClass: "made by its restoration class"
+    case .restorationClass: "made by what is registered for it"
     case .delegate: "provided by the delegate"
     case .existing: "already there"
     case .storyboard: "made by its storyboard"

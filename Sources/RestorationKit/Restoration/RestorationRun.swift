@@ -42,11 +42,13 @@ final class RestorationRun {
       report.didDecodeFailure = "\(error)"
     }
     eachRestored { node, _ in node.applicationFinishedRestoringState() }
+    let unattached = unattachedRecords()
     nodes.forget()
     report.entries =
       zip(tree.nodes, outcomes).map { stored, outcome in
         RestorationReport.Entry(
-          path: stored.path, className: stored.content.className, outcome: outcome)
+          path: stored.path, className: stored.content.className, outcome: outcome,
+          isAttached: !unattached.contains(stored.record))
       }
       + tree.unreadable.map { lost in
         RestorationReport.Entry(
@@ -54,6 +56,25 @@ final class RestorationRun {
           outcome: .unreadable(lost.error.description))
       }
     return report
+  }
+
+  /// Nodes that are back, but that the node above does not contain any more.
+  private func unattachedRecords() -> Set<UInt64> {
+    var unattached: Set<UInt64> = []
+    for stored in tree.nodes {
+      guard let parent = nodes[stored.record] else { continue }
+      let records = stored.content.children + [stored.content.presented].compactMap(\.self)
+      guard !records.isEmpty else { continue }
+      let contained = Set(
+        (parent.restorationChildren + [parent.restorationPresented].compactMap(\.self))
+          .map { ObjectIdentifier($0) })
+      for record in records {
+        if let node = nodes[record], !contained.contains(ObjectIdentifier(node)) {
+          unattached.insert(record)
+        }
+      }
+    }
+    return unattached
   }
 
   private func makeNodes() {

@@ -30,7 +30,7 @@ package struct BaseDirectories: Sendable {
   package static var current: BaseDirectories {
     let environment = ProcessInfo.processInfo.environment
     // A process without HOME has the directory of the password database.
-    let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     return BaseDirectories(
       environment: environment,
       home: home ?? FileManager.default.homeDirectoryForCurrentUser.path)

@@ -26,6 +26,9 @@ public struct FileKeyProvider: KeyProvider {
     self.init(path: BaseDirectories.current.keyFile(of: application))
   }
 
+  /// The path of the file.
+  public var location: String? { file.path }
+
   /// Reads the key, or makes the file.
   public func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
     creating ? try file.loadOrCreate() : try file.load()

@@ -22,7 +22,7 @@ package actor StateFile {
   func read() throws(ArchiveError) -> StoredTree? {
     guard try storage.open() != nil else { return nil }
     guard let key = try keys.key(creating: false) else {
-      throw ArchiveError(.keyMissing, location: storage.location)
+      throw ArchiveError(.keyMissing, location: keys.location)
     }
     guard let archive = try Archive.open(storage, key: key, context: context) else { return nil }
     let tree = try StoredTree(reading: archive)
@@ -42,7 +42,7 @@ package actor StateFile {
   ) throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     guard let key = try keys.key(creating: true) else {
-      throw ArchiveError(.keyMissing, location: storage.location)
+      throw ArchiveError(.keyMissing, location: keys.location)
     }
     let summary = try Archive.write(
       records, to: storage, key: key, context: context, replacing: try examine(key))

@@ -12,6 +12,9 @@ public protocol StateStore: Sendable {
 
 /// Gives the key that seals and opens the states of one application.
 public protocol KeyProvider: Sendable {
+  /// Where the key is, for a person to read; nil by default.
+  var location: String? { get }
+
   /// Finds the key.
   ///
   /// - Parameter creating: Whether to make and keep a new one if there is none.
@@ -19,4 +22,9 @@ public protocol KeyProvider: Sendable {
   /// - Throws: ``ArchiveCodec/ArchiveError`` if there is a key that cannot be
   ///   used. It is never replaced by a new one.
   func key(creating: Bool) throws(ArchiveError) -> ArchiveKey?
+}
+
+extension KeyProvider {
+  /// Not known.
+  public var location: String? { nil }
 }
