@@ -152,6 +152,22 @@ extension ArchiveError {
     public static let inputOutput = Code(
       "inputOutput", "Reading or writing failed. Check the disk and the path.")
 
+    /// Another writer has the archive open.
+    public static let locked = Code(
+      "locked", "The archive is being changed elsewhere. Close the other writer, then try again.")
+
+    /// Records were built for an earlier state of the archive.
+    public static let outdated = Code(
+      "outdated", "The archive has changed meanwhile. Build the records again with a new builder.")
+
+    /// The writer was opened before this process was made by a fork.
+    public static let forked = Code(
+      "forked", "The archive was opened by the parent process. Open it again in this one.")
+
+    /// A write or sync failed before, so nobody knows what is on the disk.
+    public static let poisoned = Code(
+      "poisoned", "An earlier change may not be on the disk. Rewrite the archive or open it again.")
+
     /// There is no key where one is needed to open an archive.
     public static let keyMissing = Code(
       "keyMissing",

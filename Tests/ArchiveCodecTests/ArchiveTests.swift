@@ -27,7 +27,7 @@ final class ArchiveTests: XCTestCase {
     }
     XCTAssertGreaterThan(bytes.count, 16 * 16384)
     let archive = try archives.verified(bytes)
-    XCTAssertEqual(archive.recordCount, Int(count))
+    XCTAssertEqual(try archive.recordIdentifiers().count, Int(count))
     XCTAssertEqual(try archive.recordIdentifiers(), (1...count).map { $0 * 3 })
     for record in stride(from: 1, through: count, by: 7) {
       let decoder = try XCTUnwrap(try archive.record(record * 3))
@@ -42,7 +42,6 @@ final class ArchiveTests: XCTestCase {
   func testAnArchiveWithoutRecordsComesBack() throws {
     let archives = try TestArchives()
     let archive = try archives.verified(try archives.bytes { _ in })
-    XCTAssertEqual(archive.recordCount, 0)
     XCTAssertNil(try archive.record(1))
   }
 

@@ -1,7 +1,6 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 
@@ -245,27 +244,10 @@ final class UnusableStateTests: XCTestCase {
   }
 
   func testWhatWasSetAsideIsReportedByTheFirstSaveThatSucceeds() async throws {
-    /// Fails to replace as often as it is told to.
-    final class FailingStorage: ArchiveStorage {
-      let inner = MemoryStorage([1, 2, 3])
-      let failures = Mutex(1)
-      var location: String { inner.location }
-      func open() throws(ArchiveError) -> (any ArchiveFile)? { try inner.open() }
-      func remove() throws(ArchiveError) { try inner.remove() }
-      func setAside() throws(ArchiveError) -> String? { try inner.setAside() }
-      func replace(
-        _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-      ) throws(ArchiveError) {
-        let fails = failures.withLock { failures in
-          defer { failures -= 1 }
-          return failures > 0
-        }
-        if fails { throw ArchiveError(.storageFull) }
-        try inner.replace(body)
-      }
-    }
     struct Store: StateStore {
-      let storage = FailingStorage()
+      let storage = FaultyStorage([1, 2, 3]) { call, number in
+        call == .replace && number == 1 ? ArchiveError(.storageFull) : nil
+      }
       func storage(named name: String) -> any ArchiveStorage { storage }
     }
     let keeper = try StateKeeper(
@@ -273,7 +255,7 @@ final class UnusableStateTests: XCTestCase {
     let error = await saveError(keeper)
     XCTAssertEqual(error?.code, .storageFull)
     let report = try await keeper.save([TestNode("a")])
-    XCTAssertEqual(report.setAside, "memory 1")
+    XCTAssertEqual(report.setAside, "faulty")
   }
 
   func testAStateWhoseKeyIsGoneIsKeptToo() async throws {

@@ -40,7 +40,7 @@ extension Archive {
       let content: Result<KeyedDecoder, ArchiveError>
       do throws(ArchiveError) {
         content = .success(try read().decoder(symbols: history.symbols, limits: limits))
-      } catch where error.code == .malformed || error.code == .limitExceeded {
+      } catch  where error.code == .malformed || error.code == .limitExceeded {
         content = .failure(error)
       }
       try visit(Record(identifier: identifier, content: content))

@@ -23,24 +23,29 @@ public final class ArchiveWriter: Sendable {
     case lazy(maximumDelay: Duration)
   }
 
-  private struct State {
-    var archive: Archive?
-    var keys: FileKeys?
-    var chunkByteCount = 0
-    var file: (any AppendableArchiveFile)?
+  struct State {
+    var open: Open?
     /// Set after a failed write or sync; only a new file helps then.
     var poison: ArchiveError?
     var syncIsDue = false
+
+    /// What is needed to append to a file.
+    struct Open {
+      var archive: Archive
+      let keys: FileKeys
+      let chunkByteCount: Int
+      let file: any AppendableArchiveFile
+    }
   }
 
-  private let storage: any ArchiveStorage
-  private let key: ArchiveKey
-  private let context: ArchiveContext
-  private let limits: ArchiveLimits
-  private let random: RandomSource
+  let storage: any ArchiveStorage
+  let key: ArchiveKey
+  let context: ArchiveContext
+  let limits: ArchiveLimits
+  let random: RandomSource
   private let process: Int32
   private let lock: any ArchiveLock
-  private let state: Mutex<State>
+  let state: Mutex<State>
 
   /// Locks the storage and opens what is stored.
   ///
@@ -65,7 +70,8 @@ public final class ArchiveWriter: Sendable {
 
   package init(
     _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
-    limits: ArchiveLimits, recovery: ArchiveRecovery, random: RandomSource
+    limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover,
+    random: RandomSource = .system, process: Int32 = SystemCall.processIdentifier
   ) throws(ArchiveError) {
     lock = try storage.lock()
     self.storage = storage
@@ -73,28 +79,27 @@ public final class ArchiveWriter: Sendable {
     self.context = context
     self.limits = limits
     self.random = random
-    process = ProcessIdentity.current
-    var opened = State()
-    do {
-      try Self.open(
-        storage, key: key, context: context, limits: limits, recovery: recovery, into: &opened)
+    self.process = process
+    do throws(ArchiveError) {
+      let open = try Self.openFile(
+        storage, key: key, context: context, limits: limits, recovery: recovery)
+      state = Mutex(State(open: open))
     } catch {
       throw error.located(at: storage.location)
     }
-    state = Mutex(opened)
   }
 
   deinit {
     state.withLock { state in
-      if state.syncIsDue { try? state.file?.synchronize() }
+      if state.syncIsDue { try? state.open?.file.synchronize() }
     }
   }
 
-  private static func open(
+  static func openFile(
     _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
-    limits: ArchiveLimits, recovery: ArchiveRecovery, into state: inout State
-  ) throws(ArchiveError) {
-    guard let file = try storage.openForAppending() else { return }
+    limits: ArchiveLimits, recovery: ArchiveRecovery
+  ) throws(ArchiveError) -> State.Open? {
+    guard let file = try storage.openForAppending() else { return nil }
     let stored = try StoredHeader(reading: file)
     guard stored.isWritable else {
       throw ArchiveError(.unsupportedFeature, subject: "feature that a writer must know")
@@ -102,15 +107,14 @@ public final class ArchiveWriter: Sendable {
     let keys = FileKeys(try stored.unlock(key, context: context))
     let history = try History.read(
       file, header: stored.header, keys: keys.schedule, limits: limits, recovery: recovery)
-    state.archive = Archive(history, limits: limits, isWritable: true)
-    state.keys = keys
-    state.chunkByteCount = 1 << Int(stored.header.chunkSize)
-    state.file = file
+    return State.Open(
+      archive: Archive(history, limits: limits, isWritable: true), keys: keys,
+      chunkByteCount: 1 << Int(stored.header.chunkSize), file: file)
   }
 
   /// The archive as of the last change; nil if nothing is stored.
   public var archive: Archive? {
-    state.withLock { $0.archive }
+    state.withLock { $0.open?.archive }
   }
 
   /// A builder for records that change this archive.
@@ -119,7 +123,7 @@ public final class ArchiveWriter: Sendable {
   /// new keys.
   public func builder() -> RecordBuilder {
     state.withLock { state in
-      RecordBuilder(limits: limits, continuing: state.archive?.history.symbols)
+      RecordBuilder(limits: limits, continuing: state.open?.archive.history.symbols)
     }
   }
 
@@ -146,16 +150,10 @@ public final class ArchiveWriter: Sendable {
     schema: UInt32? = nil
   ) throws(ArchiveError) -> Archive.Summary {
     try changing { (state) throws(ArchiveError) in
-      guard let archive = state.archive else {
-        return try rewrite(changes, schema: schema ?? 0, &state)
-      }
+      guard state.open != nil else { return try rewrite(changes, schema: schema, &state) }
       if let poison = state.poison { throw poison }
-      guard changes.knownSymbolCount == archive.history.symbols.names.count else {
-        throw ArchiveError(.outdated)
-      }
-      let summary = try append(
-        changes, removing: removed, schema: schema ?? archive.schema, durability, &state)
-      if let archive = state.archive, archive.history.isJournalTooLong { try compact(&state) }
+      let summary = try append(changes, removed, schema: schema, durability, &state)
+      if state.open?.archive.history.isJournalTooLong ?? false { try compact(&state) }
       return summary
     }
   }
@@ -173,7 +171,7 @@ public final class ArchiveWriter: Sendable {
     _ records: RecordBatch, schema: UInt32? = nil
   ) throws(ArchiveError) -> Archive.Summary {
     try changing { (state) throws(ArchiveError) in
-      try rewrite(records, schema: schema ?? state.archive?.schema ?? 0, &state)
+      try rewrite(records, schema: schema, &state)
     }
   }
 
@@ -202,102 +200,13 @@ public final class ArchiveWriter: Sendable {
   private func changing<Result: Sendable>(
     _ body: (inout State) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    guard process == ProcessIdentity.current else { throw ArchiveError(.forked) }
+    guard process == SystemCall.processIdentifier else { throw ArchiveError(.forked) }
     return try state.withLock { (state) throws(ArchiveError) in
-      do {
+      do throws(ArchiveError) {
         return try body(&state)
       } catch {
         throw error.located(at: storage.location)
       }
     }
-  }
-}
-
-extension ArchiveWriter {
-  private func append(
-    _ changes: RecordBatch, removing removed: [UInt64], schema: UInt32, _ durability: Durability,
-    _ state: inout State
-  ) throws(ArchiveError) -> Archive.Summary {
-    guard let archive = state.archive, let keys = state.keys, let file = state.file else {
-      throw ArchiveError(.inputOutput, subject: "nothing is open")
-    }
-    var history = archive.history
-    let sink = CommitSink()
-    let writer = try CommitWriter(
-      flags: CommitHeader.journal, after: history.version, keys: keys,
-      chunkByteCount: state.chunkByteCount, random: random,
-      witness: ContentHash.of(changes, removed), sink: sink)
-    try writer.append(changes.frames, changes.index)
-    for record in removed { writer.remove(record) }
-    let version = try writer.finish(symbols: changes.symbols, schema: schema)
-
-    try write(sink.bytes, to: file, at: history.end, &state)
-    if durability == .durable { try synchronize(&state) } else { state.syncIsDue = true }
-
-    state.archive = nil
-    try history.apply(changes, removing: removed, version, schema: schema, count: sink.bytes.count)
-    state.archive = Archive(history, limits: limits, isWritable: true)
-    if case .lazy(let delay) = durability { synchronizeLater(delay) }
-    return Archive.Summary(
-      version: version, byteCount: sink.bytes.count, recordCount: changes.count)
-  }
-
-  /// One positioned write; what an earlier one left behind is cut off first.
-  private func write(
-    _ bytes: [UInt8], to file: any AppendableArchiveFile, at end: Int, _ state: inout State
-  ) throws(ArchiveError) {
-    do {
-      if try file.currentByteCount() > end { try file.truncate(to: end) }
-      try file.write(bytes, at: end)
-    } catch {
-      do {
-        try file.truncate(to: end)
-      } catch {
-        state.poison = ArchiveError(.poisoned)
-      }
-      throw error
-    }
-  }
-
-  /// A failed sync may have lost pages that a second one would not miss, so
-  /// there is no second one.
-  private func synchronize(_ state: inout State) throws(ArchiveError) {
-    do {
-      try state.file?.synchronize()
-      state.syncIsDue = false
-    } catch {
-      state.poison = ArchiveError(.poisoned, systemError: error.systemError)
-      throw error
-    }
-  }
-
-  private func synchronizeLater(_ delay: Duration) {
-    Task.detached { [weak self] in
-      try? await Task.sleep(for: delay)
-      self?.synchronizeIfDue()
-    }
-  }
-
-  /// The failure stays in the state; the next change gives it to the caller.
-  private func synchronizeIfDue() {
-    state.withLock { state in
-      if state.syncIsDue { try? synchronize(&state) }
-    }
-  }
-
-  private func rewrite(
-    _ records: RecordBatch, schema: UInt32, _ state: inout State
-  ) throws(ArchiveError) -> Archive.Summary {
-    try Self.prepareToReplace(records, state.archive)
-    let summary = try replace(&state) { writer throws(ArchiveError) in
-      try writer.append(records.frames, records.index)
-      var symbols = records.knownSymbolCount == 0 ? SymbolTable() : state.archive?.history.symbols
-      try symbols?.append(decoding: records.symbols, limits: limits)
-      return (
-        try writer.finish(symbols: symbols?.encoded(from: 0) ?? records.symbols, schema: schema),
-        records.count
-      )
-    }
-    return summary
   }
 }

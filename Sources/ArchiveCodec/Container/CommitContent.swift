@@ -85,6 +85,23 @@ struct RecordFrame: Sendable {
   let bytes: [UInt8]
   let mapOffset: Int
 
+  init(bytes: [UInt8], mapOffset: Int) {
+    self.bytes = bytes
+    self.mapOffset = mapOffset
+  }
+
+  init(_ entry: IndexEntry, in frames: [UInt8]) {
+    bytes = Array(frames[entry.frameRange])
+    mapOffset = entry.frameRange.count - entry.byteCount + MemoryLayout<UInt64>.size
+  }
+
+  /// The entry for this frame alone.
+  func entry(_ record: UInt64) -> IndexEntry {
+    IndexEntry(
+      record: record, offset: 0,
+      byteCount: bytes.count - mapOffset + MemoryLayout<UInt64>.size)
+  }
+
   func decoder(symbols: SymbolTable, limits: ArchiveLimits) throws(ArchiveError) -> KeyedDecoder {
     try KeyedDecoder(validating: bytes, from: mapOffset, symbols: symbols, limits: limits)
   }

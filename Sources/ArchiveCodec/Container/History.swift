@@ -27,7 +27,13 @@ struct History: Sendable {
 
   var version: ArchiveVersion { versions[versions.count - 1] }
 
-  var journalByteCount: Int { end - snapshotRange.upperBound }
+  /// Whether the journal costs more to read than it saves to write.
+  ///
+  /// Rewriting when it has reached half of the snapshot keeps all that is ever
+  /// written within three times the changes.
+  var isJournalTooLong: Bool {
+    end - snapshotRange.upperBound > max(1 << 16, snapshotRange.count / 2)
+  }
 }
 
 extension History {
@@ -101,5 +107,25 @@ extension History {
     versions.append(version)
     schema = content.footer.schema
     self.end = end
+  }
+}
+
+extension Archive {
+  /// The archive after a change that this process has just written.
+  consuming func applying(
+    _ changes: RecordBatch, removing removed: [UInt64], _ version: ArchiveVersion, schema: UInt32,
+    end: Int
+  ) throws(ArchiveError) -> Archive {
+    var history = self.history
+    history.dropped = nil
+    for entry in changes.index {
+      history.changes[entry.record] = .record(RecordFrame(entry, in: changes.frames))
+    }
+    for record in removed { history.changes[record] = .removed }
+    try history.symbols.append(decoding: changes.symbols, limits: limits)
+    history.versions.append(version)
+    history.schema = schema
+    history.end = end
+    return Archive(history, limits: limits, isWritable: isWritable)
   }
 }

@@ -5,6 +5,8 @@ public struct RecordBatch: Sendable {
   let index: [IndexEntry]
   /// The payload of the symbols frame.
   let symbols: [UInt8]
+  /// How many names the archive must have already; 0 for a new one.
+  let knownSymbolCount: Int
 
   /// The number of records.
   public var count: Int { index.count }
@@ -30,6 +32,6 @@ extension RecordBatch {
       writer.writeInteger(identifier)
       writer.write(map)
     }
-    self.init(frames: writer.bytes, index: index, symbols: symbols)
+    self.init(frames: writer.bytes, index: index, symbols: symbols, knownSymbolCount: 0)
   }
 }

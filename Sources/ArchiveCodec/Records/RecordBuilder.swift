@@ -14,6 +14,12 @@ public final class RecordBuilder {
   var symbols = SymbolTable()
   private var index: [IndexEntry] = []
   private var isAppending = false
+  /// The names that the archive has already.
+  private let knownSymbolCount: Int
+  /// Called when the records so far are worth to be sealed.
+  var drainWhenLarge: (() throws(ArchiveError) -> Void)?
+
+  private static let largeByteCount = 1 << 18
 
   /// Creates a builder without records.
   ///
@@ -25,7 +31,16 @@ public final class RecordBuilder {
   public init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.limits = limits
     writer = ValueWriter(limits: limits)
+    knownSymbolCount = 0
     for key in keys { _ = symbols.intern(key, limits: limits) }
+  }
+
+  /// Creates a builder for records that use the names of an archive.
+  init(limits: ArchiveLimits, continuing known: SymbolTable?) {
+    self.limits = limits
+    writer = ValueWriter(limits: limits)
+    symbols = known ?? SymbolTable()
+    knownSymbolCount = symbols.names.count
   }
 
   /// A place to come back to when what follows is abandoned.
@@ -87,6 +102,16 @@ public final class RecordBuilder {
       mark = start
       throw error
     }
+    if writer.output.count > Self.largeByteCount { try drainWhenLarge?() }
+  }
+
+  /// Takes the records so far out, unsorted and without the names.
+  func drain() -> (frames: [UInt8], index: [IndexEntry]) {
+    defer {
+      writer.output.truncate(to: 0)
+      index = []
+    }
+    return (writer.output.bytes, index)
   }
 
   /// The records so far, ready to be sealed.
@@ -101,7 +126,9 @@ public final class RecordBuilder {
         throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
       }
     }
-    return RecordBatch(frames: writer.output.bytes, index: sorted, symbols: symbols.encoded)
+    return RecordBatch(
+      frames: writer.output.bytes, index: sorted,
+      symbols: symbols.encoded(from: knownSymbolCount), knownSymbolCount: knownSymbolCount)
   }
 }
 

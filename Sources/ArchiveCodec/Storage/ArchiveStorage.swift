@@ -22,6 +22,19 @@ public protocol ArchiveStorage: Sendable {
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError)
 
+  /// Opens what is stored for appending, nil if nothing is.
+  ///
+  /// - Throws: ``ArchiveError``: `notAFile`, `permissionDenied`, `inputOutput`.
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)?
+
+  /// Makes the caller the only writer, until it lets the lock go.
+  ///
+  /// Readers need no lock, and neither does ``replace(_:)``.
+  ///
+  /// - Throws: ``ArchiveError`` with `locked` if there is a writer, without
+  ///   waiting for it; `permissionDenied`, `inputOutput`.
+  func lock() throws(ArchiveError) -> any ArchiveLock
+
   /// Removes what is stored; nothing stored is not an error.
   ///
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
@@ -48,6 +61,34 @@ public protocol ArchiveFile: Sendable {
   ///   `inputOutput`.
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8]
 }
+
+/// The stored bytes of an archive, open for reading and appending.
+public protocol AppendableArchiveFile: ArchiveFile {
+  /// The size in bytes now.
+  ///
+  /// - Throws: ``ArchiveError`` with `inputOutput`.
+  func currentByteCount() throws(ArchiveError) -> Int
+
+  /// Writes all of the bytes at an offset, which is the end.
+  ///
+  /// - Throws: ``ArchiveError`` with `storageFull` or `inputOutput`; some of the
+  ///   bytes may be there then.
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError)
+
+  /// Cuts off what follows an offset.
+  ///
+  /// - Throws: ``ArchiveError`` with `inputOutput`.
+  func truncate(to byteCount: Int) throws(ArchiveError)
+
+  /// Puts what was written on stable storage.
+  ///
+  /// - Throws: ``ArchiveError`` with `inputOutput` or `storageFull`. It must not
+  ///   be tried again after that: the system may have dropped what failed.
+  func synchronize() throws(ArchiveError)
+}
+
+/// The right to be the only writer; it ends when the last reference goes.
+public protocol ArchiveLock: AnyObject, Sendable {}
 
 /// Takes the bytes of an archive in order.
 public protocol ArchiveSink: AnyObject {

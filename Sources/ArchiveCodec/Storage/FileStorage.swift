@@ -35,6 +35,21 @@ public struct FileStorage: ArchiveStorage {
     try located { () throws(ArchiveError) in try StoredFile(path) }
   }
 
+  /// Opens the file for appending, nil if there is none.
+  public func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try located { () throws(ArchiveError) in try StoredFile(path, O_RDWR) }
+  }
+
+  /// Locks the file `.NAME.lock` beside it, which is made and stays.
+  ///
+  /// The archive itself cannot carry the lock, because it is replaced.
+  public func lock() throws(ArchiveError) -> any ArchiveLock {
+    try located { () throws(ArchiveError) in
+      try directory.create()
+      return try FileLock(directory.child(".\(name).lock"))
+    }
+  }
+
   /// Writes a new file, makes its directory if needed, and renames it into place.
   public func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
@@ -92,12 +107,12 @@ public struct FileStorage: ArchiveStorage {
   }
 }
 
-private final class StoredFile: ArchiveFile {
+private final class StoredFile: AppendableArchiveFile {
   private let file: OpenFile
   let byteCount: Int
 
-  init?(_ path: String) throws(ArchiveError) {
-    guard let file = try OpenFile.reading(path) else { return nil }
+  init?(_ path: String, _ access: CInt = O_RDONLY) throws(ArchiveError) {
+    guard let file = try OpenFile.existing(path, access) else { return nil }
     byteCount = Int(try file.status().st_size)
     self.file = file
   }
@@ -112,6 +127,39 @@ private final class StoredFile: ArchiveFile {
     }
     guard got == count else { throw ArchiveError(.truncated, offset: offset + got) }
     return bytes
+  }
+}
+
+extension StoredFile {
+  func currentByteCount() throws(ArchiveError) -> Int {
+    Int(try file.status().st_size)
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
+      try unsafe file.write(UnsafeRawBufferPointer(buffer), at: offset)
+    }
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) {
+    try SystemCall.check { ftruncate(file.descriptor, off_t(byteCount)) }
+  }
+
+  func synchronize() throws(ArchiveError) {
+    try file.synchronizeData()
+  }
+}
+
+private final class FileLock: ArchiveLock {
+  private let file: OpenFile
+
+  init(_ path: String) throws(ArchiveError) {
+    file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
+    do throws(ArchiveError) {
+      try SystemCall.check { flock(file.descriptor, LOCK_EX | LOCK_NB) }
+    } catch {
+      throw error.systemError == EWOULDBLOCK ? ArchiveError(.locked) : error
+    }
   }
 }
 

@@ -29,7 +29,7 @@ public struct KeyFile: Hashable, Sendable {
   ///   `permissionDenied`, `inputOutput`. An absent file is not an error.
   public func load() throws(ArchiveError) -> ArchiveKey? {
     do throws(ArchiveError) {
-      guard let file = try OpenFile.reading(path) else { return nil }
+      guard let file = try OpenFile.existing(path) else { return nil }
       let status = try file.status()
       guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() else {
         throw ArchiveError(.keyExposed)

@@ -5,6 +5,7 @@ public final class MemoryStorage: ArchiveStorage {
   private struct Contents {
     var bytes: [UInt8]?
     var setAside: [[UInt8]] = []
+    var isLocked = false
   }
 
   private let contents: Mutex<Contents>
@@ -33,6 +34,34 @@ public final class MemoryStorage: ArchiveStorage {
   /// Opens the bytes as they are now.
   public func open() throws(ArchiveError) -> (any ArchiveFile)? {
     bytes.map(MemoryFile.init)
+  }
+
+  /// Opens the bytes for appending.
+  public func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    bytes.map { AppendableMemoryFile(storage: self, byteCount: $0.count) }
+  }
+
+  /// Makes the caller the only writer.
+  public func lock() throws(ArchiveError) -> any ArchiveLock {
+    let isFree = contents.withLock { contents in
+      defer { contents.isLocked = true }
+      return !contents.isLocked
+    }
+    guard isFree else { throw ArchiveError(.locked) }
+    return MemoryLock(storage: self)
+  }
+
+  fileprivate func unlock() {
+    contents.withLock { $0.isLocked = false }
+  }
+
+  fileprivate func change(_ body: (inout [UInt8]) -> Void) {
+    contents.withLock { contents in
+      // Taken out, so that there is one reference and no copy is made.
+      guard var bytes = contents.bytes.take() else { return }
+      body(&bytes)
+      contents.bytes = bytes
+    }
   }
 
   /// Replaces the bytes when the body has returned.
@@ -70,6 +99,44 @@ private struct MemoryFile: ArchiveFile {
       throw ArchiveError(.truncated, offset: bytes.count)
     }
     return Array(bytes[offset..<offset + count])
+  }
+}
+
+private struct AppendableMemoryFile: AppendableArchiveFile {
+  let storage: MemoryStorage
+  let byteCount: Int
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try MemoryFile(bytes: storage.bytes ?? []).read(at: offset, count: count)
+  }
+
+  func currentByteCount() throws(ArchiveError) -> Int {
+    storage.bytes?.count ?? 0
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    storage.change { stored in
+      stored.removeSubrange(min(offset, stored.count)...)
+      stored += bytes
+    }
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) {
+    storage.change { stored in stored.removeSubrange(min(byteCount, stored.count)...) }
+  }
+
+  func synchronize() throws(ArchiveError) {}
+}
+
+private final class MemoryLock: ArchiveLock {
+  private let storage: MemoryStorage
+
+  init(storage: MemoryStorage) {
+    self.storage = storage
+  }
+
+  deinit {
+    storage.unlock()
   }
 }
 

@@ -22,11 +22,13 @@ package struct OpenFile: ~Copyable, Sendable {
     }
   }
 
-  /// Opens a regular file for reading, nil if there is none.
-  package static func reading(_ path: String) throws(ArchiveError) -> OpenFile? {
+  /// Opens a regular file, nil if there is none.
+  package static func existing(
+    _ path: String, _ access: CInt = O_RDONLY
+  ) throws(ArchiveError) -> OpenFile? {
     let file: OpenFile
     do {
-      file = try OpenFile(path, O_RDONLY)
+      file = try OpenFile(path, access)
     } catch  where error.systemError == ENOENT {
       return nil
     }
@@ -58,6 +60,18 @@ package struct OpenFile: ~Copyable, Sendable {
     }
   }
 
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ArchiveError) {
+    var written = 0
+    while written < bytes.count {
+      let count = try SystemCall.check {
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+        return unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
+      }
+      guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
+      written += count
+    }
+  }
+
   /// Fills the buffer from an offset; returns fewer bytes at the end.
   package func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int
@@ -72,6 +86,15 @@ package struct OpenFile: ~Copyable, Sendable {
       position += count
     }
     return position
+  }
+
+  /// Puts what was written on stable storage, and of the status only the size.
+  package func synchronizeData() throws(ArchiveError) {
+    #if canImport(Darwin)
+    try synchronize()
+    #else
+    try SystemCall.check { fdatasync(descriptor) }
+    #endif
   }
 
   /// Puts what was written on stable storage.

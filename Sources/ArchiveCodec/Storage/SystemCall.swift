@@ -7,6 +7,8 @@ internal import Darwin
 #endif
 
 package enum SystemCall {
+  package static var processIdentifier: Int32 { getpid() }
+
   /// Calls until the call is not interrupted; −1 is a failure.
   @discardableResult
   package static func check<Result: SignedInteger>(

@@ -1,0 +1,99 @@
+internal import Synchronization
+
+extension ArchiveWriter {
+  func append(
+    _ changes: RecordBatch, _ removed: [UInt64], schema: UInt32?, _ durability: Durability,
+    _ state: inout State
+  ) throws(ArchiveError) -> Archive.Summary {
+    guard var open = state.open else { throw ArchiveError(.inputOutput, subject: "not open") }
+    let (previous, end) = (open.archive.version, open.archive.history.end)
+    let schema = schema ?? open.archive.schema
+    guard changes.knownSymbolCount == open.archive.history.symbols.names.count else {
+      throw ArchiveError(.outdated)
+    }
+    let sink = CommitSink()
+    let commit = try CommitWriter(
+      flags: CommitHeader.journal, after: previous, keys: open.keys,
+      chunkByteCount: open.chunkByteCount, random: random,
+      witness: changes.witness(removing: removed), sink: sink)
+    try commit.append(changes.frames, changes.index)
+    for record in removed { commit.remove(record) }
+    let version = try commit.finish(symbols: changes.symbols, schema: schema)
+
+    try write(sink.bytes, to: open.file, at: end, &state)
+    if durability == .durable { try synchronize(&state) } else { state.syncIsDue = true }
+
+    // Only one reference must be left, or the whole journal would be copied.
+    state.open = nil
+    open.archive = try open.archive.applying(
+      changes, removing: removed, version, schema: schema, end: end + sink.bytes.count)
+    state.open = open
+    if case .lazy(let delay) = durability { synchronizeLater(delay) }
+    return Archive.Summary(
+      version: version, byteCount: sink.bytes.count, recordCount: changes.count)
+  }
+
+  /// One positioned write; what an earlier one left behind is cut off first.
+  private func write(
+    _ bytes: [UInt8], to file: any AppendableArchiveFile, at end: Int, _ state: inout State
+  ) throws(ArchiveError) {
+    do {
+      if try file.currentByteCount() > end { try file.truncate(to: end) }
+      try file.write(bytes, at: end)
+    } catch {
+      do {
+        try file.truncate(to: end)
+      } catch {
+        state.poison = ArchiveError(.poisoned)
+      }
+      throw error
+    }
+  }
+
+  /// A failed sync may have lost pages that a second one would not miss, so
+  /// there is no second one.
+  func synchronize(_ state: inout State) throws(ArchiveError) {
+    do {
+      try state.open?.file.synchronize()
+      state.syncIsDue = false
+    } catch {
+      state.poison = ArchiveError(.poisoned, systemError: error.systemError)
+      state.syncIsDue = false
+      throw error
+    }
+  }
+
+  private func synchronizeLater(_ delay: Duration) {
+    Task.detached { [weak self] in
+      try? await Task.sleep(for: delay)
+      self?.synchronizeIfDue()
+    }
+  }
+
+  /// A failure stays in the state; the next change gives it to the caller.
+  private func synchronizeIfDue() {
+    state.withLock { state in
+      if state.syncIsDue { try? synchronize(&state) }
+    }
+  }
+}
+
+/// Collects a commit, so that it is written at once.
+private final class CommitSink: ArchiveSink {
+  private(set) var bytes: [UInt8] = []
+
+  func write(_ more: [UInt8]) throws(ArchiveError) {
+    bytes += more
+  }
+}
+
+extension RecordBatch {
+  /// All that makes one change differ from another, for the salt of its commit.
+  fileprivate func witness(removing removed: [UInt64]) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.write(frames)
+    writer.write(symbols)
+    for record in removed { writer.writeInteger(record) }
+    return writer.bytes
+  }
+}

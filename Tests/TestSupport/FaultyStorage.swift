@@ -1,0 +1,149 @@
+package import ArchiveCodec
+import Synchronization
+
+/// A disk in memory that can fail, and that loses what was not synced.
+///
+/// Calls that change something are counted. `fails(call)` says whether the
+/// call with this number fails.
+package final class FaultyStorage: ArchiveStorage {
+  fileprivate struct State {
+    var bytes: [UInt8]?
+    /// What a power cut leaves.
+    var durable: [UInt8]?
+    var callCount = 0
+    var syncCount = 0
+    var isLocked = false
+  }
+
+  package enum Call: Hashable, Sendable {
+    case write, truncate, sync, replace
+  }
+
+  fileprivate let state: Mutex<State>
+  private let failure: @Sendable (Call, Int) -> ArchiveError?
+  package let location = "faulty"
+
+  package init(
+    _ bytes: [UInt8]? = nil,
+    failing failure: @escaping @Sendable (Call, Int) -> ArchiveError? = { _, _ in nil }
+  ) {
+    state = Mutex(State(bytes: bytes, durable: bytes))
+    self.failure = failure
+  }
+
+  package var bytes: [UInt8]? { state.withLock { $0.bytes } }
+  package var durableBytes: [UInt8]? { state.withLock { $0.durable } }
+  package var callCount: Int { state.withLock { $0.callCount } }
+  package var syncCount: Int { state.withLock { $0.syncCount } }
+
+  fileprivate func begin(_ call: Call) throws(ArchiveError) {
+    let number = state.withLock { state in
+      state.callCount += 1
+      return state.callCount
+    }
+    if let error = failure(call, number) { throw error }
+  }
+
+  package func open() throws(ArchiveError) -> (any ArchiveFile)? {
+    try openForAppending()
+  }
+
+  package func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    bytes.map { FaultyFile(storage: self, byteCount: $0.count) }
+  }
+
+  package func lock() throws(ArchiveError) -> any ArchiveLock {
+    let isFree = state.withLock { state in
+      defer { state.isLocked = true }
+      return !state.isLocked
+    }
+    guard isFree else { throw ArchiveError(.locked) }
+    return FaultyLock(self)
+  }
+
+  package func replace(
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    let sink = CollectingSink()
+    try body(sink)
+    try begin(.replace)
+    state.withLock { state in
+      state.bytes = sink.bytes
+      state.durable = sink.bytes
+    }
+  }
+
+  package func remove() throws(ArchiveError) {
+    state.withLock { state in
+      state.bytes = nil
+      state.durable = nil
+    }
+  }
+
+  package func setAside() throws(ArchiveError) -> String? {
+    try remove()
+    return "faulty"
+  }
+}
+
+private final class FaultyLock: ArchiveLock {
+  private let storage: FaultyStorage
+
+  init(_ storage: FaultyStorage) {
+    self.storage = storage
+  }
+
+  deinit {
+    storage.state.withLock { $0.isLocked = false }
+  }
+}
+
+package final class CollectingSink: ArchiveSink {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  package func write(_ more: [UInt8]) throws(ArchiveError) {
+    bytes += more
+  }
+}
+
+private struct FaultyFile: AppendableArchiveFile {
+  let storage: FaultyStorage
+  let byteCount: Int
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    let bytes = storage.bytes ?? []
+    guard offset >= 0, count >= 0, offset + count <= bytes.count else {
+      throw ArchiveError(.truncated, offset: bytes.count)
+    }
+    return Array(bytes[offset..<offset + count])
+  }
+
+  func currentByteCount() throws(ArchiveError) -> Int { storage.bytes?.count ?? 0 }
+
+  /// A write that fails leaves half of the bytes behind.
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    var failure: ArchiveError?
+    do throws(ArchiveError) { try storage.begin(.write) } catch { failure = error }
+    let written = failure == nil ? bytes[...] : bytes[..<(bytes.count / 2)]
+    storage.state.withLock { state in
+      let kept = (state.bytes ?? []).prefix(offset)
+      state.bytes = Array(kept) + written
+    }
+    if let failure { throw failure }
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) {
+    try storage.begin(.truncate)
+    storage.state.withLock { $0.bytes = $0.bytes.map { Array($0.prefix(byteCount)) } }
+  }
+
+  func synchronize() throws(ArchiveError) {
+    try storage.begin(.sync)
+    storage.state.withLock { state in
+      state.durable = state.bytes
+      state.syncCount += 1
+    }
+  }
+}
