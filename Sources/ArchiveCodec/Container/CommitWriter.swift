@@ -17,11 +17,8 @@ final class CommitWriter {
   private var contentByteCount = 0
   private(set) var byteCount = 0
 
-  /// Writes the header of the commit.
-  ///
-  /// - Parameters:
-  ///   - previous: The generation before, and the last MAC of the chain.
-  ///   - witness: Something that no other commit shares; see `commitSalt`.
+  /// Writes the header of the commit that follows `previous` in the chain; the
+  /// witness is something that no other commit shares.
   init(
     flags: UInt32, after previous: ArchiveVersion, keys: FileKeys, chunkByteCount: Int,
     random: RandomSource, witness: [UInt8], sink: any ArchiveSink

@@ -35,9 +35,8 @@ struct SymbolTable: Sendable {
 }
 
 extension SymbolTable {
-  /// The payload of a symbols frame: count, then each name with its length.
-  ///
-  /// - Parameter first: The first name that is not in an earlier commit.
+  /// The payload of a symbols frame with the names from a number on: count,
+  /// then each name with its length.
   func encoded(from first: Int) -> [UInt8] {
     var writer = ByteWriter()
     writer.writeVarint(UInt64(names.count - first))
