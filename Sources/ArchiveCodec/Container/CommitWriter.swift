@@ -9,7 +9,7 @@ final class CommitWriter {
   private let previous: ArchiveVersion
   private let chunkByteCount: Int
 
-  private var index: [IndexEntry] = []
+  private var index = IndexBlocks()
   private var recordByteCount = 0
   /// Content that is not sealed yet; at most one chunk.
   private var pending: [UInt8] = []
@@ -60,15 +60,10 @@ final class CommitWriter {
   /// - Throws: `malformed` if an identifier is 0 or was used twice.
   func finish(symbols: [UInt8], schema: UInt32) throws(ArchiveError) -> ArchiveVersion {
     let symbolRange = try appendFrame(.symbols, symbols)
-    index.sort { $0.record < $1.record }
-    var entries = ByteWriter()
-    for (place, entry) in index.enumerated() {
-      guard entry.record > (place == 0 ? 0 : index[place - 1].record) else {
-        throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
-      }
-      entry.write(to: &entries)
-    }
-    let indexRange = try appendFrame(.index, entries.bytes)
+    let indexByteCount = index.count * IndexEntry.byteCount
+    try append(FrameKind.index.header(payloadByteCount: indexByteCount))
+    let indexRange = contentByteCount..<contentByteCount + indexByteCount
+    try index.write { bytes throws(ArchiveError) in try append(bytes) }
     let footerStart = contentByteCount
     let footer = Footer(
       schema: schema, recordCount: index.count, recordByteCount: recordByteCount,
