@@ -10,8 +10,7 @@ public final class RecordBuilder {
   /// The limits that the records keep.
   public let limits: ArchiveLimits
 
-  var writer: ValueWriter
-  var symbols = SymbolTable()
+  private let writer: ValueWriter
   private var index: [IndexEntry] = []
   private var isAppending = false
 
@@ -24,30 +23,8 @@ public final class RecordBuilder {
   ///     saw their keys, so records with optional keys need no sorting then.
   public init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.limits = limits
-    writer = ValueWriter(limits: limits)
-    for key in keys { _ = symbols.intern(key, limits: limits) }
-  }
-
-  /// A place to come back to when what follows is abandoned.
-  var mark: Mark {
-    get {
-      Mark(
-        byteCount: writer.output.count, symbolCount: symbols.names.count,
-        depth: writer.depth, failure: writer.failure)
-    }
-    set {
-      writer.output.truncate(to: newValue.byteCount)
-      symbols.truncate(to: newValue.symbolCount)
-      writer.depth = newValue.depth
-      writer.failure = newValue.failure
-    }
-  }
-
-  struct Mark {
-    let byteCount: Int
-    let symbolCount: Int
-    let depth: Int
-    let failure: ArchiveError?
+    writer = ValueWriter(limits: limits, symbols: SymbolCollector(limits: limits))
+    for key in keys { _ = writer.symbols.intern(key) }
   }
 
   /// Adds a record; if anything throws, nothing of it remains.
@@ -67,11 +44,10 @@ public final class RecordBuilder {
     isAppending = true
     defer { isAppending = false }
     writer.failure = nil
-    let start = mark
-    let encoder = KeyedEncoder(self)
+    let start = writer.mark
+    writer.output.writeInteger(record)
+    let encoder = KeyedEncoder(writer)
     do {
-      writer.output.writeInteger(record)
-      encoder.openMap()
       try body(encoder)
       encoder.close()
       if let failure = writer.failure { throw failure }
@@ -84,7 +60,8 @@ public final class RecordBuilder {
       index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
     } catch {
       encoder.abandon()
-      mark = start
+      writer.goBack(to: start)
+      writer.failure = nil
       throw error
     }
   }
@@ -101,7 +78,8 @@ public final class RecordBuilder {
         throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
       }
     }
-    return RecordBatch(frames: writer.output.bytes, index: sorted, symbols: symbols.encoded)
+    return RecordBatch(
+      frames: writer.output.bytes, index: sorted, symbols: writer.symbols.table.encoded)
   }
 }
 

@@ -4,6 +4,10 @@ struct ByteWriter: Sendable {
 
   var count: Int { bytes.count }
 
+  func bytes(from offset: Int) -> [UInt8] {
+    Array(bytes[offset...])
+  }
+
   mutating func writeByte(_ byte: UInt8) {
     bytes.append(byte)
   }
