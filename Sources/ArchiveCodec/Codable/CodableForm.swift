@@ -23,25 +23,23 @@ enum CodableForm {
 ///
 /// Asking whether a type conforms to a protocol costs more than writing a
 /// number, and an array asks for every element.
-struct CodableForms {
+final class CodableForms {
   private var known: [(type: ObjectIdentifier, form: CodableForm)?] = Array(
     repeating: nil, count: 32)
 
   subscript(type: Any.Type) -> CodableForm {
-    mutating get {
-      let identifier = ObjectIdentifier(type)
-      // Types are addresses, aligned to more than 16 bytes.
-      let place = (identifier.hashValueOfAddress >> 4) % known.count
-      if let entry = known[place], entry.type == identifier { return entry.form }
-      let form = CodableForm(type)
-      known[place] = (identifier, form)
-      return form
-    }
+    let identifier = ObjectIdentifier(type)
+    // Types are addresses, and have their own 16 bytes at least.
+    let place = Int(UInt(bitPattern: identifier) >> 4 % UInt(known.count))
+    if let entry = known[place], entry.type == identifier { return entry.form }
+    let form = CodableForm(type)
+    // Taken out to be changed, so that reading needs no exclusivity check.
+    var changed = known
+    known = []
+    changed[place] = (identifier, form)
+    known = changed
+    return form
   }
-}
-
-extension ObjectIdentifier {
-  fileprivate var hashValueOfAddress: Int { Int(UInt(bitPattern: self) >> 1) }
 }
 
 /// A standard type whose own coding is replaced, see ``CodableForm``.

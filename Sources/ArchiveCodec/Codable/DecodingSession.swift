@@ -12,7 +12,7 @@ final class DecodingSession {
   let rootPath: [any CodingKey]
   private let callLimit: Int
   private var callDepth = 0
-  private var forms = CodableForms()
+  private let forms = CodableForms()
 
   init(
     _ bytes: [UInt8], at root: Int, path: [any CodingKey], symbols: SymbolTable,

@@ -1,7 +1,7 @@
 /// What all encoders of one Codable value share.
 final class EncodingSession {
   let userInfo: [CodingUserInfoKey: any Sendable]
-  private var forms = CodableForms()
+  private let forms = CodableForms()
   /// The writer of the value, then those of nested containers that have bytes
   /// of their own until their place is known.
   private var writers: [ValueWriter]

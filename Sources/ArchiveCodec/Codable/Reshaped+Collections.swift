@@ -74,9 +74,9 @@ extension ValueEncoder {
   }
 }
 
-extension ByteWriter {
+extension ByteBuffer {
   /// Puts pieces of the bytes after `start` in the order of their bytes.
-  fileprivate mutating func sortRuns(from start: Int, endingAt ends: [Int]) {
+  fileprivate func sortRuns(from start: Int, endingAt ends: [Int]) {
     let tail = bytes(from: start)
     let runs = ends.indices.map { (index: Int) in
       tail[(index == 0 ? 0 : ends[index - 1] - start)..<ends[index] - start]

@@ -115,11 +115,13 @@ extension ValueEncoder {
     let before = (mark: session.mark(writer), map: map, nested: nested.count)
     do {
       try checkFailure()
+      var map = map
       if isInline {
         try map.writeKey(inline: key.stringValue, to: writer)
       } else {
         try map.writeKey(key.stringValue, to: writer)
       }
+      self.map = map
       try write()
       try checkFailure()
     } catch {

@@ -55,8 +55,10 @@ public final class RecordBuilder {
       guard length <= limits.recordByteCount else {
         throw ArchiveError(.limitExceeded, subject: "bytes of a record")
       }
-      writer.output.insert(
-        FrameKind.record.header(payloadByteCount: length), at: start.byteCount)
+      let end = writer.output.count
+      writer.output.writeByte(FrameKind.record.rawValue)
+      writer.output.writeVarint(UInt64(length))
+      writer.output.moveEnd(from: end, to: start.byteCount)
       index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
     } catch {
       encoder.abandon()

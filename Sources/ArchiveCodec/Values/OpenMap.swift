@@ -3,7 +3,7 @@ struct OpenMap {
   /// Where the first entry begins.
   let start: Int
   private(set) var count = 0
-  private var lastSymbol: UInt32?
+  private var lastSymbol = -1
   /// False once that an entry did not follow its predecessor in key order.
   private var isInOrder = true
 
@@ -23,9 +23,9 @@ struct OpenMap {
     }
     if let symbol = writer.symbols.intern(key) {
       writer.output.writeKey(symbol: symbol)
-      if let lastSymbol, lastSymbol >= symbol { isInOrder = false }
-      lastSymbol = symbol
-      writer.symbolsUsed = max(writer.symbolsUsed, Int(symbol) + 1)
+      if lastSymbol >= symbol { isInOrder = false }
+      lastSymbol = Int(symbol)
+      if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
     } else {
       writer.output.writeKey(inline: key)
       isInOrder = false
@@ -50,10 +50,10 @@ struct OpenMap {
   }
 }
 
-extension ByteWriter {
+extension ByteBuffer {
   /// Puts the entries of a map in key order and drops all but the last of
   /// equal keys; returns how many are left.
-  fileprivate mutating func sortEntries(from start: Int) -> Int {
+  fileprivate func sortEntries(from start: Int) -> Int {
     struct Entry {
       let key: ValueKey
       let bytes: Range<Int>

@@ -9,7 +9,7 @@ extension ValueWriter {
 
   var mark: Mark {
     Mark(
-      byteCount: output.count, symbolCount: symbols.table.names.count, symbolsUsed: symbolsUsed,
+      byteCount: output.count, symbolCount: symbols.count, symbolsUsed: symbolsUsed,
       depth: depth)
   }
 

@@ -9,7 +9,7 @@ internal import Foundation
 /// It is a class so that passing it on costs no exclusivity check: several
 /// encoders write into one, in turns.
 public final class ValueWriter {
-  var output = ByteWriter()
+  let output = ByteBuffer()
   let limits: ArchiveLimits
   let symbols: SymbolCollector
   /// The first thing that could not be written; finishing the record throws it.
@@ -101,10 +101,16 @@ public final class ValueWriter {
   }
 
   func writePackedIntegers<Integer: FixedWidthInteger & Sendable>(_ values: [Integer]) {
-    let low = min(values.min() ?? 0, 0)
-    let high = max(values.max() ?? 0, 0)
-    let element = PackedElement(
-      holding: Int64(truncatingIfNeeded: low), through: UInt64(truncatingIfNeeded: high))
+    var low: Int64 = 0
+    var high: UInt64 = 0
+    for value in values {
+      if value < 0 {
+        low = min(low, Int64(truncatingIfNeeded: value))
+      } else {
+        high = max(high, UInt64(truncatingIfNeeded: value))
+      }
+    }
+    let element = PackedElement(holding: low, through: high)
     startPackedArray(element, count: values.count)
     for value in values {
       output.writeLowBytes(of: UInt64(truncatingIfNeeded: value), count: element.byteCount)
@@ -127,15 +133,15 @@ public final class ValueWriter {
   /// Puts the tag, the count and the length before the elements since `start`.
   func closeContainer(_ kind: Container, count: Int, from start: Int) {
     depth -= 1
-    var header = ByteWriter()
+    let end = output.count
     if count < kind.smallTags.count {
-      header.writeByte(kind.smallTags.lowerBound + UInt8(count))
+      output.writeByte(kind.smallTags.lowerBound + UInt8(count))
     } else {
-      header.writeByte(kind.largeTag)
-      header.writeVarint(UInt64(count))
+      output.writeByte(kind.largeTag)
+      output.writeVarint(UInt64(count))
     }
-    header.writeVarint(UInt64(output.count - start))
-    output.insert(header.bytes, at: start)
+    output.writeVarint(UInt64(end - start))
+    output.moveEnd(from: end, to: start)
   }
 
   func fail(_ error: ArchiveError) {
