@@ -109,7 +109,7 @@ extension Archive {
           throw ArchiveError(.inputOutput, subject: "encoding")
         }
         try drain()
-        let symbols = builder.symbols.encoded(from: 0)
+        let symbols = builder.symbols(from: 0)
         return (try writer.finish(symbols: symbols, schema: schema), count)
       }
     } catch {

@@ -15,6 +15,7 @@ struct IndexBlocks {
   }
 
   private static let blockCount = 1 << 16
+  private static let partCount = 1 << 10
 
   private var blocks: [[Packed]] = []
   private(set) var count = 0
@@ -50,16 +51,14 @@ struct IndexBlocks {
       }
     }
     for block in blocks {
-      var writer = ByteWriter()
-      for (place, entry) in block.enumerated() {
-        writer.writeInteger(entry.record)
-        writer.writeInteger(entry.place)
-        if place.isMultiple(of: 1024) {
-          try body(writer.bytes)
-          writer.truncate(to: 0)
+      for start in stride(from: 0, to: block.count, by: Self.partCount) {
+        var writer = ByteWriter()
+        for entry in block[start..<min(start + Self.partCount, block.count)] {
+          writer.writeInteger(entry.record)
+          writer.writeInteger(entry.place)
         }
+        try body(writer.bytes)
       }
-      try body(writer.bytes)
     }
   }
 }

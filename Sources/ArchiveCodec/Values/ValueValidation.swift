@@ -44,6 +44,8 @@ extension ByteReader {
     var previousKey: ValueKey?
     /// Filled when the first inline key follows symbols.
     var symbolsUsed: Set<UInt32>?
+    /// The inline keys that could be written in two ways.
+    var namesBeyondASCII: Set<String> = []
   }
 
   private func peekValueHeader() throws(ArchiveError) -> ValueHeader {
@@ -62,6 +64,10 @@ extension ByteReader {
     if case .inline(let range) = key {
       guard let name = String(validating: bytes[range], as: UTF8.self) else {
         throw malformed(at: start)
+      }
+      // Two spellings of one key: equal as Swift strings, not as bytes.
+      if !name.utf8.allSatisfy({ $0 < 0x80 }), !map.namesBeyondASCII.insert(name).inserted {
+        throw ArchiveError(.malformed, offset: start, subject: "equal keys")
       }
       if let number = symbols.number(of: name) {
         let used: Set<UInt32>
