@@ -304,7 +304,7 @@ final class JournalTests: XCTestCase {
   func testAChildProcessCannotAppend() throws {
     let archives = try archives.get()
     let writer = try ArchiveWriter(
-      MemoryStorage(), key: archives.key, context: archives.context,
+      MemoryStorage(), with: .key(archives.key), context: archives.context,
       process: SystemCall.processIdentifier + 1)
     XCTAssertEqual(archiveError { try write(writer, [1: "one"]) }?.code, .forked)
   }

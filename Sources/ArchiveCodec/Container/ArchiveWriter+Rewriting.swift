@@ -15,9 +15,12 @@ extension ArchiveWriter {
   }
 
   /// The frames are copied as they are: the new file keeps the names' numbers.
-  func compact(_ state: inout State) throws(ArchiveError) {
+  ///
+  /// With slots, only they open the new file, which has a new data key.
+  func compact(_ state: inout State, slots: [NewSlot]? = nil) throws(ArchiveError) {
     guard let archive = state.open?.archive else { return }
-    _ = try replace(schema: nil, archive.history.symbols, &state) { writer throws(ArchiveError) in
+    _ = try replace(schema: nil, archive.history.symbols, slots: slots, &state) {
+      writer throws(ArchiveError) in
       var count = 0
       try archive.visitFrames { (record, read) throws(ArchiveError) in
         let frame = try read()
@@ -29,27 +32,47 @@ extension ArchiveWriter {
   }
 
   private func replace(
-    schema: UInt32?, _ symbols: SymbolTable, _ state: inout State,
+    schema: UInt32?, _ symbols: SymbolTable, slots: [NewSlot]? = nil, _ state: inout State,
     _ body: (SnapshotWriter) throws(ArchiveError) -> Int
   ) throws(ArchiveError) -> Archive.Summary {
     let old = state.open?.archive
+    let file = try newFile(slots: slots, after: state.open)
     var summary: Archive.Summary?
     try storage.replace { sink throws(ArchiveError) in
-      let writer = try SnapshotWriter(
-        key: key, context: context, replacing: old?.version, random: random, moment: .now,
-        sink: sink)
+      let writer = try SnapshotWriter(file, random: random, moment: .now, sink: sink)
       let count = try body(writer)
       let version = try writer.finish(
         symbols: symbols.encoded(from: 0), schema: schema ?? old?.schema ?? 0)
       summary = Archive.Summary(
         version: version, byteCount: writer.byteCount, recordCount: count)
     }
-    state = State(
-      open: try Self.openFile(
-        storage, key: key, context: context, limits: limits, recovery: .strict))
+    try reopen(file, &state)
     guard let summary, state.open?.archive.version == summary.version else {
       throw ArchiveError(.inputOutput, subject: "storage wrote nothing")
     }
     return summary
+  }
+
+  private func newFile(
+    slots: [NewSlot]?, after old: State.Open?
+  ) throws(ArchiveError) -> UnlockedHeader {
+    if slots == nil, let old {
+      return try old.keys.successor(replacing: old.archive.version, random: random)
+    }
+    return try UnlockedHeader(
+      making: slots ?? firstSlots, context: context, replacing: old?.archive.version,
+      random: random)
+  }
+
+  /// Goes on with a file that this writer has just put in place.
+  func reopen(_ file: UnlockedHeader, _ state: inout State) throws(ArchiveError) {
+    let open = try Self.openFile(storage, limits: limits, recovery: .strict) {
+      (stored) throws(ArchiveError) in
+      guard file.matches(stored) else {
+        throw ArchiveError(.inputOutput, subject: "storage wrote something else")
+      }
+      return file
+    }
+    state = State(open: open)
   }
 }

@@ -3,7 +3,7 @@
 /// It holds one chunk and 16 bytes for each record.
 final class CommitWriter {
   private let sink: any ArchiveSink
-  private let keys: FileKeys
+  private let keys: UnlockedHeader
   private let header: CommitHeader
   private let cipher: ChunkCipher
   private let previous: ArchiveVersion
@@ -20,7 +20,7 @@ final class CommitWriter {
   /// Writes the header of the commit that follows `previous` in the chain; the
   /// witness is something that no other commit shares.
   init(
-    flags: UInt32, after previous: ArchiveVersion, keys: FileKeys, chunkByteCount: Int,
+    flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, chunkByteCount: Int,
     random: RandomSource, witness: [UInt8], sink: any ArchiveSink
   ) throws(ArchiveError) {
     guard previous.generation < .max else {
@@ -116,14 +116,5 @@ final class CommitWriter {
   private func write(_ bytes: [UInt8]) throws(ArchiveError) {
     try sink.write(bytes)
     byteCount += bytes.count
-  }
-}
-
-/// The keys of one file, for all who read and write its commits.
-final class FileKeys: Sendable {
-  let schedule: KeySchedule
-
-  init(_ schedule: consuming KeySchedule) {
-    self.schedule = schedule
   }
 }

@@ -12,6 +12,9 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
   private let memory: SecretMemory
   let count: Int
 
+  /// More than BLAKE2b, the deepest caller with secrets on the stack, uses.
+  private static let wipedStackByteCount = 2048
+
   /// Takes memory and lets the body fill it.
   init(
     count: Int, _ fill: (UnsafeMutableRawPointer) throws(ArchiveError) -> Void
@@ -23,6 +26,8 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
       memory.giveBack()
       throw error
     }
+    // What the body called may have left a copy on the stack.
+    sodium_stackzero(Self.wipedStackByteCount)
     unsafe sodium_mprotect_readonly(memory.base)
     self.memory = memory
     self.count = count
@@ -30,6 +35,12 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   init(_ random: RandomSource, count: Int) throws(ArchiveError) {
     try unsafe self.init(count: count) { unsafe random.fill($0, count) }
+  }
+
+  func copy() throws(ArchiveError) -> SecretBytes {
+    try unsafe SecretBytes(count: count) {
+      unsafe $0.copyMemory(from: memory.base, byteCount: count)
+    }
   }
 
   deinit {
