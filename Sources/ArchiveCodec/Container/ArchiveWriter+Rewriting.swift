@@ -38,7 +38,7 @@ extension ArchiveWriter {
     let old = state.open?.archive
     let file = try newFile(slots: slots, after: state.open)
     var summary: Archive.Summary?
-    try storage.replace { sink throws(ArchiveError) in
+    try replaceStorage(&state) { sink throws(ArchiveError) in
       let writer = try SnapshotWriter(file, random: random, moment: .now, sink: sink)
       let count = try body(writer)
       let version = try writer.finish(
@@ -51,6 +51,30 @@ extension ArchiveWriter {
       throw ArchiveError(.inputOutput, subject: "storage wrote nothing")
     }
     return summary
+  }
+
+  /// Replaces the file; after a failure, appends only if the old one is there.
+  ///
+  /// A replacement may fail when the new file is already in place, but not for
+  /// good. What were appended to either of them could be lost then.
+  func replaceStorage(
+    _ state: inout State, _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    do {
+      try storage.replace(body)
+    } catch {
+      if !isInPlace(state.open) { state.poison = ArchiveError(.poisoned) }
+      throw error
+    }
+  }
+
+  private func isInPlace(_ open: State.Open?) -> Bool {
+    do {
+      guard let file = try storage.open() else { return open == nil }
+      return open?.keys.matches(try StoredHeader(reading: file)) ?? false
+    } catch {
+      return false
+    }
   }
 
   private func newFile(

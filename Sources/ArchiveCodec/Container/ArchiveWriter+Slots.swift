@@ -78,7 +78,7 @@ extension ArchiveWriter {
       let changed = try open.keys.changingSlots(removing: old, adding: new, random: random)
       let file = try storedFile(open)
       let body = open.keys.header.byteCount..<open.archive.history.end
-      try storage.replace { sink throws(ArchiveError) in
+      try replaceStorage(&state) { sink throws(ArchiveError) in
         try sink.write(changed.encoded)
         try Self.copy(body, of: file, to: sink)
       }
