@@ -39,20 +39,19 @@ enum ArchiveWriting {
   }
 
   static func runInThisProcess(recordCount: Int) throws {
-    let directory = FileManager.default.temporaryDirectory.appending(
-      path: "benchmark-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let directory = try TemporaryDirectory()
+    defer { directory.remove() }
     let products = Catalog(productCount: 1_000).products
-    let builder = RecordBuilder()
-    for number in 0..<recordCount {
-      try builder.append(record: UInt64(number + 1)) {
-        products[number % products.count].encode(with: $0)
+    let summary = try Archive.write(
+      to: FileStorage(path: directory.path("large.rka")), key: try ArchiveKey(),
+      context: ArchiveContext(["org.example.catalog", "large"])
+    ) { records in
+      for number in 0..<recordCount {
+        try records.append(record: UInt64(number + 1)) {
+          products[number % products.count].encode(with: $0)
+        }
       }
     }
-    let storage = FileStorage(path: directory.appending(path: "large.rka").path)
-    let summary = try Archive.write(
-      try builder.finish(), to: storage, key: try ArchiveKey(),
-      context: ArchiveContext(["org.example.catalog", "large"]))
     let outcome = Outcome(archiveByteCount: summary.byteCount, peakByteCount: try peakMemory())
     try FileHandle.standardOutput.write(contentsOf: JSONEncoder().encode(outcome))
   }

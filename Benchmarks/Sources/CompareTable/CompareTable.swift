@@ -26,7 +26,7 @@ enum CompareTable {
     rows += await measure("Trees of nodes") { try await TreeRows.measure(&noise) }
     rows += await measure("Keyed records") { try await RecordRows.measure(&noise) }
     rows += CodableRows.rows
-    rows += AppendRows.rows
+    rows += await measure("Appending") { try await AppendRows.measure(&noise) }
     rows += await measure("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
     rows += await measure("Trees of a million nodes") { try await GrowthRows.measure(&noise) }
     rows += await measure("An archive of 1 GiB") { try ArchiveWriting.rows() }

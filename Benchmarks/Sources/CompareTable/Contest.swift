@@ -38,18 +38,20 @@ struct Contest {
   /// Times are medians in microseconds; the ratio is the median of those of
   /// the rounds.
   func row(
-    _ what: String, unit: String = "µs per node", against peer: Int, goal: Goal,
+    _ what: String, unit: String = "µs per node", by time: KeyPath<Sample, Double> = \.wall,
+    against peer: Int, goal: Goal,
     _ noise: inout Noise
   ) -> Row {
-    let ratios = zip(times(0), times(peer)).map { goal.ratio(ours: $0, peer: $1) }
-    noise.add(what, ratios, samples[0] + samples[peer])
+    let ratios = zip(times(0, time), times(peer, time)).map { goal.ratio(ours: $0, peer: $1) }
+    // What is given as processor time may wait for the disk, which is no noise.
+    noise.add(what, ratios, time == \.wall ? samples[0] + samples[peer] : [])
     return Row(
-      "\(what), \(unit)", ours: times(0).median, peer: times(peer).median,
+      "\(what), \(unit)", ours: times(0, time).median, peer: times(peer, time).median,
       ratio: ratios.median, goal: goal)
   }
 
-  private func times(_ contestant: Int) -> [Double] {
-    samples[contestant].map { $0.wall * 1e6 / Double(nodeCounts[contestant]) }
+  private func times(_ contestant: Int, _ time: KeyPath<Sample, Double>) -> [Double] {
+    samples[contestant].map { $0[keyPath: time] * 1e6 / Double(nodeCounts[contestant]) }
   }
 }
 

@@ -6,13 +6,13 @@ enum GrowthRows {
     let small = try KeptCatalog(Catalog(productCount: 10_000))
     let large = try KeptCatalog(Catalog(productCount: 1_000_000))
     let saving = try await Contest(
-      rounds: 3, sampleTime: 1,
+      rounds: 5, sampleTime: 1,
       [
         .init(nodeCount: 1_000_000) { try await large.save() },
         .init(nodeCount: 10_000) { try await small.save() },
       ])
     let restoring = try await Contest(
-      rounds: 3, sampleTime: 1,
+      rounds: 5, sampleTime: 1,
       [
         .init(nodeCount: 1_000_000) { try await large.restore() },
         .init(nodeCount: 10_000) { try await small.restore() },

@@ -18,6 +18,16 @@ struct Row {
     met = goal.isMet(ratio)
   }
 
+  /// A row of a number with a bound, which stands where the peer would.
+  init(_ what: String, ours: Double, bound: Double, goal: String, met: Bool) {
+    self.what = what
+    self.ours = ours
+    peer = bound
+    ratio = ours / bound
+    self.goal = goal
+    self.met = met
+  }
+
   /// A row that cannot be measured, which is a goal missed.
   init(_ what: String, notMeasured reason: String, goal: String) {
     self.what = "\(what): not measured: \(reason)"
