@@ -36,8 +36,8 @@ extension ArchiveWriter {
     var summary: Archive.Summary?
     try storage.replace { sink throws(ArchiveError) in
       let writer = try SnapshotWriter(
-        key: key, context: context, replacing: old?.version, random: random, moment: .now,
-        sink: sink)
+        key: key, context: context, replacing: old?.version, random: random,
+        moment: moment ?? .now, sink: sink)
       let count = try body(writer)
       let version = try writer.finish(
         symbols: symbols.encoded(from: 0), schema: schema ?? old?.schema ?? 0)
