@@ -152,9 +152,6 @@ enum ContentVectors {
       try vector("frame-after-footer", "A frame after the footer.", .malformed, .opening) {
         $0.order.append(.raw([0, 1]))
       },
-      try vector("frame-no-frames", "One byte of content.", .malformed, .opening) {
-        $0.order = [.raw([7])]
-      },
     ]
   }
 
@@ -236,10 +233,11 @@ enum ContentVectors {
       try fields("past", "A field that ends after the footer.", .malformed, [1, 0, 9, 0, 0, 0, 1]),
       try fields("short", "Half a field.", .malformed, [1, 0, 0]),
       try vector("footer-varint", "A number longer than needed.", .malformed) { content in
-        content.order = [
-          .records, .symbols, .index,
-          .raw([7] + Bytes.varint(8) + Bytes.varint(0, byteCount: 2) + [1, 1, 1, 1, 1, 1]),
-        ]
+        content.records = []
+        content.footerPayload = Bytes.varint(0, byteCount: 2) + [1, 1, 5, 11, 19, 1]
+      },
+      try vector("footer-empty", "A footer without numbers.", .malformed) {
+        $0.footerPayload = []
       },
     ]
   }

@@ -23,6 +23,8 @@ struct HostileContent {
   /// offset and bytes of the symbols and of the index.
   var editFooter: (inout [UInt64]) -> Void = { _ in }
   var extensionFields: [UInt8] = []
+  /// Takes the place of the numbers and the fields.
+  var footerPayload: [UInt8]?
 
   init() {}
 
@@ -67,7 +69,7 @@ struct HostileContent {
           indexRange.lowerBound, indexRange.count,
         ].map { UInt64($0) }
         editFooter(&numbers)
-        _ = append(7, numbers.flatMap(Self.varint) + extensionFields)
+        _ = append(7, footerPayload ?? numbers.flatMap(Self.varint) + extensionFields)
         footerByteCount = content.count - start
       case .raw(let bytes): content += bytes
       }

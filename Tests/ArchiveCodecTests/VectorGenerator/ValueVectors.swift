@@ -69,7 +69,8 @@ enum ValueVectors {
       try vector("array-long", "One element in the long form.", [0xAC, 3, 3, 0]),
       try vector("map-long", "No entries in the long form.", [0xAD, 1, 1]),
       try vector("array-more", "Two elements where one is counted.", [0x81, 5, 0, 0]),
-      try vector("array-fewer", "One element where two are counted.", [0x82, 3, 0]),
+      try vector("array-fewer", "One element where two are counted.", [0x82, 5, 0x51, 0x61]),
+      try vector("array-count", "Two elements in one byte.", [0x82, 3, 0]),
       try vector("array-past", "An array that ends after its map.", [0x81, 9, 0]),
       try vector("array-inside", "A string that ends after its array.", [0x81, 5, 0x52, 0x61]),
       try vector(
