@@ -44,6 +44,8 @@ extension ByteReader {
     var previousKey: ValueKey?
     /// Filled when the first inline key follows symbols.
     var symbolsUsed: Set<UInt32>?
+    /// Filled when the first inline key comes that is not ASCII.
+    var inlineNames: Set<String>?
   }
 
   private func peekValueHeader() throws(ArchiveError) -> ValueHeader {
@@ -68,29 +70,36 @@ extension ByteReader {
         if let known = map.symbolsUsed {
           used = known
         } else {
-          used = try symbolKeys(from: map.start, to: start, limits: limits)
+          used = try keys(from: map.start, to: start, limits: limits).symbols
         }
         guard !used.contains(number) else { throw malformed(at: start) }
         map.symbolsUsed = used
       }
+      // The order of bytes tells ASCII names apart, but one name may have two
+      // spellings, one of which may be ASCII.
+      if map.inlineNames == nil, !name.utf8.allSatisfy({ $0 < 0x80 }) {
+        map.inlineNames = try keys(from: map.start, to: start, limits: limits).names
+      }
+      guard map.inlineNames?.insert(name).inserted ?? true else { throw malformed(at: start) }
     }
     map.previousKey = key
   }
 
-  /// The symbols among the keys of a map, whose entries were already checked.
-  private func symbolKeys(
+  /// The keys of a map, whose entries were already checked.
+  private func keys(
     from start: Int, to end: Int, limits: ArchiveLimits
-  ) throws(ArchiveError) -> Set<UInt32> {
+  ) throws(ArchiveError) -> (symbols: Set<UInt32>, names: Set<String>) {
     var reader = ByteReader(bytes, from: start, to: end)
-    var used: Set<UInt32> = []
+    var symbols: Set<UInt32> = []
+    var names: Set<String> = []
     while !reader.isAtEnd {
-      guard case .symbol(let number) = try reader.readKey(limits: limits, symbolCount: .max) else {
-        break
+      switch try reader.readKey(limits: limits, symbolCount: .max) {
+      case .symbol(let number): symbols.insert(number)
+      case .inline(let range): names.insert(String(decoding: bytes[range], as: UTF8.self))
       }
-      used.insert(number)
       _ = try reader.readValueHeader()
     }
-    return used
+    return (symbols, names)
   }
 
   private mutating func checkedValueHeader(

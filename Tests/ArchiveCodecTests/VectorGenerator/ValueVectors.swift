@@ -121,6 +121,16 @@ enum ValueVectors {
         "normalization", "An inline key in two normalizations.", inline("e\u{301}"),
         inline("\u{e9}")),
       try vector(
+        "keys-normalization-inside", "The same in a dictionary.",
+        Bytes.entries([inline("e\u{301}") + [1], inline("\u{e9}") + [2]])),
+      try vector(
+        "keys-normalization-ascii", "The letter K and the Kelvin sign, which is another spelling.",
+        Bytes.entries([inline("A") + [1], inline("K") + [2], inline("\u{212a}") + [3]])),
+      try vector(
+        "keys-not-ascii", "Keys that differ, which is allowed.",
+        Bytes.entries([inline("e") + [1], inline("\u{e8}") + [2], inline("\u{e9}") + [3]]),
+        expecting: nil),
+      try vector(
         "key-symbol-unknown", "A symbol that is not in the table.",
         record: Bytes.entries([Bytes.symbolKey(2) + [0]])),
       try vector(
