@@ -108,6 +108,23 @@ extension ArchiveError {
       "The key does not open this archive. Use the key that it was written with,"
         + " or move away the archive if it belongs to another app.")
 
+    /// No slot of the archive that was tried opens with this passphrase.
+    public static let wrongPassphrase = Code(
+      "wrongPassphrase",
+      "The passphrase does not open this archive. Check how it is spelled and try again.")
+
+    /// The passphrase has no bytes.
+    public static let passphraseEmpty = Code(
+      "passphraseEmpty", "An empty passphrase protects nothing. Ask for another one.")
+
+    /// After this, no key and no passphrase would open the archive.
+    public static let lastSlot = Code(
+      "lastSlot", "Nothing would open the archive any more. Add another key or passphrase first.")
+
+    /// The archive has no such slot any more.
+    public static let slotMissing = Code(
+      "slotMissing", "The archive does not have this slot. List its slots again.")
+
     /// The key is right, but the archive belongs to another context.
     public static let wrongContext = Code(
       "wrongContext",

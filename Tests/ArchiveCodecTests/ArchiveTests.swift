@@ -216,15 +216,17 @@ final class ArchiveTests: XCTestCase {
       XCTAssertEqual(code(10..<12, [UInt8(length & 255), UInt8(length >> 8)]), .damaged)
     }
     // Everything else that is no part of a key is under the header MAC.
-    for position in Array(9..<10) + Array(16..<24) + Array(156..<164) + Array(244..<252) {
+    for position in Array(9..<10) + Array(16..<24) + Array(56..<112) + Array(156..<164)
+      + Array(244..<252)
+    {
       XCTAssertEqual(code(position..<position + 1, [bytes[position] ^ 1]), .damaged, "\(position)")
     }
     let zeros = Array(27..<32) + Array(112..<128) + Array(130..<132) + Array(252..<256)
     for position in zeros {
       XCTAssertEqual(code(position..<position + 1, [1]), .unsupportedFeature, "\(position)")
     }
-    // What every key depends on fits no key any more.
-    for position in 40..<112 {
+    // What the slots depend on fits no key any more.
+    for position in 40..<56 {
       XCTAssertEqual(code(position..<position + 1, [bytes[position] ^ 1]), .wrongKey, "\(position)")
     }
   }

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -304,7 +305,7 @@ final class JournalTests: XCTestCase {
   func testAChildProcessCannotAppend() throws {
     let archives = try archives.get()
     let writer = try ArchiveWriter(
-      MemoryStorage(), key: archives.key, context: archives.context,
+      MemoryStorage(), with: .key(archives.key), context: archives.context,
       process: SystemCall.processIdentifier + 1)
     XCTAssertEqual(archiveError { try write(writer, [1: "one"]) }?.code, .forked)
   }
@@ -350,8 +351,8 @@ final class JournalTests: XCTestCase {
 
   func testAFailedWriteLeavesTheStateBeforeAndTheNextOneSucceeds() throws {
     let storage = FaultyStorage { call, number in
-      // The first replace is call 1, the write of the next change call 2.
-      call == .write && number == 2 ? ArchiveError(.storageFull) : nil
+      // The first replace is calls 1 and 2, the write of the next change call 3.
+      call == .write && number == 3 ? ArchiveError(.storageFull) : nil
     }
     let writer = try writer(storage)
     try write(writer, [1: "one"])
@@ -363,9 +364,30 @@ final class JournalTests: XCTestCase {
       try texts(try open(try XCTUnwrap(storage.bytes))), [1: "one", 3: "three"])
   }
 
+  func testAReplacementThatFailsLateAllowsNoAppendUntilItIsRepeated() throws {
+    for call in [FaultyStorage.Call.replace, .publish] {
+      let fails = Mutex(false)
+      let storage = FaultyStorage { other, _ in
+        other == call && fails.withLock { $0 } ? ArchiveError(.inputOutput) : nil
+      }
+      let writer = try writer(storage)
+      try write(writer, [1: "one"])
+      fails.withLock { $0 = true }
+      XCTAssertEqual(archiveError { try writer.compact() }?.code, .inputOutput)
+      fails.withLock { $0 = false }
+      if call == .publish {
+        XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.code, .poisoned)
+        try writer.compact()
+      }
+      try write(writer, [3: "three"])
+      XCTAssertEqual(
+        try texts(try open(try XCTUnwrap(storage.durableBytes))), [1: "one", 3: "three"])
+    }
+  }
+
   func testAFailedSyncPoisonsTheFileUntilItIsRewritten() throws {
     let storage = FaultyStorage { call, number in
-      call == .sync && number == 3 ? ArchiveError(.inputOutput, systemError: 5) : nil
+      call == .sync && number == 4 ? ArchiveError(.inputOutput, systemError: 5) : nil
     }
     let writer = try writer(storage)
     try write(writer, [1: "one"])

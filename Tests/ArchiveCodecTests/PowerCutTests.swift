@@ -65,6 +65,12 @@ final class PowerCutTests: XCTestCase {
       guard let durable = storage.durableBytes, let bytes = storage.bytes else { continue }
       let synced = zip(durable, bytes).prefix { $0 == $1 }.count
       let least = try value(durable)
+      guard bytes.starts(with: durable) else {
+        // A new file that was synced, but whose name is not there for good: the
+        // cut leaves the old one or the new one.
+        XCTAssertTrue((least...acknowledged + 1).contains(try value(bytes)))
+        continue
+      }
       for _ in 0..<60 {
         var left = bytes
         // Each sector that was not synced is there, zero, or stale.

@@ -17,6 +17,8 @@ package final class FaultyStorage: ArchiveStorage {
 
   package enum Call: Hashable, Sendable {
     case write, truncate, sync, replace
+    /// The new content is there when it fails, but not for good.
+    case publish
   }
 
   fileprivate let state: Mutex<State>
@@ -67,10 +69,9 @@ package final class FaultyStorage: ArchiveStorage {
     let sink = CollectingSink()
     try body(sink)
     try begin(.replace)
-    state.withLock { state in
-      state.bytes = sink.bytes
-      state.durable = sink.bytes
-    }
+    state.withLock { $0.bytes = sink.bytes }
+    try begin(.publish)
+    state.withLock { $0.durable = $0.bytes }
   }
 
   package func remove() throws(ArchiveError) {

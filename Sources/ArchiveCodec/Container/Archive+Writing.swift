@@ -26,26 +26,28 @@ extension Archive {
   /// - Parameters:
   ///   - records: All records of the archive.
   ///   - storage: Where the archive goes.
-  ///   - key: The key that will open it.
+  ///   - slots: The keys and passphrases that will open it: 1 to 8, and at
+  ///     most 2 passphrases.
   ///   - context: The context that will open it.
   ///   - replacing: The version of the archive that this one replaces.
   ///   - schema: A number of the application's own, for its migrations.
   /// - Returns: What was written.
   /// - Throws: ``ArchiveError``: what the storage throws, `malformed` if the
-  ///   records continue another archive, and `cryptographyUnavailable`. If the
-  ///   new archive could not be put in place, the stored one is unchanged.
-  /// - Complexity: O(*n*) in the size of the records.
+  ///   records continue another archive, `lastSlot` for no slots,
+  ///   `limitExceeded` for too many, and `cryptographyUnavailable`. If the new archive could not be put in place, the stored one is unchanged.
+  /// - Complexity: O(*n*) in the size of the records, and the cost of each
+  ///   passphrase.
   public static func write(
-    _ records: RecordBatch, to storage: any ArchiveStorage, key: ArchiveKey,
+    _ records: RecordBatch, to storage: any ArchiveStorage, slots: [NewSlot],
     context: ArchiveContext, replacing: ArchiveVersion? = nil, schema: UInt32 = 0
   ) throws(ArchiveError) -> Summary {
     try write(
-      records, to: storage, key: key, context: context, replacing: replacing, schema: schema,
+      records, to: storage, slots: slots, context: context, replacing: replacing, schema: schema,
       random: .system, moment: .now)
   }
 
   package static func write(
-    _ records: RecordBatch, to storage: any ArchiveStorage, key: ArchiveKey,
+    _ records: RecordBatch, to storage: any ArchiveStorage, slots: [NewSlot],
     context: ArchiveContext, replacing: ArchiveVersion?, schema: UInt32, random: RandomSource,
     moment: Moment
   ) throws(ArchiveError) -> Summary {
@@ -53,7 +55,7 @@ extension Archive {
       throw ArchiveError(.malformed, subject: "the records continue another archive")
     }
     return try replace(
-      storage, key: key, context: context, replacing: replacing, random: random, moment: moment
+      storage, slots: slots, context: context, replacing: replacing, random: random, moment: moment
     ) { writer throws(ArchiveError) in
       try writer.append(records.frames, records.index)
       return (try writer.finish(symbols: records.symbols, schema: schema), records.count)
@@ -66,7 +68,7 @@ extension Archive {
   /// For archives that are too large to be held in memory: it takes 16 bytes
   /// for each record, the names of the keys, and two buffers.
   ///
-  ///     try Archive.write(to: storage, key: key, context: context) { records in
+  ///     try Archive.write(to: storage, slots: [.key(key)], context: context) { records in
   ///       for row in table {
   ///         try records.append(record: row.id) { $0.encode(row.text, forKey: "text") }
   ///       }
@@ -74,7 +76,8 @@ extension Archive {
   ///
   /// - Parameters:
   ///   - storage: Where the archive goes.
-  ///   - key: The key that will open it.
+  ///   - slots: The keys and passphrases that will open it: 1 to 8, and at
+  ///     most 2 passphrases.
   ///   - context: The context that will open it.
   ///   - replacing: The version of the archive that this one replaces.
   ///   - schema: A number of the application's own, for its migrations.
@@ -82,16 +85,17 @@ extension Archive {
   ///   - body: Encodes all records.
   /// - Returns: What was written.
   /// - Throws: What `body` throws, and as the other form does.
-  /// - Complexity: O(*n*) in the size of the records.
+  /// - Complexity: O(*n*) in the size of the records, and the cost of each
+  ///   passphrase.
   public static func write(
-    to storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    to storage: any ArchiveStorage, slots: [NewSlot], context: ArchiveContext,
     replacing: ArchiveVersion? = nil, schema: UInt32 = 0, limits: ArchiveLimits = .standard,
     _ body: (RecordBuilder) throws -> Void
   ) throws -> Summary {
     var failure: (any Error)?
     do {
       return try replace(
-        storage, key: key, context: context, replacing: replacing, random: .system, moment: .now
+        storage, slots: slots, context: context, replacing: replacing, random: .system, moment: .now
       ) { writer throws(ArchiveError) in
         let builder = RecordBuilder(limits: limits)
         var count = 0
@@ -109,7 +113,7 @@ extension Archive {
           throw ArchiveError(.inputOutput, subject: "encoding")
         }
         try drain()
-        let symbols = builder.symbols.encoded(from: 0)
+        let symbols = builder.symbols(from: 0)
         return (try writer.finish(symbols: symbols, schema: schema), count)
       }
     } catch {
@@ -118,15 +122,16 @@ extension Archive {
   }
 
   private static func replace(
-    _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    _ storage: any ArchiveStorage, slots: [NewSlot], context: ArchiveContext,
     replacing: ArchiveVersion?, random: RandomSource, moment: Moment,
     _ body: (SnapshotWriter) throws(ArchiveError) -> (ArchiveVersion, Int)
   ) throws(ArchiveError) -> Summary {
+    // A passphrase is paid for before there is a temporary file.
+    let file = try UnlockedHeader(
+      making: slots, context: context, replacing: replacing, random: random)
     var summary: Summary?
     try storage.replace { sink throws(ArchiveError) in
-      let writer = try SnapshotWriter(
-        key: key, context: context, replacing: replacing, random: random, moment: moment,
-        sink: sink)
+      let writer = try SnapshotWriter(file, random: random, moment: moment, sink: sink)
       let (version, count) = try body(writer)
       summary = Summary(version: version, byteCount: writer.byteCount, recordCount: count)
     }

@@ -34,27 +34,27 @@ public final class Archive: Sendable {
   ///
   /// - Parameters:
   ///   - storage: Where the archive is.
-  ///   - key: One of the keys that it was written with.
+  ///   - credential: One of the keys and passphrases that it was written with.
   ///   - context: The context that it was written with.
   ///   - limits: What a record may hold.
   ///   - recovery: What to do with a damaged end of the journal.
   /// - Returns: The archive, or nil if the storage is empty.
   /// - Throws: ``ArchiveError``: `notAnArchive`, `unsupportedVersion`,
   ///   `unsupportedFeature`, `truncated`, `damaged`, `wrongKey`,
-  ///   `wrongContext`, `malformed`, `limitExceeded`, and what the storage
+  ///   `wrongPassphrase`, `wrongContext`, `malformed`, `limitExceeded`, and what the storage
   ///   throws. An empty storage is not an error.
   /// - Complexity: O(*j* + *s*) in the sizes of the journal and of the symbol
-  ///   table, not in the snapshot.
+  ///   table, not in the snapshot; and the cost of a passphrase.
   public static func open(
-    _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
     limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .strict
   ) throws(ArchiveError) -> Archive? {
     do {
       guard let file = try storage.open() else { return nil }
       let stored = try StoredHeader(reading: file)
+      let keys = try stored.unlock(with: credential, context: context)
       let history = try History.read(
-        file, header: stored.header, keys: try stored.unlock(key, context: context),
-        limits: limits, recovery: recovery)
+        file, header: stored.header, keys: keys.schedule, limits: limits, recovery: recovery)
       return Archive(history, limits: limits, isWritable: stored.isWritable)
     } catch {
       throw error.located(at: storage.location)

@@ -14,7 +14,7 @@ extension ArchiveWriter {
     let sink = CommitSink()
     let commit = try CommitWriter(
       flags: CommitHeader.journal, after: previous, keys: open.keys,
-      chunkByteCount: open.chunkByteCount, random: random,
+      chunkByteCount: 1 << Int(open.keys.header.chunkSize), random: random,
       witness: changes.witness(removing: removed), sink: sink)
     try commit.append(changes.frames, changes.index)
     for record in removed { commit.remove(record) }

@@ -15,9 +15,12 @@ extension ArchiveWriter {
   }
 
   /// The frames are copied as they are: the new file keeps the names' numbers.
-  func compact(_ state: inout State) throws(ArchiveError) {
+  ///
+  /// With slots, only they open the new file, which has a new data key.
+  func compact(_ state: inout State, slots: [NewSlot]? = nil) throws(ArchiveError) {
     guard let archive = state.open?.archive else { return }
-    _ = try replace(schema: nil, archive.history.symbols, &state) { writer throws(ArchiveError) in
+    _ = try replace(schema: nil, archive.history.symbols, slots: slots, &state) {
+      writer throws(ArchiveError) in
       var count = 0
       try archive.visitFrames { (record, read) throws(ArchiveError) in
         let frame = try read()
@@ -29,27 +32,71 @@ extension ArchiveWriter {
   }
 
   private func replace(
-    schema: UInt32?, _ symbols: SymbolTable, _ state: inout State,
+    schema: UInt32?, _ symbols: SymbolTable, slots: [NewSlot]? = nil, _ state: inout State,
     _ body: (SnapshotWriter) throws(ArchiveError) -> Int
   ) throws(ArchiveError) -> Archive.Summary {
     let old = state.open?.archive
+    let file = try newFile(slots: slots, after: state.open)
     var summary: Archive.Summary?
-    try storage.replace { sink throws(ArchiveError) in
-      let writer = try SnapshotWriter(
-        key: key, context: context, replacing: old?.version, random: random,
-        moment: moment ?? .now, sink: sink)
+    try replaceStorage(&state) { sink throws(ArchiveError) in
+      let writer = try SnapshotWriter(file, random: random, moment: moment ?? .now, sink: sink)
       let count = try body(writer)
       let version = try writer.finish(
         symbols: symbols.encoded(from: 0), schema: schema ?? old?.schema ?? 0)
       summary = Archive.Summary(
         version: version, byteCount: writer.byteCount, recordCount: count)
     }
-    state = State(
-      open: try Self.openFile(
-        storage, key: key, context: context, limits: limits, recovery: .strict))
+    try reopen(file, &state)
     guard let summary, state.open?.archive.version == summary.version else {
       throw ArchiveError(.inputOutput, subject: "storage wrote nothing")
     }
     return summary
+  }
+
+  /// Replaces the file; after a failure, appends only if the old one is there.
+  ///
+  /// A replacement may fail when the new file is already in place, but not for
+  /// good. What were appended to either of them could be lost then.
+  func replaceStorage(
+    _ state: inout State, _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    do {
+      try storage.replace(body)
+    } catch {
+      if !isInPlace(state.open) { state.poison = ArchiveError(.poisoned) }
+      throw error
+    }
+  }
+
+  private func isInPlace(_ open: State.Open?) -> Bool {
+    do {
+      guard let file = try storage.open() else { return open == nil }
+      return open?.keys.matches(try StoredHeader(reading: file)) ?? false
+    } catch {
+      return false
+    }
+  }
+
+  private func newFile(
+    slots: [NewSlot]?, after old: State.Open?
+  ) throws(ArchiveError) -> UnlockedHeader {
+    if slots == nil, let old {
+      return try old.keys.successor(replacing: old.archive.version, random: random)
+    }
+    return try UnlockedHeader(
+      making: slots ?? firstSlots, context: context, replacing: old?.archive.version,
+      random: random)
+  }
+
+  /// Goes on with a file that this writer has just put in place.
+  func reopen(_ file: UnlockedHeader, _ state: inout State) throws(ArchiveError) {
+    let open = try Self.openFile(storage, limits: limits, recovery: .strict) {
+      (stored) throws(ArchiveError) in
+      guard file.matches(stored) else {
+        throw ArchiveError(.inputOutput, subject: "storage wrote something else")
+      }
+      return file
+    }
+    state = State(open: open)
   }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// It holds the lock of the storage, so there is one writer at a time, in this
 /// process or another. Each change is one commit: it is there as a whole or,
 /// after a power cut, not at all. When the journal has outgrown the snapshot,
-/// the next change rewrites the file under a new data key.
+/// the next change rewrites the file.
 ///
 ///     let writer = try ArchiveWriter.open(storage, key: key, context: context)
 ///     let builder = writer.builder()
@@ -32,14 +32,14 @@ public final class ArchiveWriter: Sendable {
     /// What is needed to append to a file.
     struct Open {
       var archive: Archive
-      let keys: FileKeys
-      let chunkByteCount: Int
+      let keys: UnlockedHeader
       let file: any AppendableArchiveFile
     }
   }
 
   let storage: any ArchiveStorage
-  let key: ArchiveKey
+  /// The slots of the first file, if nothing is stored.
+  let firstSlots: [NewSlot]
   let context: ArchiveContext
   let limits: ArchiveLimits
   let random: RandomSource
@@ -53,40 +53,43 @@ public final class ArchiveWriter: Sendable {
   ///
   /// - Parameters:
   ///   - storage: Where the archive is or will be.
-  ///   - key: The key of the archive.
+  ///   - credential: A key or passphrase of the archive. If nothing is stored,
+  ///     it will open the first file.
   ///   - context: The context of the archive.
   ///   - limits: What a record may hold.
   ///   - recovery: What to do with a damaged end of the journal; it is cut off
   ///     with the first change.
   /// - Returns: A writer; nothing stored is not an error.
-  /// - Throws: ``ArchiveError`` as ``Archive/open(_:key:context:limits:recovery:)``
+  /// - Throws: ``ArchiveError`` as ``Archive/open(_:with:context:limits:recovery:)``
   ///   does, `locked` if another writer is open, and `unsupportedFeature` if
   ///   only a newer version may change the archive.
   public static func open(
-    _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
     limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover
   ) throws(ArchiveError) -> ArchiveWriter {
     try ArchiveWriter(
-      storage, key: key, context: context, limits: limits, recovery: recovery, random: .system)
+      storage, with: credential, context: context, limits: limits, recovery: recovery,
+      random: .system)
   }
 
   package init(
-    _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
     limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover,
     random: RandomSource = .system, moment: Archive.Moment? = nil,
     process: Int32 = SystemCall.processIdentifier
   ) throws(ArchiveError) {
     lock = try storage.lock()
     self.storage = storage
-    self.key = key
+    firstSlots = [NewSlot(credential)]
     self.context = context
     self.limits = limits
     self.random = random
     self.moment = moment
     self.process = process
     do throws(ArchiveError) {
-      let open = try Self.openFile(
-        storage, key: key, context: context, limits: limits, recovery: recovery)
+      let open = try Self.openFile(storage, limits: limits, recovery: recovery) {
+        (stored) throws(ArchiveError) in try stored.unlock(with: credential, context: context)
+      }
       state = Mutex(State(open: open))
     } catch {
       throw error.located(at: storage.location)
@@ -100,20 +103,20 @@ public final class ArchiveWriter: Sendable {
   }
 
   static func openFile(
-    _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
-    limits: ArchiveLimits, recovery: ArchiveRecovery
+    _ storage: any ArchiveStorage, limits: ArchiveLimits, recovery: ArchiveRecovery,
+    unlock: (StoredHeader) throws(ArchiveError) -> UnlockedHeader
   ) throws(ArchiveError) -> State.Open? {
     guard let file = try storage.openForAppending() else { return nil }
     let stored = try StoredHeader(reading: file)
     guard stored.isWritable else {
       throw ArchiveError(.unsupportedFeature, subject: "feature that a writer must know")
     }
-    let keys = FileKeys(try stored.unlock(key, context: context))
+    let keys = try unlock(stored)
     let history = try History.read(
       file, header: stored.header, keys: keys.schedule, limits: limits, recovery: recovery)
     return State.Open(
       archive: Archive(history, limits: limits, isWritable: true), keys: keys,
-      chunkByteCount: 1 << Int(stored.header.chunkSize), file: file)
+      file: file)
   }
 
   /// The archive as of the last change; nil if nothing is stored.
@@ -162,13 +165,13 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Writes a new file with these records only, under a new data key.
+  /// Writes a new file with these records only; what opened the old one opens it.
   ///
   /// - Parameters:
   ///   - records: All records, from a builder of this writer or a new one.
   ///   - schema: A number of the application's own; the last one stays if nil.
   /// - Returns: What was written.
-  /// - Throws: ``ArchiveError`` as ``Archive/write(_:to:key:context:replacing:schema:)``
+  /// - Throws: ``ArchiveError`` as ``Archive/write(_:to:slots:context:replacing:schema:)``
   ///   does.
   @discardableResult
   public func rewrite(
@@ -179,7 +182,8 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Writes a new file with the records that there are, under a new data key.
+  /// Writes a new file with the records that there are; what opened the old
+  /// one opens it.
   ///
   /// It takes a chunk and 16 bytes for each record in memory.
   ///
@@ -201,7 +205,7 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  private func changing<Result: Sendable>(
+  func changing<Result: Sendable>(
     _ body: (inout State) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     guard process == SystemCall.processIdentifier else { throw ArchiveError(.forked) }

@@ -3,13 +3,13 @@
 /// It holds one chunk and 16 bytes for each record.
 final class CommitWriter {
   private let sink: any ArchiveSink
-  private let keys: FileKeys
+  private let keys: UnlockedHeader
   private let header: CommitHeader
   private let cipher: ChunkCipher
   private let previous: ArchiveVersion
   private let chunkByteCount: Int
 
-  private var index: [IndexEntry] = []
+  private var index = IndexBlocks()
   private var recordByteCount = 0
   /// Content that is not sealed yet; at most one chunk.
   private var pending: [UInt8] = []
@@ -20,7 +20,7 @@ final class CommitWriter {
   /// Writes the header of the commit that follows `previous` in the chain; the
   /// witness is something that no other commit shares.
   init(
-    flags: UInt32, after previous: ArchiveVersion, keys: FileKeys, chunkByteCount: Int,
+    flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, chunkByteCount: Int,
     random: RandomSource, witness: [UInt8], sink: any ArchiveSink
   ) throws(ArchiveError) {
     guard previous.generation < .max else {
@@ -60,15 +60,10 @@ final class CommitWriter {
   /// - Throws: `malformed` if an identifier is 0 or was used twice.
   func finish(symbols: [UInt8], schema: UInt32) throws(ArchiveError) -> ArchiveVersion {
     let symbolRange = try appendFrame(.symbols, symbols)
-    index.sort { $0.record < $1.record }
-    var entries = ByteWriter()
-    for (place, entry) in index.enumerated() {
-      guard entry.record > (place == 0 ? 0 : index[place - 1].record) else {
-        throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
-      }
-      entry.write(to: &entries)
-    }
-    let indexRange = try appendFrame(.index, entries.bytes)
+    let indexByteCount = index.count * IndexEntry.byteCount
+    try append(FrameKind.index.header(payloadByteCount: indexByteCount))
+    let indexRange = contentByteCount..<contentByteCount + indexByteCount
+    try index.write { bytes throws(ArchiveError) in try append(bytes) }
     let footerStart = contentByteCount
     let footer = Footer(
       schema: schema, recordCount: index.count, recordByteCount: recordByteCount,
@@ -121,14 +116,5 @@ final class CommitWriter {
   private func write(_ bytes: [UInt8]) throws(ArchiveError) {
     try sink.write(bytes)
     byteCount += bytes.count
-  }
-}
-
-/// The keys of one file, for all who read and write its commits.
-final class FileKeys: Sendable {
-  let schedule: KeySchedule
-
-  init(_ schedule: consuming KeySchedule) {
-    self.schedule = schedule
   }
 }

@@ -4,8 +4,8 @@ struct StoredHeader: Sendable {
   /// Whether this library knows all that a writer must know.
   let isWritable: Bool
   /// The bytes that the MAC covers, with zeros in place of the checksum.
-  private let authenticatedBytes: [UInt8]
-  private let mac: [UInt8]
+  let authenticatedBytes: [UInt8]
+  let mac: [UInt8]
 
   /// Reads and checks all that can be checked without a key.
   ///
@@ -46,7 +46,7 @@ struct StoredHeader: Sendable {
       throw ArchiveError(.unsupportedFeature, offset: 12, subject: "required feature")
     }
     isWritable = try reader.readInteger(UInt32.self) == 0
-    reader.offset += 4
+    let optionalFeatures = try reader.readInteger(UInt32.self)
     guard try reader.readByte() == Header.suite else {
       throw ArchiveError(.unsupportedFeature, offset: 24, subject: "cipher suite")
     }
@@ -61,30 +61,10 @@ struct StoredHeader: Sendable {
     var header = Header(
       chunkSize: chunkSize, archiveID: try reader.readBytes(count: 16),
       fileSalt: try reader.readBytes(count: 16), baseGeneration: try reader.readInteger(),
-      predecessorMAC: try reader.readBytes(count: 32))
+      predecessorMAC: try reader.readBytes(count: 32), minorVersion: bytes[9],
+      optionalFeatures: optionalFeatures)
     reader.offset = Header.fixedByteCount
     for _ in 0..<slotCount { header.slots.append(try KeySlot(from: &reader)) }
     self.header = header
-  }
-
-  /// Finds the slot of the key and makes the keys of the file.
-  func unlock(_ key: ArchiveKey, context: ArchiveContext) throws(ArchiveError) -> KeySchedule {
-    let head = header.head
-    var failure = ArchiveError.Code.wrongKey
-    for slot in header.slots where slot.type == KeySlot.rawKey {
-      switch try slot.match(key, head: head, context: context) {
-      case .nothing: continue
-      case .keyInOtherContext: failure = .wrongContext
-      case .key:
-        let schedule = try KeySchedule(
-          dataKey: try slot.dataKey(key, head: head, context: context),
-          fileSalt: header.fileSalt, head: head, context: context)
-        guard isEqualInConstantTime(schedule.headerMAC(authenticatedBytes), mac) else {
-          throw ArchiveError(.damaged, offset: header.byteCount - 32, subject: "header")
-        }
-        return schedule
-      }
-    }
-    throw ArchiveError(failure)
   }
 }

@@ -27,7 +27,8 @@ struct Header: Sendable {
   static let suite: UInt8 = 1
   static let fixedByteCount = 128
   static let macByteCount = 32
-  static let slotCounts = 1...8
+  /// What is written.
+  static let chunkSize: UInt8 = 14
   static let chunkSizes: ClosedRange<UInt8> = 12...20
 
   let chunkSize: UInt8
@@ -35,7 +36,36 @@ struct Header: Sendable {
   let fileSalt: [UInt8]
   let baseGeneration: UInt64
   let predecessorMAC: [UInt8]
+  /// What a newer writer put here stays when only the slots change.
+  let minorVersion: UInt8
+  let optionalFeatures: UInt32
   var slots: [KeySlot] = []
+
+  /// A header without slots, for a file that is to be written.
+  init(
+    archiveID: [UInt8], replacing: ArchiveVersion?, random: RandomSource
+  ) throws(ArchiveError) {
+    guard (replacing?.mac.count ?? 32) == 32 else {
+      throw ArchiveError(.malformed, subject: "version to replace")
+    }
+    self.init(
+      chunkSize: Self.chunkSize, archiveID: archiveID, fileSalt: random.bytes(count: 16),
+      baseGeneration: replacing?.generation ?? 0,
+      predecessorMAC: replacing?.mac ?? [UInt8](repeating: 0, count: 32))
+  }
+
+  init(
+    chunkSize: UInt8, archiveID: [UInt8], fileSalt: [UInt8], baseGeneration: UInt64,
+    predecessorMAC: [UInt8], minorVersion: UInt8 = Self.minorVersion, optionalFeatures: UInt32 = 0
+  ) {
+    self.chunkSize = chunkSize
+    self.archiveID = archiveID
+    self.fileSalt = fileSalt
+    self.baseGeneration = baseGeneration
+    self.predecessorMAC = predecessorMAC
+    self.minorVersion = minorVersion
+    self.optionalFeatures = optionalFeatures
+  }
 
   var byteCount: Int {
     Self.byteCount(slotCount: slots.count)
@@ -45,7 +75,7 @@ struct Header: Sendable {
     fixedByteCount + slotCount * KeySlot.byteCount + macByteCount
   }
 
-  /// What every key of the file depends on.
+  /// What every key of the file depends on, except those of the slots.
   ///
   /// The slots are outside, so that they can be made anew without touching
   /// the body.
@@ -64,9 +94,10 @@ struct Header: Sendable {
   var authenticatedBytes: [UInt8] {
     var writer = ByteWriter()
     writer.write(Self.magic)
-    writer.write([Self.majorVersion, Self.minorVersion])
+    writer.write([Self.majorVersion, minorVersion])
     writer.writeInteger(UInt16(byteCount))
-    writer.writeZeros(count: 12)
+    writer.writeZeros(count: 8)
+    writer.writeInteger(optionalFeatures)
     writer.write([Self.suite, chunkSize, UInt8(slots.count)])
     writer.writeZeros(count: 5 + 8)
     writer.write(archiveID)

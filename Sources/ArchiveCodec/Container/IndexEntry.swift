@@ -14,12 +14,6 @@ struct IndexEntry: Hashable, Sendable {
   var frameRange: Range<Int> {
     offset..<offset + FrameKind.byteCount(payloadByteCount: byteCount)
   }
-
-  func write(to writer: inout ByteWriter) {
-    writer.writeInteger(record)
-    writer.writeLowBytes(of: UInt64(offset), count: 5)
-    writer.writeLowBytes(of: UInt64(byteCount), count: 3)
-  }
 }
 
 extension IndexEntry {

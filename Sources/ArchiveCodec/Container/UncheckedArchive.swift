@@ -37,12 +37,12 @@ package struct UncheckedArchive {
       baseGeneration: replacing?.generation ?? 0,
       predecessorMAC: replacing?.mac ?? [UInt8](repeating: 0, count: 32))
     let dataKey = try SecretBytes(random, count: ArchiveKey.byteCount)
-    let head = header.head
     header.slots = [
-      try KeySlot(wrapping: dataKey, with: key, head: head, context: context, random: random)
+      try KeySlot(
+        .key(key), wrapping: dataKey, binding: header.slotBinding(context), random: random)
     ]
     let keys = try KeySchedule(
-      dataKey: dataKey, fileSalt: header.fileSalt, head: head, context: context)
+      dataKey: dataKey, fileSalt: header.fileSalt, head: header.head, context: context)
     var bytes = header.authenticatedBytes
     editHeader(&bytes)
     bytes += keys.headerMAC(bytes)

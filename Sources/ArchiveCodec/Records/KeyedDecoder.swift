@@ -3,8 +3,9 @@
 /// The whole record was checked before the decoder was made. Absent is nil,
 /// everything else that is not the value asked for throws.
 public struct KeyedDecoder: Sendable {
-  private let bytes: [UInt8]
-  private let symbols: SymbolTable
+  let bytes: [UInt8]
+  let symbols: SymbolTable
+  let limits: ArchiveLimits
   /// The fields by symbol number, ascending, and where their values begin.
   private let fields: [(symbol: UInt32, offset: Int)]
   private let inlineFields: [String: Int]
@@ -15,14 +16,17 @@ public struct KeyedDecoder: Sendable {
   ) throws(ArchiveError) {
     var reader = ByteReader(bytes, from: offset)
     try reader.validateRecord(symbols: symbols, limits: limits)
-    try self.init(try ValueReader(bytes, at: offset), symbols: symbols)
+    try self.init(try ValueReader(bytes, at: offset), symbols: symbols, limits: limits)
   }
 
   /// Opens a map that was checked with its record.
-  private init(_ map: ValueReader, symbols: SymbolTable) throws(ArchiveError) {
+  private init(
+    _ map: ValueReader, symbols: SymbolTable, limits: ArchiveLimits
+  ) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
     bytes = map.bytes
     self.symbols = symbols
+    self.limits = limits
     var reader = ByteReader(
       bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
     var fields: [(symbol: UInt32, offset: Int)] = []
@@ -95,7 +99,9 @@ public struct KeyedDecoder: Sendable {
   /// - Returns: A decoder for the values of the container, or nil.
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func container(forKey key: String) throws(ArchiveError) -> KeyedDecoder? {
-    try read(key) { value throws(ArchiveError) in try KeyedDecoder(value, symbols: symbols) }
+    try read(key) { value throws(ArchiveError) in
+      try KeyedDecoder(value, symbols: symbols, limits: limits)
+    }
   }
 
   /// Reads the identifier of the record that a reference names, nil if absent.
@@ -129,7 +135,7 @@ public struct KeyedDecoder: Sendable {
     }
   }
 
-  private func offset(of key: String) -> Int? {
+  func offset(of key: String) -> Int? {
     guard let symbol = symbols.number(of: key) else { return inlineFields[key] }
     var low = 0
     var high = fields.count

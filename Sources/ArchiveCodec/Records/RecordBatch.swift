@@ -1,10 +1,10 @@
 /// Encoded records on their way into an archive.
 public struct RecordBatch: Sendable {
-  let frames: [UInt8]
+  package let frames: [UInt8]
   /// In the order of the record identifiers.
   let index: [IndexEntry]
   /// The payload of the symbols frame.
-  let symbols: [UInt8]
+  package let symbols: [UInt8]
   /// How many names the archive must have already; 0 for a new one.
   let knownSymbolCount: Int
 
@@ -33,5 +33,17 @@ extension RecordBatch {
       writer.write(map)
     }
     self.init(frames: writer.bytes, index: index, symbols: symbols, knownSymbolCount: 0)
+  }
+}
+
+extension RecordBatch {
+  /// All that will be sealed of the records, for tests that compare it.
+  package var plaintext: [UInt8] { symbols + frames }
+
+  /// The names that have a number.
+  package var symbolNames: [String] {
+    var table = SymbolTable()
+    try? table.append(decoding: symbols, limits: .standard)
+    return table.names
   }
 }

@@ -10,8 +10,7 @@ public final class RecordBuilder {
   /// The limits that the records keep.
   public let limits: ArchiveLimits
 
-  var writer: ValueWriter
-  var symbols = SymbolTable()
+  private let writer: ValueWriter
   private var index: [IndexEntry] = []
   private var isAppending = false
   /// The names that the archive has already.
@@ -30,39 +29,18 @@ public final class RecordBuilder {
   ///     saw their keys, so records with optional keys need no sorting then.
   public init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.limits = limits
-    writer = ValueWriter(limits: limits)
+    writer = ValueWriter(limits: limits, symbols: SymbolCollector(limits: limits))
     knownSymbolCount = 0
-    for key in keys { _ = symbols.intern(key, limits: limits) }
+    for key in keys { _ = writer.symbols.intern(key) }
   }
 
   /// Creates a builder for records that use the names of an archive.
   init(limits: ArchiveLimits, continuing known: SymbolTable?) {
     self.limits = limits
-    writer = ValueWriter(limits: limits)
-    symbols = known ?? SymbolTable()
-    knownSymbolCount = symbols.names.count
-  }
-
-  /// A place to come back to when what follows is abandoned.
-  var mark: Mark {
-    get {
-      Mark(
-        byteCount: writer.output.count, symbolCount: symbols.names.count,
-        depth: writer.depth, failure: writer.failure)
-    }
-    set {
-      writer.output.truncate(to: newValue.byteCount)
-      symbols.truncate(to: newValue.symbolCount)
-      writer.depth = newValue.depth
-      writer.failure = newValue.failure
-    }
-  }
-
-  struct Mark {
-    let byteCount: Int
-    let symbolCount: Int
-    let depth: Int
-    let failure: ArchiveError?
+    writer = ValueWriter(
+      limits: limits,
+      symbols: SymbolCollector(limits: limits, continuing: known ?? SymbolTable()))
+    knownSymbolCount = writer.symbols.count
   }
 
   /// Adds a record; if anything throws, nothing of it remains.
@@ -82,11 +60,10 @@ public final class RecordBuilder {
     isAppending = true
     defer { isAppending = false }
     writer.failure = nil
-    let start = mark
-    let encoder = KeyedEncoder(self)
+    let start = writer.mark
+    writer.output.writeInteger(record)
+    let encoder = KeyedEncoder(writer)
     do {
-      writer.output.writeInteger(record)
-      encoder.openMap()
       try body(encoder)
       encoder.close()
       if let failure = writer.failure { throw failure }
@@ -94,12 +71,15 @@ public final class RecordBuilder {
       guard length <= limits.recordByteCount else {
         throw ArchiveError(.limitExceeded, subject: "bytes of a record")
       }
-      writer.output.insert(
-        FrameKind.record.header(payloadByteCount: length), at: start.byteCount)
+      let end = writer.output.count
+      writer.output.writeByte(FrameKind.record.rawValue)
+      writer.output.writeVarint(UInt64(length))
+      writer.output.moveEnd(from: end, to: start.byteCount)
       index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
     } catch {
       encoder.abandon()
-      mark = start
+      writer.goBack(to: start)
+      writer.failure = nil
       throw error
     }
     if writer.output.count > Self.largeByteCount { try drainWhenLarge?() }
@@ -112,6 +92,11 @@ public final class RecordBuilder {
       index = []
     }
     return (writer.output.bytes, index)
+  }
+
+  /// The payload of a symbols frame with the names from a number on.
+  func symbols(from first: Int) -> [UInt8] {
+    writer.symbols.table.encoded(from: first)
   }
 
   /// The records so far, ready to be sealed.
@@ -128,7 +113,7 @@ public final class RecordBuilder {
     }
     return RecordBatch(
       frames: writer.output.bytes, index: sorted,
-      symbols: symbols.encoded(from: knownSymbolCount), knownSymbolCount: knownSymbolCount)
+      symbols: symbols(from: knownSymbolCount), knownSymbolCount: knownSymbolCount)
   }
 }
 

@@ -50,4 +50,13 @@ package enum KeyDerivation: String, Sendable {
   package func hash(_ input: [UInt8], count: Int = 32) -> [UInt8] {
     unsafe derivePublic(count: count, key: nil, input: input)
   }
+
+  /// Derives from a key that is no secret, in a test.
+  package func hash(
+    _ input: [UInt8], key: [UInt8], salt: [UInt8]? = nil, count: Int = 32
+  ) -> [UInt8] {
+    precondition(key.count == Self.keyByteCount)
+    return unsafe derivePublic(
+      count: count, key: key, salt: salt ?? Self.zeroSalt, input: input)
+  }
 }

@@ -4,9 +4,10 @@
 ///     chain key ‖ salt key  = KDF(root key, head)
 ///     commit key            = KDF(root key, commit salt, generation ‖ flags ‖ previous MAC)
 ///
-/// The data key is random and belongs to one file. Every commit has a random
-/// salt and the whole history before it in its key, so that no key and nonce
-/// are used twice, whatever crashes, is copied or is restored from a backup.
+/// The data key is random; only files that replace one another may share it,
+/// and they differ in their salts. Every commit has a random salt and the whole
+/// history before it in its key, so that no key and nonce are used twice,
+/// whatever crashes, is copied or is restored from a backup.
 struct KeySchedule: ~Copyable, Sendable {
   private let keys: SecretBytes
   private let head: [UInt8]

@@ -1,165 +1,114 @@
-internal import CSodium
-
 /// One way into an archive: the data key, wrapped with a key of the caller.
+///
+///     0    1   type: 1 key, 2 passphrase
+///     1    1   Argon2id lanes
+///     2    2   zeros
+///     4    4   Argon2id passes
+///     8    4   Argon2id memory in KiB
+///     12   16  salt
+///     28   8   key reference
+///     36   32  commitment
+///     68   48  wrapped data key
+///     116  8   key check
+///     124  4   zeros
 ///
 /// The commitment is compared before the box is opened. Without it, a box
 /// could be made that opens under two keys, and guesses could be tested many
-/// at a time. The key check leaves the context out; it only tells a wrong
-/// context from a wrong key and opens nothing.
+/// at a time. The key check covers all before it and leaves the context out; it
+/// only tells a wrong context from a wrong key and opens nothing.
 struct KeySlot: Sendable {
   static let byteCount = 128
   static let wrappedKeyByteCount = 48
-  static let rawKey: UInt8 = 1
+  static let keyCheckOffset = 116
 
-  let type: UInt8
-  /// Argon2id lanes, operations and memory in KiB; zeros for a raw key.
-  let lanes: UInt8
-  let operations: UInt32
-  let memory: UInt32
+  let kind: ArchiveSlot.Kind
   let salt: [UInt8]
   /// A number by which a caller with many keys finds the right one; a hint.
   let keyReference: UInt64
   let commitment: [UInt8]
   let wrappedKey: [UInt8]
   let keyCheck: [UInt8]
-}
+  /// All of it; what a slot of an unknown kind holds is kept here as it is.
+  let encoded: [UInt8]
 
-extension KeySlot {
-  /// Where the commitment begins, after the wrapping key.
-  private static let commitmentOffset = 32
+  var isForPassphrase: Bool {
+    if case .passphrase = kind { true } else { false }
+  }
 
-  /// Wraps a data key with a raw key.
   init(
-    wrapping dataKey: borrowing SecretBytes, with key: ArchiveKey, head: [UInt8],
-    context: ArchiveContext, random: RandomSource
-  ) throws(ArchiveError) {
-    type = Self.rawKey
-    lanes = 0
-    operations = 0
-    memory = 0
-    keyReference = 0
-    salt = random.bytes(count: KeyDerivation.saltByteCount)
-    let keys = try Self.keys(
-      key, salt: salt, input: head + Self.parameters(type, 0, 0, 0) + context.hash)
-    commitment = Self.commitment(in: keys)
-    keyCheck = Self.keyCheck(key, salt: salt, head: head)
-    var wrapped = [UInt8](repeating: 0, count: Self.wrappedKeyByteCount)
-    unsafe dataKey.withBytes { dataKey in
-      unsafe keys.withBytes { keys in
-        _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
-          &wrapped, nil, dataKey, UInt64(ArchiveKey.byteCount), nil, 0, nil,
-          Self.nonce, keys)
-      }
-    }
-    wrappedKey = wrapped
-  }
-
-  enum Match {
-    case key, keyInOtherContext, nothing
-  }
-
-  /// Tells whether the key fits, without opening the box.
-  func match(_ key: ArchiveKey, head: [UInt8], context: ArchiveContext) throws(ArchiveError)
-    -> Match
-  {
-    let keys = try slotKeys(key, head: head, context: context)
-    let commitment = Self.commitment(in: keys)
-    if isEqualInConstantTime(commitment, self.commitment) { return .key }
-    return isEqualInConstantTime(Self.keyCheck(key, salt: salt, head: head), keyCheck)
-      ? .keyInOtherContext : .nothing
-  }
-
-  /// Opens the box; call it only after a match.
-  func dataKey(
-    _ key: ArchiveKey, head: [UInt8], context: ArchiveContext
-  ) throws(ArchiveError) -> SecretBytes {
-    let keys = try slotKeys(key, head: head, context: context)
-    return try unsafe SecretBytes(count: ArchiveKey.byteCount) { (dataKey) throws(ArchiveError) in
-      let status = unsafe keys.withBytes { keys in
-        unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
-          dataKey, nil, nil, wrappedKey, UInt64(wrappedKey.count), nil, 0,
-          Self.nonce, keys)
-      }
-      guard status == 0 else { throw ArchiveError(.damaged, subject: "key slot") }
-    }
-  }
-
-  private func slotKeys(
-    _ key: ArchiveKey, head: [UInt8], context: ArchiveContext
-  ) throws(ArchiveError) -> SecretBytes {
-    try Self.keys(
-      key, salt: salt,
-      input: head + Self.parameters(type, lanes, operations, memory) + context.hash)
-  }
-
-  private static func commitment(in keys: borrowing SecretBytes) -> [UInt8] {
-    unsafe keys.withBytes { keys in
-      unsafe Array(UnsafeRawBufferPointer(start: keys + commitmentOffset, count: 32))
-    }
-  }
-
-  /// The wrapping key and the commitment.
-  private static func keys(
-    _ key: ArchiveKey, salt: [UInt8], input: [UInt8]
-  ) throws(ArchiveError) -> SecretBytes {
-    try unsafe SecretBytes(count: 64) { keys in
-      unsafe key.secret.withBytes { key in
-        unsafe KeyDerivation.slot.derive(into: keys, count: 64, key: key, salt: salt, input: input)
-      }
-    }
-  }
-
-  private static func keyCheck(_ key: ArchiveKey, salt: [UInt8], head: [UInt8]) -> [UInt8] {
-    let check = unsafe key.secret.withBytes { key in
-      unsafe KeyDerivation.keyCheck.derivePublic(count: 32, key: key, salt: salt, input: head)
-    }
-    return Array(check[..<8])
-  }
-
-  /// The wrapping key is used for one box only, so its nonce may be zero.
-  private static let nonce = [UInt8](repeating: 0, count: 12)
-}
-
-extension KeySlot {
-  private static func parameters(
-    _ type: UInt8, _ lanes: UInt8, _ operations: UInt32, _ memory: UInt32
-  ) -> [UInt8] {
+    kind: ArchiveSlot.Kind, salt: [UInt8], keyReference: UInt64, commitment: [UInt8],
+    wrappedKey: [UInt8], keyCheck makeKeyCheck: (_ before: [UInt8]) -> [UInt8]
+  ) {
+    self.kind = kind
+    self.salt = salt
+    self.keyReference = keyReference
+    self.commitment = commitment
+    self.wrappedKey = wrappedKey
     var writer = ByteWriter()
-    writer.writeByte(type)
-    writer.writeByte(lanes)
-    writer.writeZeros(count: 2)
-    writer.writeInteger(operations)
-    writer.writeInteger(memory)
-    return writer.bytes
-  }
-
-  var encoded: [UInt8] {
-    var writer = ByteWriter()
-    writer.write(Self.parameters(type, lanes, operations, memory))
+    writer.write(kind.parameters)
     writer.write(salt)
     writer.writeInteger(keyReference)
     writer.write(commitment)
     writer.write(wrappedKey)
+    keyCheck = makeKeyCheck(writer.bytes)
     writer.write(keyCheck)
     writer.writeZeros(count: Self.byteCount - writer.count)
-    return writer.bytes
+    encoded = writer.bytes
   }
 
   init(from reader: inout ByteReader) throws(ArchiveError) {
     let start = reader.offset
-    type = try reader.readByte()
-    lanes = try reader.readByte()
-    reader.offset += 2
-    operations = try reader.readInteger()
-    memory = try reader.readInteger()
+    kind = try ArchiveSlot.Kind(from: &reader)
     salt = try reader.readBytes(count: KeyDerivation.saltByteCount)
     keyReference = try reader.readInteger()
     commitment = try reader.readBytes(count: 32)
     wrappedKey = try reader.readBytes(count: Self.wrappedKeyByteCount)
     keyCheck = try reader.readBytes(count: 8)
-    reader.offset = start + Self.byteCount
-    // Zeros that are not zero would be a second encoding of the same slot.
-    guard type != Self.rawKey || encoded.elementsEqual(reader.bytes[start..<reader.offset]) else {
+    let end = try reader.readBytes(count: start + Self.byteCount - reader.offset)
+    guard kind == .unknown || end.allSatisfy({ $0 == 0 }) else {
+      throw ArchiveError(.unsupportedFeature, offset: start, subject: "key slot")
+    }
+    encoded = Array(reader.bytes[start..<reader.offset])
+  }
+}
+
+extension ArchiveSlot.Kind {
+  private static let keyType: UInt8 = 1
+  private static let passphraseType: UInt8 = 2
+  private static let lanes: UInt8 = 1
+
+  /// The first 12 bytes of a slot; nothing for what is not known.
+  var parameters: [UInt8] {
+    var writer = ByteWriter()
+    switch self {
+    case .key:
+      writer.writeByte(Self.keyType)
+      writer.writeZeros(count: 11)
+    case .passphrase(let cost):
+      writer.write([Self.passphraseType, Self.lanes])
+      writer.writeZeros(count: 2)
+      writer.writeInteger(UInt32(cost.passes))
+      writer.writeInteger(UInt32(cost.kibibytes))
+    case .unknown: break
+    }
+    return writer.bytes
+  }
+
+  /// Refuses a cost outside of the limits here, long before it could be paid.
+  fileprivate init(from reader: inout ByteReader) throws(ArchiveError) {
+    let start = reader.offset
+    let type = try reader.readByte()
+    reader.offset += 3
+    let passes = try reader.readInteger(UInt32.self)
+    let kibibytes = try reader.readInteger(UInt32.self)
+    switch type {
+    case Self.keyType: self = .key
+    case Self.passphraseType:
+      self = .passphrase(try PassphraseCost(passes: Int(passes), kibibytes: Int(kibibytes)))
+    default: self = .unknown
+    }
+    // Anything else would be a second encoding of the same slot.
+    guard self == .unknown || parameters.elementsEqual(reader.bytes[start..<reader.offset]) else {
       throw ArchiveError(.unsupportedFeature, offset: start, subject: "key slot")
     }
   }

@@ -1,4 +1,5 @@
 internal import CSodium
+internal import Synchronization
 
 /// Secret bytes in guarded memory, wiped when they go.
 ///
@@ -8,25 +9,27 @@ internal import CSodium
 @safe
 struct SecretBytes: ~Copyable, @unchecked Sendable {
   // Written only by the initializer, so threads may share it.
-  private let base: UnsafeMutableRawPointer
+  private let memory: SecretMemory
   let count: Int
+
+  /// More than BLAKE2b, the deepest caller with secrets on the stack, uses.
+  private static let wipedStackByteCount = 2048
 
   /// Takes memory and lets the body fill it.
   init(
     count: Int, _ fill: (UnsafeMutableRawPointer) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    try Sodium.start()
-    guard let base = unsafe sodium_malloc(count) else {
-      throw ArchiveError(.cryptographyUnavailable, subject: "secret memory")
-    }
+    let memory = try SecretMemory.take(count)
     do throws(ArchiveError) {
-      try unsafe fill(base)
+      try unsafe fill(memory.base)
     } catch {
-      unsafe sodium_free(base)
+      memory.giveBack()
       throw error
     }
-    unsafe sodium_mprotect_readonly(base)
-    unsafe self.base = unsafe base
+    // What the body called may have left a copy on the stack.
+    sodium_stackzero(Self.wipedStackByteCount)
+    unsafe sodium_mprotect_readonly(memory.base)
+    self.memory = memory
     self.count = count
   }
 
@@ -34,13 +37,62 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
     try unsafe self.init(count: count) { unsafe random.fill($0, count) }
   }
 
+  func copy() throws(ArchiveError) -> SecretBytes {
+    try unsafe SecretBytes(count: count) {
+      unsafe $0.copyMemory(from: memory.base, byteCount: count)
+    }
+  }
+
   deinit {
-    unsafe sodium_free(base)
+    memory.giveBack()
   }
 
   func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafeRawPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try unsafe body(UnsafeRawPointer(base))
+    try unsafe body(UnsafeRawPointer(memory.base))
+  }
+}
+
+/// A guarded region, which one owner has at a time.
+///
+/// Getting one from libsodium takes about 20 µs, most of what it costs to open
+/// an archive or to append to it, so a few are kept: wiped, and writable only
+/// while they are filled.
+@safe
+private struct SecretMemory: @unchecked Sendable {
+  let base: UnsafeMutableRawPointer
+  private let byteCount: Int
+
+  private static let kept = Mutex<[SecretMemory]>([])
+  private static let keptCount = 16
+  /// More than any set of derived keys needs.
+  private static let keptByteCount = 256
+
+  static func take(_ count: Int) throws(ArchiveError) -> SecretMemory {
+    try Sodium.start()
+    if count <= keptByteCount, let memory = kept.withLock({ $0.popLast() }) {
+      unsafe sodium_mprotect_readwrite(memory.base)
+      return memory
+    }
+    let byteCount = max(count, keptByteCount)
+    guard let base = unsafe sodium_malloc(byteCount) else {
+      throw ArchiveError(.cryptographyUnavailable, subject: "secret memory")
+    }
+    return unsafe SecretMemory(base: base, byteCount: byteCount)
+  }
+
+  /// Wipes the region, and keeps or frees it.
+  func giveBack() {
+    unsafe sodium_mprotect_readwrite(base)
+    unsafe sodium_memzero(base, byteCount)
+    let isKept =
+      byteCount == Self.keptByteCount
+      && Self.kept.withLock { kept in
+        guard kept.count < Self.keptCount else { return false }
+        kept.append(self)
+        return true
+      }
+    if !isKept { unsafe sodium_free(base) }
   }
 }

@@ -1,11 +1,11 @@
 extension ArchiveValue where Self: FixedWidthInteger {
   /// Writes the integer in as few bytes as it needs.
-  public func write(to writer: inout ValueWriter) {
+  public func write(to writer: ValueWriter) {
     writer.write(self)
   }
 
   /// Writes the integers packed, each as wide as the widest needs.
-  public static func writeArray(_ values: [Self], to writer: inout ValueWriter) {
+  public static func writeArray(_ values: [Self], to writer: ValueWriter) {
     writer.writePackedIntegers(values)
   }
 
@@ -32,7 +32,7 @@ extension UInt64: ArchiveValue {}
 
 extension UInt8: ArchiveValue {
   /// Writes bytes, as Data does.
-  public static func writeArray(_ values: [UInt8], to writer: inout ValueWriter) {
+  public static func writeArray(_ values: [UInt8], to writer: ValueWriter) {
     writer.write(values)
   }
 

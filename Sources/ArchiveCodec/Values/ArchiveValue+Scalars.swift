@@ -6,7 +6,7 @@ public import Foundation
 
 extension Bool: ArchiveValue {
   /// Writes one byte.
-  public func write(to writer: inout ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a Bool.
   public static func read(from reader: ValueReader) throws(ArchiveError) -> Bool {
@@ -16,7 +16,7 @@ extension Bool: ArchiveValue {
 
 extension String: ArchiveValue {
   /// Writes the UTF-8 bytes as they are, without normalization.
-  public func write(to writer: inout ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a string.
   public static func read(from reader: ValueReader) throws(ArchiveError) -> String {
@@ -26,10 +26,10 @@ extension String: ArchiveValue {
 
 extension Float: ArchiveValue {
   /// Writes the bit pattern, of NaNs too.
-  public func write(to writer: inout ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Writes the bit patterns, packed.
-  public static func writeArray(_ values: [Float], to writer: inout ValueWriter) {
+  public static func writeArray(_ values: [Float], to writer: ValueWriter) {
     writer.startPackedArray(.float, count: values.count)
     for value in values { writer.output.writeInteger(value.bitPattern) }
   }
@@ -39,18 +39,21 @@ extension Float: ArchiveValue {
     try reader.readFloat()
   }
 
-  /// Reads packed Floats.
+  /// Reads Floats, packed or not.
   public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Float] {
-    try reader.readPacked(.float) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
+    if reader.header.kind == .array {
+      return try reader.readElements { element throws(ArchiveError) in try read(from: element) }
+    }
+    return try reader.readPacked(.float) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
   }
 }
 
 extension Double: ArchiveValue {
   /// Writes the bit pattern, of NaNs too.
-  public func write(to writer: inout ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Writes the bit patterns, packed.
-  public static func writeArray(_ values: [Double], to writer: inout ValueWriter) {
+  public static func writeArray(_ values: [Double], to writer: ValueWriter) {
     writer.startPackedArray(.double, count: values.count)
     for value in values { writer.output.writeInteger(value.bitPattern) }
   }
@@ -60,15 +63,18 @@ extension Double: ArchiveValue {
     try reader.readDouble()
   }
 
-  /// Reads packed Doubles.
+  /// Reads Doubles, packed or not.
   public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Double] {
-    try reader.readPacked(.double) { Double(bitPattern: $0) }
+    if reader.header.kind == .array {
+      return try reader.readElements { element throws(ArchiveError) in try read(from: element) }
+    }
+    return try reader.readPacked(.double) { Double(bitPattern: $0) }
   }
 }
 
 extension Date: ArchiveValue {
   /// Writes the seconds since the start of 2001 in UTC, without loss.
-  public func write(to writer: inout ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a Date.
   public static func read(from reader: ValueReader) throws(ArchiveError) -> Date {
@@ -78,7 +84,7 @@ extension Date: ArchiveValue {
 
 extension UUID: ArchiveValue {
   /// Writes the 16 bytes.
-  public func write(to writer: inout ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a UUID.
   public static func read(from reader: ValueReader) throws(ArchiveError) -> UUID {
@@ -88,7 +94,7 @@ extension UUID: ArchiveValue {
 
 extension URL: ArchiveValue {
   /// Writes the absolute string; a base that it was relative to is merged in.
-  public func write(to writer: inout ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a URL.
   ///
@@ -100,7 +106,7 @@ extension URL: ArchiveValue {
 
 extension Data: ArchiveValue {
   /// Writes the bytes.
-  public func write(to writer: inout ValueWriter) { writer.write(self) }
+  public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads bytes.
   public static func read(from reader: ValueReader) throws(ArchiveError) -> Data {

@@ -6,10 +6,10 @@
 /// types as a nested keyed container, see ``KeyedEncoder``.
 public protocol ArchiveValue: Codable, Sendable {
   /// Writes the value; called by the encoder.
-  func write(to writer: inout ValueWriter)
+  func write(to writer: ValueWriter)
 
   /// Writes an array of values, packed where the format can.
-  static func writeArray(_ values: [Self], to writer: inout ValueWriter)
+  static func writeArray(_ values: [Self], to writer: ValueWriter)
 
   /// Reads a value.
   ///
@@ -25,9 +25,9 @@ public protocol ArchiveValue: Codable, Sendable {
 
 extension ArchiveValue {
   /// Writes the elements one after the other.
-  public static func writeArray(_ values: [Self], to writer: inout ValueWriter) {
+  public static func writeArray(_ values: [Self], to writer: ValueWriter) {
     let start = writer.openContainer()
-    for value in values { value.write(to: &writer) }
+    for value in values { value.write(to: writer) }
     writer.closeContainer(.array, count: values.count, from: start)
   }
 
@@ -39,8 +39,8 @@ extension ArchiveValue {
 
 extension Array: ArchiveValue where Element: ArchiveValue {
   /// Writes the elements, packed where the format can.
-  public func write(to writer: inout ValueWriter) {
-    Element.writeArray(self, to: &writer)
+  public func write(to writer: ValueWriter) {
+    Element.writeArray(self, to: writer)
   }
 
   /// Reads the elements.
@@ -53,14 +53,14 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
   /// Writes the entries in the order of their keys' UTF-8 bytes.
   ///
   /// - Complexity: O(*n* log *n*) in the number of entries.
-  public func write(to writer: inout ValueWriter) {
+  public func write(to writer: ValueWriter) {
     let start = writer.openContainer()
     for (key, value) in sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       if key.utf8.count > writer.limits.keyByteCount {
         writer.fail(ArchiveError(.limitExceeded, subject: "bytes of a key"))
       }
       writer.output.writeKey(inline: key)
-      value.write(to: &writer)
+      value.write(to: writer)
     }
     writer.closeContainer(.map, count: count, from: start)
   }

@@ -1,42 +1,24 @@
-/// An append-only buffer of little-endian integers and bytes.
-struct ByteWriter: Sendable {
-  private(set) var bytes: [UInt8] = []
+/// A ``ByteBuffer`` that one function fills.
+struct ByteWriter: ~Copyable {
+  private let buffer = ByteBuffer()
 
-  var count: Int { bytes.count }
+  var bytes: [UInt8] { buffer.bytes }
+  var count: Int { buffer.count }
 
-  mutating func writeByte(_ byte: UInt8) {
-    bytes.append(byte)
-  }
+  mutating func writeByte(_ byte: UInt8) { buffer.writeByte(byte) }
+  mutating func write(_ more: some Collection<UInt8>) { buffer.write(more) }
+  mutating func writeVarint(_ value: UInt64) { buffer.writeVarint(value) }
+  mutating func writeZeros(count: Int) { buffer.writeZeros(count: count) }
 
-  mutating func write(_ more: some Collection<UInt8>) {
-    bytes.append(contentsOf: more)
-  }
-
-  mutating func writeInteger<Integer: FixedWidthInteger & Sendable>(_ value: Integer) {
-    writeLowBytes(
-      of: UInt64(truncatingIfNeeded: value), count: Integer.bitWidth / UInt8.bitWidth)
+  mutating func writeInteger<Integer: FixedWidthInteger & BitwiseCopyable>(_ value: Integer) {
+    buffer.writeInteger(value)
   }
 
   mutating func writeLowBytes(of value: UInt64, count: Int) {
-    for index in 0..<count {
-      bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(index * 8)))
-    }
-  }
-
-  mutating func writeZeros(count: Int) {
-    bytes.append(contentsOf: repeatElement(0, count: count))
-  }
-
-  mutating func truncate(to count: Int) {
-    bytes.removeSubrange(count...)
-  }
-
-  /// Puts bytes in front of what was written from `offset` on.
-  mutating func insert(_ more: [UInt8], at offset: Int) {
-    bytes.insert(contentsOf: more, at: offset)
+    buffer.writeLowBytes(of: value, count: count)
   }
 
   mutating func replace(_ range: Range<Int>, with more: [UInt8]) {
-    bytes.replaceSubrange(range, with: more)
+    buffer.replace(range, with: more)
   }
 }

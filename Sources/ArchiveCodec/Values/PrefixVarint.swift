@@ -11,8 +11,14 @@ enum PrefixVarint {
   }
 }
 
-extension ByteWriter {
-  mutating func writeVarint(_ value: UInt64) {
+extension ByteBuffer {
+  @inline(__always)
+  func writeVarint(_ value: UInt64) {
+    guard value < 1 << 7 else { return writeLong(value) }
+    writeByte(UInt8(truncatingIfNeeded: value << 1 | 1))
+  }
+
+  private func writeLong(_ value: UInt64) {
     let count = PrefixVarint.byteCount(of: value)
     guard count < 9 else {
       writeByte(0)

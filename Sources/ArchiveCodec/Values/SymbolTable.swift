@@ -26,6 +26,7 @@ struct SymbolTable: Sendable {
 
   /// Takes back the newest names, so that an abandoned record leaves no trace.
   mutating func truncate(to count: Int) {
+    guard count < names.count else { return }
     for name in names[count...] {
       numbers[name] = nil
       byteCount -= name.utf8.count

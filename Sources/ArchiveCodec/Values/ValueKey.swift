@@ -33,12 +33,12 @@ extension ByteReader {
   }
 }
 
-extension ByteWriter {
-  mutating func writeKey(symbol: UInt32) {
+extension ByteBuffer {
+  func writeKey(symbol: UInt32) {
     writeVarint(UInt64(symbol) << 1)
   }
 
-  mutating func writeKey(inline key: String) {
+  func writeKey(inline key: String) {
     writeVarint(UInt64(key.utf8.count) << 1 | 1)
     write(key.utf8)
   }

@@ -10,12 +10,24 @@ internal import Foundation
 public struct ValueReader: Sendable {
   let bytes: [UInt8]
   let header: ValueHeader
+  /// Where the value begins.
+  let offset: Int
 
   init(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     var reader = ByteReader(bytes, from: offset)
     header = try reader.readValueHeader()
     self.bytes = bytes
+    self.offset = offset
   }
+
+  private init(_ bytes: [UInt8], _ header: ValueHeader) {
+    self.bytes = bytes
+    self.header = header
+    offset = header.payload.lowerBound
+  }
+
+  /// Where the next value begins.
+  var end: Int { header.payload.upperBound }
 
   var isNull: Bool { header.kind == .null }
 
@@ -155,5 +167,42 @@ public struct ValueReader: Sendable {
   private func readBits<Bits: FixedWidthInteger>() throws(ArchiveError) -> Bits {
     var reader = ByteReader(bytes, from: header.payload.lowerBound)
     return try reader.readInteger()
+  }
+}
+
+// MARK: - Elements
+
+extension ValueReader {
+  /// The size of a packed number or of a byte; nil for all other values.
+  var packedElementByteCount: Int? {
+    switch header.kind {
+    case .packedArray(let element): element.byteCount
+    case .bytes: 1
+    default: nil
+    }
+  }
+
+  /// The number of elements of an array of any kind.
+  var elementCount: Int {
+    packedElementByteCount.map { header.payload.count / $0 } ?? header.count
+  }
+
+  /// A number of a packed array, or a byte; nil if this is neither, or has
+  /// fewer.
+  func packedElement(_ index: Int) -> ValueReader? {
+    guard let size = packedElementByteCount, index < elementCount else { return nil }
+    let start = header.payload.lowerBound + index * size
+    let range = start..<start + size
+    return switch header.kind {
+    case .bytes: ValueReader(bytes, ValueHeader(.integer(Int64(bytes[start])), range))
+    case .packedArray(.float): ValueReader(bytes, ValueHeader(.float, range))
+    case .packedArray(.double): ValueReader(bytes, ValueHeader(.double, range))
+    case .packedArray(let element):
+      ValueReader(
+        bytes,
+        ValueHeader(
+          PackedIntegers(bytes: bytes, payload: header.payload, element: element)[index], range))
+    default: nil
+    }
   }
 }

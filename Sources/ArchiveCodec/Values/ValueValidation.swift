@@ -80,7 +80,9 @@ extension ByteReader {
       if map.inlineNames == nil, !name.utf8.allSatisfy({ $0 < 0x80 }) {
         map.inlineNames = try keys(from: map.start, to: start, limits: limits).names
       }
-      guard map.inlineNames?.insert(name).inserted ?? true else { throw malformed(at: start) }
+      guard map.inlineNames?.insert(name).inserted ?? true else {
+        throw ArchiveError(.malformed, offset: start, subject: "equal keys")
+      }
     }
     map.previousKey = key
   }

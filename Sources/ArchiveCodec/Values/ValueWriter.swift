@@ -5,25 +5,33 @@ internal import Foundation
 #endif
 
 /// Writes values in their one form; handed to ``ArchiveValue`` conformances.
-public struct ValueWriter: Sendable {
-  var output = ByteWriter()
+///
+/// It is a class so that passing it on costs no exclusivity check: several
+/// encoders write into one, in turns.
+public final class ValueWriter {
+  let output = ByteBuffer()
   let limits: ArchiveLimits
+  let symbols: SymbolCollector
   /// The first thing that could not be written; finishing the record throws it.
   var failure: ArchiveError?
   /// How many containers are open.
-  var depth = 0
+  var depth: Int
+  /// One more than the greatest symbol that was written.
+  var symbolsUsed = 0
 
-  init(limits: ArchiveLimits) {
+  init(limits: ArchiveLimits, symbols: SymbolCollector, depth: Int = 0) {
     self.limits = limits
+    self.symbols = symbols
+    self.depth = depth
   }
 
-  mutating func writeNull() { output.writeByte(ValueTag.null) }
+  func writeNull() { output.writeByte(ValueTag.null) }
 
-  mutating func write(_ value: Bool) {
+  func write(_ value: Bool) {
     output.writeByte(value ? ValueTag.true : ValueTag.false)
   }
 
-  mutating func write(_ value: some FixedWidthInteger) {
+  func write(_ value: some FixedWidthInteger) {
     if value < 0 {
       let magnitude = UInt64(-1 - Int64(truncatingIfNeeded: value))
       if magnitude < UInt64(ValueTag.smallNegatives.count) {
@@ -40,31 +48,31 @@ public struct ValueWriter: Sendable {
     }
   }
 
-  mutating func write(_ value: Float) {
+  func write(_ value: Float) {
     output.writeByte(ValueTag.float)
     output.writeInteger(value.bitPattern)
   }
 
-  mutating func write(_ value: Double) {
+  func write(_ value: Double) {
     output.writeByte(ValueTag.double)
     output.writeInteger(value.bitPattern)
   }
 
-  mutating func write(_ value: Date) {
+  func write(_ value: Date) {
     output.writeByte(ValueTag.date)
     output.writeInteger(value.timeIntervalSinceReferenceDate.bitPattern)
   }
 
-  mutating func write(_ value: UUID) {
+  func write(_ value: UUID) {
     output.writeByte(ValueTag.uuid)
     output.write(value.archivedBytes)
   }
 
-  mutating func write(_ value: URL) {
+  func write(_ value: URL) {
     write(payload: value.absoluteString.utf8, tag: ValueTag.url)
   }
 
-  mutating func write(_ value: String) {
+  func write(_ value: String) {
     if value.utf8.count < min(ValueTag.shortStrings.count, limits.stringByteCount + 1) {
       output.writeByte(ValueTag.shortStrings.lowerBound + UInt8(value.utf8.count))
       output.write(value.utf8)
@@ -73,11 +81,11 @@ public struct ValueWriter: Sendable {
     }
   }
 
-  mutating func write(_ value: some Collection<UInt8>) {
+  func write(_ value: some Collection<UInt8>) {
     write(payload: value, tag: ValueTag.bytes)
   }
 
-  private mutating func write(payload: some Collection<UInt8>, tag: UInt8) {
+  private func write(payload: some Collection<UInt8>, tag: UInt8) {
     guard payload.count <= limits.stringByteCount else {
       fail(ArchiveError(.limitExceeded, subject: "bytes of a string"))
       return writeNull()
@@ -87,50 +95,56 @@ public struct ValueWriter: Sendable {
     output.write(payload)
   }
 
-  mutating func writeReference(to record: UInt64) {
+  func writeReference(to record: UInt64) {
     output.writeByte(ValueTag.recordReference)
     output.writeVarint(record)
   }
 
-  mutating func writePackedIntegers<Integer: FixedWidthInteger & Sendable>(_ values: [Integer]) {
-    let low = min(values.min() ?? 0, 0)
-    let high = max(values.max() ?? 0, 0)
-    let element = PackedElement(
-      holding: Int64(truncatingIfNeeded: low), through: UInt64(truncatingIfNeeded: high))
+  func writePackedIntegers<Integer: FixedWidthInteger & Sendable>(_ values: [Integer]) {
+    var low: Int64 = 0
+    var high: UInt64 = 0
+    for value in values {
+      if value < 0 {
+        low = min(low, Int64(truncatingIfNeeded: value))
+      } else {
+        high = max(high, UInt64(truncatingIfNeeded: value))
+      }
+    }
+    let element = PackedElement(holding: low, through: high)
     startPackedArray(element, count: values.count)
     for value in values {
       output.writeLowBytes(of: UInt64(truncatingIfNeeded: value), count: element.byteCount)
     }
   }
 
-  mutating func startPackedArray(_ element: PackedElement, count: Int) {
+  func startPackedArray(_ element: PackedElement, count: Int) {
     output.writeByte(ValueTag.packedArray)
     output.writeByte(element.rawValue)
     output.writeVarint(UInt64(count * element.byteCount))
   }
 
   /// Begins a container; returns where its first element will be.
-  mutating func openContainer() -> Int {
+  func openContainer() -> Int {
     depth += 1
     if depth > limits.depth { fail(ArchiveError(.limitExceeded, subject: "depth")) }
     return output.count
   }
 
   /// Puts the tag, the count and the length before the elements since `start`.
-  mutating func closeContainer(_ kind: Container, count: Int, from start: Int) {
+  func closeContainer(_ kind: Container, count: Int, from start: Int) {
     depth -= 1
-    var header = ByteWriter()
+    let end = output.count
     if count < kind.smallTags.count {
-      header.writeByte(kind.smallTags.lowerBound + UInt8(count))
+      output.writeByte(kind.smallTags.lowerBound + UInt8(count))
     } else {
-      header.writeByte(kind.largeTag)
-      header.writeVarint(UInt64(count))
+      output.writeByte(kind.largeTag)
+      output.writeVarint(UInt64(count))
     }
-    header.writeVarint(UInt64(output.count - start))
-    output.insert(header.bytes, at: start)
+    output.writeVarint(UInt64(end - start))
+    output.moveEnd(from: end, to: start)
   }
 
-  mutating func fail(_ error: ArchiveError) {
+  func fail(_ error: ArchiveError) {
     if failure == nil { failure = error }
   }
 
@@ -144,3 +158,6 @@ public struct ValueWriter: Sendable {
     var largeTag: UInt8 { self == .array ? ValueTag.array : ValueTag.map }
   }
 }
+
+@available(*, unavailable, message: "a writer belongs to the code that fills its record")
+extension ValueWriter: Sendable {}

@@ -81,6 +81,37 @@ public final class StateDecoder {
     try source(of: key)?.decodeIfPresent(type, forKey: key)
   }
 
+  /// Reads a value of any decodable type that must be there.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - key: The key that it was encoded with.
+  /// - Returns: The value.
+  /// - Throws: What the value throws; `DecodingError` if the stored value does
+  ///   not fit; ``ArchiveCodec/ArchiveError`` with `keyNotFound`.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws -> Value {
+    guard let value = try decodeIfPresent(type, forKey: key) else {
+      throw ArchiveError(.keyNotFound, path: [key])
+    }
+    return value
+  }
+
+  /// Reads a value of any decodable type, nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - key: The key that it was encoded with, or a ``ReservedKey``.
+  /// - Returns: The value, or nil if the key is absent.
+  /// - Throws: What the value throws; `DecodingError` if the stored value does
+  ///   not fit. An absent key is not an error.
+  public func decodeIfPresent<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws -> Value? {
+    try source(of: key)?.decodeIfPresent(type, forKey: key)
+  }
+
   /// Reads a reference to a node, nil if there is none or the node is not back.
   ///
   /// While nodes are being made, only those that were made before are there;

@@ -40,6 +40,28 @@ public final class StateEncoder {
     encoder.encode(value, forKey: key)
   }
 
+  /// Writes a value of any encodable type; nil writes nothing.
+  ///
+  /// - Parameters:
+  ///   - value: The value; it must not use this coder while it is encoded.
+  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  /// - Throws: What the value throws, and `EncodingError` if something in it
+  ///   cannot be stored. Nothing of the value remains then, and encoding may
+  ///   go on.
+  public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
+    guard isWritable(key) else { return }
+    try encoder.encode(value, forKey: key)
+  }
+
+  /// Writes a reference to a node that is encodable, too; nil writes nothing.
+  ///
+  /// - Parameters:
+  ///   - node: The node.
+  ///   - key: Any name but a ``ReservedKey``.
+  public func encode<Node: RestorableNode & Encodable>(_ node: Node?, forKey key: String) {
+    encode(node as (any RestorableNode)?, forKey: key)
+  }
+
   /// Writes a reference to a node; nil writes nothing.
   ///
   /// The node is preserved too, once, even if nothing contains it. All who

@@ -103,7 +103,7 @@ enum GoldenVectors {
     let builder = RecordBuilder()
     try builder.append(record: 1) { $0.encode("no context", forKey: "text") }
     _ = try Archive.write(
-      builder.finish(), to: storage, key: VectorSealing.key, context: ArchiveContext([]),
+      builder.finish(), to: storage, slots: [.key(VectorSealing.key)], context: ArchiveContext([]),
       replacing: nil, schema: 0, random: .fixed(seed: 1), moment: VectorSealing.moment)
     return try XCTUnwrap(storage.bytes)
   }

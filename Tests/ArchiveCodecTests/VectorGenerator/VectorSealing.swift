@@ -21,7 +21,8 @@ enum VectorSealing {
     let builder = RecordBuilder()
     try body(builder)
     _ = try Archive.write(
-      builder.finish(), to: storage, key: key, context: context, replacing: nil, schema: schema,
+      builder.finish(), to: storage, slots: [.key(key)], context: context, replacing: nil,
+      schema: schema,
       random: .fixed(seed: seed), moment: moment)
     return try XCTUnwrap(storage.bytes)
   }
@@ -38,7 +39,7 @@ enum VectorSealing {
 
   static func writer(_ storage: MemoryStorage, seed: UInt64) throws -> ArchiveWriter {
     try ArchiveWriter(
-      storage, key: key, context: context, random: .fixed(seed: seed), moment: moment)
+      storage, with: .key(key), context: context, random: .fixed(seed: seed), moment: moment)
   }
 
   /// An archive of two records in one chunk.

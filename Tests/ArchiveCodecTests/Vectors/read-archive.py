@@ -23,6 +23,7 @@ import unicodedata
 try:
     from nacl.bindings import crypto_aead_chacha20poly1305_ietf_decrypt
     from nacl.exceptions import CryptoError
+    from nacl.pwhash import argon2id
 except ImportError:
     sys.exit("PyNaCl is not installed. Install it with: pip install pynacl")
 
@@ -115,7 +116,7 @@ def varint(value):
 # Header and slots
 
 MAGIC = bytes.fromhex("89524b410d0a1a0a")
-RAW_KEY = 1
+RAW_KEY, PASSPHRASE = 1, 2
 
 
 class Header:
@@ -143,6 +144,7 @@ class Header:
         reader.zeros(16)
         self.slots = [Slot(reader.bytes(128)) for _ in range(slot_count)]
         self.authenticated, self.mac = blank[:-32], blank[-32:]
+        self.binding = self.identifier + bytes([major, suite])
         self.head = (self.identifier + self.salt + u64(self.base_generation) + self.predecessor
                      + bytes([major, suite, self.chunk_size]) + u32(required))
 
@@ -150,43 +152,43 @@ class Header:
 class Slot:
     def __init__(self, data):
         reader = Reader(data)
-        self.parameters = data[:12]
-        self.type = reader.integer(1)
-        if self.type == RAW_KEY:
-            reader.bytes(1)
-            reader.zeros(2)
-            reader.bytes(8)
-        else:
-            reader.bytes(11)
+        self.parameters, self.checked = data[:12], data[:116]
+        self.type, lanes = reader.integer(1), reader.integer(1)
+        zeros, self.passes, self.memory = reader.integer(2), reader.integer(4), reader.integer(4)
         self.salt = reader.bytes(16)
         reader.bytes(8)
         self.commitment, self.wrapped, self.check = (reader.bytes(n) for n in (32, 48, 8))
         if self.type == RAW_KEY:
+            require(self.parameters[1:] == bytes(11), "the parameters of a raw key")
+            reader.zeros(4)
+        elif self.type == PASSPHRASE:
+            require(lanes == 1 and zeros == 0, "the parameters of a passphrase")
+            require(1 <= self.passes <= 16 and 8 <= self.memory <= 1 << 18, "Argon2id's cost")
             reader.zeros(4)
 
-    def master_key(self, key):
-        """The key that the slot is wrapped with; None if the slot is of no use.
-
-        A passphrase slot would give Argon2id of the passphrase here.
-        """
-        return key if self.type == RAW_KEY else None
+    def master_key(self, secret):
+        """The key that the slot is wrapped with, from a secret of its type."""
+        kind, value = secret
+        if kind == RAW_KEY:
+            return value
+        return argon2id.kdf(32, value, self.salt, opslimit=self.passes,
+                            memlimit=self.memory << 10)
 
 
 class Keys:
     """What follows from header, key and context; `trace` hears of each step."""
 
-    def __init__(self, header, key, context, trace):
+    def __init__(self, header, secret, context, trace):
         context_hash = plain_hash(
             "RKA1 context", *(varint(len(field)) + field for field in context))
-        trace("head", header.head)
         trace("context", context_hash)
-        data_key = self.data_key(header, key, context_hash, trace)
+        data_key = self.data_key(header, secret, context_hash, trace)
+        trace("head", header.head)
         both = kdf("RKA1 file keys", data_key, 64, header.head, context_hash, salt=header.salt)
         header_key, self.root = both[:32], both[32:]
         mac = kdf("RKA1 header MAC", header_key, 32, header.authenticated)
         self.chain = kdf("RKA1 chain keys", self.root, 64, header.head)[:32]
         self.genesis = kdf("RKA1 genesis", self.root, 32, header.head)
-        trace("data key", data_key)
         trace("header key", header_key)
         trace("root key", self.root)
         trace("chain key", self.chain)
@@ -195,21 +197,24 @@ class Keys:
         require(hmac.compare_digest(mac, header.mac), "the header's MAC")
 
     @staticmethod
-    def data_key(header, key, context_hash, trace):
+    def data_key(header, secret, context_hash, trace):
         is_known = False
-        for slot in header.slots:
-            master = slot.master_key(key)
-            if master is None:
-                continue
-            both = kdf("RKA1 slot", master, 64, header.head, slot.parameters, context_hash,
+        slots = [slot for slot in header.slots if slot.type == secret[0]]
+        for slot in slots if secret[0] == RAW_KEY else slots[:2]:
+            master = slot.master_key(secret)
+            both = kdf("RKA1 slot", master, 64, header.binding, slot.parameters, context_hash,
                        salt=slot.salt)
             wrapping_key, commitment = both[:32], both[32:]
-            check = kdf("RKA1 key check", master, 32, header.head, salt=slot.salt)[:8]
+            check = kdf("RKA1 key check", master, 32, header.binding, slot.checked,
+                        salt=slot.salt)[:8]
             if hmac.compare_digest(commitment, slot.commitment):
+                trace("binding", header.binding)
                 trace("wrapping key", wrapping_key)
                 trace("commitment", commitment)
                 trace("key check", check)
-                return opened(wrapping_key, bytes(12), slot.wrapped, "the wrapped key")
+                data_key = opened(wrapping_key, bytes(12), slot.wrapped, "the wrapped key")
+                trace("data key", data_key)
+                return data_key
             is_known = is_known or hmac.compare_digest(check, slot.check)
         raise Refused("another context" if is_known else "another key")
 
@@ -497,10 +502,10 @@ class Values:
 # A whole archive
 
 
-def read(data, key, context, trace):
+def read(data, secret, context, trace):
     """The lines of an archive."""
     header = Header(data)
-    keys = Keys(header, key, context, trace)
+    keys = Keys(header, secret, context, trace)
     version, symbols, records, schema = (header.base_generation, keys.genesis), [], {}, 0
     for number, (start, end) in enumerate(commit_ranges(data, header.size)):
         content, footer_size, version = content_of(
@@ -521,13 +526,17 @@ def read(data, key, context, trace):
          for identifier in sorted(records)]
 
 
+SECRETS = {"key": RAW_KEY, "passphrase": PASSPHRASE}
+
+
 def vector(text):
-    """Archive, key and context of a vector file."""
+    """Archive, secret and context of a vector file."""
     header, _, body = text.partition("\n\n")
     fields = [line.split(": ", 1) for line in header.split("\n")]
-    key = next(value for name, value in fields if name == "key")
+    secret = next((SECRETS[name], bytes.fromhex(value)) for name, value in fields
+                  if name in SECRETS)
     context = [value.encode() for name, value in fields if name == "context"]
-    return bytes.fromhex(body), bytes.fromhex(key), context
+    return bytes.fromhex(body), secret, context
 
 
 def main():
@@ -545,12 +554,12 @@ def main():
     for file in arguments.files:
         print(f"file: {file.name}")
         if arguments.key is None:
-            data, key, context = vector(file.read_text(encoding="utf-8"))
+            data, secret, context = vector(file.read_text(encoding="utf-8"))
         else:
-            data, key = file.read_bytes(), arguments.key
+            data, secret = file.read_bytes(), (RAW_KEY, arguments.key)
             context = [field.encode() for field in arguments.context]
         try:
-            for line in read(data, key, context, trace):
+            for line in read(data, secret, context, trace):
                 print(line)
         except Refused as reason:
             print(f"refused: {reason}")

@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v26)],
+  dependencies: [
+    .package(name: "RestorationKit", path: ".."),
+    .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-protobuf.git", exact: "1.39.0"),
+    // The default traits need jemalloc, and the malloc counter cannot be had everywhere.
+    .package(url: "https://github.com/ordo-one/benchmark.git", exact: "1.38.1", traits: []),
+  ],
+  targets: [
+    // CSodium of the root package is not for others, and two targets cannot share a name.
+    .systemLibrary(
+      name: "Libsodium", pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+    .target(
+      name: "Workload",
+      dependencies: [
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "Peers",
+      dependencies: [
+        "Libsodium", "Workload",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      ],
+      exclude: ["Protobuf/catalog.proto"], swiftSettings: settings),
+    .executableTarget(
+      name: "CompareTable",
+      dependencies: [
+        "Peers", "Workload",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
+    // The plugin looks for targets in a folder named Benchmarks, which this package is.
+    .executableTarget(
+      name: "CatalogBenchmarks",
+      dependencies: [
+        "Peers", "Workload",
+        .product(name: "Benchmark", package: "benchmark"),
+      ],
+      path: "CatalogBenchmarks", swiftSettings: settings,
+      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+  ],
+  swiftLanguageModes: [.v6]
+)

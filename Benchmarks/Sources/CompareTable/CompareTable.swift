@@ -1,0 +1,50 @@
+internal import Foundation
+
+/// Measures everything side by side and prints one table.
+@main
+enum CompareTable {
+  static func main() async throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch arguments.first {
+    case nil: _ = await measure()
+    case "--json" where arguments.count == 2:
+      let rows = await measure()
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
+      try encoder.encode(rows).write(to: URL(filePath: arguments[1]))
+    case ArchiveWriting.argument where arguments.count == 2:
+      try ArchiveWriting.runInThisProcess(recordCount: Int(arguments[1]) ?? 0)
+    default:
+      FileHandle.standardError.write(Data("Usage: CompareTable [--json FILE]\n".utf8))
+      exit(2)
+    }
+  }
+
+  private static func measure() async -> [Row] {
+    var noise = Noise()
+    var rows: [Row] = []
+    rows += await measure("Trees of nodes") { try await TreeRows.measure(&noise) }
+    rows += await measure("Keyed records") { try await RecordRows.measure(&noise) }
+    rows += CodableRows.rows
+    rows += await measure("Appending") { try await AppendRows.measure(&noise) }
+    rows += await measure("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
+    rows += await measure("Trees of a million nodes") { try await GrowthRows.measure(&noise) }
+    rows += await measure("An archive of 1 GiB") { try ArchiveWriting.rows() }
+    print(Table(rows).text)
+    print()
+    print(noise.description)
+    return rows
+  }
+
+  /// One part that fails does not cost the others.
+  private static func measure(
+    _ part: String, _ body: () async throws -> [Row]
+  ) async -> [Row] {
+    FileHandle.standardError.write(Data("Measuring: \(part)\n".utf8))
+    do {
+      return try await body()
+    } catch {
+      return [Row(part, notMeasured: "\(error)", goal: "to be measured")]
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package import RestorationKit
+
+/// The root: it is there before a restore.
+package final class CatalogNode: RestorableNode {
+  package let restorationIdentifier: String? = "catalog"
+  package private(set) var sections: [SectionNode] = []
+
+  package var restorationChildren: [any RestorableNode] { sections }
+
+  package init() {}
+
+  package init(_ catalog: Catalog) {
+    sections = catalog.sections.map(SectionNode.init)
+  }
+
+  package func decodeRestorableState(with coder: StateDecoder) {
+    sections = coder.restoredChildren.compactMap { $0 as? SectionNode }
+  }
+
+  package var catalog: Catalog {
+    Catalog(sections: sections.map(\.section))
+  }
+}
+
+/// A page of products; made anew by a restore.
+package final class SectionNode: RestorableNode, NodeRestoration {
+  package let restorationIdentifier: String?
+  private var products: [ProductNode] = []
+
+  package var restorationChildren: [any RestorableNode] { products }
+
+  init(_ section: Section) {
+    restorationIdentifier = section.identifier
+    products = section.products.map(ProductNode.init)
+  }
+
+  private init(identifier: String?) {
+    restorationIdentifier = identifier
+  }
+
+  package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+    SectionNode(identifier: path.identifier)
+  }
+
+  package func decodeRestorableState(with coder: StateDecoder) {
+    products = coder.restoredChildren.compactMap { $0 as? ProductNode }
+  }
+
+  var section: Section {
+    Section(identifier: restorationIdentifier ?? "", products: products.map(\.product))
+  }
+}

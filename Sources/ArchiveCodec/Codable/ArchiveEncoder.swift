@@ -1,0 +1,53 @@
+/// Turns one encodable value into the bytes of a sealed archive.
+///
+///     let bytes = try ArchiveEncoder().encode(draft, key: key, context: context)
+///
+/// Equal values give equal content in every process; the bytes differ each
+/// time, because every archive has a random key of its own.
+public struct ArchiveEncoder: Sendable {
+  static let record: UInt64 = 1
+  static let valueKey = "value"
+
+  /// What the value may hold.
+  public let limits: ArchiveLimits
+
+  /// What the value's `encode(to:)` may look up.
+  public let userInfo: [CodingUserInfoKey: any Sendable]
+
+  /// Creates an encoder.
+  ///
+  /// - Parameters:
+  ///   - limits: What the value may hold.
+  ///   - userInfo: What the value's `encode(to:)` may look up.
+  public init(
+    limits: ArchiveLimits = .standard, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) {
+    self.limits = limits
+    self.userInfo = userInfo
+  }
+
+  /// Encodes and seals a value.
+  ///
+  /// - Parameters:
+  ///   - value: The value; its encoding takes less than 16 MiB.
+  ///   - key: The key that will open it.
+  ///   - context: The context that will open it.
+  /// - Returns: The bytes of an archive with one record.
+  /// - Throws: `EncodingError` and what the value throws, if it cannot be
+  ///   encoded; ``ArchiveError`` with `limitExceeded` if it is too large as a
+  ///   whole, or `cryptographyUnavailable`.
+  /// - Complexity: O(*n*) in the size of the value; O(*n* log *n*) for sets
+  ///   and dictionaries.
+  public func encode<Value: Encodable>(
+    _ value: Value, key: ArchiveKey, context: ArchiveContext
+  ) throws -> [UInt8] {
+    let builder = RecordBuilder(limits: limits)
+    try builder.append(record: Self.record) {
+      try $0.encode(value: value, forKey: Self.valueKey, path: nil, userInfo: userInfo)
+    }
+    let storage = MemoryStorage()
+    _ = try Archive.write(builder.finish(), to: storage, key: key, context: context)
+    guard let bytes = storage.bytes else { throw ArchiveError(.inputOutput) }
+    return bytes
+  }
+}

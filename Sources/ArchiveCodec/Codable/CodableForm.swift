@@ -1,0 +1,55 @@
+/// How values of one type are stored when they come through Codable.
+enum CodableForm {
+  /// As the keyed archive stores the type; its own coding is not asked.
+  case direct(any ArchiveValue.Type)
+  /// As this library says, because the type's own coding would lose or blur
+  /// something: the order of a Set, the levels of an Optional.
+  case reshaped
+  /// As its `encode(to:)` and `init(from:)` say.
+  case ordinary
+
+  init(_ type: Any.Type) {
+    if let direct = type as? any ArchiveValue.Type {
+      self = .direct(direct)
+    } else if type is any Reshaped.Type {
+      self = .reshaped
+    } else {
+      self = .ordinary
+    }
+  }
+}
+
+/// Remembers the forms of the types that were met.
+///
+/// Asking whether a type conforms to a protocol costs more than writing a
+/// number, and an array asks for every element.
+final class CodableForms {
+  private var known: [(type: ObjectIdentifier, form: CodableForm)?] = Array(
+    repeating: nil, count: 32)
+
+  subscript(type: Any.Type) -> CodableForm {
+    let identifier = ObjectIdentifier(type)
+    // Types are addresses, and have their own 16 bytes at least.
+    let place = Int(UInt(bitPattern: identifier) >> 4 % UInt(known.count))
+    if let entry = known[place], entry.type == identifier { return entry.form }
+    let form = CodableForm(type)
+    // Taken out to be changed, so that reading needs no exclusivity check.
+    var changed = known
+    known = []
+    changed[place] = (identifier, form)
+    known = changed
+    return form
+  }
+}
+
+/// A standard type whose own coding is replaced, see ``CodableForm``.
+protocol Reshaped {}
+
+protocol ReshapedEncodable: Reshaped {
+  /// Writes the value as one array, map or null.
+  func encodeReshaped(to encoder: ValueEncoder) throws
+}
+
+protocol ReshapedDecodable: Reshaped {
+  static func decodeReshaped(from decoder: ValueDecoder) throws -> Self
+}

@@ -1,0 +1,128 @@
+extension ValueEncoder: Encoder {
+  var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    openMap()
+    return KeyedEncodingContainer(KeyedValueEncoder<Key>(encoder: self))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    openArray()
+    return UnkeyedValueEncoder(encoder: self)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer {
+    SingleValueEncoder(encoder: self)
+  }
+}
+
+/// The fields of a value, each under a key.
+///
+/// The overload for ``ArchiveValue`` is the one that the standard library's
+/// numbers, Bool and String come to.
+struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let encoder: ValueEncoder
+
+  var codingPath: [any CodingKey] { encoder.codingPath }
+
+  func encodeNil(forKey key: Key) throws {
+    try encoder.writeEntry((), under: key) { encoder.writer.writeNull() }
+  }
+
+  func encode<Value: ArchiveValue>(_ value: Value, forKey key: Key) throws {
+    try encoder.writeEntry(value, under: key) { value.write(to: encoder.writer) }
+  }
+
+  func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+    try encoder.writeEntry(value, under: key) { try encoder.write(value, at: key) }
+  }
+
+  func encode(_ value: Int128, forKey key: Key) throws {
+    try encoder.writeEntry(value, under: key) { encoder.writer.write(wide: value) }
+  }
+
+  func encode(_ value: UInt128, forKey key: Key) throws {
+    try encoder.writeEntry(value, under: key) { encoder.writer.write(wide: value) }
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy keyType: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    encoder.nest(under: key).container(keyedBy: keyType)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder.nest(under: key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { encoder.nest(under: NameKey.super) }
+
+  func superEncoder(forKey key: Key) -> any Encoder { encoder.nest(under: key) }
+}
+
+/// The elements of a value, in order.
+struct UnkeyedValueEncoder: UnkeyedEncodingContainer {
+  let encoder: ValueEncoder
+
+  var codingPath: [any CodingKey] { encoder.codingPath }
+  var count: Int { encoder.count }
+
+  func encodeNil() throws {
+    try encoder.writeElement(()) { encoder.writer.writeNull() }
+  }
+
+  func encode<Value: ArchiveValue>(_ value: Value) throws {
+    try encoder.writeElement(value) { value.write(to: encoder.writer) }
+  }
+
+  func encode<Value: Encodable>(_ value: Value) throws {
+    try encoder.writeElement(value) { try encoder.write(value, at: IndexKey(count)) }
+  }
+
+  func encode(_ value: Int128) throws {
+    try encoder.writeElement(value) { encoder.writer.write(wide: value) }
+  }
+
+  func encode(_ value: UInt128) throws {
+    try encoder.writeElement(value) { encoder.writer.write(wide: value) }
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy keyType: NestedKey.Type
+  ) -> KeyedEncodingContainer<NestedKey> {
+    encoder.nestElement().container(keyedBy: keyType)
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+    encoder.nestElement().unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { encoder.nestElement() }
+}
+
+/// A value that is one other value.
+struct SingleValueEncoder: SingleValueEncodingContainer {
+  let encoder: ValueEncoder
+
+  var codingPath: [any CodingKey] { encoder.codingPath }
+
+  func encodeNil() throws {
+    try encoder.writeSingle(()) { encoder.writer.writeNull() }
+  }
+
+  func encode<Value: ArchiveValue>(_ value: Value) throws {
+    try encoder.writeSingle(value) { value.write(to: encoder.writer) }
+  }
+
+  func encode<Value: Encodable>(_ value: Value) throws {
+    try encoder.writeSingle(value) { try encoder.write(value) }
+  }
+
+  func encode(_ value: Int128) throws {
+    try encoder.writeSingle(value) { encoder.writer.write(wide: value) }
+  }
+
+  func encode(_ value: UInt128) throws {
+    try encoder.writeSingle(value) { encoder.writer.write(wide: value) }
+  }
+}

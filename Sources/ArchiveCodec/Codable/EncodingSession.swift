@@ -1,0 +1,68 @@
+/// What all encoders of one Codable value share.
+final class EncodingSession {
+  let userInfo: [CodingUserInfoKey: any Sendable]
+  private let forms = CodableForms()
+  /// The writer of the value, then those of nested containers that have bytes
+  /// of their own until their place is known.
+  private var writers: [ValueWriter]
+  private var callDepth = 0
+
+  init(_ writer: ValueWriter, userInfo: [CodingUserInfoKey: any Sendable]) {
+    writers = [writer]
+    self.userInfo = userInfo
+  }
+
+  func form(of type: Any.Type) -> CodableForm { forms[type] }
+
+  /// How many calls of `encode(to:)` or `init(from:)` may be open for a depth.
+  ///
+  /// A wrapper adds a call and no container, so there may be more calls than
+  /// containers; the number is the same for both ways.
+  static func callLimit(_ limits: ArchiveLimits) -> Int { limits.depth * 4 }
+
+  /// Runs one `encode(to:)`; values that nest too deeply are refused here,
+  /// before the call stack runs out.
+  func call(_ limits: ArchiveLimits, _ body: () throws -> Void) throws {
+    guard callDepth < Self.callLimit(limits) else {
+      throw ArchiveError(.limitExceeded, subject: "depth")
+    }
+    callDepth += 1
+    defer { callDepth -= 1 }
+    try body()
+  }
+
+  func makeWriter(like writer: ValueWriter) -> ValueWriter {
+    let new = ValueWriter(limits: writer.limits, symbols: writer.symbols, depth: writer.depth)
+    writers.append(new)
+    return new
+  }
+
+  struct Mark {
+    let bytes: ValueWriter.Mark
+    let writerCount: Int
+  }
+
+  func mark(_ writer: ValueWriter) -> Mark {
+    Mark(bytes: writer.mark, writerCount: writers.count)
+  }
+
+  /// Takes back what was written since the mark, also to nested containers
+  /// that were made since; those that are older keep what they have.
+  func goBack(_ writer: ValueWriter, to mark: Mark) {
+    writers.removeSubrange(mark.writerCount...)
+    let usedByOthers = writers.lazy.filter { $0 !== writer }.map(\.symbolsUsed).max()
+    writer.goBack(to: mark.bytes, keptSymbolCount: usedByOthers ?? 0)
+    writer.failure = nil
+  }
+
+  /// Runs the body with a writer of its own that writes names inline, so that
+  /// the bytes depend on the value alone.
+  func withInlineNames<Result>(
+    like writer: ValueWriter, _ body: (ValueWriter) throws -> Result
+  ) rethrows -> Result {
+    let count = writers.count
+    defer { writers.removeSubrange(count...) }
+    let symbols = SymbolCollector(limits: writer.limits, isInline: true)
+    return try body(ValueWriter(limits: writer.limits, symbols: symbols, depth: writer.depth))
+  }
+}

@@ -1,0 +1,55 @@
+extension KeyedDecoder {
+  /// Reads a value of any decodable type that must be there.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - key: The key that the value was encoded with.
+  ///   - userInfo: What the value's `init(from:)` may look up.
+  /// - Returns: The value.
+  /// - Throws: What the value throws; `DecodingError` if the key is absent or
+  ///   the stored value does not fit, with a coding path that begins at the key.
+  /// - Complexity: O(*n*) in the size of the value.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String,
+    userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws -> Value {
+    try decode(value: type, forKey: key, path: [NameKey(key)], userInfo: userInfo)
+  }
+
+  func decode<Value: Decodable>(
+    value type: Value.Type, forKey key: String, path: [any CodingKey],
+    userInfo: [CodingUserInfoKey: any Sendable]
+  ) throws -> Value {
+    guard let session = session(key, path, userInfo) else {
+      throw DecodingError.keyNotFound(
+        NameKey(key),
+        DecodingError.Context(codingPath: [], debugDescription: "There is no value for this key."))
+    }
+    return try session.decodeRoot(type)
+  }
+
+  /// Reads a value of any decodable type, nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - key: The key that the value was encoded with.
+  ///   - userInfo: What the value's `init(from:)` may look up.
+  /// - Returns: The value, or nil if the key is absent.
+  /// - Throws: As ``decode(_:forKey:userInfo:)`` does; an absent key is not an
+  ///   error.
+  public func decodeIfPresent<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String,
+    userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws -> Value? {
+    try session(key, [NameKey(key)], userInfo)?.decodeRoot(type)
+  }
+
+  private func session(
+    _ key: String, _ path: [any CodingKey], _ userInfo: [CodingUserInfoKey: any Sendable]
+  ) -> DecodingSession? {
+    offset(of: key).map {
+      DecodingSession(
+        bytes, at: $0, path: path, symbols: symbols, limits: limits, userInfo: userInfo)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/// Finds entries of one map by their names.
+///
+/// Types ask for their fields in the order in which they were written, so it
+/// goes on from the last one. Where that fails and the map is large, it makes
+/// a table once, so that no record can make it search for long.
+final class MapEntries {
+  let session: DecodingSession
+  /// Where the map itself begins.
+  let offset: Int
+  private let payload: Range<Int>
+  private let count: Int
+  /// Where the next entry begins.
+  private var next: Int
+  private var table: [String: Int]?
+
+  private static let longestScan = 32
+
+  init(_ session: DecodingSession, _ header: ValueHeader, at offset: Int) {
+    self.session = session
+    self.offset = offset
+    payload = header.payload
+    count = header.count
+    next = payload.lowerBound
+  }
+
+  /// The names in stored order.
+  ///
+  /// - Complexity: O(*n*) in the size of the map.
+  var names: [String] {
+    var names: [String] = []
+    names.reserveCapacity(count)
+    visit { key, _ in names.append(session.name(of: key)) }
+    return names
+  }
+
+  func contains(_ name: String) -> Bool { find(name) != nil }
+
+  /// The value under a name, nil if there is none.
+  func value(_ name: String) throws -> ValueReader? {
+    guard let offset = find(name) else { return nil }
+    let reader = try session.reader(at: offset)
+    next = reader.end
+    return reader
+  }
+
+  private func find(_ name: String) -> Int? {
+    if let table { return table[name] }
+    var cursor = ByteReader(session.bytes, from: next, to: payload.upperBound)
+    if !cursor.isAtEnd, let key = try? cursor.readKey(limits: .standard, symbolCount: .max),
+      isEqual(key, name)
+    {
+      return cursor.offset
+    }
+    guard count <= Self.longestScan else {
+      let table = makeTable()
+      self.table = table
+      return table[name]
+    }
+    var found: Int?
+    visit { key, offset in if isEqual(key, name) { found = offset } }
+    return found
+  }
+
+  private func makeTable() -> [String: Int] {
+    var table: [String: Int] = [:]
+    table.reserveCapacity(count)
+    visit { key, offset in table[session.name(of: key)] = offset }
+    return table
+  }
+
+  private func visit(_ body: (ValueKey, Int) -> Void) {
+    var cursor = ByteReader(session.bytes, from: payload.lowerBound, to: payload.upperBound)
+    // The record was checked, so the entries can be read.
+    while !cursor.isAtEnd,
+      let key = try? cursor.readKey(limits: .standard, symbolCount: .max)
+    {
+      let offset = cursor.offset
+      guard (try? cursor.readValueHeader()) != nil else { return }
+      body(key, offset)
+    }
+  }
+
+  private func isEqual(_ key: ValueKey, _ name: String) -> Bool {
+    session.name(of: key) == name
+  }
+}

@@ -1,0 +1,87 @@
+// The standard library writes these in hash order, which is another one in
+// every process. Here equal values have equal bytes.
+
+extension Set: Reshaped, ReshapedEncodable where Element: Encodable {
+  func encodeReshaped(to encoder: ValueEncoder) throws {
+    try encoder.writeSorted(self, mayHaveFields: !(Element.self is any ArchiveValue.Type)) {
+      try $1.encode($0)
+    }
+  }
+}
+
+extension Dictionary: Reshaped, ReshapedEncodable where Key: Encodable, Value: Encodable {
+  /// Writes a map if the keys can be names, as the standard library does, and
+  /// an array of keys and values in turns otherwise.
+  func encodeReshaped(to encoder: ValueEncoder) throws {
+    guard Key.self is any CodingKeyRepresentable.Type else {
+      let areDirect = Key.self is any ArchiveValue.Type && Value.self is any ArchiveValue.Type
+      return try encoder.writeSorted(self, mayHaveFields: !areDirect) { entry, elements in
+        try elements.encode(entry.key)
+        try elements.encode(entry.value)
+      }
+    }
+    try encoder.writeDictionary(
+      map { ((($0 as? any CodingKeyRepresentable)?.codingKey.stringValue) ?? "", $1) })
+  }
+}
+
+extension ValueEncoder {
+  /// Writes an array of entries in the order of their bytes.
+  ///
+  /// The numbers of field names depend on the order in which they come first.
+  /// So where there may be fields, the order is found with names inline, and
+  /// the entries are then written in it, and put in order once more.
+  func writeSorted<Entries: Collection>(
+    _ entries: Entries, mayHaveFields: Bool,
+    _ encode: (Entries.Element, UnkeyedValueEncoder) throws -> Void
+  ) throws {
+    var entries = Array(entries)
+    if mayHaveFields, !writer.symbols.isInline {
+      entries = try session.withInlineNames(like: writer) { writer in
+        try entries.map { entry in
+          let encoder = ValueEncoder(session, writer, parent: self)
+          let start = writer.mark
+          defer { writer.goBack(to: start) }
+          encoder.openArray()
+          try encode(entry, UnkeyedValueEncoder(encoder: encoder))
+          return (bytes: writer.output.bytes(from: start.byteCount), entry: entry)
+        }
+      }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.map(\.entry)
+    }
+    openArray()
+    let elements = UnkeyedValueEncoder(encoder: self)
+    let start = writer.output.count
+    var ends: [Int] = []
+    ends.reserveCapacity(entries.count)
+    for entry in entries {
+      try encode(entry, elements)
+      ends.append(writer.output.count)
+    }
+    writer.output.sortRuns(from: start, endingAt: ends)
+  }
+
+  /// Writes a map with inline keys in the order of their bytes.
+  func writeDictionary<Value: Encodable>(_ entries: [(key: String, value: Value)]) throws {
+    openMap()
+    var previous: String?
+    for entry in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      guard entry.key != previous else { throw misuse("with the same key as another one") }
+      previous = entry.key
+      try writeEntry(entry.value, under: NameKey(entry.key), isInline: true) {
+        try write(entry.value, at: NameKey(entry.key))
+      }
+    }
+  }
+}
+
+extension ByteBuffer {
+  /// Puts pieces of the bytes after `start` in the order of their bytes.
+  fileprivate func sortRuns(from start: Int, endingAt ends: [Int]) {
+    let tail = bytes(from: start)
+    let runs = ends.indices.map { (index: Int) in
+      tail[(index == 0 ? 0 : ends[index - 1] - start)..<ends[index] - start]
+    }
+    truncate(to: start)
+    for run in runs.sorted(by: { $0.lexicographicallyPrecedes($1) }) { write(run) }
+  }
+}

@@ -1,0 +1,83 @@
+/// The elements of a value, in order: of an array, or the numbers of a packed
+/// array or of bytes, for a type that takes them one by one.
+struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
+  private let session: DecodingSession
+  private let array: ValueReader
+  private var offset: Int
+  private(set) var currentIndex = 0
+
+  init(session: DecodingSession, reader: ValueReader) {
+    self.session = session
+    array = reader
+    offset = reader.header.payload.lowerBound
+  }
+
+  var codingPath: [any CodingKey] { session.codingPath(to: array.offset) }
+  var count: Int? { array.elementCount }
+  var isAtEnd: Bool { currentIndex >= array.elementCount }
+
+  mutating func decodeNil() throws -> Bool {
+    let element = try next(Never.self)
+    guard element.isNull else { return false }
+    advance(past: element)
+    return true
+  }
+
+  mutating func decode<Value: ArchiveValue>(_ type: Value.Type) throws -> Value {
+    try take(type) { session, element in try session.decode(direct: type, from: element) }
+  }
+
+  mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    try take(type) { session, element in try session.decode(type, from: element) }
+  }
+
+  mutating func decode(_ type: Int128.Type) throws -> Int128 {
+    try take(type) { session, element in try session.decode(wide: type, from: element) }
+  }
+
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
+    try take(type) { session, element in try session.decode(wide: type, from: element) }
+  }
+
+  mutating func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try take([String: Any].self) { session, element in
+      try ValueDecoder(session: session, reader: element).container(keyedBy: type)
+    }
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try take([Any].self) { session, element in
+      try ValueDecoder(session: session, reader: element).unkeyedContainer()
+    }
+  }
+
+  mutating func superDecoder() throws -> any Decoder {
+    try take((any Decoder).self) { session, element in
+      ValueDecoder(session: session, reader: element)
+    }
+  }
+
+  /// Decodes the next element and goes past it, if that succeeds.
+  private mutating func take<Value>(
+    _ type: Any.Type, _ decode: (DecodingSession, ValueReader) throws -> Value
+  ) throws -> Value {
+    let element = try next(type)
+    let value = try decode(session, element)
+    advance(past: element)
+    return value
+  }
+
+  private func next(_ type: Any.Type) throws -> ValueReader {
+    guard !isAtEnd else {
+      throw DecodingError.valueNotFound(type, session.endOfArray(at: array.offset, currentIndex))
+    }
+    return try array.packedElement(currentIndex) ?? session.reader(at: offset)
+  }
+
+  private mutating func advance(past element: ValueReader) {
+    offset = element.end
+    currentIndex += 1
+  }
+}

@@ -1,0 +1,27 @@
+extension ValueEncoder {
+  func checkFailure() throws {
+    if let failure = writer.failure { throw failure }
+  }
+
+  /// What users of Codable expect: an EncodingError that says where.
+  ///
+  /// An error that comes from further inside, or from the value, goes on.
+  func encodingError(_ error: any Error, _ value: Any, at key: (any CodingKey)? = nil) -> any Error
+  {
+    guard let error = error as? ArchiveError else { return error }
+    return EncodingError.invalidValue(
+      value,
+      EncodingError.Context(
+        codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: error.description,
+        underlyingError: error))
+  }
+
+  func misuse(_ use: String) -> any Error {
+    EncodingError.invalidValue(
+      (),
+      EncodingError.Context(
+        codingPath: codingPath,
+        debugDescription: "A value was encoded \(use), but its encoder cannot be used so any more."
+          + " Encode each value in one kind of container, and during encode(to:)."))
+  }
+}

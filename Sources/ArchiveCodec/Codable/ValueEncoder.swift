@@ -1,0 +1,226 @@
+/// The encoder that one call of `encode(to:)` gets; it writes one value.
+///
+/// A value that is encoded in one call goes straight to the end of the bytes.
+/// Only nested containers and super encoders, which their owner may fill at
+/// any time, get bytes of their own, and are put in their place at the end.
+final class ValueEncoder {
+  let session: EncodingSession
+  let writer: ValueWriter
+  private let parent: ValueEncoder?
+  private let key: (any CodingKey)?
+
+  private(set) var state = State.empty
+  /// Valid while the state is `map`.
+  private var map: OpenMap
+  /// Valid while the state is `array`: where the first element begins.
+  private var start = 0
+  /// How many elements the array has.
+  private(set) var count = 0
+  private var nested: [(offset: Int, encoder: ValueEncoder)] = []
+  /// What a call that cannot throw could not do; closing throws it.
+  private var postponed: (any Error)?
+
+  func postpone(_ use: String) {
+    postponed = postponed ?? misuse(use)
+  }
+
+  enum State {
+    case empty, single, map, array
+    /// A value inside this one is being encoded.
+    case busy
+    case closed
+  }
+
+  init(
+    _ session: EncodingSession, _ writer: ValueWriter, parent: ValueEncoder? = nil,
+    key: (any CodingKey)? = nil
+  ) {
+    self.session = session
+    self.writer = writer
+    self.parent = parent
+    self.key = key
+    map = OpenMap()
+  }
+
+  var codingPath: [any CodingKey] {
+    (parent?.codingPath ?? []) + (key.map { [$0] } ?? [])
+  }
+}
+
+// MARK: - Opening and closing
+
+extension ValueEncoder {
+  func openMap() {
+    guard state != .map else { return }
+    guard state == .empty else { return postpone("as a keyed container too") }
+    map = OpenMap(in: writer)
+    state = .map
+  }
+
+  func openArray() {
+    guard state != .array else { return }
+    guard state == .empty else { return postpone("as an unkeyed container too") }
+    start = writer.openContainer()
+    state = .array
+  }
+
+  /// Finishes the value; one that encoded nothing is an empty map.
+  func close() throws {
+    if let postponed { throw postponed }
+    switch state {
+    case .empty: OpenMap(in: writer).close(in: writer)
+    case .single: break
+    case .map:
+      try placeNested()
+      map.close(in: writer)
+    case .array:
+      try placeNested()
+      writer.closeContainer(.array, count: count, from: start)
+    case .busy, .closed: throw misuse("while or after it was finished")
+    }
+    state = .closed
+    if let failure = writer.failure { throw failure }
+  }
+
+  /// Makes later use of this encoder and its containers throw.
+  func abandon() {
+    state = .closed
+  }
+
+  /// Replaces the place holders by what nested containers hold now.
+  private func placeNested() throws {
+    guard let first = nested.first else { return }
+    let tail = writer.output.bytes(from: first.offset)
+    writer.output.truncate(to: first.offset)
+    var position = 0
+    for (offset, encoder) in nested {
+      try encoder.close()
+      writer.output.write(tail[position..<offset - first.offset])
+      writer.output.write(encoder.writer.output.bytes)
+      position = offset - first.offset + 1
+    }
+    writer.output.write(tail[position...])
+    nested = []
+  }
+}
+
+// MARK: - Writing
+
+extension ValueEncoder {
+  /// Writes an entry of the map; if it cannot be, nothing of it remains.
+  func writeEntry<Value>(
+    _ value: Value, under key: some CodingKey, isInline: Bool = false, _ write: () throws -> Void
+  ) throws {
+    guard state == .map else { throw misuse("as a keyed container") }
+    let before = (mark: session.mark(writer), map: map, nested: nested.count)
+    do {
+      try checkFailure()
+      var map = map
+      if isInline {
+        try map.writeKey(inline: key.stringValue, to: writer)
+      } else {
+        try map.writeKey(key.stringValue, to: writer)
+      }
+      self.map = map
+      try write()
+      try checkFailure()
+    } catch {
+      map = before.map
+      nested.removeSubrange(before.nested...)
+      session.goBack(writer, to: before.mark)
+      throw encodingError(error, value, at: key)
+    }
+  }
+
+  /// Writes an element of the array; if it cannot be, nothing of it remains.
+  func writeElement<Value>(_ value: Value, _ write: () throws -> Void) throws {
+    guard state == .array else { throw misuse("as an unkeyed container") }
+    let before = (mark: session.mark(writer), nested: nested.count)
+    do {
+      try checkFailure()
+      try write()
+      try checkFailure()
+      count += 1
+    } catch {
+      nested.removeSubrange(before.nested...)
+      session.goBack(writer, to: before.mark)
+      throw encodingError(error, value, at: IndexKey(count))
+    }
+  }
+
+  /// Writes the value itself; if it cannot be, another one may be tried.
+  func writeSingle<Value>(_ value: Value, _ write: () throws -> Void) throws {
+    guard state == .empty else { throw misuse("as a single value") }
+    let before = session.mark(writer)
+    do {
+      try checkFailure()
+      try write()
+      try checkFailure()
+      state = .single
+    } catch {
+      session.goBack(writer, to: before)
+      throw encodingError(error, value)
+    }
+  }
+
+  /// Writes a value of any type, by its form.
+  func write<Value: Encodable>(_ value: Value, at key: (any CodingKey)? = nil) throws {
+    switch session.form(of: Value.self) {
+    case .direct(let type): writeDirect(value, as: type)
+    case .reshaped:
+      if let value = value as? any ReshapedEncodable {
+        try encodeInside(at: key) { try value.encodeReshaped(to: $0) }
+      } else {
+        try encodeInside(at: key) { try value.encode(to: $0) }
+      }
+    case .ordinary: try encodeInside(at: key) { try value.encode(to: $0) }
+    }
+  }
+
+  private func writeDirect<Direct: ArchiveValue>(_ value: some Encodable, as type: Direct.Type) {
+    // The type is that of the value, so this is no question.
+    guard let value = value as? Direct else { return }
+    value.write(to: writer)
+  }
+
+  private func encodeInside(
+    at key: (any CodingKey)?, _ encode: (ValueEncoder) throws -> Void
+  ) throws {
+    let inner = ValueEncoder(session, writer, parent: self, key: key)
+    let outerState = state
+    state = .busy
+    defer {
+      state = outerState
+      inner.abandon()
+    }
+    try session.call(writer.limits) {
+      try encode(inner)
+      try inner.close()
+    }
+  }
+
+  /// Makes an encoder for an entry that its owner fills later.
+  func nest(under key: some CodingKey) -> ValueEncoder {
+    nest(at: key) { place in try writeEntry((), under: key, place) }
+  }
+
+  /// Makes an encoder for an element that its owner fills later.
+  func nestElement() -> ValueEncoder {
+    nest(at: IndexKey(count)) { place in try writeElement((), place) }
+  }
+
+  private func nest(
+    at key: any CodingKey, _ reserve: (() -> Void) throws -> Void
+  ) -> ValueEncoder {
+    let inner = ValueEncoder(session, session.makeWriter(like: writer), parent: self, key: key)
+    do {
+      try reserve {
+        nested.append((writer.output.count, inner))
+        writer.writeNull()
+      }
+    } catch {
+      postponed = postponed ?? error
+    }
+    return inner
+  }
+}

@@ -1,0 +1,27 @@
+extension ValueWriter {
+  /// Writes an integer of 128 bits: as an integer if 64 bits hold it, else as
+  /// its 16 bytes, lowest first.
+  func write(wide value: some FixedWidthInteger) {
+    if let small = Int64(exactly: value) {
+      write(small)
+    } else if let large = UInt64(exactly: value) {
+      write(large)
+    } else {
+      write((0..<16).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) })
+    }
+  }
+}
+
+extension ValueReader {
+  /// Reads what `write(wide:)` wrote, in that one form only.
+  func readWide<Wide: FixedWidthInteger>() throws(ArchiveError) -> Wide {
+    guard header.kind == .bytes else { return try readInteger() }
+    guard header.payload.count == 16 else { throw mismatch("integer of 128 bits") }
+    var value: Wide = 0
+    for byte in try readBytes().reversed() { value = value << 8 | Wide(truncatingIfNeeded: byte) }
+    guard Int64(exactly: value) == nil, UInt64(exactly: value) == nil else {
+      throw ArchiveError(.malformed, offset: header.payload.lowerBound)
+    }
+    return value
+  }
+}

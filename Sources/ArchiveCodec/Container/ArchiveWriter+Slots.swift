@@ -1,0 +1,130 @@
+internal import Synchronization
+
+/// The keys and passphrases of an archive, changed without sealing its content
+/// anew.
+///
+/// The file is written again with another header; all that follows it is
+/// copied as it is, so the version of the archive stays the same. An archive
+/// that was opened before keeps reading the old file.
+///
+/// Whoever could open the archive before may have kept its data key or a copy
+/// of the old header, and with either can read this file and what is appended
+/// to it. ``rotate(slots:)`` locks them out.
+extension ArchiveWriter {
+  /// The slots in the order of the file; nil if nothing is stored.
+  public var slots: [ArchiveSlot]? {
+    state.withLock { $0.open?.keys.header.slots.map(ArchiveSlot.init) }
+  }
+
+  /// Lets another key or passphrase open the archive.
+  ///
+  /// - Parameter slot: The new way in.
+  /// - Throws: ``ArchiveError``: `slotMissing` if nothing is stored,
+  ///   `limitExceeded` if there are 8 slots or 2 for passphrases already,
+  ///   `poisoned` after a failed sync, `outdated` if somebody else has replaced
+  ///   the file, `forked` in a child process, and what the storage throws. Then the archive is as before.
+  /// - Complexity: O(*n*) in the size of the file, which is copied, and the
+  ///   cost of a passphrase.
+  public func addSlot(_ slot: NewSlot) throws(ArchiveError) {
+    try changeSlots(removing: nil, adding: slot)
+  }
+
+  /// Takes away one way into the archive.
+  ///
+  /// The same key may have another slot, which still opens.
+  ///
+  /// - Parameter slot: One of ``slots``; it may be the one that opened the
+  ///   archive.
+  /// - Throws: ``ArchiveError``: `slotMissing` if there is no such slot,
+  ///   `lastSlot` if nothing would open the archive any more, and as
+  ///   ``addSlot(_:)`` does.
+  /// - Complexity: O(*n*) in the size of the file, which is copied.
+  public func removeSlot(_ slot: ArchiveSlot) throws(ArchiveError) {
+    try changeSlots(removing: slot, adding: nil)
+  }
+
+  /// Puts a new way into the archive in the place of another, in one step.
+  ///
+  /// - Parameters:
+  ///   - old: One of ``slots``; it may be the one that opened the archive.
+  ///   - new: The new way in.
+  /// - Throws: ``ArchiveError`` as ``addSlot(_:)`` and ``removeSlot(_:)`` do.
+  /// - Complexity: As ``addSlot(_:)``.
+  public func replaceSlot(_ old: ArchiveSlot, with new: NewSlot) throws(ArchiveError) {
+    try changeSlots(removing: old, adding: new)
+  }
+
+  /// Seals the whole content anew under a new data key, which only these open.
+  ///
+  /// Nothing that opened the archive before opens what is stored then, or what
+  /// follows. Copies and backups of the old file stay as they are.
+  ///
+  /// - Parameter slots: The keys and passphrases that will open it: 1 to 8, and
+  ///   at most 2 passphrases.
+  /// - Throws: ``ArchiveError``: `lastSlot` for no slots, `limitExceeded` for
+  ///   too many, and as ``compact()`` does. Nothing stored is not an error.
+  /// - Complexity: O(*n*) in the size of the archive, and the cost of each
+  ///   passphrase.
+  public func rotate(slots: [NewSlot]) throws(ArchiveError) {
+    try changing { (state) throws(ArchiveError) in try compact(&state, slots: slots) }
+  }
+
+  private func changeSlots(
+    removing old: ArchiveSlot?, adding new: NewSlot?
+  ) throws(ArchiveError) {
+    try changing { (state) throws(ArchiveError) in
+      if let poison = state.poison { throw poison }
+      guard let open = state.open else { throw ArchiveError(.slotMissing) }
+      let changed = try open.keys.changingSlots(removing: old, adding: new, random: random)
+      let file = try storedFile(open)
+      let body = open.keys.header.byteCount..<open.archive.history.end
+      try replaceStorage(&state) { sink throws(ArchiveError) in
+        try sink.write(changed.encoded)
+        try Self.copy(body, of: file, to: sink)
+      }
+      try reopen(changed, &state)
+    }
+  }
+
+  /// Opens the file as it is now; what this writer has open only knows the size
+  /// it had then.
+  private func storedFile(_ open: State.Open) throws(ArchiveError) -> any ArchiveFile {
+    guard let file = try storage.open(), file.byteCount >= open.archive.history.end,
+      open.keys.matches(try StoredHeader(reading: file))
+    else { throw ArchiveError(.outdated, subject: "another file was put in place") }
+    return file
+  }
+
+  private static let copiedPieceByteCount = 1 << 16
+
+  /// Copies in pieces, so that the file need not fit into memory.
+  private static func copy(
+    _ range: Range<Int>, of file: any ArchiveFile, to sink: any ArchiveSink
+  ) throws(ArchiveError) {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let count = min(copiedPieceByteCount, range.upperBound - position)
+      try sink.write(try file.read(at: position, count: count))
+      position += count
+    }
+  }
+}
+
+extension Archive {
+  /// Lists the slots of what is stored; it needs no key.
+  ///
+  /// - Parameter storage: Where the archive is.
+  /// - Returns: The slots in the order of the file, or nil if the storage is
+  ///   empty. They are not authenticated.
+  /// - Throws: ``ArchiveError``: `notAnArchive`, `unsupportedVersion`,
+  ///   `unsupportedFeature`, `truncated`, `damaged`, `limitExceeded`, and what
+  ///   the storage throws.
+  public static func slots(of storage: any ArchiveStorage) throws(ArchiveError) -> [ArchiveSlot]? {
+    do {
+      guard let file = try storage.open() else { return nil }
+      return try StoredHeader(reading: file).header.slots.map(ArchiveSlot.init)
+    } catch {
+      throw error.located(at: storage.location)
+    }
+  }
+}

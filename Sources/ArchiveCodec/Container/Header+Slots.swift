@@ -1,0 +1,47 @@
+extension Header {
+  static let slotCounts = 1...8
+  /// A reader tries no more than these, because each try is slow.
+  static let largestPassphraseCount = 2
+
+  /// What the keys of the slots depend on: what stays the same in the files
+  /// that follow this one, so that its slots can go there as they are.
+  func slotBinding(_ context: ArchiveContext) -> KeySlot.Binding {
+    KeySlot.Binding(archive: archiveID + [Self.majorVersion, Self.suite], context: context)
+  }
+
+  /// Removes a slot, adds one, or puts one in the place of another.
+  ///
+  /// Nothing is changed if it throws.
+  mutating func changeSlots(
+    removing old: ArchiveSlot? = nil, adding new: NewSlot? = nil,
+    wrapping dataKey: borrowing SecretBytes, _ context: ArchiveContext, _ random: RandomSource
+  ) throws(ArchiveError) {
+    var slots = slots
+    var place = slots.count
+    if let old {
+      guard let found = slots.firstIndex(where: { $0.encoded == old.encoded }) else {
+        throw ArchiveError(.slotMissing)
+      }
+      place = found
+      slots.removeAll { $0.encoded == old.encoded }
+    }
+    if let new {
+      try Self.checkRoom(in: slots, for: new)
+      slots.insert(
+        try KeySlot(new, wrapping: dataKey, binding: slotBinding(context), random: random),
+        at: place)
+    }
+    guard slots.contains(where: { $0.kind != .unknown }) else { throw ArchiveError(.lastSlot) }
+    self.slots = slots
+  }
+
+  private static func checkRoom(in slots: [KeySlot], for new: NewSlot) throws(ArchiveError) {
+    guard slots.count < slotCounts.upperBound else {
+      throw ArchiveError(.limitExceeded, subject: "slots of an archive")
+    }
+    guard case .passphrase = new.kind else { return }
+    guard slots.count(where: \.isForPassphrase) < largestPassphraseCount else {
+      throw ArchiveError(.limitExceeded, subject: "passphrases of an archive")
+    }
+  }
+}

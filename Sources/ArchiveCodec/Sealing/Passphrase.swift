@@ -1,0 +1,67 @@
+internal import CSodium
+internal import Synchronization
+
+/// A passphrase that opens archives, in guarded memory.
+///
+/// The bytes are wiped when the last reference goes. They are in no
+/// description, and no API gives them out.
+///
+/// Two passphrases are the same if their bytes are. There is no Unicode
+/// normalization, so an app whose users type it on different keyboards does
+/// well to normalize the text first.
+public final class Passphrase: Sendable {
+  /// How long a passphrase may be, in bytes: 1 MiB.
+  public static let largestByteCount = 1 << 20
+
+  let secret: SecretBytes
+
+  let tryCounter = Atomic(0)
+
+  /// How often it was paid for, by sealing or opening; for tests.
+  package var tryCount: Int { tryCounter.load(ordering: .relaxed) }
+
+  private init(_ secret: consuming SecretBytes) {
+    self.secret = secret
+  }
+
+  /// Takes the UTF-8 of a text.
+  ///
+  /// The text itself cannot be wiped: its bytes, and those of what it was made
+  /// from, stay in memory until something else is written there. Where that
+  /// matters, read the passphrase into memory that you own and use
+  /// ``init(moving:)``.
+  ///
+  /// - Parameter text: The passphrase, not empty.
+  /// - Throws: ``ArchiveError`` with `passphraseEmpty`, `limitExceeded` for one
+  ///   that is longer than ``largestByteCount``, or `cryptographyUnavailable`.
+  public convenience init(_ text: String) throws(ArchiveError) {
+    let utf8 = text.utf8.span
+    self.init(
+      try unsafe utf8.withUnsafeBytes { (bytes) throws(ArchiveError) in
+        try unsafe Self.copy(bytes)
+      })
+  }
+
+  /// Takes a passphrase from memory that you own, and wipes that memory.
+  ///
+  /// - Parameter bytes: Any bytes, also zeros and what is not UTF-8; all zero
+  ///   afterwards, also on error.
+  /// - Throws: ``ArchiveError`` with `passphraseEmpty`, `limitExceeded` for one
+  ///   that is longer than ``largestByteCount``, or `cryptographyUnavailable`.
+  public convenience init(moving bytes: UnsafeMutableRawBufferPointer) throws(ArchiveError) {
+    defer { if let base = bytes.baseAddress { unsafe sodium_memzero(base, bytes.count) } }
+    self.init(try unsafe Self.copy(UnsafeRawBufferPointer(bytes)))
+  }
+
+  private static func copy(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) -> SecretBytes {
+    guard let base = bytes.baseAddress, bytes.count > 0 else {
+      throw ArchiveError(.passphraseEmpty)
+    }
+    guard bytes.count <= largestByteCount else {
+      throw ArchiveError(.limitExceeded, subject: "bytes of a passphrase")
+    }
+    return try unsafe SecretBytes(count: bytes.count) {
+      unsafe $0.copyMemory(from: base, byteCount: bytes.count)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/// What one try of a passphrase costs, for its owner and for who guesses.
+///
+/// Opening with the right passphrase costs it once, and so does every guess.
+/// The cost is stored in the archive, where anybody can read it.
+public struct PassphraseCost: Hashable, Sendable {
+  /// How often the memory is filled; the time grows with it.
+  public let passes: Int
+
+  /// The memory that a try needs, in KiB; the time grows with it too.
+  public let kibibytes: Int
+
+  /// The passes that are allowed.
+  public static let passesAllowed = 1...16
+
+  /// The memory that is allowed, in KiB: 8 KiB to 256 MiB.
+  public static let kibibytesAllowed = 8...256 << 10
+
+  /// 64 MiB twice, about 60 ms: for a prompt that must not be felt.
+  public static let interactive = PassphraseCost(2, 64 << 10)
+
+  /// 256 MiB three times, about half a second: for everything else.
+  public static let moderate = PassphraseCost(3, 256 << 10)
+
+  private init(_ passes: Int, _ kibibytes: Int) {
+    self.passes = passes
+    self.kibibytes = kibibytes
+  }
+
+  /// Creates a cost of your own.
+  ///
+  /// Less than ``interactive`` is right only for tests, and for a passphrase
+  /// that is itself random.
+  ///
+  /// - Parameters:
+  ///   - passes: How often the memory is filled.
+  ///   - kibibytes: The memory in KiB.
+  /// - Throws: ``ArchiveError`` with `limitExceeded` outside of
+  ///   ``passesAllowed`` and ``kibibytesAllowed``.
+  public init(passes: Int, kibibytes: Int) throws(ArchiveError) {
+    guard Self.passesAllowed.contains(passes), Self.kibibytesAllowed.contains(kibibytes) else {
+      throw ArchiveError(.limitExceeded, subject: "cost of a passphrase")
+    }
+    self.init(passes, kibibytes)
+  }
+}

@@ -1,0 +1,90 @@
+/// A map whose entries are being written, at the end of a writer's bytes.
+struct OpenMap {
+  /// Where the first entry begins.
+  let start: Int
+  private(set) var count = 0
+  private var lastSymbol = -1
+  /// False once that an entry did not follow its predecessor in key order.
+  private var isInOrder = true
+
+  /// A map that was not opened.
+  init() {
+    start = 0
+  }
+
+  init(in writer: ValueWriter) {
+    start = writer.openContainer()
+  }
+
+  /// Writes the key of an entry, as a symbol if the archive has room for it.
+  mutating func writeKey(_ key: String, to writer: ValueWriter) throws(ArchiveError) {
+    guard key.utf8.count <= writer.limits.keyByteCount else {
+      throw ArchiveError(.limitExceeded, subject: "bytes of a key")
+    }
+    if let symbol = writer.symbols.intern(key) {
+      writer.output.writeKey(symbol: symbol)
+      if lastSymbol >= symbol { isInOrder = false }
+      lastSymbol = Int(symbol)
+      if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
+    } else {
+      writer.output.writeKey(inline: key)
+      isInOrder = false
+    }
+    count += 1
+  }
+
+  /// Writes the key of a dictionary; the keys come in order and none twice.
+  mutating func writeKey(inline key: String, to writer: ValueWriter) throws(ArchiveError) {
+    guard key.utf8.count <= writer.limits.keyByteCount else {
+      throw ArchiveError(.limitExceeded, subject: "bytes of a key")
+    }
+    writer.output.writeKey(inline: key)
+    count += 1
+  }
+
+  /// Puts the entries in order, keeps the last of equal keys, and writes what
+  /// comes before them.
+  func close(in writer: ValueWriter) {
+    let kept = isInOrder ? count : writer.output.sortEntries(from: start)
+    writer.closeContainer(.map, count: kept, from: start)
+  }
+}
+
+extension ByteBuffer {
+  /// Puts the entries of a map in key order and drops all but the last of
+  /// equal keys; returns how many are left.
+  fileprivate func sortEntries(from start: Int) -> Int {
+    struct Entry {
+      let key: ValueKey
+      let bytes: Range<Int>
+    }
+    // A copy of the map alone: a reference to all bytes would copy them all.
+    var reader = ByteReader(bytes(from: start))
+    var entries: [Entry] = []
+    while !reader.isAtEnd {
+      let entryStart = reader.offset
+      // These bytes were just written by this encoder, so they can be read.
+      guard let key = try? reader.readKey(limits: .standard, symbolCount: .max),
+        (try? reader.readValueHeader()) != nil
+      else { break }
+      entries.append(Entry(key: key, bytes: entryStart..<reader.offset))
+    }
+    let order = entries.indices.sorted { left, right in
+      if reader.isOrdered(entries[left].key, before: entries[right].key) { return true }
+      if reader.isOrdered(entries[right].key, before: entries[left].key) { return false }
+      return left < right
+    }
+    truncate(to: start)
+    var count = 0
+    for (place, index) in order.enumerated() {
+      if place + 1 < order.count,
+        !reader.isOrdered(entries[index].key, before: entries[order[place + 1]].key)
+      {
+        continue
+      }
+      write(reader.bytes[entries[index].bytes])
+      count += 1
+    }
+    return count
+  }
+}

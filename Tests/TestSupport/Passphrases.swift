@@ -1,0 +1,33 @@
+package import ArchiveCodec
+
+extension PassphraseCost {
+  /// The least that is allowed, so that tests are fast.
+  package static func least() throws -> PassphraseCost {
+    try PassphraseCost(passes: 1, kibibytes: 8)
+  }
+}
+
+extension NewSlot {
+  /// A slot that a text opens, at the least cost.
+  package static func cheap(_ text: String, reference: UInt64 = 0) throws -> NewSlot {
+    .passphrase(try Passphrase(text), cost: try .least(), reference: reference)
+  }
+}
+
+extension ArchiveKey {
+  /// A key whose bytes are all the same.
+  package static func repeating(_ byte: UInt8, count: Int = byteCount) throws -> ArchiveKey {
+    var bytes = [UInt8](repeating: byte, count: count)
+    return try bytes.withUnsafeMutableBytes { try ArchiveKey(moving: $0) }
+  }
+}
+
+extension ArchiveCredential {
+  /// How often the passphrase was paid for; 0 for a key.
+  package var tryCount: Int {
+    switch self {
+    case .key: 0
+    case .passphrase(let passphrase): passphrase.tryCount
+    }
+  }
+}
