@@ -34,7 +34,7 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: testSettings),
     .testTarget(
       name: "ArchiveCodecTests", dependencies: ["ArchiveCodec", "TestSupport"],
-      swiftSettings: testSettings),
+      resources: [.copy("Vectors")], swiftSettings: testSettings),
     .testTarget(
       name: "RestorationKitTests", dependencies: ["ArchiveCodec", "RestorationKit", "TestSupport"],
       swiftSettings: testSettings),

@@ -39,7 +39,7 @@ extension ArchiveWriter {
     let file = try newFile(slots: slots, after: state.open)
     var summary: Archive.Summary?
     try replaceStorage(&state) { sink throws(ArchiveError) in
-      let writer = try SnapshotWriter(file, random: random, moment: .now, sink: sink)
+      let writer = try SnapshotWriter(file, random: random, moment: moment ?? .now, sink: sink)
       let count = try body(writer)
       let version = try writer.finish(
         symbols: symbols.encoded(from: 0), schema: schema ?? old?.schema ?? 0)

@@ -43,6 +43,8 @@ public final class ArchiveWriter: Sendable {
   let context: ArchiveContext
   let limits: ArchiveLimits
   let random: RandomSource
+  /// Nil for the time of each write; a test that wants equal bytes gives one.
+  let moment: Archive.Moment?
   private let process: Int32
   private let lock: any ArchiveLock
   let state: Mutex<State>
@@ -73,7 +75,8 @@ public final class ArchiveWriter: Sendable {
   package init(
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
     limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover,
-    random: RandomSource = .system, process: Int32 = SystemCall.processIdentifier
+    random: RandomSource = .system, moment: Archive.Moment? = nil,
+    process: Int32 = SystemCall.processIdentifier
   ) throws(ArchiveError) {
     lock = try storage.lock()
     self.storage = storage
@@ -81,6 +84,7 @@ public final class ArchiveWriter: Sendable {
     self.context = context
     self.limits = limits
     self.random = random
+    self.moment = moment
     self.process = process
     do throws(ArchiveError) {
       let open = try Self.openFile(storage, limits: limits, recovery: recovery) {

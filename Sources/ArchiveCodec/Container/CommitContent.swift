@@ -3,12 +3,15 @@ struct CommitContent: Sendable {
   let reader: ContentReader
   let footer: Footer
   let footerStart: Int
+  /// A snapshot removes nothing: nothing is before it.
+  private let mayRemove: Bool
   private let limits: ArchiveLimits
 
   /// Reads the footer; nothing else of the content is looked at.
   init(_ commit: SealedCommit, limits: ArchiveLimits) throws(ArchiveError) {
     reader = ContentReader(commit)
     self.limits = limits
+    mayRemove = commit.header.flags == CommitHeader.journal
     let byteCount = Int(commit.trailer.footerByteCount)
     guard byteCount <= limits.footerByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of the footer")
@@ -39,7 +42,7 @@ struct CommitContent: Sendable {
     entries.reserveCapacity(footer.recordCount)
     while !bytes.isAtEnd {
       let entry = try IndexEntry(from: &bytes)
-      guard entry.record > (entries.last?.record ?? 0) else {
+      guard entry.record > (entries.last?.record ?? 0), mayRemove || !entry.isRemoval else {
         throw ArchiveError(.malformed, offset: bytes.offset, subject: "index")
       }
       entries.append(entry)

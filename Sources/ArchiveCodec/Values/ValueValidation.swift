@@ -24,8 +24,8 @@ struct RecordValidator {
     var previousKey: ValueKey?
     /// Filled when the first inline key that is also a symbol comes.
     var symbolsUsed: Set<UInt32>?
-    /// The inline keys that could be written in two ways.
-    var namesBeyondASCII: Set<String> = []
+    /// Filled when the first inline key comes that is not ASCII.
+    var inlineNames: Set<String>?
   }
 
   init(_ bytes: Span<UInt8>, from offset: Int, symbols: SymbolTable, limits: ArchiveLimits) {
@@ -96,12 +96,16 @@ struct RecordValidator {
   ) throws(ArchiveError) {
     guard bytes.isUTF8(range) else { throw cursor.malformed(at: start) }
     let name = bytes.text(range)
-    // Two spellings of one key: equal as Swift strings, not as bytes.
-    if !bytes.isASCII(range), !current.namesBeyondASCII.insert(name).inserted {
+    // The order of bytes tells ASCII names apart. A name beyond ASCII may have
+    // two spellings, one of which may be ASCII, as the sign for Kelvin.
+    if current.inlineNames == nil, !bytes.isASCII(range) {
+      current.inlineNames = try keys(bytes, to: start).names
+    }
+    guard current.inlineNames?.insert(name).inserted ?? true else {
       throw ArchiveError(.malformed, offset: start, subject: "equal keys")
     }
     if let number = symbols.number(of: name) {
-      if current.symbolsUsed == nil { current.symbolsUsed = try symbolKeys(bytes, to: start) }
+      if current.symbolsUsed == nil { current.symbolsUsed = try keys(bytes, to: start).symbols }
       guard current.symbolsUsed?.contains(number) == false else {
         throw cursor.malformed(at: start)
       }
@@ -109,17 +113,21 @@ struct RecordValidator {
     if outer.count == 1 { inlineFields[name] = cursor.offset }
   }
 
-  /// The symbols among the keys of the map, whose entries were checked so far.
-  private func symbolKeys(_ bytes: Span<UInt8>, to end: Int) throws(ArchiveError) -> Set<UInt32> {
+  /// The keys of the map, whose entries were checked so far.
+  private func keys(
+    _ bytes: Span<UInt8>, to end: Int
+  ) throws(ArchiveError) -> (symbols: Set<UInt32>, names: Set<String>) {
     var cursor = ByteCursor(bytes, from: current.start, to: end)
-    var used: Set<UInt32> = []
-    while !cursor.isAtEnd,
-      case .symbol(let number) = try cursor.readKey(bytes, limits: limits, symbolCount: .max)
-    {
-      used.insert(number)
+    var symbols: Set<UInt32> = []
+    var names: Set<String> = []
+    while !cursor.isAtEnd {
+      switch try cursor.readKey(bytes, limits: limits, symbolCount: .max) {
+      case .symbol(let number): symbols.insert(number)
+      case .inline(let range): names.insert(bytes.text(range))
+      }
       _ = try cursor.readValueHeader(bytes)
     }
-    return used
+    return (symbols, names)
   }
 
   @inline(__always)

@@ -1,0 +1,27 @@
+import Foundation
+import XCTest
+
+/// Writes the vectors that are not there; run by hand, see `Vectors/README.md`.
+final class VectorGenerator: XCTestCase {
+  func testMissingVectorsAreWrittenAndTheOthersAreTheSame() throws {
+    try XCTSkipUnless(
+      ProcessInfo.processInfo.environment["WRITE_VECTORS"] == "1",
+      "Vectors are only read. Run with WRITE_VECTORS=1 to write those that are missing.")
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Vectors")
+    let vectors =
+      try GoldenVectors.all() + HeaderVectors.all() + CommitVectors.all() + ContentVectors.all()
+      + ValueVectors.all()
+    XCTAssertEqual(Set(vectors.map(\.name)).count, vectors.count, "a name twice")
+    for vector in vectors {
+      let file = folder.appendingPathComponent("\(vector.name).txt")
+      let text = try vector.file().text
+      if let stored = try? String(contentsOf: file, encoding: .utf8) {
+        XCTAssertEqual(
+          stored, text, "\(vector.name) stays as it is; delete it to have it written anew")
+      } else {
+        try text.write(to: file, atomically: true, encoding: .utf8)
+      }
+    }
+  }
+}
