@@ -66,9 +66,10 @@ extension DecodingSession {
   }
 
   func name(of key: ValueKey) -> String {
-    switch key {
-    case .symbol(let symbol): symbols.names[Int(symbol)]
-    case .inline(let range): String(decoding: bytes[range], as: UTF8.self)
+    let bytes = bytes
+    return switch key {
+    case .symbol(let symbol): names[Int(symbol)]
+    case .inline(let range): bytes.span.text(range)
     }
   }
 }

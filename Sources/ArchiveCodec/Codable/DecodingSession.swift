@@ -4,7 +4,7 @@
 /// along: it is found in the record when somebody asks for it.
 final class DecodingSession {
   let bytes: [UInt8]
-  let symbols: SymbolTable
+  let names: [String]
   let userInfo: [CodingUserInfoKey: any Sendable]
   /// Where the outermost value begins.
   let root: Int
@@ -20,7 +20,7 @@ final class DecodingSession {
   ) {
     self.bytes = bytes
     self.root = root
-    self.symbols = symbols
+    names = symbols.names
     self.userInfo = userInfo
     rootPath = path
     self.callLimit = callLimit
@@ -99,6 +99,6 @@ final class DecodingSession {
     }
     callDepth += 1
     defer { callDepth -= 1 }
-    return try body(ValueDecoder(session: self, reader: reader))
+    return try body(ValueDecoder(session: self, offset: reader.offset))
   }
 }

@@ -13,6 +13,8 @@ public final class RecordBuilder {
   private let writer: ValueWriter
   private var index: [IndexEntry] = []
   private var isAppending = false
+  /// The encoder of the last record, if nobody kept it.
+  private var spare: KeyedEncoder?
 
   /// Creates a builder without records.
   ///
@@ -43,10 +45,10 @@ public final class RecordBuilder {
     }
     isAppending = true
     defer { isAppending = false }
-    writer.failure = nil
+    if writer.failure != nil { writer.failure = nil }
     let start = writer.mark
     writer.output.writeInteger(record)
-    let encoder = KeyedEncoder(writer)
+    var encoder = openEncoder()
     do {
       try body(encoder)
       encoder.close()
@@ -60,12 +62,20 @@ public final class RecordBuilder {
       writer.output.writeVarint(UInt64(length))
       writer.output.moveEnd(from: end, to: start.byteCount)
       index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
+      if isKnownUniquelyReferenced(&encoder) { spare = encoder }
     } catch {
       encoder.abandon()
       writer.goBack(to: start)
       writer.failure = nil
       throw error
     }
+  }
+
+  private func openEncoder() -> KeyedEncoder {
+    guard let encoder = spare else { return KeyedEncoder(writer) }
+    spare = nil
+    encoder.reopen()
+    return encoder
   }
 
   /// The records so far, ready to be sealed.
