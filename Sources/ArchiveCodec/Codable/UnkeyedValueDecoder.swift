@@ -73,7 +73,7 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(type, session.endOfArray(at: array.offset, currentIndex))
     }
-    return try array.packedElement(currentIndex) ?? session.reader(at: offset)
+    return try session.packedElement(of: array, currentIndex) ?? session.reader(at: offset)
   }
 
   private mutating func advance(past element: ValueReader) {

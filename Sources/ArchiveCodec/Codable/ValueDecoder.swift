@@ -1,8 +1,10 @@
 /// The decoder that one call of `init(from:)` gets.
 struct ValueDecoder: Decoder {
   let session: DecodingSession
-  /// Where the value begins. Its header is read when it is asked for, so that
-  /// a decoder is small enough not to be allocated.
+  /// Where the value begins.
+  ///
+  /// Its header is read when it is asked for, so that a decoder is small enough
+  /// not to be allocated.
   let offset: Int
 
   var codingPath: [any CodingKey] { session.codingPath(to: offset) }
