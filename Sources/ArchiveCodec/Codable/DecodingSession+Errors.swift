@@ -37,7 +37,8 @@ extension DecodingSession {
   /// The element of the value at the cursor in which the target lies; the
   /// cursor goes there.
   private func step(from reader: inout ByteReader, to target: Int) -> (any CodingKey)? {
-    guard let value = try? ValueReader(bytes, at: reader.offset), target < value.end else {
+    let bytes = bytes
+    guard let value = try? ValueReader(bytes.span, at: reader.offset), target < value.end else {
       return nil
     }
     if let size = value.packedElementByteCount {
@@ -66,9 +67,10 @@ extension DecodingSession {
   }
 
   func name(of key: ValueKey) -> String {
-    switch key {
-    case .symbol(let symbol): symbols.names[Int(symbol)]
-    case .inline(let range): String(decoding: bytes[range], as: UTF8.self)
+    let bytes = bytes
+    return switch key {
+    case .symbol(let symbol): names[Int(symbol)]
+    case .inline(let range): bytes.span.text(range)
     }
   }
 }

@@ -4,7 +4,7 @@
 /// along: it is found in the record when somebody asks for it.
 final class DecodingSession {
   let bytes: [UInt8]
-  let symbols: SymbolTable
+  let names: [String]
   let userInfo: [CodingUserInfoKey: any Sendable]
   /// Where the outermost value begins.
   let root: Int
@@ -20,7 +20,7 @@ final class DecodingSession {
   ) {
     self.bytes = bytes
     self.root = root
-    self.symbols = symbols
+    names = symbols.names
     self.userInfo = userInfo
     rootPath = path
     self.callLimit = callLimit
@@ -49,8 +49,9 @@ final class DecodingSession {
   func decode<Value: ArchiveValue>(direct type: Value.Type, from reader: ValueReader) throws
     -> Value
   {
+    let bytes = bytes
     do throws(ArchiveError) {
-      return try Value.read(from: reader)
+      return try Value.read(from: reader, in: bytes.span)
     } catch {
       throw decodingError(error, type, reader)
     }
@@ -59,19 +60,28 @@ final class DecodingSession {
   func decode<Wide: FixedWidthInteger>(
     wide type: Wide.Type, from reader: ValueReader
   ) throws -> Wide {
+    let bytes = bytes
     do throws(ArchiveError) {
-      return try reader.readWide()
+      return try reader.readWide(bytes.span)
     } catch {
       throw decodingError(error, type, reader)
     }
   }
 
   func reader(at offset: Int) throws -> ValueReader {
+    let bytes = bytes
     do throws(ArchiveError) {
-      return try ValueReader(bytes, at: offset)
+      return try ValueReader(bytes.span, at: offset)
     } catch {
       throw DecodingError.dataCorrupted(context(at: offset, error.description))
     }
+  }
+
+  /// The number of a packed array or of bytes; nil for another array.
+  func packedElement(of array: ValueReader, _ index: Int) -> ValueReader? {
+    guard array.header.kind != .array else { return nil }
+    let bytes = bytes
+    return array.packedElement(index, in: bytes.span)
   }
 
   private func decode<Direct: ArchiveValue, Value: Decodable>(
@@ -81,7 +91,7 @@ final class DecodingSession {
   }
 
   /// The types are the same, so this is no question.
-  private func cast<Value>(_ value: Any, _ reader: ValueReader) throws -> Value {
+  private func cast<Found, Value>(_ value: Found, _ reader: ValueReader) throws -> Value {
     guard let value = value as? Value else {
       throw DecodingError.typeMismatch(Value.self, context(at: reader.offset, "another type"))
     }
@@ -99,6 +109,6 @@ final class DecodingSession {
     }
     callDepth += 1
     defer { callDepth -= 1 }
-    return try body(ValueDecoder(session: self, reader: reader))
+    return try body(ValueDecoder(session: self, offset: reader.offset))
   }
 }

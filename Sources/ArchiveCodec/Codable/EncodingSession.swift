@@ -33,7 +33,11 @@ final class EncodingSession {
 
   func makeWriter(like writer: ValueWriter) -> ValueWriter {
     let new = ValueWriter(limits: writer.limits, symbols: writer.symbols, depth: writer.depth)
-    writers.append(new)
+    // Taken out to be changed, see ``ValueEncoder``.
+    var changed = writers
+    writers = []
+    changed.append(new)
+    writers = changed
     return new
   }
 
@@ -49,10 +53,14 @@ final class EncodingSession {
   /// Takes back what was written since the mark, also to nested containers
   /// that were made since; those that are older keep what they have.
   func goBack(_ writer: ValueWriter, to mark: Mark) {
-    writers.removeSubrange(mark.writerCount...)
+    dropWriters(after: mark.writerCount)
     let usedByOthers = writers.lazy.filter { $0 !== writer }.map(\.symbolsUsed).max()
     writer.goBack(to: mark.bytes, keptSymbolCount: usedByOthers ?? 0)
     writer.failure = nil
+  }
+
+  private func dropWriters(after count: Int) {
+    if writers.count > count { writers = Array(writers[..<count]) }
   }
 
   /// Runs the body with a writer of its own that writes names inline, so that
@@ -61,7 +69,7 @@ final class EncodingSession {
     like writer: ValueWriter, _ body: (ValueWriter) throws -> Result
   ) rethrows -> Result {
     let count = writers.count
-    defer { writers.removeSubrange(count...) }
+    defer { dropWriters(after: count) }
     let symbols = SymbolCollector(limits: writer.limits, isInline: true)
     return try body(ValueWriter(limits: writer.limits, symbols: symbols, depth: writer.depth))
   }

@@ -56,7 +56,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder(forKey key: Key) throws -> any Decoder { decoder(try value(key)) }
 
   private func decoder(_ value: ValueReader) -> ValueDecoder {
-    ValueDecoder(session: session, reader: value)
+    ValueDecoder(session: session, offset: value.offset)
   }
 
   private func value(_ key: some CodingKey) throws -> ValueReader {

@@ -44,15 +44,16 @@ final class MapEntries {
   }
 
   private func find(_ name: String) -> Int? {
-    if let table { return table[name] }
-    var cursor = ByteReader(session.bytes, from: next, to: payload.upperBound)
-    if !cursor.isAtEnd, let key = try? cursor.readKey(limits: .standard, symbolCount: .max),
+    let record = session.bytes
+    let bytes = record.span
+    var cursor = ByteCursor(bytes, from: next, to: payload.upperBound)
+    if !cursor.isAtEnd, let key = try? cursor.readKey(bytes, limits: .standard, symbolCount: .max),
       isEqual(key, name)
     {
       return cursor.offset
     }
     guard count <= Self.longestScan else {
-      let table = makeTable()
+      let table = self.table ?? makeTable()
       self.table = table
       return table[name]
     }
@@ -69,18 +70,23 @@ final class MapEntries {
   }
 
   private func visit(_ body: (ValueKey, Int) -> Void) {
-    var cursor = ByteReader(session.bytes, from: payload.lowerBound, to: payload.upperBound)
+    let record = session.bytes
+    let bytes = record.span
+    var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
     // The record was checked, so the entries can be read.
     while !cursor.isAtEnd,
-      let key = try? cursor.readKey(limits: .standard, symbolCount: .max)
+      let key = try? cursor.readKey(bytes, limits: .standard, symbolCount: .max)
     {
       let offset = cursor.offset
-      guard (try? cursor.readValueHeader()) != nil else { return }
+      guard (try? cursor.readValueHeader(bytes)) != nil else { return }
       body(key, offset)
     }
   }
 
   private func isEqual(_ key: ValueKey, _ name: String) -> Bool {
-    session.name(of: key) == name
+    switch key {
+    case .symbol(let symbol): session.names[Int(symbol)] == name
+    case .inline: session.name(of: key) == name
+    }
   }
 }

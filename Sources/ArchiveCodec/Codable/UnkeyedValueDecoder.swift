@@ -43,19 +43,19 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
     keyedBy type: NestedKey.Type
   ) throws -> KeyedDecodingContainer<NestedKey> {
     try take([String: Any].self) { session, element in
-      try ValueDecoder(session: session, reader: element).container(keyedBy: type)
+      try ValueDecoder(session: session, offset: element.offset).container(keyedBy: type)
     }
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
     try take([Any].self) { session, element in
-      try ValueDecoder(session: session, reader: element).unkeyedContainer()
+      try ValueDecoder(session: session, offset: element.offset).unkeyedContainer()
     }
   }
 
   mutating func superDecoder() throws -> any Decoder {
     try take((any Decoder).self) { session, element in
-      ValueDecoder(session: session, reader: element)
+      ValueDecoder(session: session, offset: element.offset)
     }
   }
 
@@ -73,7 +73,7 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(type, session.endOfArray(at: array.offset, currentIndex))
     }
-    return try array.packedElement(currentIndex) ?? session.reader(at: offset)
+    return try session.packedElement(of: array, currentIndex) ?? session.reader(at: offset)
   }
 
   private mutating func advance(past element: ValueReader) {

@@ -1,52 +1,62 @@
 /// The decoder that one call of `init(from:)` gets.
 struct ValueDecoder: Decoder {
   let session: DecodingSession
-  let reader: ValueReader
+  /// Where the value begins.
+  ///
+  /// Its header is read when it is asked for, so that a decoder is small enough
+  /// not to be allocated.
+  let offset: Int
 
-  var codingPath: [any CodingKey] { session.codingPath(to: reader.offset) }
+  var codingPath: [any CodingKey] { session.codingPath(to: offset) }
   var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    let reader = try reader()
     guard reader.header.kind == .map else {
-      throw mismatch([String: Any].self, "keyed container")
+      throw mismatch([String: Any].self, "keyed container", reader)
     }
     return KeyedDecodingContainer(
-      KeyedValueDecoder<Key>(entries: MapEntries(session, reader.header, at: reader.offset)))
+      KeyedValueDecoder<Key>(entries: MapEntries(session, reader.header, at: offset)))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    let reader = try reader()
     switch reader.header.kind {
     case .array, .packedArray, .bytes:
       return UnkeyedValueDecoder(session: session, reader: reader)
-    default: throw mismatch([Any].self, "unkeyed container")
+    default: throw mismatch([Any].self, "unkeyed container", reader)
     }
   }
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
+  private func reader() throws -> ValueReader { try session.reader(at: offset) }
+
   func context(_ description: String) -> DecodingError.Context {
-    session.context(at: reader.offset, description)
+    session.context(at: offset, description)
   }
 
-  private func mismatch(_ type: Any.Type, _ expected: String) -> any Error {
+  private func mismatch(_ type: Any.Type, _ expected: String, _ reader: ValueReader) -> any Error {
     session.decodingError(reader.mismatch(expected), type, reader)
   }
 }
 
 extension ValueDecoder: SingleValueDecodingContainer {
-  func decodeNil() -> Bool { reader.isNull }
+  func decodeNil() -> Bool { (try? reader().isNull) ?? false }
 
   func decode<Value: ArchiveValue>(_ type: Value.Type) throws -> Value {
-    try session.decode(direct: type, from: reader)
+    try session.decode(direct: type, from: try reader())
   }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try session.decode(type, from: reader)
+    try session.decode(type, from: try reader())
   }
 
-  func decode(_ type: Int128.Type) throws -> Int128 { try session.decode(wide: type, from: reader) }
+  func decode(_ type: Int128.Type) throws -> Int128 {
+    try session.decode(wide: type, from: try reader())
+  }
 
   func decode(_ type: UInt128.Type) throws -> UInt128 {
-    try session.decode(wide: type, from: reader)
+    try session.decode(wide: type, from: try reader())
   }
 }

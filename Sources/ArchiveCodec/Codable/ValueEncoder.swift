@@ -126,7 +126,7 @@ extension ValueEncoder {
       try checkFailure()
     } catch {
       map = before.map
-      nested.removeSubrange(before.nested...)
+      dropNested(after: before.nested)
       session.goBack(writer, to: before.mark)
       throw encodingError(error, value, at: key)
     }
@@ -142,7 +142,7 @@ extension ValueEncoder {
       try checkFailure()
       count += 1
     } catch {
-      nested.removeSubrange(before.nested...)
+      dropNested(after: before.nested)
       session.goBack(writer, to: before.mark)
       throw encodingError(error, value, at: IndexKey(count))
     }
@@ -183,6 +183,10 @@ extension ValueEncoder {
     value.write(to: writer)
   }
 
+  private func dropNested(after count: Int) {
+    if nested.count > count { nested = Array(nested[..<count]) }
+  }
+
   private func encodeInside(
     at key: (any CodingKey)?, _ encode: (ValueEncoder) throws -> Void
   ) throws {
@@ -215,7 +219,12 @@ extension ValueEncoder {
     let inner = ValueEncoder(session, session.makeWriter(like: writer), parent: self, key: key)
     do {
       try reserve {
-        nested.append((writer.output.count, inner))
+        // Taken out to be changed, so that reading the count, which comes far
+        // more often, needs no exclusivity check.
+        var changed = nested
+        nested = []
+        changed.append((writer.output.count, inner))
+        nested = changed
         writer.writeNull()
       }
     } catch {

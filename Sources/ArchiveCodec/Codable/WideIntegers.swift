@@ -14,11 +14,13 @@ extension ValueWriter {
 
 extension ValueReader {
   /// Reads what `write(wide:)` wrote, in that one form only.
-  func readWide<Wide: FixedWidthInteger>() throws(ArchiveError) -> Wide {
+  func readWide<Wide: FixedWidthInteger>(_ bytes: Span<UInt8>) throws(ArchiveError) -> Wide {
     guard header.kind == .bytes else { return try readInteger() }
     guard header.payload.count == 16 else { throw mismatch("integer of 128 bits") }
     var value: Wide = 0
-    for byte in try readBytes().reversed() { value = value << 8 | Wide(truncatingIfNeeded: byte) }
+    for place in header.payload.reversed() {
+      value = value << 8 | Wide(truncatingIfNeeded: bytes[place])
+    }
     guard Int64(exactly: value) == nil, UInt64(exactly: value) == nil else {
       throw ArchiveError(.malformed, offset: header.payload.lowerBound)
     }

@@ -3,7 +3,7 @@
 /// The whole record was checked before the decoder was made. Absent is nil,
 /// everything else that is not the value asked for throws.
 public struct KeyedDecoder: Sendable {
-  let bytes: [UInt8]
+  @usableFromInline let bytes: [UInt8]
   let symbols: SymbolTable
   let callLimit: Int
   /// The fields by symbol, ascending.
@@ -26,7 +26,7 @@ public struct KeyedDecoder: Sendable {
   /// Opens a map that was checked with its record.
   private init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
-    let bytes = map.bytes
+    let bytes = record.bytes
     let span = bytes.span
     var cursor = ByteCursor(
       span, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
@@ -96,7 +96,7 @@ public struct KeyedDecoder: Sendable {
   ) throws(ArchiveError) -> Value? {
     guard let value = try reader(of: key) else { return nil }
     do {
-      return try Value.read(from: value)
+      return try Value.read(from: value, in: bytes.span)
     } catch {
       throw locate(error, key)
     }
@@ -132,7 +132,9 @@ public struct KeyedDecoder: Sendable {
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func references(forKey key: String) throws(ArchiveError) -> [UInt64]? {
     try read(key) { value throws(ArchiveError) in
-      try value.readElements { element throws(ArchiveError) in try element.readReference() }
+      try value.readElements(bytes.span) { (element, _) throws(ArchiveError) in
+        try element.readReference()
+      }
     }
   }
 
@@ -150,7 +152,7 @@ public struct KeyedDecoder: Sendable {
   @usableFromInline
   func reader(of key: String) throws(ArchiveError) -> ValueReader? {
     guard let offset = offset(of: key) else { return nil }
-    return try ValueReader(bytes, at: offset)
+    return try ValueReader(bytes.span, at: offset)
   }
 
   /// Where the value of a key begins; the field after it is guessed next.

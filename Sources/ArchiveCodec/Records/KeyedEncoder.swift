@@ -111,6 +111,12 @@ public final class KeyedEncoder {
     isOpen = false
   }
 
+  /// Begins another record, with an encoder that nobody has kept.
+  func reopen() {
+    map = OpenMap(in: writer)
+    isOpen = true
+  }
+
   func abandon() {
     isOpen = false
   }

@@ -13,6 +13,8 @@ public final class RecordBuilder {
   private let writer: ValueWriter
   private var index: [IndexEntry] = []
   private var isAppending = false
+  /// The encoder of the last record, if nobody kept it.
+  private var spare: KeyedEncoder?
   /// The names that the archive has already.
   private let knownSymbolCount: Int
   /// Called when the records so far are worth to be sealed.
@@ -59,10 +61,10 @@ public final class RecordBuilder {
     }
     isAppending = true
     defer { isAppending = false }
-    writer.failure = nil
+    if writer.failure != nil { writer.failure = nil }
     let start = writer.mark
     writer.output.writeInteger(record)
-    let encoder = KeyedEncoder(writer)
+    var encoder = openEncoder()
     do {
       try body(encoder)
       encoder.close()
@@ -76,6 +78,7 @@ public final class RecordBuilder {
       writer.output.writeVarint(UInt64(length))
       writer.output.moveEnd(from: end, to: start.byteCount)
       index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
+      if isKnownUniquelyReferenced(&encoder) { spare = encoder }
     } catch {
       encoder.abandon()
       writer.goBack(to: start)
@@ -97,6 +100,13 @@ public final class RecordBuilder {
   /// The payload of a symbols frame with the names from a number on.
   func symbols(from first: Int) -> [UInt8] {
     writer.symbols.table.encoded(from: first)
+  }
+
+  private func openEncoder() -> KeyedEncoder {
+    guard let encoder = spare else { return KeyedEncoder(writer) }
+    spare = nil
+    encoder.reopen()
+    return encoder
   }
 
   /// The records so far, ready to be sealed.

@@ -10,13 +10,17 @@ extension ArchiveValue where Self: FixedWidthInteger {
   }
 
   /// Reads an integer of any width that fits.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> Self {
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Self {
     try reader.readInteger()
   }
 
   /// Reads integers of any width that fit.
-  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Self] {
-    try reader.readIntegers()
+  public static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Self] {
+    try reader.readIntegers(bytes)
   }
 }
 
@@ -37,7 +41,10 @@ extension UInt8: ArchiveValue {
   }
 
   /// Reads bytes, or integers that fit into bytes.
-  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [UInt8] {
-    reader.header.kind == .bytes ? Array(try reader.readBytes()) : try reader.readIntegers()
+  public static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [UInt8] {
+    reader.header.kind == .bytes
+      ? bytes.array(try reader.byteRange()) : try reader.readIntegers(bytes)
   }
 }

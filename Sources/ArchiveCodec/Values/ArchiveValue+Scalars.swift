@@ -9,7 +9,9 @@ extension Bool: ArchiveValue {
   public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a Bool.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> Bool {
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Bool {
     try reader.readBool()
   }
 }
@@ -19,8 +21,10 @@ extension String: ArchiveValue {
   public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a string.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> String {
-    try reader.readString()
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> String {
+    try reader.readString(bytes)
   }
 }
 
@@ -35,16 +39,24 @@ extension Float: ArchiveValue {
   }
 
   /// Reads a Float, or a Double that loses nothing.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> Float {
-    try reader.readFloat()
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Float {
+    try reader.readFloat(bytes)
   }
 
   /// Reads Floats, packed or not.
-  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Float] {
+  public static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Float] {
     if reader.header.kind == .array {
-      return try reader.readElements { element throws(ArchiveError) in try read(from: element) }
+      return try reader.readElements(bytes) { (element, bytes) throws(ArchiveError) in
+        try read(from: element, in: bytes)
+      }
     }
-    return try reader.readPacked(.float) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
+    return try reader.readPacked(bytes, .float) {
+      Float(bitPattern: UInt32(truncatingIfNeeded: $0))
+    }
   }
 }
 
@@ -59,16 +71,22 @@ extension Double: ArchiveValue {
   }
 
   /// Reads a Double or a Float.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> Double {
-    try reader.readDouble()
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Double {
+    try reader.readDouble(bytes)
   }
 
   /// Reads Doubles, packed or not.
-  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Double] {
+  public static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Double] {
     if reader.header.kind == .array {
-      return try reader.readElements { element throws(ArchiveError) in try read(from: element) }
+      return try reader.readElements(bytes) { (element, bytes) throws(ArchiveError) in
+        try read(from: element, in: bytes)
+      }
     }
-    return try reader.readPacked(.double) { Double(bitPattern: $0) }
+    return try reader.readPacked(bytes, .double) { Double(bitPattern: $0) }
   }
 }
 
@@ -77,8 +95,10 @@ extension Date: ArchiveValue {
   public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a Date.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> Date {
-    try reader.readDate()
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Date {
+    try reader.readDate(bytes)
   }
 }
 
@@ -87,8 +107,10 @@ extension UUID: ArchiveValue {
   public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a UUID.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> UUID {
-    try reader.readUUID()
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> UUID {
+    try reader.readUUID(bytes)
   }
 }
 
@@ -99,8 +121,10 @@ extension URL: ArchiveValue {
   /// Reads a URL.
   ///
   /// - Throws: ``ArchiveError`` with `malformed` if the text is not a URL here.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> URL {
-    try reader.readURL()
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> URL {
+    try reader.readURL(bytes)
   }
 }
 
@@ -109,8 +133,10 @@ extension Data: ArchiveValue {
   public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads bytes.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> Data {
-    Data(try reader.readBytes())
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Data {
+    bytes.data(try reader.byteRange())
   }
 }
 
@@ -121,9 +147,8 @@ extension UUID {
   }
 
   /// Takes exactly 16 bytes, as the value header guarantees.
-  init(archivedBytes bytes: ArraySlice<UInt8>) {
-    let start = bytes.startIndex
-    func byte(_ index: Int) -> UInt8 { bytes[start + index] }
+  init(archivedBytes bytes: Span<UInt8>) {
+    func byte(_ index: Int) -> UInt8 { bytes[index] }
     self.init(
       uuid: (
         byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6), byte(7),

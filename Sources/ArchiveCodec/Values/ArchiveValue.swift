@@ -15,12 +15,16 @@ public protocol ArchiveValue: Codable, Sendable {
   ///
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another type and
   ///   `numberOutOfRange` for a number that does not fit.
-  static func read(from reader: ValueReader) throws(ArchiveError) -> Self
+  static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Self
 
   /// Reads what ``writeArray(_:to:)`` wrote.
   ///
-  /// - Throws: ``ArchiveError`` as ``read(from:)`` does.
-  static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Self]
+  /// - Throws: ``ArchiveError`` as ``read(from:in:)`` does.
+  static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Self]
 }
 
 extension ArchiveValue {
@@ -32,8 +36,12 @@ extension ArchiveValue {
   }
 
   /// Reads the elements one after the other.
-  public static func readArray(from reader: ValueReader) throws(ArchiveError) -> [Self] {
-    try reader.readElements { element throws(ArchiveError) in try read(from: element) }
+  public static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Self] {
+    try reader.readElements(bytes) { (element, bytes) throws(ArchiveError) in
+      try read(from: element, in: bytes)
+    }
   }
 }
 
@@ -44,8 +52,10 @@ extension Array: ArchiveValue where Element: ArchiveValue {
   }
 
   /// Reads the elements.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> [Element] {
-    try Element.readArray(from: reader)
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Element] {
+    try Element.readArray(from: reader, in: bytes)
   }
 }
 
@@ -66,18 +76,20 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
   }
 
   /// Reads the entries.
-  public static func read(from reader: ValueReader) throws(ArchiveError) -> [String: Value] {
+  public static func read(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [String: Value] {
     guard reader.header.kind == .map else { throw reader.mismatch("map") }
-    let span = reader.bytes.span
     var cursor = ByteCursor(
-      span, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
+      bytes, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
     var result: [String: Value] = [:]
     while !cursor.isAtEnd {
-      guard case .inline(let range) = try cursor.readKey(span, limits: .standard, symbolCount: .max)
+      guard
+        case .inline(let range) = try cursor.readKey(bytes, limits: .standard, symbolCount: .max)
       else { throw reader.mismatch("dictionary") }
-      let value = try ValueReader(reader.bytes, at: cursor.offset)
+      let value = try ValueReader(bytes, at: cursor.offset)
       // The key is data here, so it is not named in an error.
-      result[span.text(range)] = try Value.read(from: value)
+      result[bytes.text(range)] = try Value.read(from: value, in: bytes)
       cursor.offset = value.end
     }
     return result

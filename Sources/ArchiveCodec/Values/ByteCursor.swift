@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// A place in bytes that are passed to each step; it throws instead of going
 /// past their end.
 ///
@@ -113,5 +119,13 @@ extension Span<UInt8> {
   @inline(__always)
   func text(_ range: Range<Int>) -> String {
     unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
+  func array(_ range: Range<Int>) -> [UInt8] {
+    unsafe extracting(range).withUnsafeBufferPointer { unsafe Array($0) }
+  }
+
+  func data(_ range: Range<Int>) -> Data {
+    unsafe extracting(range).withUnsafeBufferPointer { unsafe Data($0) }
   }
 }

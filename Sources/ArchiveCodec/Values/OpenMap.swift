@@ -17,19 +17,33 @@ struct OpenMap {
   }
 
   /// Writes the key of an entry, as a symbol if the archive has room for it.
+  @inline(__always)
   mutating func writeKey(_ key: String, to writer: ValueWriter) throws(ArchiveError) {
+    // A name that is known was not too long when it came first.
+    if let symbol = writer.symbols.guess(key) {
+      note(symbol, in: writer)
+    } else {
+      try writeNewKey(key, to: writer)
+    }
+  }
+
+  @inline(never)
+  private mutating func writeNewKey(_ key: String, to writer: ValueWriter) throws(ArchiveError) {
     guard key.utf8.count <= writer.limits.keyByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a key")
     }
-    if let symbol = writer.symbols.intern(key) {
-      writer.output.writeKey(symbol: symbol)
-      if lastSymbol >= symbol { isInOrder = false }
-      lastSymbol = Int(symbol)
-      if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
-    } else {
-      writer.output.writeKey(inline: key)
-      isInOrder = false
-    }
+    if let symbol = writer.symbols.intern(key) { return note(symbol, in: writer) }
+    writer.output.writeKey(inline: key)
+    isInOrder = false
+    count += 1
+  }
+
+  @inline(__always)
+  private mutating func note(_ symbol: UInt32, in writer: ValueWriter) {
+    writer.output.writeKey(symbol: symbol)
+    if lastSymbol >= symbol { isInOrder = false }
+    lastSymbol = Int(symbol)
+    if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
     count += 1
   }
 

@@ -44,6 +44,7 @@ extension ByteCursor {
 }
 
 extension ByteBuffer {
+  @inline(__always)
   func writeKey(symbol: UInt32) {
     writeVarint(UInt64(symbol) << 1)
   }

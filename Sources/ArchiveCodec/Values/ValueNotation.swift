@@ -4,61 +4,79 @@
 /// agree if their lines are equal: numbers with a binary point and times are
 /// bit patterns, text is ASCII with escapes, and a key that is not a symbol
 /// says so.
-extension ValueReader {
-  func notation(symbols: SymbolTable) throws(ArchiveError) -> String {
-    switch header.kind {
-    case .null: "null"
-    case .bool(let value): "\(value)"
-    case .integer(let value): "\(value)"
-    case .largeInteger(let value): "\(value)"
-    case .float, .double, .date: "\(header.name)(\(hexadecimal(bytes[header.payload].reversed())))"
-    case .uuid, .bytes: "\(header.name)(\(hexadecimal(bytes[header.payload])))"
-    case .string: quoted(bytes[header.payload])
-    case .url: "url(\(quoted(bytes[header.payload])))"
-    case .recordReference(let record): "record(\(record))"
-    case .packedArray(let element): "\(element)[\(packedNotation(element))]"
-    case .array: "[\(try elementsNotation(symbols).joined(separator: ", "))]"
-    case .map: "{\(try entriesNotation(symbols).joined(separator: ", "))}"
-    }
+struct ValueNotation {
+  let bytes: [UInt8]
+  let symbols: SymbolTable
+
+  /// The value at an offset, and where the next one begins.
+  func value(at offset: Int) throws(ArchiveError) -> (text: String, end: Int) {
+    let header = try ValueReader(bytes.span, at: offset).header
+    let payload = bytes[header.payload]
+    let text =
+      switch header.kind {
+      case .null: "null"
+      case .bool(let value): "\(value)"
+      case .integer(let value): "\(value)"
+      case .largeInteger(let value): "\(value)"
+      case .float, .double, .date: "\(header.name)(\(hexadecimal(payload.reversed())))"
+      case .uuid, .bytes: "\(header.name)(\(hexadecimal(payload)))"
+      case .string: quoted(payload)
+      case .url: "url(\(quoted(payload)))"
+      case .recordReference(let record): "record(\(record))"
+      case .packedArray(let element): "\(element)[\(packed(header.payload, element))]"
+      case .array: "[\(try elements(header.payload).joined(separator: ", "))]"
+      case .map: "{\(try entries(header.payload).joined(separator: ", "))}"
+      }
+    return (text, header.payload.upperBound)
   }
 
-  private func packedNotation(_ element: PackedElement) -> String {
+  private func packed(_ payload: Range<Int>, _ element: PackedElement) -> String {
     let numbers =
       switch element {
       case .float, .double:
-        stride(
-          from: header.payload.lowerBound, to: header.payload.upperBound, by: element.byteCount
-        )
-        .map { start in hexadecimal(bytes[start..<start + element.byteCount].reversed()) }
+        stride(from: payload.lowerBound, to: payload.upperBound, by: element.byteCount)
+          .map { hexadecimal(bytes[$0..<$0 + element.byteCount].reversed()) }
       default:
-        (0..<header.count).map { index in
-          switch PackedIntegers(bytes: bytes, payload: header.payload, element: element)[index] {
-          case .largeInteger(let value): "\(value)"
-          case .integer(let value): "\(value)"
-          default: ""
-          }
-        }
+        integers(PackedIntegers(payload, element))
       }
     return numbers.joined(separator: ", ")
   }
 
-  private func elementsNotation(_ symbols: SymbolTable) throws(ArchiveError) -> [String] {
-    try readElements { element throws(ArchiveError) in try element.notation(symbols: symbols) }
+  private func integers(_ integers: PackedIntegers) -> [String] {
+    (0..<integers.count).map { index in
+      switch integers[index, in: bytes.span] {
+      case .largeInteger(let value): "\(value)"
+      case .integer(let value): "\(value)"
+      default: ""
+      }
+    }
   }
 
-  private func entriesNotation(_ symbols: SymbolTable) throws(ArchiveError) -> [String] {
-    var reader = ByteReader(
-      bytes, from: header.payload.lowerBound, to: header.payload.upperBound)
+  private func elements(_ payload: Range<Int>) throws(ArchiveError) -> [String] {
+    var texts: [String] = []
+    var offset = payload.lowerBound
+    while offset < payload.upperBound {
+      let (text, end) = try value(at: offset)
+      texts.append(text)
+      offset = end
+    }
+    return texts
+  }
+
+  private func entries(_ payload: Range<Int>) throws(ArchiveError) -> [String] {
+    var cursor = ByteCursor(bytes.span, from: payload.lowerBound, to: payload.upperBound)
     var entries: [String] = []
-    while !reader.isAtEnd {
+    while !cursor.isAtEnd {
       let key =
-        switch try reader.readKey(limits: .standard, symbolCount: symbols.names.count) {
+        switch try cursor.readKey(
+          bytes.span, limits: .standard, symbolCount: symbols.names.count)
+        {
         case .symbol(let number): quoted(Array(symbols.names[Int(number)].utf8)[...])
         case .inline(let range): "inline " + quoted(bytes[range])
         }
-      let value = try ValueReader(bytes, at: reader.offset)
-      entries.append("\(key): \(try value.notation(symbols: symbols))")
-      reader.offset = value.header.payload.upperBound
+      let (text, end) = try value(at: cursor.offset)
+      entries.append("\(key): \(text)")
+      cursor.offset = end
     }
     return entries
   }
@@ -86,8 +104,8 @@ extension Archive {
     try visitFrames { (identifier, read) throws(ArchiveError) in
       let frame = try read()
       _ = try frame.decoder(symbols: history.symbols, limits: limits)
-      let map = try ValueReader(frame.bytes, at: frame.mapOffset)
-      lines[identifier] = "\(identifier) \(try map.notation(symbols: history.symbols))"
+      let notation = ValueNotation(bytes: frame.bytes, symbols: history.symbols)
+      lines[identifier] = "\(identifier) \(try notation.value(at: frame.mapOffset).text)"
     }
     return lines.sorted { $0.key < $1.key }.map(\.value)
   }

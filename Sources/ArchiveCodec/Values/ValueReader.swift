@@ -4,24 +4,24 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// One stored value; handed to ``ArchiveValue`` conformances.
+/// One stored value, in the bytes of its record; handed to ``ArchiveValue``
+/// conformances.
 ///
 /// The bytes were validated with their record, so only the type can be wrong.
+/// They are passed beside it and not held, because counting references to them
+/// took as long as reading a number (benchmark: keyed records, decoded).
 public struct ValueReader: Sendable {
-  let bytes: [UInt8]
   let header: ValueHeader
   /// Where the value begins.
   let offset: Int
 
-  init(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    var cursor = ByteCursor(bytes.span, from: offset, to: bytes.count)
-    header = try cursor.readValueHeader(bytes.span)
-    self.bytes = bytes
+  init(_ bytes: Span<UInt8>, at offset: Int) throws(ArchiveError) {
+    var cursor = ByteCursor(bytes, from: offset, to: bytes.count)
+    header = try cursor.readValueHeader(bytes)
     self.offset = offset
   }
 
-  private init(_ bytes: [UInt8], _ header: ValueHeader) {
-    self.bytes = bytes
+  private init(_ header: ValueHeader) {
     self.header = header
     offset = header.payload.lowerBound
   }
@@ -65,15 +65,20 @@ public struct ValueReader: Sendable {
     ArchiveError(.numberOutOfRange, offset: header.payload.lowerBound, subject: "\(type)")
   }
 
-  func readIntegers<Integer: FixedWidthInteger>() throws(ArchiveError) -> [Integer] {
+  func readIntegers<Integer: FixedWidthInteger>(
+    _ bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Integer] {
     guard case .packedArray(let element) = header.kind, element != .float, element != .double
-    else { return try readElements { element throws(ArchiveError) in try element.readInteger() } }
+    else {
+      return try readElements(bytes) { (element, _) throws(ArchiveError) in
+        try element.readInteger()
+      }
+    }
     let integers = PackedIntegers(header.payload, element)
-    let span = bytes.span
     var values: [Integer] = []
     values.reserveCapacity(integers.count)
     for index in 0..<integers.count {
-      let bits = integers.bits(index, in: span)
+      let bits = integers.bits(index, in: bytes)
       let value =
         element == .uint64 ? Integer(exactly: bits) : Integer(exactly: Int64(bitPattern: bits))
       guard let value else { throw outOfRange(Integer.self) }
@@ -83,9 +88,9 @@ public struct ValueReader: Sendable {
   }
 
   /// A float is read as such; a double only if no bit is lost.
-  func readFloat() throws(ArchiveError) -> Float {
-    if header.kind == .float { return Float(bitPattern: readBits()) }
-    let value = try readDouble()
+  func readFloat(_ bytes: Span<UInt8>) throws(ArchiveError) -> Float {
+    if header.kind == .float { return Float(bitPattern: readBits(bytes)) }
+    let value = try readDouble(bytes)
     let narrowed = Float(value)
     guard Double(narrowed).bitPattern == value.bitPattern else {
       throw outOfRange(Float.self)
@@ -93,52 +98,52 @@ public struct ValueReader: Sendable {
     return narrowed
   }
 
-  func readDouble() throws(ArchiveError) -> Double {
+  func readDouble(_ bytes: Span<UInt8>) throws(ArchiveError) -> Double {
     switch header.kind {
-    case .double: Double(bitPattern: readBits())
-    case .float: Double(Float(bitPattern: readBits()))
+    case .double: Double(bitPattern: readBits(bytes))
+    case .float: Double(Float(bitPattern: readBits(bytes)))
     default: throw mismatch("double")
     }
   }
 
   func readPacked<Value>(
-    _ element: PackedElement, _ convert: (UInt64) -> Value
+    _ bytes: Span<UInt8>, _ element: PackedElement, _ convert: (UInt64) -> Value
   ) throws(ArchiveError) -> [Value] {
     guard header.kind == .packedArray(element) else { throw mismatch("packed array") }
     let numbers = PackedIntegers(header.payload, element)
-    let span = bytes.span
     var values: [Value] = []
     values.reserveCapacity(numbers.count)
-    for index in 0..<numbers.count { values.append(convert(numbers.bits(index, in: span))) }
+    for index in 0..<numbers.count { values.append(convert(numbers.bits(index, in: bytes))) }
     return values
   }
 
-  func readDate() throws(ArchiveError) -> Date {
+  func readDate(_ bytes: Span<UInt8>) throws(ArchiveError) -> Date {
     guard header.kind == .date else { throw mismatch("date") }
-    return Date(timeIntervalSinceReferenceDate: Double(bitPattern: readBits()))
+    return Date(timeIntervalSinceReferenceDate: Double(bitPattern: readBits(bytes)))
   }
 
-  func readUUID() throws(ArchiveError) -> UUID {
+  func readUUID(_ bytes: Span<UInt8>) throws(ArchiveError) -> UUID {
     guard header.kind == .uuid else { throw mismatch("uuid") }
-    return UUID(archivedBytes: bytes[header.payload])
+    return UUID(archivedBytes: bytes.extracting(header.payload))
   }
 
-  func readURL() throws(ArchiveError) -> URL {
+  func readURL(_ bytes: Span<UInt8>) throws(ArchiveError) -> URL {
     guard header.kind == .url else { throw mismatch("url") }
-    guard let url = URL(string: readText()) else {
+    guard let url = URL(string: readText(bytes)) else {
       throw ArchiveError(.malformed, offset: header.payload.lowerBound, subject: "url")
     }
     return url
   }
 
-  func readString() throws(ArchiveError) -> String {
+  func readString(_ bytes: Span<UInt8>) throws(ArchiveError) -> String {
     guard header.kind == .string else { throw mismatch("string") }
-    return readText()
+    return readText(bytes)
   }
 
-  func readBytes() throws(ArchiveError) -> ArraySlice<UInt8> {
+  /// Where the bytes of a byte sequence lie.
+  func byteRange() throws(ArchiveError) -> Range<Int> {
     guard header.kind == .bytes else { throw mismatch("bytes") }
-    return bytes[header.payload]
+    return header.payload
   }
 
   func readReference() throws(ArchiveError) -> UInt64 {
@@ -149,7 +154,8 @@ public struct ValueReader: Sendable {
   }
 
   func readElements<Value>(
-    _ convert: (ValueReader) throws(ArchiveError) -> Value
+    _ bytes: Span<UInt8>,
+    _ convert: (ValueReader, Span<UInt8>) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> [Value] {
     guard header.kind == .array else { throw mismatch("array") }
     var values: [Value] = []
@@ -157,17 +163,17 @@ public struct ValueReader: Sendable {
     var offset = header.payload.lowerBound
     while offset < header.payload.upperBound {
       let element = try ValueReader(bytes, at: offset)
-      values.append(try convert(element))
-      offset = element.header.payload.upperBound
+      values.append(try convert(element, bytes))
+      offset = element.end
     }
     return values
   }
 
   /// The record was checked, so this is UTF-8.
-  private func readText() -> String { bytes.span.text(header.payload) }
+  private func readText(_ bytes: Span<UInt8>) -> String { bytes.text(header.payload) }
 
-  private func readBits<Bits: FixedWidthInteger>() -> Bits {
-    Bits(truncatingIfNeeded: bytes.span.littleEndian(header.payload))
+  private func readBits<Bits: FixedWidthInteger>(_ bytes: Span<UInt8>) -> Bits {
+    Bits(truncatingIfNeeded: bytes.littleEndian(header.payload))
   }
 }
 
@@ -190,17 +196,17 @@ extension ValueReader {
 
   /// A number of a packed array, or a byte; nil if this is neither, or has
   /// fewer.
-  func packedElement(_ index: Int) -> ValueReader? {
+  func packedElement(_ index: Int, in bytes: Span<UInt8>) -> ValueReader? {
     guard let size = packedElementByteCount, index < elementCount else { return nil }
     let start = header.payload.lowerBound + index * size
     let range = start..<start + size
     return switch header.kind {
-    case .bytes: ValueReader(bytes, ValueHeader(.integer(Int64(bytes[start])), range))
-    case .packedArray(.float): ValueReader(bytes, ValueHeader(.float, range))
-    case .packedArray(.double): ValueReader(bytes, ValueHeader(.double, range))
+    case .bytes: ValueReader(ValueHeader(.integer(Int64(bytes[start])), range))
+    case .packedArray(.float): ValueReader(ValueHeader(.float, range))
+    case .packedArray(.double): ValueReader(ValueHeader(.double, range))
     case .packedArray(let element):
       ValueReader(
-        bytes, ValueHeader(PackedIntegers(header.payload, element)[index, in: bytes.span], range))
+        ValueHeader(PackedIntegers(header.payload, element)[index, in: bytes], range))
     default: nil
     }
   }
