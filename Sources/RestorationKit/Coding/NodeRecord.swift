@@ -18,7 +18,8 @@ struct NodeRecord: Sendable {
 
   /// All keys of the library, in the order in which they are encoded.
   static let keys = [
-    rootsKey, factsKey, nodeKey, stateKey, Key.identifier, Key.className, Key.restorationClass,
+    rootsKey, factsKey, nodeKey, stateKey, Key.identifier, Key.className, Key.restoresItself,
+    Key.restorationClass,
     Key.storyboard, Key.storyboardIdentifier, Key.children, Key.presented, Key.referrer,
   ]
 
@@ -36,6 +37,7 @@ extension NodeRecord {
   private enum Key {
     static let identifier = "identifier"
     static let className = "class"
+    static let restoresItself = "restoresItself"
     static let restorationClass = "restorationClass"
     static let storyboard = "storyboard"
     static let storyboardIdentifier = "storyboardIdentifier"
@@ -47,7 +49,12 @@ extension NodeRecord {
   func encode(with encoder: KeyedEncoder) {
     encoder.encode(identifier, forKey: Key.identifier)
     encoder.encode(className, forKey: Key.className)
-    encoder.encode(restorationClassName, forKey: Key.restorationClass)
+    // Most nodes are made by their own class; its name need not stand twice.
+    if restorationClassName == className {
+      encoder.encode(true, forKey: Key.restoresItself)
+    } else {
+      encoder.encode(restorationClassName, forKey: Key.restorationClass)
+    }
     encoder.encode(storyboard?.name, forKey: Key.storyboard)
     encoder.encode(storyboard?.identifier, forKey: Key.storyboardIdentifier)
     if !children.isEmpty { encoder.encodeReferences(to: children, forKey: Key.children) }
@@ -58,7 +65,9 @@ extension NodeRecord {
   init(from decoder: KeyedDecoder) throws(ArchiveError) {
     identifier = try decoder.decode(forKey: Key.identifier)
     className = try decoder.decode(forKey: Key.className)
-    restorationClassName = try decoder.decodeIfPresent(forKey: Key.restorationClass)
+    restorationClassName =
+      try decoder.decodeIfPresent(Bool.self, forKey: Key.restoresItself) == true
+      ? className : try decoder.decodeIfPresent(forKey: Key.restorationClass)
     if let name = try decoder.decodeIfPresent(String.self, forKey: Key.storyboard) {
       storyboard = StoryboardReference(
         name: name, identifier: try decoder.decode(forKey: Key.storyboardIdentifier))

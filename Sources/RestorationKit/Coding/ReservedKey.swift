@@ -18,7 +18,10 @@ public enum ReservedKey: Sendable {
   /// The version of the operating system; a String.
   public static let systemVersion = prefix + "systemVersion"
 
-  static let all: Set<String> = [
-    applicationVersion, userInterfaceIdiom, timestamp, systemVersion,
-  ]
+  /// Whether a key is one of these; asked for every value, so the prefix, which few
+  /// other keys have, comes first.
+  static func contains(_ key: String) -> Bool {
+    key.utf8.starts(with: prefix.utf8)
+      && [applicationVersion, userInterfaceIdiom, timestamp, systemVersion].contains(key)
+  }
 }

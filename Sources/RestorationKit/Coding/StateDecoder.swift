@@ -152,7 +152,7 @@ public final class StateDecoder {
   }
 
   private func source(of key: String) -> KeyedDecoder? {
-    ReservedKey.all.contains(key) ? facts : values
+    ReservedKey.contains(key) ? facts : values
   }
 
   private func node<Node>(_ record: UInt64, _ type: Node.Type, _ key: String) throws -> Node? {

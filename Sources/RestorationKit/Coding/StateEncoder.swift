@@ -119,7 +119,7 @@ public final class StateEncoder {
       walk.note(.coderKept(key: key), line: line)
       return false
     }
-    guard !ReservedKey.all.contains(key) else {
+    guard !ReservedKey.contains(key) else {
       walk.note(.reservedKey(key), line: line)
       return false
     }
