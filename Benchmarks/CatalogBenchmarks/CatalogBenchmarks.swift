@@ -8,5 +8,6 @@ let benchmarks: @Sendable () -> Void = {
     maxIterations: 100)
   addKeeperBenchmarks()
   addRecordBenchmarks()
+  addCodableBenchmarks()
   addPeerBenchmarks()
 }

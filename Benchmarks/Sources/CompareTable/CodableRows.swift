@@ -1,16 +1,43 @@
-/// Any Codable value through ArchiveEncoder and ArchiveDecoder.
-enum CodableRows {
-  /// Measure them here as soon as the API is there.
-  static let rows = [
-    Row("Encode a Codable tree, against JSONEncoder", notMeasured: "API not there", goal: goal),
-    Row("Decode a Codable tree, against JSONDecoder", notMeasured: "API not there", goal: goal),
-    Row(
-      "Encode a Codable tree, against PropertyListEncoder", notMeasured: "API not there",
-      goal: Goal.none.text),
-    Row(
-      "Decode a Codable tree, against PropertyListDecoder", notMeasured: "API not there",
-      goal: Goal.none.text),
-  ]
+internal import Peers
+internal import Workload
 
-  private static let goal = Goal.atLeast(5).text
+/// A Codable tree through ArchiveEncoder and ArchiveDecoder, which seal, and
+/// through Foundation's coders, which do not.
+enum CodableRows {
+  private static let nodeCount = 10_000
+
+  static func measure(_ noise: inout Noise) async throws -> [Row] {
+    let catalog = Catalog(productCount: nodeCount)
+    let ours = try EncodedCatalog(catalog)
+    try ours.encode()
+    guard try ours.decode() == catalog else {
+      throw WorkloadError("what is decoded is not what was encoded")
+    }
+    let json = JSONPeer(catalog)
+    let propertyList = PropertyListPeer(catalog)
+    let encoding = try await Contest([
+      .init(nodeCount: nodeCount) { try ours.encode() },
+      .init(nodeCount: nodeCount) { try json.encode() },
+      .init(nodeCount: nodeCount) { try propertyList.encode() },
+    ])
+    let decoding = try await Contest([
+      .init(nodeCount: nodeCount) { _ = try ours.decode() },
+      .init(nodeCount: nodeCount) { _ = try json.decode() },
+      .init(nodeCount: nodeCount) { _ = try propertyList.decode() },
+    ])
+    return [
+      encoding.row(
+        "Encode and seal 10,000 Codable nodes, against JSONEncoder", against: 1,
+        goal: .atLeast(5), &noise),
+      decoding.row(
+        "Open and decode 10,000 Codable nodes, against JSONDecoder", against: 1,
+        goal: .atLeast(5), &noise),
+      encoding.row(
+        "Encode and seal 10,000 Codable nodes, against PropertyListEncoder", against: 2,
+        goal: .none, &noise),
+      decoding.row(
+        "Open and decode 10,000 Codable nodes, against PropertyListDecoder", against: 2,
+        goal: .none, &noise),
+    ]
+  }
 }

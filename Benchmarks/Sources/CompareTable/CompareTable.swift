@@ -25,7 +25,7 @@ enum CompareTable {
     var rows: [Row] = []
     rows += await measure("Trees of nodes") { try await TreeRows.measure(&noise) }
     rows += await measure("Keyed records") { try await RecordRows.measure(&noise) }
-    rows += CodableRows.rows
+    rows += await measure("Codable values") { try await CodableRows.measure(&noise) }
     rows += await measure("Appending") { try await AppendRows.measure(&noise) }
     rows += await measure("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
     rows += await measure("Trees of a million nodes") { try await GrowthRows.measure(&noise) }

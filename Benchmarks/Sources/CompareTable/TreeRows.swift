@@ -13,7 +13,8 @@ enum TreeRows {
       throw WorkloadError("what is restored is not what was saved")
     }
     let json = JSONPeer(catalog)
-    let jsonByteCount = try json.encode().count
+    try json.encode()
+    let jsonByteCount = json.encodedByteCount
     let peers = Peers(
       json: json, protobuf: ProtobufPeer(catalog), propertyList: PropertyListPeer(catalog),
       sodium: SodiumPeer(byteCount: byteCount))

@@ -6,20 +6,30 @@ package import Workload
 package final class PropertyListPeer {
   private let catalog: Catalog
   private let key = SymmetricKey(size: .bits256)
+  private var encoded = Data()
   private var sealed = Data()
 
   package init(_ catalog: Catalog) {
     self.catalog = catalog
   }
 
-  package func encodeAndSeal() throws {
+  package func encode() throws {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .binary
-    sealed = try ChaChaPoly.seal(try encoder.encode(catalog), using: key).combined
+    encoded = try encoder.encode(catalog)
+  }
+
+  package func decode() throws -> Catalog {
+    try PropertyListDecoder().decode(Catalog.self, from: encoded)
+  }
+
+  package func encodeAndSeal() throws {
+    try encode()
+    sealed = try ChaChaPoly.seal(encoded, using: key).combined
   }
 
   package func openAndDecode() throws -> Catalog {
-    let plain = try ChaChaPoly.open(try ChaChaPoly.SealedBox(combined: sealed), using: key)
-    return try PropertyListDecoder().decode(Catalog.self, from: plain)
+    encoded = try ChaChaPoly.open(try ChaChaPoly.SealedBox(combined: sealed), using: key)
+    return try decode()
   }
 }

@@ -16,14 +16,14 @@ final class DecodingSession {
 
   init(
     _ bytes: [UInt8], at root: Int, path: [any CodingKey], symbols: SymbolTable,
-    limits: ArchiveLimits, userInfo: [CodingUserInfoKey: any Sendable]
+    callLimit: Int, userInfo: [CodingUserInfoKey: any Sendable]
   ) {
     self.bytes = bytes
     self.root = root
     self.symbols = symbols
     self.userInfo = userInfo
     rootPath = path
-    callLimit = EncodingSession.callLimit(limits)
+    self.callLimit = callLimit
   }
 
   func decodeRoot<Value: Decodable>(_ type: Value.Type) throws -> Value {

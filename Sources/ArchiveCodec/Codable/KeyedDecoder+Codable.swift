@@ -49,7 +49,7 @@ extension KeyedDecoder {
   ) -> DecodingSession? {
     offset(of: key).map {
       DecodingSession(
-        bytes, at: $0, path: path, symbols: symbols, limits: limits, userInfo: userInfo)
+        bytes, at: $0, path: path, symbols: symbols, callLimit: callLimit, userInfo: userInfo)
     }
   }
 }

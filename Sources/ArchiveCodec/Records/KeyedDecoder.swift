@@ -5,45 +5,44 @@
 public struct KeyedDecoder: Sendable {
   let bytes: [UInt8]
   let symbols: SymbolTable
-  let limits: ArchiveLimits
-  /// The fields by symbol number, ascending, and where their values begin.
-  private let fields: [(symbol: UInt32, offset: Int)]
+  let callLimit: Int
+  /// The fields by symbol, ascending.
+  private let fields: [RecordField]
   private let inlineFields: [String: Int]
 
   /// Opens the record whose map begins at the offset, after checking all of it.
   init(
     validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits
   ) throws(ArchiveError) {
-    var reader = ByteReader(bytes, from: offset)
-    try reader.validateRecord(symbols: symbols, limits: limits)
-    try self.init(try ValueReader(bytes, at: offset), symbols: symbols, limits: limits)
+    var validator = RecordValidator(bytes.span, from: offset, symbols: symbols, limits: limits)
+    try validator.validate(bytes.span)
+    self.bytes = bytes
+    self.symbols = symbols
+    callLimit = EncodingSession.callLimit(limits)
+    fields = validator.fields
+    inlineFields = validator.inlineFields
   }
 
   /// Opens a map that was checked with its record.
-  private init(
-    _ map: ValueReader, symbols: SymbolTable, limits: ArchiveLimits
-  ) throws(ArchiveError) {
+  private init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
-    bytes = map.bytes
-    self.symbols = symbols
-    self.limits = limits
-    var reader = ByteReader(
-      bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
-    var fields: [(symbol: UInt32, offset: Int)] = []
+    let bytes = map.bytes
+    let span = bytes.span
+    var cursor = ByteCursor(
+      span, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
+    var fields: [RecordField] = []
     fields.reserveCapacity(map.header.count)
     var inlineFields: [String: Int] = [:]
-    while !reader.isAtEnd {
-      switch try reader.readKey(limits: .standard, symbolCount: symbols.names.count) {
-      case .symbol(let symbol): fields.append((symbol, reader.offset))
-      case .inline(let range):
-        let name = String(decoding: bytes[range], as: UTF8.self)
-        guard inlineFields.updateValue(reader.offset, forKey: name) == nil else {
-          // Two spellings of one key: equal as Swift strings, not as bytes.
-          throw ArchiveError(.malformed, offset: range.lowerBound, subject: "equal keys")
-        }
+    while !cursor.isAtEnd {
+      switch try cursor.readKey(span, limits: .standard, symbolCount: .max) {
+      case .symbol(let symbol): fields.append(RecordField(symbol, at: cursor.offset))
+      case .inline(let range): inlineFields[span.text(range)] = cursor.offset
       }
-      _ = try reader.readValueHeader()
+      _ = try cursor.readValueHeader(span)
     }
+    self.bytes = bytes
+    symbols = record.symbols
+    callLimit = record.callLimit
     self.fields = fields
     self.inlineFields = inlineFields
   }
@@ -58,7 +57,7 @@ public struct KeyedDecoder: Sendable {
   /// - Parameter key: The key that the value was encoded with.
   /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
-    offset(of: key) != nil
+    find(key) != nil
   }
 
   /// Reads the value of a key that must be there.
@@ -70,13 +69,17 @@ public struct KeyedDecoder: Sendable {
   /// - Throws: ``ArchiveError`` with `keyNotFound`, `typeMismatch` or
   ///   `numberOutOfRange`, and the key in its path.
   /// - Complexity: O(log *k* + *n*) for *k* keys and *n* bytes of the value.
+  @inlinable
   public func decode<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value {
-    guard let value = try decodeIfPresent(type, forKey: key) else {
-      throw ArchiveError(.keyNotFound, path: [key])
-    }
+    guard let value = try decodeIfPresent(type, forKey: key) else { throw missing(key) }
     return value
+  }
+
+  @usableFromInline
+  func missing(_ key: String) -> ArchiveError {
+    ArchiveError(.keyNotFound, path: [key])
   }
 
   /// Reads the value of a key, nil if there is none.
@@ -87,11 +90,20 @@ public struct KeyedDecoder: Sendable {
   /// - Returns: The value, or nil if the key is absent.
   /// - Throws: ``ArchiveError`` with `typeMismatch` or `numberOutOfRange`, and
   ///   the key in its path. An absent key is not an error.
+  @inlinable
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value? {
-    try read(key) { value throws(ArchiveError) in try Value.read(from: value) }
+    guard let value = try reader(of: key) else { return nil }
+    do {
+      return try Value.read(from: value)
+    } catch {
+      throw locate(error, key)
+    }
   }
+
+  @usableFromInline
+  func locate(_ error: ArchiveError, _ key: String) -> ArchiveError { error.at(key) }
 
   /// Opens the container of a key, nil if there is none.
   ///
@@ -100,7 +112,7 @@ public struct KeyedDecoder: Sendable {
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func container(forKey key: String) throws(ArchiveError) -> KeyedDecoder? {
     try read(key) { value throws(ArchiveError) in
-      try KeyedDecoder(value, symbols: symbols, limits: limits)
+      try KeyedDecoder(value, in: self)
     }
   }
 
@@ -127,15 +139,32 @@ public struct KeyedDecoder: Sendable {
   private func read<Value>(
     _ key: String, _ convert: (ValueReader) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> Value? {
-    guard let offset = offset(of: key) else { return nil }
+    guard let value = try reader(of: key) else { return nil }
     do {
-      return try convert(try ValueReader(bytes, at: offset))
+      return try convert(value)
     } catch {
       throw error.at(key)
     }
   }
 
+  @usableFromInline
+  func reader(of key: String) throws(ArchiveError) -> ValueReader? {
+    guard let offset = offset(of: key) else { return nil }
+    return try ValueReader(bytes, at: offset)
+  }
+
+  /// Where the value of a key begins; the field after it is guessed next.
   func offset(of key: String) -> Int? {
+    let guess = symbols.hint
+    let place = guess < fields.count ? guess : 0
+    guard place < fields.count, symbols.names[Int(fields[place].symbol)] == key else {
+      return find(key)
+    }
+    symbols.hint = place + 1
+    return fields[place].offset
+  }
+
+  private func find(_ key: String) -> Int? {
     guard let symbol = symbols.number(of: key) else { return inlineFields[key] }
     var low = 0
     var high = fields.count
@@ -144,6 +173,7 @@ public struct KeyedDecoder: Sendable {
       if fields[middle].symbol < symbol { low = middle + 1 } else { high = middle }
     }
     guard low < fields.count, fields[low].symbol == symbol else { return inlineFields[key] }
+    symbols.hint = low + 1
     return fields[low].offset
   }
 }

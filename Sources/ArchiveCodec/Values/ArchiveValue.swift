@@ -68,21 +68,17 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
   /// Reads the entries.
   public static func read(from reader: ValueReader) throws(ArchiveError) -> [String: Value] {
     guard reader.header.kind == .map else { throw reader.mismatch("map") }
-    var keys = ByteReader(
-      reader.bytes, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
+    let span = reader.bytes.span
+    var cursor = ByteCursor(
+      span, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
     var result: [String: Value] = [:]
-    while !keys.isAtEnd {
-      guard case .inline(let range) = try keys.readKey(limits: .standard, symbolCount: .max) else {
-        throw reader.mismatch("dictionary")
-      }
-      let key = String(decoding: reader.bytes[range], as: UTF8.self)
-      let value = try ValueReader(reader.bytes, at: keys.offset)
+    while !cursor.isAtEnd {
+      guard case .inline(let range) = try cursor.readKey(span, limits: .standard, symbolCount: .max)
+      else { throw reader.mismatch("dictionary") }
+      let value = try ValueReader(reader.bytes, at: cursor.offset)
       // The key is data here, so it is not named in an error.
-      guard result.updateValue(try Value.read(from: value), forKey: key) == nil else {
-        // Two spellings of one key: equal as Swift strings, not as bytes.
-        throw ArchiveError(.malformed, offset: range.lowerBound, subject: "equal keys")
-      }
-      keys.offset = value.header.payload.upperBound
+      result[span.text(range)] = try Value.read(from: value)
+      cursor.offset = value.end
     }
     return result
   }

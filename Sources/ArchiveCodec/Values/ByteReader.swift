@@ -16,16 +16,52 @@ struct ByteReader: Sendable {
     ArchiveError(.malformed, offset: offset)
   }
 
+  /// Runs a step of a cursor over these bytes.
+  @inline(__always)
+  private mutating func step<Result>(
+    _ body: (inout ByteCursor, Span<UInt8>) throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    var cursor = ByteCursor(bytes.span, from: offset, to: end)
+    defer { offset = cursor.offset }
+    return try body(&cursor, bytes.span)
+  }
+
   mutating func readByte() throws(ArchiveError) -> UInt8 {
-    guard offset < end else { throw malformed(at: offset) }
-    defer { offset += 1 }
-    return bytes[offset]
+    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readByte(bytes) }
   }
 
   mutating func readRange(count: Int) throws(ArchiveError) -> Range<Int> {
-    guard count >= 0, count <= end - offset else { throw malformed(at: offset) }
-    defer { offset += count }
-    return offset..<offset + count
+    try step { (cursor, _) throws(ArchiveError) in try cursor.readRange(count: count) }
+  }
+
+  mutating func readVarint() throws(ArchiveError) -> UInt64 {
+    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readVarint(bytes) }
+  }
+
+  /// Reads the length of something that must lie in the rest of these bytes.
+  mutating func readCount() throws(ArchiveError) -> Int {
+    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readCount(bytes) }
+  }
+
+  mutating func readLowBytes(count: Int) throws(ArchiveError) -> UInt64 {
+    try step { (cursor, bytes) throws(ArchiveError) in
+      try cursor.readLowBytes(bytes, count: count)
+    }
+  }
+
+  mutating func readValueHeader() throws(ArchiveError) -> ValueHeader {
+    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readValueHeader(bytes) }
+  }
+
+  mutating func readKey(limits: ArchiveLimits, symbolCount: Int) throws(ArchiveError) -> ValueKey {
+    try step { (cursor, bytes) throws(ArchiveError) in
+      try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
+    }
+  }
+
+  /// The order of entries: symbols by number, then inline keys by their bytes.
+  func isOrdered(_ left: ValueKey, before right: ValueKey) -> Bool {
+    ValueKey.isOrdered(left, before: right, in: bytes.span)
   }
 
   mutating func readBytes(count: Int) throws(ArchiveError) -> [UInt8] {
@@ -39,19 +75,9 @@ struct ByteReader: Sendable {
       truncatingIfNeeded: try readLowBytes(count: Integer.bitWidth / UInt8.bitWidth))
   }
 
-  mutating func readLowBytes(count: Int) throws(ArchiveError) -> UInt64 {
-    var value: UInt64 = 0
-    for (index, position) in try readRange(count: count).enumerated() {
-      value |= UInt64(bytes[position]) << UInt64(index * 8)
-    }
-    return value
-  }
-
   mutating func readString(count: Int) throws(ArchiveError) -> String {
     let range = try readRange(count: count)
-    guard let text = String(validating: bytes[range], as: UTF8.self) else {
-      throw malformed(at: range.lowerBound)
-    }
-    return text
+    guard bytes.span.isUTF8(range) else { throw malformed(at: range.lowerBound) }
+    return bytes.span.text(range)
   }
 }

@@ -1,45 +1,49 @@
-/// The integers of a packed array, read where they lie.
+/// The numbers of a packed array, where they lie.
 struct PackedIntegers {
-  let bytes: [UInt8]
-  let payload: Range<Int>
-  let element: PackedElement
+  private let start: Int
+  private let element: PackedElement
+  let count: Int
 
-  var count: Int { payload.count / element.byteCount }
+  init(_ payload: Range<Int>, _ element: PackedElement) {
+    start = payload.lowerBound
+    self.element = element
+    count = payload.count / element.byteCount
+  }
 
-  subscript(index: Int) -> ValueHeader.Kind {
-    let start = payload.lowerBound + index * element.byteCount
-    var bits: UInt64 = 0
-    for position in 0..<element.byteCount {
-      bits |= UInt64(bytes[start + position]) << UInt64(position * 8)
+  /// The bits of a number, with its sign extended if it is a signed integer.
+  @inline(__always)
+  func bits(_ index: Int, in bytes: Span<UInt8>) -> UInt64 {
+    let size = element.byteCount
+    let place = start + index * size
+    let bits = bytes.littleEndian(place..<place + size)
+    return switch element {
+    case .int8: UInt64(bitPattern: Int64(Int8(truncatingIfNeeded: bits)))
+    case .int16: UInt64(bitPattern: Int64(Int16(truncatingIfNeeded: bits)))
+    case .int32: UInt64(bitPattern: Int64(Int32(truncatingIfNeeded: bits)))
+    case .int64, .uint64, .float, .double: bits
     }
-    switch element {
-    case .int8: return .integer(Int64(Int8(truncatingIfNeeded: bits)))
-    case .int16: return .integer(Int64(Int16(truncatingIfNeeded: bits)))
-    case .int32: return .integer(Int64(Int32(truncatingIfNeeded: bits)))
-    case .uint64:
-      return Int64(exactly: bits).map(ValueHeader.Kind.integer) ?? .largeInteger(bits)
-    case .int64, .float, .double: return .integer(Int64(truncatingIfNeeded: bits))
+  }
+
+  subscript(index: Int, in bytes: Span<UInt8>) -> ValueHeader.Kind {
+    let bits = bits(index, in: bytes)
+    guard element == .uint64, bits > UInt64(Int64.max) else {
+      return .integer(Int64(bitPattern: bits))
     }
+    return .largeInteger(bits)
   }
 
   /// The element width that the canonical form of these integers has.
-  var narrowest: PackedElement {
+  func narrowest(in bytes: Span<UInt8>) -> PackedElement {
     var low: Int64 = 0
     var high: UInt64 = 0
     for index in 0..<count {
-      switch self[index] {
-      case .integer(let value) where value < 0: low = min(low, value)
-      case .integer(let value): high = max(high, UInt64(value))
-      case .largeInteger(let value): high = max(high, value)
-      default: break
+      let bits = bits(index, in: bytes)
+      if element != .uint64, Int64(bitPattern: bits) < 0 {
+        low = min(low, Int64(bitPattern: bits))
+      } else {
+        high = max(high, bits)
       }
     }
     return PackedElement(holding: low, through: high)
-  }
-}
-
-extension ByteReader {
-  func packedIntegers(_ header: ValueHeader, _ element: PackedElement) -> PackedIntegers {
-    PackedIntegers(bytes: bytes, payload: header.payload, element: element)
   }
 }

@@ -27,27 +27,3 @@ extension ByteBuffer {
     writeLowBytes(of: (value << 1 | 1) << UInt64(count - 1), count: count)
   }
 }
-
-extension ByteReader {
-  mutating func readVarint() throws(ArchiveError) -> UInt64 {
-    let start = offset
-    let following = try readByte().trailingZeroBitCount
-    guard following < 8 else {
-      let value = try readInteger(UInt64.self)
-      guard PrefixVarint.byteCount(of: value) == 9 else { throw malformed(at: start) }
-      return value
-    }
-    offset = start
-    let value = try readLowBytes(count: following + 1) >> UInt64(following + 1)
-    guard PrefixVarint.byteCount(of: value) == following + 1 else { throw malformed(at: start) }
-    return value
-  }
-
-  /// Reads the length of something that must lie in the rest of these bytes.
-  mutating func readCount() throws(ArchiveError) -> Int {
-    let start = offset
-    let value = try readVarint()
-    guard value <= UInt64(end - offset) else { throw malformed(at: start) }
-    return Int(value)
-  }
-}

@@ -1,37 +1,87 @@
+internal import Synchronization
+
 /// The field names of an archive in the order of their first use.
+///
+/// It is one reference, because every decoder of a record has one.
 struct SymbolTable: Sendable {
-  private(set) var names: [String] = []
-  private var numbers: [String: UInt32] = [:]
-  private var byteCount = 0
+  private var storage = Storage()
+
+  init() {}
+
+  // The names and numbers change only in a storage with one owner.
+  private final class Storage: @unchecked Sendable {
+    private(set) var names: [String] = []
+    private(set) var numbers: [String: UInt32] = [:]
+    var byteCount = 0
+    /// See ``SymbolTable/hint``.
+    let hint = Atomic<Int>(0)
+
+    init() {}
+
+    /// Takes both out to be changed, so that reading them, which comes far
+    /// more often, needs no exclusivity check.
+    func change(_ body: (inout [String], inout [String: UInt32]) -> Void) {
+      var (names, numbers) = (self.names, self.numbers)
+      (self.names, self.numbers) = ([], [:])
+      body(&names, &numbers)
+      (self.names, self.numbers) = (names, numbers)
+    }
+
+    init(copying other: Storage) {
+      names = other.names
+      numbers = other.numbers
+      byteCount = other.byteCount
+    }
+  }
+
+  var names: [String] { storage.names }
 
   func number(of name: String) -> UInt32? {
-    numbers[name]
+    storage.numbers[name]
+  }
+
+  /// The place of the field that is likely to be asked for next.
+  ///
+  /// Records of one kind are read in one order, so a guess spares hashing most
+  /// keys. It is shared by all decoders of an archive; when several threads
+  /// read, it is only wrong more often.
+  var hint: Int {
+    get { storage.hint.load(ordering: .relaxed) }
+    nonmutating set { storage.hint.store(newValue, ordering: .relaxed) }
   }
 
   /// The number of a name, new if needed; nil when the table is full.
   ///
   /// A name that was once refused stays refused: the table only fills up.
   mutating func intern(_ name: String, limits: ArchiveLimits) -> UInt32? {
-    if let number = numbers[name] { return number }
+    if let number = storage.numbers[name] { return number }
     guard
-      names.count < limits.symbolCount,
-      byteCount + name.utf8.count <= limits.symbolByteCount
+      storage.names.count < limits.symbolCount,
+      storage.byteCount + name.utf8.count <= limits.symbolByteCount
     else { return nil }
-    let number = UInt32(names.count)
-    names.append(name)
-    numbers[name] = number
-    byteCount += name.utf8.count
+    makeUnique()
+    let number = UInt32(storage.names.count)
+    storage.change { names, numbers in
+      names.append(name)
+      numbers[name] = number
+    }
+    storage.byteCount += name.utf8.count
     return number
   }
 
   /// Takes back the newest names, so that an abandoned record leaves no trace.
   mutating func truncate(to count: Int) {
-    guard count < names.count else { return }
-    for name in names[count...] {
-      numbers[name] = nil
-      byteCount -= name.utf8.count
+    guard count < storage.names.count else { return }
+    makeUnique()
+    storage.byteCount -= storage.names[count...].reduce(0) { $0 + $1.utf8.count }
+    storage.change { names, numbers in
+      for name in names[count...] { numbers[name] = nil }
+      names.removeSubrange(count...)
     }
-    names.removeSubrange(count...)
+  }
+
+  private mutating func makeUnique() {
+    if !isKnownUniquelyReferenced(&storage) { storage = Storage(copying: storage) }
   }
 }
 
@@ -62,7 +112,7 @@ extension SymbolTable {
         throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
       }
       let name = try reader.readString(count: length)
-      guard numbers[name] == nil, intern(name, limits: limits) != nil else {
+      guard number(of: name) == nil, intern(name, limits: limits) != nil else {
         throw reader.malformed(at: start)
       }
     }

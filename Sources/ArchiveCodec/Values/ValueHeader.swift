@@ -45,14 +45,14 @@ struct ValueHeader: Sendable {
   }
 }
 
-extension ByteReader {
+extension ByteCursor {
   /// Reads one value's tag and lengths; the cursor ends after the whole value.
   ///
   /// Every length is checked against the bytes that are there, so the payload
   /// lies inside them. The payload of a container is not looked at.
-  mutating func readValueHeader() throws(ArchiveError) -> ValueHeader {
+  mutating func readValueHeader(_ bytes: Span<UInt8>) throws(ArchiveError) -> ValueHeader {
     let start = offset
-    let tag = try readByte()
+    let tag = try readByte(bytes)
     switch tag {
     case ValueTag.smallIntegers:
       return scalar(.integer(Int64(tag)))
@@ -62,18 +62,18 @@ extension ByteReader {
       return ValueHeader(
         .string, try readRange(count: Int(tag - ValueTag.shortStrings.lowerBound)))
     case ValueTag.smallArrays:
-      return try container(.array, count: Int(tag - ValueTag.smallArrays.lowerBound))
+      return try container(bytes, .array, count: Int(tag - ValueTag.smallArrays.lowerBound))
     case ValueTag.smallMaps:
-      return try container(.map, count: Int(tag - ValueTag.smallMaps.lowerBound))
+      return try container(bytes, .map, count: Int(tag - ValueTag.smallMaps.lowerBound))
     case ValueTag.null: return scalar(.null)
     case ValueTag.false: return scalar(.bool(false))
     case ValueTag.true: return scalar(.bool(true))
     case ValueTag.positiveInteger:
-      let value = try readVarint()
+      let value = try readVarint(bytes)
       guard value > UInt64(ValueTag.smallIntegers.upperBound) else { throw malformed(at: start) }
       return scalar(Int64(exactly: value).map(ValueHeader.Kind.integer) ?? .largeInteger(value))
     case ValueTag.negativeInteger:
-      guard let magnitude = Int64(exactly: try readVarint()), magnitude >= 16 else {
+      guard let magnitude = Int64(exactly: try readVarint(bytes)), magnitude >= 16 else {
         throw malformed(at: start)
       }
       return scalar(.integer(-1 - magnitude))
@@ -81,24 +81,24 @@ extension ByteReader {
     case ValueTag.double: return ValueHeader(.double, try readRange(count: 8))
     case ValueTag.date: return ValueHeader(.date, try readRange(count: 8))
     case ValueTag.uuid: return ValueHeader(.uuid, try readRange(count: 16))
-    case ValueTag.url: return ValueHeader(.url, try readRange(count: try readCount()))
+    case ValueTag.url: return ValueHeader(.url, try readRange(count: try readCount(bytes)))
     case ValueTag.string:
-      let count = try readCount()
+      let count = try readCount(bytes)
       guard count > Self.longestShortString else { throw malformed(at: start) }
       return ValueHeader(.string, try readRange(count: count))
-    case ValueTag.bytes: return ValueHeader(.bytes, try readRange(count: try readCount()))
-    case ValueTag.array: return try largeContainer(.array, at: start)
-    case ValueTag.map: return try largeContainer(.map, at: start)
+    case ValueTag.bytes: return ValueHeader(.bytes, try readRange(count: try readCount(bytes)))
+    case ValueTag.array: return try largeContainer(bytes, .array, at: start)
+    case ValueTag.map: return try largeContainer(bytes, .map, at: start)
     case ValueTag.packedArray:
-      guard let element = PackedElement(rawValue: try readByte()) else {
+      guard let element = PackedElement(rawValue: try readByte(bytes)) else {
         throw malformed(at: start)
       }
-      let payload = try readRange(count: try readCount())
+      let payload = try readRange(count: try readCount(bytes))
       guard payload.count.isMultiple(of: element.byteCount) else { throw malformed(at: start) }
       return ValueHeader(
         .packedArray(element), payload, count: payload.count / element.byteCount)
     case ValueTag.recordReference:
-      let record = try readVarint()
+      let record = try readVarint(bytes)
       return scalar(.recordReference(record))
     default: throw malformed(at: start)
     }
@@ -111,20 +111,20 @@ extension ByteReader {
   }
 
   private mutating func largeContainer(
-    _ kind: ValueHeader.Kind, at start: Int
+    _ bytes: Span<UInt8>, _ kind: ValueHeader.Kind, at start: Int
   ) throws(ArchiveError) -> ValueHeader {
-    let count = try readCount()
+    let count = try readCount(bytes)
     guard count >= ValueTag.smallArrays.count else { throw malformed(at: start) }
-    return try container(kind, count: count)
+    return try container(bytes, kind, count: count)
   }
 
   /// An element takes at least a byte and an entry at least two, so a count
   /// can never promise more than its bytes can hold.
   private mutating func container(
-    _ kind: ValueHeader.Kind, count: Int
+    _ bytes: Span<UInt8>, _ kind: ValueHeader.Kind, count: Int
   ) throws(ArchiveError) -> ValueHeader {
     let start = offset
-    let payload = try readRange(count: try readCount())
+    let payload = try readRange(count: try readCount(bytes))
     guard count <= (kind == .map ? payload.count / 2 : payload.count) else {
       throw malformed(at: start)
     }

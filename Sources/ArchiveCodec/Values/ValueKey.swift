@@ -7,29 +7,39 @@ enum ValueKey: Hashable, Sendable {
   case inline(Range<Int>)
 }
 
-extension ByteReader {
-  mutating func readKey(limits: ArchiveLimits, symbolCount: Int) throws(ArchiveError) -> ValueKey {
+extension ValueKey {
+  /// The order of entries: symbols by number, then inline keys by their bytes.
+  static func isOrdered(
+    _ left: ValueKey, before right: ValueKey, in bytes: Span<UInt8>
+  ) -> Bool {
+    switch (left, right) {
+    case (.symbol(let left), .symbol(let right)): return left < right
+    case (.symbol, .inline): return true
+    case (.inline, .symbol): return false
+    case (.inline(let left), .inline(let right)):
+      for (one, other) in zip(left, right) where bytes[one] != bytes[other] {
+        return bytes[one] < bytes[other]
+      }
+      return left.count < right.count
+    }
+  }
+}
+
+extension ByteCursor {
+  @inline(__always)
+  mutating func readKey(
+    _ bytes: Span<UInt8>, limits: ArchiveLimits, symbolCount: Int
+  ) throws(ArchiveError) -> ValueKey {
     let start = offset
-    let value = try readVarint()
+    let value = try readVarint(bytes)
     guard value & 1 == 1 else {
       guard value >> 1 < UInt64(symbolCount) else { throw malformed(at: start) }
-      return .symbol(UInt32(value >> 1))
+      return .symbol(UInt32(truncatingIfNeeded: value >> 1))
     }
     guard value >> 1 <= UInt64(limits.keyByteCount) else {
       throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
     }
     return .inline(try readRange(count: Int(value >> 1)))
-  }
-
-  /// The order of entries: symbols by number, then inline keys by their bytes.
-  func isOrdered(_ left: ValueKey, before right: ValueKey) -> Bool {
-    switch (left, right) {
-    case (.symbol(let left), .symbol(let right)): left < right
-    case (.symbol, .inline): true
-    case (.inline, .symbol): false
-    case (.inline(let left), .inline(let right)):
-      bytes[left].lexicographicallyPrecedes(bytes[right])
-    }
   }
 }
 

@@ -32,7 +32,7 @@ extension ValueReader {
         .map { start in hexadecimal(bytes[start..<start + element.byteCount].reversed()) }
       default:
         (0..<header.count).map { index in
-          switch PackedIntegers(bytes: bytes, payload: header.payload, element: element)[index] {
+          switch PackedIntegers(header.payload, element)[index, in: bytes.span] {
           case .largeInteger(let value): "\(value)"
           case .integer(let value): "\(value)"
           default: ""

@@ -14,8 +14,8 @@ public struct ValueReader: Sendable {
   let offset: Int
 
   init(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    var reader = ByteReader(bytes, from: offset)
-    header = try reader.readValueHeader()
+    var cursor = ByteCursor(bytes.span, from: offset, to: bytes.count)
+    header = try cursor.readValueHeader(bytes.span)
     self.bytes = bytes
     self.offset = offset
   }
@@ -57,41 +57,46 @@ public struct ValueReader: Sendable {
     case .largeInteger(let value): converted = Integer(exactly: value)
     default: throw mismatch("integer")
     }
-    guard let converted else {
-      throw ArchiveError(
-        .numberOutOfRange, offset: header.payload.lowerBound, subject: "\(Integer.self)")
-    }
+    guard let converted else { throw outOfRange(Integer.self) }
     return converted
+  }
+
+  private func outOfRange(_ type: Any.Type) -> ArchiveError {
+    ArchiveError(.numberOutOfRange, offset: header.payload.lowerBound, subject: "\(type)")
   }
 
   func readIntegers<Integer: FixedWidthInteger>() throws(ArchiveError) -> [Integer] {
     guard case .packedArray(let element) = header.kind, element != .float, element != .double
     else { return try readElements { element throws(ArchiveError) in try element.readInteger() } }
-    let integers = PackedIntegers(bytes: bytes, payload: header.payload, element: element)
+    let integers = PackedIntegers(header.payload, element)
+    let span = bytes.span
     var values: [Integer] = []
     values.reserveCapacity(integers.count)
     for index in 0..<integers.count {
-      values.append(try convert(integers[index]))
+      let bits = integers.bits(index, in: span)
+      let value =
+        element == .uint64 ? Integer(exactly: bits) : Integer(exactly: Int64(bitPattern: bits))
+      guard let value else { throw outOfRange(Integer.self) }
+      values.append(value)
     }
     return values
   }
 
   /// A float is read as such; a double only if no bit is lost.
   func readFloat() throws(ArchiveError) -> Float {
-    if header.kind == .float { return Float(bitPattern: try readBits()) }
+    if header.kind == .float { return Float(bitPattern: readBits()) }
     let value = try readDouble()
     let narrowed = Float(value)
     guard Double(narrowed).bitPattern == value.bitPattern else {
-      throw ArchiveError(
-        .numberOutOfRange, offset: header.payload.lowerBound, subject: "Float")
+      throw outOfRange(Float.self)
     }
     return narrowed
   }
 
   func readDouble() throws(ArchiveError) -> Double {
     switch header.kind {
-    case .double: Double(bitPattern: try readBits())
-    case .float: Double(Float(bitPattern: try readBits()))
+    case .double: Double(bitPattern: readBits())
+    case .float: Double(Float(bitPattern: readBits()))
     default: throw mismatch("double")
     }
   }
@@ -100,18 +105,17 @@ public struct ValueReader: Sendable {
     _ element: PackedElement, _ convert: (UInt64) -> Value
   ) throws(ArchiveError) -> [Value] {
     guard header.kind == .packedArray(element) else { throw mismatch("packed array") }
-    var reader = ByteReader(bytes, from: header.payload.lowerBound, to: header.payload.upperBound)
+    let numbers = PackedIntegers(header.payload, element)
+    let span = bytes.span
     var values: [Value] = []
-    values.reserveCapacity(header.count)
-    for _ in 0..<header.count {
-      values.append(convert(try reader.readLowBytes(count: element.byteCount)))
-    }
+    values.reserveCapacity(numbers.count)
+    for index in 0..<numbers.count { values.append(convert(numbers.bits(index, in: span))) }
     return values
   }
 
   func readDate() throws(ArchiveError) -> Date {
     guard header.kind == .date else { throw mismatch("date") }
-    return Date(timeIntervalSinceReferenceDate: Double(bitPattern: try readBits()))
+    return Date(timeIntervalSinceReferenceDate: Double(bitPattern: readBits()))
   }
 
   func readUUID() throws(ArchiveError) -> UUID {
@@ -121,7 +125,7 @@ public struct ValueReader: Sendable {
 
   func readURL() throws(ArchiveError) -> URL {
     guard header.kind == .url else { throw mismatch("url") }
-    guard let url = URL(string: try readText()) else {
+    guard let url = URL(string: readText()) else {
       throw ArchiveError(.malformed, offset: header.payload.lowerBound, subject: "url")
     }
     return url
@@ -129,7 +133,7 @@ public struct ValueReader: Sendable {
 
   func readString() throws(ArchiveError) -> String {
     guard header.kind == .string else { throw mismatch("string") }
-    return try readText()
+    return readText()
   }
 
   func readBytes() throws(ArchiveError) -> ArraySlice<UInt8> {
@@ -159,14 +163,11 @@ public struct ValueReader: Sendable {
     return values
   }
 
-  private func readText() throws(ArchiveError) -> String {
-    var reader = ByteReader(bytes, from: header.payload.lowerBound)
-    return try reader.readString(count: header.payload.count)
-  }
+  /// The record was checked, so this is UTF-8.
+  private func readText() -> String { bytes.span.text(header.payload) }
 
-  private func readBits<Bits: FixedWidthInteger>() throws(ArchiveError) -> Bits {
-    var reader = ByteReader(bytes, from: header.payload.lowerBound)
-    return try reader.readInteger()
+  private func readBits<Bits: FixedWidthInteger>() -> Bits {
+    Bits(truncatingIfNeeded: bytes.span.littleEndian(header.payload))
   }
 }
 
@@ -199,9 +200,7 @@ extension ValueReader {
     case .packedArray(.double): ValueReader(bytes, ValueHeader(.double, range))
     case .packedArray(let element):
       ValueReader(
-        bytes,
-        ValueHeader(
-          PackedIntegers(bytes: bytes, payload: header.payload, element: element)[index], range))
+        bytes, ValueHeader(PackedIntegers(header.payload, element)[index, in: bytes.span], range))
     default: nil
     }
   }

@@ -1,135 +1,170 @@
-extension ByteReader {
-  /// Checks that the rest of the bytes is exactly one well-formed map.
-  ///
-  /// What passes has one encoding only: keys in order and no key twice, the
-  /// shortest forms, valid UTF-8, no byte left over. Decoding can then rely on
-  /// the structure. It keeps a stack of its own, so depth costs no call stack.
-  ///
-  /// - Complexity: O(*n*) in the number of bytes.
-  mutating func validateRecord(
-    symbols: SymbolTable, limits: ArchiveLimits
-  ) throws(ArchiveError) {
-    guard try peekValueHeader().kind == .map else { throw malformed(at: offset) }
-    var open = [OpenContainer(end: end, remaining: 1, isMap: false)]
-    while let last = open.indices.last {
-      guard open[last].remaining > 0 else {
-        guard offset == open[last].end else { throw malformed(at: offset) }
-        open.removeLast()
-        continue
-      }
-      open[last].remaining -= 1
-      if open[last].isMap {
-        try checkKey(in: &open[last], symbols: symbols, limits: limits)
-      }
-      let header = try checkedValueHeader(limits: limits)
-      guard header.payload.upperBound <= open[last].end else { throw malformed(at: offset) }
-      if header.kind == .array || header.kind == .map {
-        guard open.count <= limits.depth else {
-          throw ArchiveError(.limitExceeded, offset: offset, subject: "depth")
-        }
-        offset = header.payload.lowerBound
-        open.append(
-          OpenContainer(
-            end: header.payload.upperBound, remaining: header.count, isMap: header.kind == .map,
-            start: offset))
-      }
-    }
-  }
+/// Checks that bytes are exactly one well-formed map, and notes its fields.
+///
+/// What passes has one encoding only: keys in order and no key twice, the
+/// shortest forms, valid UTF-8, no byte left over. Decoding can then rely on
+/// the structure. It keeps a stack of its own, so depth costs no call stack,
+/// and it makes no String but of the inline keys that need one.
+struct RecordValidator {
+  /// The fields of the outermost map by symbol, and where their values begin.
+  private(set) var fields: [RecordField] = []
+  /// Those whose keys are inline.
+  private(set) var inlineFields: [String: Int] = [:]
 
-  private struct OpenContainer {
+  private let symbols: SymbolTable
+  private let limits: ArchiveLimits
+  private var cursor: ByteCursor
+  private var current: Level
+  private var outer: [Level] = []
+
+  private struct Level {
+    let start: Int
     let end: Int
     var remaining: Int
     let isMap: Bool
-    var start = 0
     var previousKey: ValueKey?
-    /// Filled when the first inline key follows symbols.
+    /// Filled when the first inline key that is also a symbol comes.
     var symbolsUsed: Set<UInt32>?
     /// Filled when the first inline key comes that is not ASCII.
     var inlineNames: Set<String>?
   }
 
-  private func peekValueHeader() throws(ArchiveError) -> ValueHeader {
-    var copy = self
-    return try copy.readValueHeader()
+  init(_ bytes: Span<UInt8>, from offset: Int, symbols: SymbolTable, limits: ArchiveLimits) {
+    cursor = ByteCursor(bytes, from: offset, to: bytes.count)
+    current = Level(start: offset, end: bytes.count, remaining: 1, isMap: false)
+    self.symbols = symbols
+    self.limits = limits
   }
 
+  /// Checks all bytes.
+  ///
+  /// - Complexity: O(*n*) in the number of bytes.
+  mutating func validate(_ bytes: Span<UInt8>) throws(ArchiveError) {
+    try openRecord(bytes)
+    let symbolCount = symbols.names.count
+    while true {
+      while current.remaining > 0 {
+        current.remaining -= 1
+        if current.isMap { try checkKey(bytes, symbolCount: symbolCount) }
+        try checkValue(bytes)
+      }
+      guard cursor.offset == current.end else { throw cursor.malformed(at: cursor.offset) }
+      guard let level = outer.popLast() else { return }
+      current = level
+    }
+  }
+
+  private mutating func openRecord(_ bytes: Span<UInt8>) throws(ArchiveError) {
+    let start = cursor.offset
+    let header = try cursor.readValueHeader(bytes)
+    guard header.kind == .map else { throw cursor.malformed(at: start) }
+    fields.reserveCapacity(header.count)
+    current.remaining = 0
+    try open(header)
+  }
+
+  private mutating func open(_ header: ValueHeader) throws(ArchiveError) {
+    guard outer.count < limits.depth else {
+      throw ArchiveError(.limitExceeded, offset: cursor.offset, subject: "depth")
+    }
+    cursor.offset = header.payload.lowerBound
+    outer.append(current)
+    current = Level(
+      start: header.payload.lowerBound, end: header.payload.upperBound, remaining: header.count,
+      isMap: header.kind == .map)
+  }
+
+  @inline(__always)
   private mutating func checkKey(
-    in map: inout OpenContainer, symbols: SymbolTable, limits: ArchiveLimits
+    _ bytes: Span<UInt8>, symbolCount: Int
   ) throws(ArchiveError) {
-    let start = offset
-    let key = try readKey(limits: limits, symbolCount: symbols.names.count)
-    if let previous = map.previousKey, !isOrdered(previous, before: key) {
-      throw malformed(at: start)
+    let start = cursor.offset
+    let key = try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
+    if let previous = current.previousKey, !ValueKey.isOrdered(previous, before: key, in: bytes) {
+      throw cursor.malformed(at: start)
     }
-    if case .inline(let range) = key {
-      guard let name = String(validating: bytes[range], as: UTF8.self) else {
-        throw malformed(at: start)
-      }
-      if let number = symbols.number(of: name) {
-        let used: Set<UInt32>
-        if let known = map.symbolsUsed {
-          used = known
-        } else {
-          used = try keys(from: map.start, to: start, limits: limits).symbols
-        }
-        guard !used.contains(number) else { throw malformed(at: start) }
-        map.symbolsUsed = used
-      }
-      // The order of bytes tells ASCII names apart, but one name may have two
-      // spellings, one of which may be ASCII.
-      if map.inlineNames == nil, !name.utf8.allSatisfy({ $0 < 0x80 }) {
-        map.inlineNames = try keys(from: map.start, to: start, limits: limits).names
-      }
-      guard map.inlineNames?.insert(name).inserted ?? true else {
-        throw ArchiveError(.malformed, offset: start, subject: "equal keys")
-      }
+    current.previousKey = key
+    switch key {
+    case .symbol(let symbol):
+      if outer.count == 1 { fields.append(RecordField(symbol, at: cursor.offset)) }
+    case .inline(let range):
+      try checkInlineKey(bytes, range, at: start)
     }
-    map.previousKey = key
   }
 
-  /// The keys of a map, whose entries were already checked.
+  private mutating func checkInlineKey(
+    _ bytes: Span<UInt8>, _ range: Range<Int>, at start: Int
+  ) throws(ArchiveError) {
+    guard bytes.isUTF8(range) else { throw cursor.malformed(at: start) }
+    let name = bytes.text(range)
+    // The order of bytes tells ASCII names apart. A name beyond ASCII may have
+    // two spellings, one of which may be ASCII, as the sign for Kelvin.
+    if current.inlineNames == nil, !bytes.isASCII(range) {
+      current.inlineNames = try keys(bytes, to: start).names
+    }
+    guard current.inlineNames?.insert(name).inserted ?? true else {
+      throw ArchiveError(.malformed, offset: start, subject: "equal keys")
+    }
+    if let number = symbols.number(of: name) {
+      if current.symbolsUsed == nil { current.symbolsUsed = try keys(bytes, to: start).symbols }
+      guard current.symbolsUsed?.contains(number) == false else {
+        throw cursor.malformed(at: start)
+      }
+    }
+    if outer.count == 1 { inlineFields[name] = cursor.offset }
+  }
+
+  /// The keys of the map, whose entries were checked so far.
   private func keys(
-    from start: Int, to end: Int, limits: ArchiveLimits
+    _ bytes: Span<UInt8>, to end: Int
   ) throws(ArchiveError) -> (symbols: Set<UInt32>, names: Set<String>) {
-    var reader = ByteReader(bytes, from: start, to: end)
+    var cursor = ByteCursor(bytes, from: current.start, to: end)
     var symbols: Set<UInt32> = []
     var names: Set<String> = []
-    while !reader.isAtEnd {
-      switch try reader.readKey(limits: limits, symbolCount: .max) {
+    while !cursor.isAtEnd {
+      switch try cursor.readKey(bytes, limits: limits, symbolCount: .max) {
       case .symbol(let number): symbols.insert(number)
-      case .inline(let range): names.insert(String(decoding: bytes[range], as: UTF8.self))
+      case .inline(let range): names.insert(bytes.text(range))
       }
-      _ = try reader.readValueHeader()
+      _ = try cursor.readValueHeader(bytes)
     }
     return (symbols, names)
   }
 
-  private mutating func checkedValueHeader(
-    limits: ArchiveLimits
-  ) throws(ArchiveError) -> ValueHeader {
-    let start = offset
-    let header = try readValueHeader()
+  @inline(__always)
+  private mutating func checkValue(_ bytes: Span<UInt8>) throws(ArchiveError) {
+    let start = cursor.offset
+    let header = try cursor.readValueHeader(bytes)
+    guard header.payload.upperBound <= current.end else {
+      throw cursor.malformed(at: cursor.offset)
+    }
     switch header.kind {
+    case .array, .map: try open(header)
     case .string, .url:
       guard header.payload.count <= limits.stringByteCount else {
         throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a string")
       }
-      guard String(validating: bytes[header.payload], as: UTF8.self) != nil else {
-        throw malformed(at: start)
-      }
+      guard bytes.isUTF8(header.payload) else { throw cursor.malformed(at: start) }
     case .bytes where header.payload.count > limits.stringByteCount:
       throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a byte sequence")
-    case .packedArray(let element):
-      guard hasNarrowestElement(header, element) else { throw malformed(at: start) }
+    case .packedArray(let element) where element != .float && element != .double:
+      guard PackedIntegers(header.payload, element).narrowest(in: bytes) == element else {
+        throw cursor.malformed(at: start)
+      }
     default: break
     }
-    return header
   }
+}
 
-  private func hasNarrowestElement(_ header: ValueHeader, _ element: PackedElement) -> Bool {
-    switch element {
-    case .float, .double: true
-    default: packedIntegers(header, element).narrowest == element
-    }
+/// A field of a record: its symbol, and where its value begins.
+struct RecordField: Sendable {
+  let symbol: UInt32
+  /// Less than 2^24, as the record is.
+  private let place: UInt32
+
+  var offset: Int { Int(place) }
+
+  init(_ symbol: UInt32, at offset: Int) {
+    self.symbol = symbol
+    place = UInt32(truncatingIfNeeded: offset)
   }
 }

@@ -1,0 +1,117 @@
+/// A place in bytes that are passed to each step; it throws instead of going
+/// past their end.
+///
+/// Passing a Span costs nothing, where a reader that owns its bytes counts
+/// references (benchmark: keyed records, opened).
+struct ByteCursor: Sendable {
+  var offset: Int
+  let end: Int
+
+  /// A cursor over at most the given bytes.
+  init(_ bytes: Span<UInt8>, from offset: Int, to end: Int) {
+    self.end = min(end, bytes.count)
+    self.offset = offset
+  }
+
+  var isAtEnd: Bool { offset >= end }
+
+  func malformed(at offset: Int) -> ArchiveError {
+    ArchiveError(.malformed, offset: offset)
+  }
+
+  @inline(__always)
+  mutating func readByte(_ bytes: Span<UInt8>) throws(ArchiveError) -> UInt8 {
+    guard offset < end else { throw malformed(at: offset) }
+    defer { offset += 1 }
+    return bytes[offset]
+  }
+
+  @inline(__always)
+  mutating func readRange(count: Int) throws(ArchiveError) -> Range<Int> {
+    guard count >= 0, count <= end - offset else { throw malformed(at: offset) }
+    defer { offset += count }
+    return offset..<offset + count
+  }
+
+  /// Reads at most eight bytes.
+  @inline(__always)
+  mutating func readLowBytes(_ bytes: Span<UInt8>, count: Int) throws(ArchiveError) -> UInt64 {
+    let range = try readRange(count: count)
+    return bytes.littleEndian(range)
+  }
+
+  @inline(__always)
+  mutating func readVarint(_ bytes: Span<UInt8>) throws(ArchiveError) -> UInt64 {
+    guard offset < end else { throw malformed(at: offset) }
+    let first = bytes[offset]
+    guard first & 1 == 1 else { return try readLongVarint(bytes) }
+    offset += 1
+    return UInt64(first >> 1)
+  }
+
+  private mutating func readLongVarint(_ bytes: Span<UInt8>) throws(ArchiveError) -> UInt64 {
+    let start = offset
+    let following = try readByte(bytes).trailingZeroBitCount
+    guard following < 8 else {
+      let value = try readLowBytes(bytes, count: 8)
+      guard PrefixVarint.byteCount(of: value) == 9 else { throw malformed(at: start) }
+      return value
+    }
+    offset = start
+    let value = try readLowBytes(bytes, count: following + 1) >> UInt64(following + 1)
+    guard PrefixVarint.byteCount(of: value) == following + 1 else { throw malformed(at: start) }
+    return value
+  }
+
+  /// Reads the length of something that must lie in the rest of these bytes.
+  @inline(__always)
+  mutating func readCount(_ bytes: Span<UInt8>) throws(ArchiveError) -> Int {
+    let start = offset
+    let value = try readVarint(bytes)
+    guard value <= UInt64(end - offset) else { throw malformed(at: start) }
+    return Int(value)
+  }
+}
+
+extension Span<UInt8> {
+  /// The number in at most eight bytes, the lowest first.
+  @inline(__always)
+  func littleEndian(_ range: Range<Int>) -> UInt64 {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= count && range.count <= 8, "outside of the bytes"
+    )
+    guard range.lowerBound <= count - 8 else {
+      var value: UInt64 = 0
+      for place in range.reversed() { value = value << 8 | UInt64(self[place]) }
+      return value
+    }
+    let word = unsafe bytes.unsafeLoadUnaligned(
+      fromByteOffset: range.lowerBound, as: UInt64.self)
+    guard range.count < 8 else { return UInt64(littleEndian: word) }
+    return UInt64(littleEndian: word) & (1 << UInt64(range.count * 8) - 1)
+  }
+
+  /// Whether the range holds well-formed UTF-8; ASCII is told eight bytes at a
+  /// time.
+  func isUTF8(_ range: Range<Int>) -> Bool {
+    var place = range.lowerBound
+    while place < range.upperBound {
+      let next = Swift.min(place + 8, range.upperBound)
+      guard littleEndian(place..<next) & 0x8080_8080_8080_8080 == 0 else {
+        return (try? UTF8Span(validating: extracting(place..<range.upperBound))) != nil
+      }
+      place = next
+    }
+    return true
+  }
+
+  func isASCII(_ range: Range<Int>) -> Bool {
+    range.allSatisfy { self[$0] < 0x80 }
+  }
+
+  /// The text of bytes that were checked to be UTF-8.
+  @inline(__always)
+  func text(_ range: Range<Int>) -> String {
+    unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}
