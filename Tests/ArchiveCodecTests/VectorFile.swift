@@ -6,7 +6,7 @@ import Foundation
 /// `Vectors/README.md` says what the lines mean.
 struct VectorFile {
   var comment = ""
-  var key: [UInt8] = []
+  var secret = Secret.key([])
   var context: [String] = []
   /// What opening strictly gives: `opens` or the code of an error.
   var expect = ""
@@ -20,6 +20,29 @@ struct VectorFile {
 }
 
 extension VectorFile {
+  /// What opens the archive, in the clear.
+  enum Secret {
+    case key([UInt8])
+    case passphrase([UInt8])
+
+    fileprivate var line: String {
+      switch self {
+      case .key(let bytes): "key: \(VectorFile.hexadecimal(bytes))"
+      case .passphrase(let bytes): "passphrase: \(VectorFile.hexadecimal(bytes))"
+      }
+    }
+
+    var credential: ArchiveCredential {
+      get throws {
+        switch self {
+        case .key(let bytes): return .key(try ArchiveKey(random: .repeating(bytes)))
+        case .passphrase(var bytes):
+          return .passphrase(try bytes.withUnsafeMutableBytes { try Passphrase(moving: $0) })
+        }
+      }
+    }
+  }
+
   struct BadLine: Error {
     let line: String
   }
@@ -39,7 +62,8 @@ extension VectorFile {
       }
       switch name {
       case "comment": comment = value
-      case "key": key = try Self.bytes(value)
+      case "key": secret = .key(try Self.bytes(value))
+      case "passphrase": secret = .passphrase(try Self.bytes(value))
       case "context": context.append(value)
       case "expect": expect = value
       case "recover": recover = value
@@ -48,8 +72,11 @@ extension VectorFile {
       default: throw BadLine(line: String(line))
       }
     }
-    for name in ["comment", "key", "expect"] where !seen.contains(Substring(name)) {
+    for name in ["comment", "expect"] where !seen.contains(Substring(name)) {
       throw BadLine(line: "\(name): is not there")
+    }
+    guard seen.contains("key") != seen.contains("passphrase") else {
+      throw BadLine(line: "either a key or a passphrase must be there")
     }
     for line in lines.dropFirst(header.count + 1) { archive += try Self.bytes(line) }
   }
@@ -66,7 +93,7 @@ extension VectorFile {
   }
 
   var text: String {
-    var lines = ["comment: \(comment)", "key: \(Self.hexadecimal(key[...]))"]
+    var lines = ["comment: \(comment)", secret.line]
     lines += context.map { "context: \($0)" }
     lines.append("expect: \(expect)")
     if let recover { lines.append("recover: \(recover)") }
@@ -103,8 +130,8 @@ extension VectorFile {
   func open(_ recovery: ArchiveRecovery) throws -> Opened {
     do {
       let opened = try Archive.open(
-        MemoryStorage(archive), key: try ArchiveKey(random: .repeating(key)),
-        context: ArchiveContext(context), recovery: recovery)
+        MemoryStorage(archive), with: secret.credential, context: ArchiveContext(context),
+        recovery: recovery)
       guard let opened else { throw NothingStored() }
       return .archive(opened)
     } catch let error as ArchiveError {

@@ -40,7 +40,7 @@ final class VectorTests: XCTestCase {
     }
     let codes: [ArchiveError.Code] = [
       .notAnArchive, .unsupportedVersion, .unsupportedFeature, .truncated, .damaged, .wrongKey,
-      .wrongContext, .malformed, .limitExceeded,
+      .wrongPassphrase, .wrongContext, .malformed, .limitExceeded,
     ]
     for outcome in codes.map(\.description) + ["opens", "opens, dropping damaged"] {
       XCTAssert(outcomes.contains(outcome), outcome)

@@ -112,10 +112,10 @@ enum HeaderVectors {
     return [
       NewVector(
         name: "key-wrong", comment: "The key differs in one bit.", archive: small,
-        expect: "wrongKey", key: VectorSealing.keyBytes.flipping(31, bit: 7)),
+        expect: "wrongKey", secret: .key(VectorSealing.keyBytes.flipping(31, bit: 7))),
       NewVector(
         name: "key-and-context-wrong", comment: "Both are wrong.", archive: small,
-        expect: "wrongKey", key: [UInt8](repeating: 0, count: 32), context: ["x"]),
+        expect: "wrongKey", secret: .key([UInt8](repeating: 0, count: 32)), context: ["x"]),
       context("other", "Another field.", ["org.example.vectors", "other"]),
       context("order", "The fields in another order.", ["main", "org.example.vectors"]),
       context("boundary", "The same text in other fields.", ["org.example.vectorsm", "ain"]),

@@ -9,13 +9,13 @@ struct NewVector {
   var expect = "opens"
   var recover: String?
   var verify: String?
-  var key = VectorSealing.keyBytes
+  var secret = VectorFile.Secret.key(VectorSealing.keyBytes)
   var context = VectorSealing.contextFields
 
   /// The file, with the content that the archive has now.
   func file() throws -> VectorFile {
     var file = VectorFile(
-      comment: comment, key: key, context: context, expect: expect, recover: recover,
+      comment: comment, secret: secret, context: context, expect: expect, recover: recover,
       verify: verify, archive: archive)
     if verify == nil, case .archive(let archive) = try file.open(.recover) {
       XCTAssertNil(VectorFile.verifyCode(archive), name)

@@ -11,7 +11,7 @@ final class VectorGenerator: XCTestCase {
       .deletingLastPathComponent().appendingPathComponent("Vectors")
     let vectors =
       try GoldenVectors.all() + HeaderVectors.all() + CommitVectors.all() + ContentVectors.all()
-      + ValueVectors.all()
+      + ValueVectors.all() + PassphraseVectors.all()
     XCTAssertEqual(Set(vectors.map(\.name)).count, vectors.count, "a name twice")
     for vector in vectors {
       let file = folder.appendingPathComponent("\(vector.name).txt")

@@ -5,11 +5,13 @@ enum VectorHeader {
   static let byteCount = 288
 
   /// Puts bytes into the header and makes its checksum fit again.
-  static func replacing(_ range: Range<Int>, of archive: [UInt8], with new: [UInt8]) -> [UInt8] {
+  static func replacing(
+    _ range: Range<Int>, of archive: [UInt8], with new: [UInt8], slotCount: Int = 1
+  ) -> [UInt8] {
     var changed = archive
     changed.replaceSubrange(range, with: new)
     changed.replaceSubrange(32..<40, with: [UInt8](repeating: 0, count: 8))
-    let checksum = KeyDerivation.checksum.hash(Array(changed[..<byteCount]))[..<8]
+    let checksum = KeyDerivation.checksum.hash(Array(changed[..<(160 + 128 * slotCount)]))[..<8]
     changed.replaceSubrange(32..<40, with: checksum)
     return changed
   }

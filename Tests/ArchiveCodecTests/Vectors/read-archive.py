@@ -2,11 +2,12 @@
 """Reads archives, from the specification alone, and prints what is in them.
 
     read-archive.py VECTOR.txt ...
-    read-archive.py --key HEX [--context FIELD ...] [--derivations] ARCHIVE
+    read-archive.py (--key HEX | --passphrase TEXT) [--context FIELD ...] ARCHIVE ...
 
-A vector names its key and context; README.md in this folder says how. For each
+A vector names what opens it, and its context; README.md in this folder says how. For each
 file there is a line with its name, then either the lines `version`, `schema`,
-`writable` and `record` of a vector, or one line `refused: why`.
+`writable` and `record` of a vector, or one line `refused: why`. With
+`--derivations` every key and MAC comes before them.
 
 It is strict: it reads every byte, and one that is wrong refuses the file. It
 shares no code with the Swift library and is written from archive-format.md, so
@@ -542,7 +543,9 @@ def vector(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="+", type=pathlib.Path)
-    parser.add_argument("--key", type=bytes.fromhex, help="in hexadecimal")
+    secrets = parser.add_mutually_exclusive_group()
+    secrets.add_argument("--key", type=bytes.fromhex, help="in hexadecimal")
+    secrets.add_argument("--passphrase", type=str.encode)
     parser.add_argument("--context", action="append", default=[], help="one field")
     parser.add_argument("--derivations", action="store_true", help="print all keys, too")
     arguments = parser.parse_args()
@@ -553,11 +556,12 @@ def main():
 
     for file in arguments.files:
         print(f"file: {file.name}")
-        if arguments.key is None:
-            data, secret, context = vector(file.read_text(encoding="utf-8"))
+        if arguments.key or arguments.passphrase:
+            data, context = file.read_bytes(), [field.encode() for field in arguments.context]
+            secret = ((RAW_KEY, arguments.key) if arguments.key
+                      else (PASSPHRASE, arguments.passphrase))
         else:
-            data, secret = file.read_bytes(), (RAW_KEY, arguments.key)
-            context = [field.encode() for field in arguments.context]
+            data, secret, context = vector(file.read_text(encoding="utf-8"))
         try:
             for line in read(data, secret, context, trace):
                 print(line)
