@@ -5,29 +5,27 @@ extension ArchiveWriter {
     _ changes: RecordBatch, _ removed: [UInt64], schema: UInt32?, _ durability: Durability,
     _ state: inout State
   ) throws(ArchiveError) -> Archive.Summary {
-    guard var open = state.open else { throw ArchiveError(.inputOutput, subject: "not open") }
-    let (previous, end) = (open.archive.version, open.archive.history.end)
-    let schema = schema ?? open.archive.schema
-    guard changes.knownSymbolCount == open.archive.history.symbols.names.count else {
-      throw ArchiveError(.outdated)
-    }
+    guard let (keys, file) = state.open.map({ ($0.keys, $0.file) }),
+      let before = state.open?.history.position
+    else { throw ArchiveError(.inputOutput, subject: "not open") }
+    let schema = schema ?? before.schema
+    guard changes.knownSymbolCount == before.symbolCount else { throw ArchiveError(.outdated) }
     let sink = CommitSink()
     let commit = try CommitWriter(
-      flags: CommitHeader.journal, after: previous, keys: open.keys,
-      chunkByteCount: 1 << Int(open.keys.header.chunkSize), random: random,
+      flags: CommitHeader.journal, after: before.version, keys: keys,
+      chunkByteCount: 1 << Int(keys.header.chunkSize), random: random,
       witness: changes.witness(removing: removed), sink: sink)
     try commit.append(changes.frames, changes.index)
     for record in removed { commit.remove(record) }
     let version = try commit.finish(symbols: changes.symbols, schema: schema)
 
-    try write(sink.bytes, to: open.file, at: end, &state)
+    try write(sink.bytes, to: file, at: before.end, &state)
     if durability == .durable { try synchronize(&state) } else { state.syncIsDue = true }
 
-    // Only one reference must be left, or the whole journal would be copied.
-    state.open = nil
-    open.archive = try open.archive.applying(
-      changes, removing: removed, version, schema: schema, end: end + sink.bytes.count)
-    state.open = open
+    // In place: a second reference would have the whole journal copied.
+    try state.open?.history.append(
+      changes, removing: removed, version, schema: schema, byteCount: sink.bytes.count,
+      limits: limits)
     if case .lazy(let delay) = durability { synchronizeLater(delay) }
     return Archive.Summary(
       version: version, byteCount: sink.bytes.count, recordCount: changes.count)

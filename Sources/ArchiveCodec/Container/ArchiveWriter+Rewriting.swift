@@ -4,7 +4,7 @@ extension ArchiveWriter {
   ) throws(ArchiveError) -> Archive.Summary {
     var symbols = SymbolTable()
     if records.knownSymbolCount > 0 {
-      symbols = state.open?.archive.history.symbols ?? SymbolTable()
+      symbols = state.open?.history.symbols ?? SymbolTable()
       guard records.knownSymbolCount == symbols.names.count else { throw ArchiveError(.outdated) }
     }
     try symbols.append(decoding: records.symbols, limits: limits)
@@ -18,8 +18,9 @@ extension ArchiveWriter {
   ///
   /// With slots, only they open the new file, which has a new data key.
   func compact(_ state: inout State, slots: [NewSlot]? = nil) throws(ArchiveError) {
-    guard let archive = state.open?.archive else { return }
-    _ = try replace(schema: nil, archive.history.symbols, slots: slots, &state) {
+    guard let history = state.open?.history else { return }
+    let archive = Archive(history, limits: limits, isWritable: true)
+    _ = try replace(schema: nil, history.symbols, slots: slots, &state) {
       writer throws(ArchiveError) in
       var count = 0
       try archive.visitFrames { (record, read) throws(ArchiveError) in
@@ -35,7 +36,7 @@ extension ArchiveWriter {
     schema: UInt32?, _ symbols: SymbolTable, slots: [NewSlot]? = nil, _ state: inout State,
     _ body: (SnapshotWriter) throws(ArchiveError) -> Int
   ) throws(ArchiveError) -> Archive.Summary {
-    let old = state.open?.archive
+    let old = state.open?.history
     let file = try newFile(slots: slots, after: state.open)
     var summary: Archive.Summary?
     try replaceStorage(&state) { sink throws(ArchiveError) in
@@ -47,7 +48,7 @@ extension ArchiveWriter {
         version: version, byteCount: writer.byteCount, recordCount: count)
     }
     try reopen(file, &state)
-    guard let summary, state.open?.archive.version == summary.version else {
+    guard let summary, state.open?.history.version == summary.version else {
       throw ArchiveError(.inputOutput, subject: "storage wrote nothing")
     }
     return summary
@@ -81,10 +82,10 @@ extension ArchiveWriter {
     slots: [NewSlot]?, after old: State.Open?
   ) throws(ArchiveError) -> UnlockedHeader {
     if slots == nil, let old {
-      return try old.keys.successor(replacing: old.archive.version, random: random)
+      return try old.keys.successor(replacing: old.history.version, random: random)
     }
     return try UnlockedHeader(
-      making: slots ?? firstSlots, context: context, replacing: old?.archive.version,
+      making: slots ?? firstSlots, context: context, replacing: old?.history.version,
       random: random)
   }
 

@@ -77,7 +77,7 @@ extension ArchiveWriter {
       guard let open = state.open else { throw ArchiveError(.slotMissing) }
       let changed = try open.keys.changingSlots(removing: old, adding: new, random: random)
       let file = try storedFile(open)
-      let body = open.keys.header.byteCount..<open.archive.history.end
+      let body = open.keys.header.byteCount..<open.history.end
       try replaceStorage(&state) { sink throws(ArchiveError) in
         try sink.write(changed.encoded)
         try Self.copy(body, of: file, to: sink)
@@ -89,7 +89,7 @@ extension ArchiveWriter {
   /// Opens the file as it is now; what this writer has open only knows the size
   /// it had then.
   private func storedFile(_ open: State.Open) throws(ArchiveError) -> any ArchiveFile {
-    guard let file = try storage.open(), file.byteCount >= open.archive.history.end,
+    guard let file = try storage.open(), file.byteCount >= open.history.end,
       open.keys.matches(try StoredHeader(reading: file))
     else { throw ArchiveError(.outdated, subject: "another file was put in place") }
     return file

@@ -31,7 +31,7 @@ public final class ArchiveWriter: Sendable {
 
     /// What is needed to append to a file.
     struct Open {
-      var archive: Archive
+      var history: History
       let keys: UnlockedHeader
       let file: any AppendableArchiveFile
     }
@@ -115,13 +115,16 @@ public final class ArchiveWriter: Sendable {
     let history = try History.read(
       file, header: stored.header, keys: keys.schedule, limits: limits, recovery: recovery)
     return State.Open(
-      archive: Archive(history, limits: limits, isWritable: true), keys: keys,
+      history: history, keys: keys,
       file: file)
   }
 
   /// The archive as of the last change; nil if nothing is stored.
+  ///
+  /// It does not change. While somebody has one, the next change costs a copy of
+  /// what the journal holds in memory.
   public var archive: Archive? {
-    state.withLock { $0.open?.archive }
+    state.withLock { $0.open?.history }.map { Archive($0, limits: limits, isWritable: true) }
   }
 
   /// A builder for records that change this archive.
@@ -130,7 +133,7 @@ public final class ArchiveWriter: Sendable {
   /// new keys.
   public func builder() -> RecordBuilder {
     state.withLock { state in
-      RecordBuilder(limits: limits, continuing: state.open?.archive.history.symbols)
+      RecordBuilder(limits: limits, continuing: state.open?.history.symbols)
     }
   }
 
@@ -160,7 +163,7 @@ public final class ArchiveWriter: Sendable {
       guard state.open != nil else { return try rewrite(changes, schema: schema, &state) }
       if let poison = state.poison { throw poison }
       let summary = try append(changes, removed, schema: schema, durability, &state)
-      if state.open?.archive.history.isJournalTooLong ?? false { try compact(&state) }
+      if state.open?.history.isJournalTooLong ?? false { try compact(&state) }
       return summary
     }
   }

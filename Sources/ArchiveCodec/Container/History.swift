@@ -110,22 +110,27 @@ extension History {
   }
 }
 
-extension Archive {
-  /// The archive after a change that this process has just written.
-  consuming func applying(
-    _ changes: RecordBatch, removing removed: [UInt64], _ version: ArchiveVersion, schema: UInt32,
-    end: Int
-  ) throws(ArchiveError) -> Archive {
-    var history = self.history
-    history.dropped = nil
-    for entry in changes.index {
-      history.changes[entry.record] = .record(RecordFrame(entry, in: changes.frames))
+extension History {
+  /// What the next change goes on from.
+  var position: (version: ArchiveVersion, end: Int, schema: UInt32, symbolCount: Int) {
+    (version, end, schema, symbols.names.count)
+  }
+
+  /// Notes a change that this process has just written.
+  ///
+  /// - Complexity: O(*k*) in the size of the change.
+  mutating func append(
+    _ batch: RecordBatch, removing removed: [UInt64], _ version: ArchiveVersion, schema: UInt32,
+    byteCount: Int, limits: ArchiveLimits
+  ) throws(ArchiveError) {
+    try symbols.append(decoding: batch.symbols, limits: limits)
+    for entry in batch.index {
+      changes[entry.record] = .record(RecordFrame(entry, in: batch.frames))
     }
-    for record in removed { history.changes[record] = .removed }
-    try history.symbols.append(decoding: changes.symbols, limits: limits)
-    history.versions.append(version)
-    history.schema = schema
-    history.end = end
-    return Archive(history, limits: limits, isWritable: isWritable)
+    for record in removed { changes[record] = .removed }
+    versions.append(version)
+    self.schema = schema
+    end += byteCount
+    dropped = nil
   }
 }
