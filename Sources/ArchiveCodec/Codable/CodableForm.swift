@@ -53,3 +53,23 @@ protocol ReshapedEncodable: Reshaped {
 protocol ReshapedDecodable: Reshaped {
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self
 }
+
+extension ReshapedDecodable {
+  static func decode<Value>(as type: Value.Type, from decoder: ValueDecoder) throws -> Value {
+    try same(try decodeReshaped(from: decoder), as: type)
+  }
+}
+
+/// Passes on a value as the type that it has, which the caller knows by
+/// another name.
+///
+/// A cast takes longer than reading a number, and an Optional of an unknown
+/// type as long (benchmark: Codable, decoded). So this has neither.
+///
+/// - Throws: ``ArchiveError`` with `typeMismatch` if the types differ.
+@inline(__always)
+func same<Value, Other>(_ value: Value, as type: Other.Type) throws(ArchiveError) -> Other {
+  guard Value.self == Other.self else { throw ArchiveError(.typeMismatch) }
+  // The same type, so the same bits.
+  return unsafe unsafeBitCast(value, to: Other.self)
+}

@@ -30,14 +30,17 @@ final class DecodingSession {
     try decode(type, from: try reader(at: root))
   }
 
+  func form(of type: Any.Type) -> CodableForm { forms[type] }
+
   /// Decodes a value of any type, by its form.
   func decode<Value: Decodable>(_ type: Value.Type, from reader: ValueReader) throws -> Value {
     switch forms[type] {
     case .direct(let direct):
-      return try decode(direct, as: type, from: reader)
+      let bytes = bytes
+      return try read(direct, as: type, from: reader, in: bytes.span)
     case .reshaped:
       if let reshaped = type as? any ReshapedDecodable.Type {
-        return try call(at: reader) { try cast(try reshaped.decodeReshaped(from: $0), reader) }
+        return try call(at: reader) { try reshaped.decode(as: type, from: $0) }
       }
       return try call(at: reader) { try Value(from: $0) }
     case .ordinary:
@@ -50,8 +53,14 @@ final class DecodingSession {
     -> Value
   {
     let bytes = bytes
+    return try read(type, from: reader, in: bytes.span)
+  }
+
+  func read<Value: ArchiveValue>(
+    _ type: Value.Type, from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws -> Value {
     do throws(ArchiveError) {
-      return try Value.read(from: reader, in: bytes.span)
+      return try Value.read(from: reader, in: bytes)
     } catch {
       throw decodingError(error, type, reader)
     }
@@ -70,8 +79,12 @@ final class DecodingSession {
 
   func reader(at offset: Int) throws -> ValueReader {
     let bytes = bytes
+    return try reader(at: offset, in: bytes.span)
+  }
+
+  func reader(at offset: Int, in bytes: Span<UInt8>) throws -> ValueReader {
     do throws(ArchiveError) {
-      return try ValueReader(bytes.span, at: offset)
+      return try ValueReader(bytes, at: offset)
     } catch {
       throw DecodingError.dataCorrupted(context(at: offset, error.description))
     }
@@ -84,18 +97,10 @@ final class DecodingSession {
     return array.packedElement(index, in: bytes.span)
   }
 
-  private func decode<Direct: ArchiveValue, Value: Decodable>(
-    _ direct: Direct.Type, as type: Value.Type, from reader: ValueReader
+  func read<Direct: ArchiveValue, Value: Decodable>(
+    _ direct: Direct.Type, as type: Value.Type, from reader: ValueReader, in bytes: Span<UInt8>
   ) throws -> Value {
-    try cast(try decode(direct: direct, from: reader), reader)
-  }
-
-  /// The types are the same, so this is no question.
-  private func cast<Found, Value>(_ value: Found, _ reader: ValueReader) throws -> Value {
-    guard let value = value as? Value else {
-      throw DecodingError.typeMismatch(Value.self, context(at: reader.offset, "another type"))
-    }
-    return value
+    try same(try read(direct, from: reader, in: bytes), as: type)
   }
 
   /// Runs one `init(from:)`; values that nest too deeply are refused here,

@@ -11,12 +11,26 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
 
+  // These four are what most fields are. Their types are known here, where the
+  // general one below is told them by a caller in the standard library.
+
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decodeKnown(type, key) }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decodeKnown(type, key) }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decodeKnown(type, key) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try decodeKnown(type, key) }
+
+  @inline(__always)
+  private func decodeKnown<Value: ArchiveValue>(_ type: Value.Type, _ key: Key) throws -> Value {
+    guard let value = try entries.read(type, key.stringValue) else { throw missing(key) }
+    return value
+  }
+
   func decode<Value: ArchiveValue>(_ type: Value.Type, forKey key: Key) throws -> Value {
     try session.decode(direct: type, from: try value(key))
   }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    try session.decode(type, from: try value(key))
+    try entries.decode(type, key.stringValue) { missing(key) }
   }
 
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
@@ -60,10 +74,12 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   private func value(_ key: some CodingKey) throws -> ValueReader {
-    guard let value = try entries.value(key.stringValue) else {
-      throw DecodingError.keyNotFound(
-        key, session.context(at: entries.offset, "There is no value for this key."))
-    }
+    guard let value = try entries.value(key.stringValue) else { throw missing(key) }
     return value
+  }
+
+  private func missing(_ key: some CodingKey) -> any Error {
+    DecodingError.keyNotFound(
+      key, session.context(at: entries.offset, "There is no value for this key."))
   }
 }

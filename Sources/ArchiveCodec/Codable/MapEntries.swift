@@ -7,6 +7,7 @@ final class MapEntries {
   let session: DecodingSession
   /// Where the map itself begins.
   let offset: Int
+  private let bytes: [UInt8]
   private let payload: Range<Int>
   private let count: Int
   /// Where the next entry begins.
@@ -18,6 +19,7 @@ final class MapEntries {
   init(_ session: DecodingSession, _ header: ValueHeader, at offset: Int) {
     self.session = session
     self.offset = offset
+    bytes = session.bytes
     payload = header.payload
     count = header.count
     next = payload.lowerBound
@@ -33,25 +35,56 @@ final class MapEntries {
     return names
   }
 
-  func contains(_ name: String) -> Bool { find(name) != nil }
+  func contains(_ name: String) -> Bool {
+    let record = bytes
+    return find(name, in: record.span) != nil
+  }
 
   /// The value under a name, nil if there is none.
   func value(_ name: String) throws -> ValueReader? {
-    guard let offset = find(name) else { return nil }
-    let reader = try session.reader(at: offset)
+    let record = bytes
+    return try value(name, in: record.span)
+  }
+
+  /// Reads the value under a name, nil if there is none.
+  func read<Value: ArchiveValue>(_ type: Value.Type, _ name: String) throws -> Value? {
+    let record = bytes
+    let bytes = record.span
+    guard let value = try value(name, in: bytes) else { return nil }
+    return try session.read(type, from: value, in: bytes)
+  }
+
+  /// Decodes the value under a name, by the form of its type.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, _ name: String, orThrow missing: () -> any Error
+  ) throws -> Value {
+    let record = bytes
+    let bytes = record.span
+    guard let value = try value(name, in: bytes) else { throw missing() }
+    guard case .direct(let direct) = session.form(of: type) else {
+      return try session.decode(type, from: value)
+    }
+    return try session.read(direct, as: type, from: value, in: bytes)
+  }
+
+  private func value(_ name: String, in bytes: Span<UInt8>) throws -> ValueReader? {
+    guard let offset = find(name, in: bytes) else { return nil }
+    let reader = try session.reader(at: offset, in: bytes)
     next = reader.end
     return reader
   }
 
-  private func find(_ name: String) -> Int? {
-    let record = session.bytes
-    let bytes = record.span
+  private func find(_ name: String, in bytes: Span<UInt8>) -> Int? {
     var cursor = ByteCursor(bytes, from: next, to: payload.upperBound)
     if !cursor.isAtEnd, let key = try? cursor.readKey(bytes, limits: .standard, symbolCount: .max),
       isEqual(key, name)
     {
       return cursor.offset
     }
+    return search(name)
+  }
+
+  private func search(_ name: String) -> Int? {
     guard count <= Self.longestScan else {
       let table = self.table ?? makeTable()
       self.table = table
@@ -70,7 +103,7 @@ final class MapEntries {
   }
 
   private func visit(_ body: (ValueKey, Int) -> Void) {
-    let record = session.bytes
+    let record = bytes
     let bytes = record.span
     var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
     // The record was checked, so the entries can be read.

@@ -166,7 +166,7 @@ extension ValueEncoder {
   /// Writes a value of any type, by its form.
   func write<Value: Encodable>(_ value: Value, at key: (any CodingKey)? = nil) throws {
     switch session.form(of: Value.self) {
-    case .direct(let type): writeDirect(value, as: type)
+    case .direct(let type): try writeDirect(value, as: type)
     case .reshaped:
       if let value = value as? any ReshapedEncodable {
         try encodeInside(at: key) { try value.encodeReshaped(to: $0) }
@@ -177,10 +177,10 @@ extension ValueEncoder {
     }
   }
 
-  private func writeDirect<Direct: ArchiveValue>(_ value: some Encodable, as type: Direct.Type) {
-    // The type is that of the value, so this is no question.
-    guard let value = value as? Direct else { return }
-    value.write(to: writer)
+  private func writeDirect<Direct: ArchiveValue>(
+    _ value: some Encodable, as type: Direct.Type
+  ) throws {
+    try same(value, as: type).write(to: writer)
   }
 
   private func dropNested(after count: Int) {

@@ -61,22 +61,24 @@ public final class RecordBuilder {
     }
     isAppending = true
     defer { isAppending = false }
+    let writer = writer
+    let output = writer.output
     if writer.failure != nil { writer.failure = nil }
     let start = writer.mark
-    writer.output.writeInteger(record)
+    output.writeInteger(record)
     var encoder = openEncoder()
     do {
       try body(encoder)
       encoder.close()
       if let failure = writer.failure { throw failure }
-      let length = writer.output.count - start.byteCount
+      let end = output.count
+      let length = end - start.byteCount
       guard length <= limits.recordByteCount else {
         throw ArchiveError(.limitExceeded, subject: "bytes of a record")
       }
-      let end = writer.output.count
-      writer.output.writeByte(FrameKind.record.rawValue)
-      writer.output.writeVarint(UInt64(length))
-      writer.output.moveEnd(from: end, to: start.byteCount)
+      output.writeByte(FrameKind.record.rawValue)
+      output.writeVarint(UInt64(length))
+      output.moveEnd(from: end, to: start.byteCount)
       index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
       if isKnownUniquelyReferenced(&encoder) { spare = encoder }
     } catch {

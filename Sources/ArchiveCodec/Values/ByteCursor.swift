@@ -100,15 +100,18 @@ extension Span<UInt8> {
   /// Whether the range holds well-formed UTF-8; ASCII is told eight bytes at a
   /// time.
   func isUTF8(_ range: Range<Int>) -> Bool {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside of the bytes")
+    let high: UInt64 = 0x8080_8080_8080_8080
     var place = range.lowerBound
-    while place < range.upperBound {
-      let next = Swift.min(place + 8, range.upperBound)
-      guard littleEndian(place..<next) & 0x8080_8080_8080_8080 == 0 else {
-        return (try? UTF8Span(validating: extracting(place..<range.upperBound))) != nil
-      }
-      place = next
+    while range.upperBound - place >= 8 {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+      if word & high != 0 { break }
+      place += 8
     }
-    return true
+    if range.upperBound - place < 8, littleEndian(place..<range.upperBound) & high == 0 {
+      return true
+    }
+    return (try? UTF8Span(validating: extracting(place..<range.upperBound))) != nil
   }
 
   func isASCII(_ range: Range<Int>) -> Bool {

@@ -21,7 +21,10 @@ struct RecordValidator {
     let end: Int
     var remaining: Int
     let isMap: Bool
-    var previousKey: ValueKey?
+    /// The last key if it was a symbol, else `Int.max`; -1 before the first.
+    var lastSymbol = -1
+    /// The last key if it was inline.
+    var lastInline = 0..<0
     /// Filled when the first inline key that is also a symbol comes.
     var symbolsUsed: Set<UInt32>?
     /// Filled when the first inline key comes that is not ASCII.
@@ -79,21 +82,23 @@ struct RecordValidator {
   ) throws(ArchiveError) {
     let start = cursor.offset
     let key = try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
-    if let previous = current.previousKey, !ValueKey.isOrdered(previous, before: key, in: bytes) {
-      throw cursor.malformed(at: start)
-    }
-    current.previousKey = key
-    switch key {
-    case .symbol(let symbol):
-      if outer.count == 1 { fields.append(RecordField(symbol, at: cursor.offset)) }
-    case .inline(let range):
-      try checkInlineKey(bytes, range, at: start)
-    }
+    guard case .symbol(let symbol) = key else { return try checkInlineKey(bytes, key, at: start) }
+    guard Int(symbol) > current.lastSymbol else { throw cursor.malformed(at: start) }
+    current.lastSymbol = Int(symbol)
+    if outer.count == 1 { fields.append(RecordField(symbol, at: cursor.offset)) }
   }
 
   private mutating func checkInlineKey(
-    _ bytes: Span<UInt8>, _ range: Range<Int>, at start: Int
+    _ bytes: Span<UInt8>, _ key: ValueKey, at start: Int
   ) throws(ArchiveError) {
+    guard case .inline(let range) = key else { return }
+    if current.lastSymbol == .max,
+      !ValueKey.isOrdered(.inline(current.lastInline), before: key, in: bytes)
+    {
+      throw cursor.malformed(at: start)
+    }
+    current.lastSymbol = .max
+    current.lastInline = range
     guard bytes.isUTF8(range) else { throw cursor.malformed(at: start) }
     let name = bytes.text(range)
     // The order of bytes tells ASCII names apart. A name beyond ASCII may have
