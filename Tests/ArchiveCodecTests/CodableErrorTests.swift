@@ -188,6 +188,44 @@ final class CodableErrorTests: XCTestCase {
     XCTAssertEqual(try content(true), try content(false))
   }
 
+  private final class Token: Sendable {}
+
+  func testNothingOutlivesAnEncodingThatThrows() throws {
+    struct Deep: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Throwing.Key.self)
+        var list = container.nestedUnkeyedContainer(forKey: .list)
+        try? list.encode(Throwing())
+        var inner = list.nestedUnkeyedContainer()
+        _ = inner.superEncoder()
+        throw Throwing.Failure()
+      }
+    }
+    let key = try XCTUnwrap(CodingUserInfoKey(rawValue: "token"))
+    weak var token: Token?
+    do {
+      let kept = Token()
+      token = kept
+      XCTAssertThrowsError(
+        try RecordBuilder().append(record: 1) {
+          try $0.encode([Deep()], forKey: "a", userInfo: [key: kept])
+        })
+    }
+    XCTAssertNil(token)
+  }
+
+  func testAChainOfNestedContainersEndsAtTheLimit() throws {
+    struct Chain: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for _ in 0..<100_000 { container = container.nestedUnkeyedContainer() }
+        try? container.encode(1)
+      }
+    }
+    let error = try encodingError { try $0.encode(Chain(), forKey: "a") }
+    XCTAssertEqual((error?.context.underlyingError as? ArchiveError)?.code, .limitExceeded)
+  }
+
   func testOneEncoderInTwoKindsOfContainersThrows() throws {
     struct Both: Encodable {
       func encode(to encoder: any Encoder) throws {

@@ -83,8 +83,12 @@ extension ValueEncoder {
   }
 
   /// Makes later use of this encoder and its containers throw.
+  ///
+  /// Nested encoders refer to this one, so they are let go of; it is not deep,
+  /// as nesting ends at the limit.
   func abandon() {
     state = .closed
+    dropNested(after: 0)
   }
 
   /// Replaces the place holders by what nested containers hold now.
@@ -184,7 +188,9 @@ extension ValueEncoder {
   }
 
   private func dropNested(after count: Int) {
-    if nested.count > count { nested = Array(nested[..<count]) }
+    guard nested.count > count else { return }
+    for (_, encoder) in nested[count...] { encoder.abandon() }
+    nested = Array(nested[..<count])
   }
 
   private func encodeInside(
@@ -216,20 +222,29 @@ extension ValueEncoder {
   private func nest(
     at key: any CodingKey, _ reserve: (() -> Void) throws -> Void
   ) -> ValueEncoder {
-    let inner = ValueEncoder(session, session.makeWriter(like: writer), parent: self, key: key)
+    // A closed encoder refuses everything, so it can stand for those below it:
+    // a chain of containers does not grow beyond the limit of depth.
+    guard state != .closed else { return self }
+    var inner: ValueEncoder?
     do {
       try reserve {
+        let new = ValueEncoder(
+          session, session.makeWriter(like: writer), parent: self, key: key)
+        inner = new
         // Taken out to be changed, so that reading the count, which comes far
         // more often, needs no exclusivity check.
         var changed = nested
         nested = []
-        changed.append((writer.output.count, inner))
+        changed.append((writer.output.count, new))
         nested = changed
         writer.writeNull()
       }
     } catch {
       postponed = postponed ?? error
     }
-    return inner
+    if let inner { return inner }
+    let stray = ValueEncoder(session, writer, parent: self, key: key)
+    stray.abandon()
+    return stray
   }
 }
