@@ -24,6 +24,14 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// The bytes of the footer.
   public let footerByteCount: Int
 
+  /// The bytes of memory that decoding one value may take, besides four times
+  /// those of its record.
+  ///
+  /// A short record can promise many elements, so those of arrays and
+  /// dictionaries are counted as they are decoded; numbers in packed form and
+  /// the text of strings cannot outgrow the record that far.
+  public let decodedByteCount: Int
+
   /// Creates limits; each is at most what the format allows.
   ///
   /// - Parameters:
@@ -40,6 +48,7 @@ public struct ArchiveLimits: Hashable, Sendable {
     symbolCount = 1 << 16
     symbolByteCount = 1 << 20
     footerByteCount = 1 << 20
+    decodedByteCount = 1 << 26
   }
 
   /// What the format allows.

@@ -68,6 +68,9 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
   /// Reads the entries.
   public static func read(from reader: ValueReader) throws(ArchiveError) -> [String: Value] {
     guard reader.header.kind == .map else { throw reader.mismatch("map") }
+    let entryByteCount = HeapBudget.entryByteCount + 2 * MemoryLayout<Value>.stride
+    let budget = try reader.partBudget(
+      charging: HeapBudget.dictionaryByteCount + reader.header.count * entryByteCount)
     var keys = ByteReader(
       reader.bytes, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
     var result: [String: Value] = [:]
@@ -76,7 +79,7 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
         throw reader.mismatch("dictionary")
       }
       let key = String(decoding: reader.bytes[range], as: UTF8.self)
-      let value = try ValueReader(reader.bytes, at: keys.offset)
+      let value = try ValueReader(reader.bytes, at: keys.offset, budget: budget)
       // The key is data here, so it is not named in an error.
       guard result.updateValue(try Value.read(from: value), forKey: key) == nil else {
         // Two spellings of one key: equal as Swift strings, not as bytes.

@@ -10,8 +10,11 @@ internal import Foundation
 public struct ValueReader: Sendable {
   let bytes: [UInt8]
   let header: ValueHeader
+  /// Shared by the parts of one value; nil outside of arrays and dictionaries.
+  private let budget: HeapBudget?
 
-  init(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+  init(_ bytes: [UInt8], at offset: Int, budget: HeapBudget? = nil) throws(ArchiveError) {
+    self.budget = budget
     var reader = ByteReader(bytes, from: offset)
     header = try reader.readValueHeader()
     self.bytes = bytes
@@ -55,6 +58,7 @@ public struct ValueReader: Sendable {
   func readIntegers<Integer: FixedWidthInteger>() throws(ArchiveError) -> [Integer] {
     guard case .packedArray(let element) = header.kind, element != .float, element != .double
     else { return try readElements { element throws(ArchiveError) in try element.readInteger() } }
+    try charge(HeapBudget.arrayByteCount + header.count * MemoryLayout<Integer>.stride)
     let integers = PackedIntegers(bytes: bytes, payload: header.payload, element: element)
     var values: [Integer] = []
     values.reserveCapacity(integers.count)
@@ -88,6 +92,7 @@ public struct ValueReader: Sendable {
     _ element: PackedElement, _ convert: (UInt64) -> Value
   ) throws(ArchiveError) -> [Value] {
     guard header.kind == .packedArray(element) else { throw mismatch("packed array") }
+    try charge(HeapBudget.arrayByteCount + header.payload.count)
     var reader = ByteReader(bytes, from: header.payload.lowerBound, to: header.payload.upperBound)
     var values: [Value] = []
     values.reserveCapacity(header.count)
@@ -109,7 +114,10 @@ public struct ValueReader: Sendable {
 
   func readURL() throws(ArchiveError) -> URL {
     guard header.kind == .url else { throw mismatch("url") }
-    guard let url = URL(string: try readText()) else {
+    try charge(HeapBudget.urlByteCount)
+    let text = try readText()
+    // Foundation repairs some texts; what it would write instead is not what is stored.
+    guard let url = URL(string: text), url.absoluteString.utf8.elementsEqual(text.utf8) else {
       throw ArchiveError(.malformed, offset: header.payload.lowerBound, subject: "url")
     }
     return url
@@ -122,6 +130,7 @@ public struct ValueReader: Sendable {
 
   func readBytes() throws(ArchiveError) -> ArraySlice<UInt8> {
     guard header.kind == .bytes else { throw mismatch("bytes") }
+    try charge(HeapBudget.arrayByteCount + header.payload.count)
     return bytes[header.payload]
   }
 
@@ -136,15 +145,28 @@ public struct ValueReader: Sendable {
     _ convert: (ValueReader) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> [Value] {
     guard header.kind == .array else { throw mismatch("array") }
+    let budget = try partBudget(
+      charging: HeapBudget.arrayByteCount + header.count * MemoryLayout<Value>.stride)
     var values: [Value] = []
     values.reserveCapacity(header.count)
     var offset = header.payload.lowerBound
     while offset < header.payload.upperBound {
-      let element = try ValueReader(bytes, at: offset)
+      let element = try ValueReader(bytes, at: offset, budget: budget)
       values.append(try convert(element))
       offset = element.header.payload.upperBound
     }
     return values
+  }
+
+  /// The budget for the parts of this value, less what the value itself takes.
+  func partBudget(charging byteCount: Int) throws(ArchiveError) -> HeapBudget {
+    let budget = budget ?? HeapBudget(recordByteCount: bytes.count)
+    try budget.charge(byteCount, at: header.payload.lowerBound)
+    return budget
+  }
+
+  private func charge(_ byteCount: Int) throws(ArchiveError) {
+    try budget?.charge(byteCount, at: header.payload.lowerBound)
   }
 
   private func readText() throws(ArchiveError) -> String {
