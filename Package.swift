@@ -32,8 +32,12 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["ArchiveCodec", "RestorationKit"],
       path: "Tests/TestSupport", swiftSettings: testSettings),
+    // Also built with libFuzzer, by the package in Fuzz.
+    .target(
+      name: "FuzzTargets", dependencies: ["ArchiveCodec"], path: "Fuzz/Sources/FuzzTargets",
+      swiftSettings: testSettings),
     .testTarget(
-      name: "ArchiveCodecTests", dependencies: ["ArchiveCodec", "TestSupport"],
+      name: "ArchiveCodecTests", dependencies: ["ArchiveCodec", "FuzzTargets", "TestSupport"],
       resources: [.copy("Vectors")], swiftSettings: testSettings),
     .testTarget(
       name: "RestorationKitTests", dependencies: ["ArchiveCodec", "RestorationKit", "TestSupport"],

@@ -34,6 +34,25 @@ extension RecordBatch {
     }
     self.init(frames: writer.bytes, index: index, symbols: symbols, knownSymbolCount: 0)
   }
+
+  /// The bytes that ``init(unchecked:symbols:)`` takes.
+  package var unsealed: (maps: [[UInt8]], symbols: [UInt8]) {
+    let maps = index.map { entry in
+      Array(frames[entry.frameRange].suffix(entry.byteCount - MemoryLayout<UInt64>.size))
+    }
+    return (maps, symbols)
+  }
+}
+
+extension KeyedDecoder {
+  /// Opens a map that was never sealed, with the payload of a symbols frame.
+  package init(
+    unsealed map: [UInt8], symbols payload: [UInt8], limits: ArchiveLimits = .standard
+  ) throws(ArchiveError) {
+    var symbols = SymbolTable()
+    try symbols.append(decoding: payload, limits: limits)
+    try self.init(validating: map, from: 0, symbols: symbols, limits: limits)
+  }
 }
 
 extension RecordBatch {

@@ -129,7 +129,9 @@ public struct ValueReader: Sendable {
 
   func readURL(_ bytes: Span<UInt8>) throws(ArchiveError) -> URL {
     guard header.kind == .url else { throw mismatch("url") }
-    guard let url = URL(string: readText(bytes)) else {
+    let text = readText(bytes)
+    // Foundation repairs some texts; what it would write instead is not what is stored.
+    guard let url = URL(string: text), url.absoluteString.utf8.elementsEqual(text.utf8) else {
       throw ArchiveError(.malformed, offset: header.payload.lowerBound, subject: "url")
     }
     return url

@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "Fuzz",
+  platforms: [.macOS(.v26)],
+  targets: [
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
+    .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
+    .target(name: "FuzzTargets", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+  ]
+    + ["FuzzOpen", "FuzzContent", "FuzzValues", "FuzzJournal"].map { name in
+      .executableTarget(name: name, dependencies: ["FuzzTargets"], swiftSettings: settings)
+    },
+  swiftLanguageModes: [.v6]
+)
