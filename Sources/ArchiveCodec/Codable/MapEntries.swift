@@ -76,7 +76,7 @@ final class MapEntries {
 
   private func find(_ name: String, in bytes: Span<UInt8>) -> Int? {
     var cursor = ByteCursor(bytes, from: next, to: payload.upperBound)
-    if !cursor.isAtEnd, let key = try? cursor.readKey(bytes, limits: .standard, symbolCount: .max),
+    if !cursor.isAtEnd, let key = try? cursor.readKey(bytes),
       isEqual(key, name)
     {
       return cursor.offset
@@ -108,7 +108,7 @@ final class MapEntries {
     var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
     // The record was checked, so the entries can be read.
     while !cursor.isAtEnd,
-      let key = try? cursor.readKey(bytes, limits: .standard, symbolCount: .max)
+      let key = try? cursor.readKey(bytes)
     {
       let offset = cursor.offset
       guard (try? cursor.readValueHeader(bytes)) != nil else { return }

@@ -79,7 +79,7 @@ extension ValueEncoder {
     case .busy, .closed: throw misuse("while or after it was finished")
     }
     state = .closed
-    if let failure = writer.failure { throw failure }
+    try checkFailure()
   }
 
   /// Makes later use of this encoder and its containers throw.

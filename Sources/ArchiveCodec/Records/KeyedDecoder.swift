@@ -34,7 +34,7 @@ public struct KeyedDecoder: Sendable {
     fields.reserveCapacity(map.header.count)
     var inlineFields: [String: Int] = [:]
     while !cursor.isAtEnd {
-      switch try cursor.readKey(span, limits: .standard, symbolCount: .max) {
+      switch try cursor.readKey(span) {
       case .symbol(let symbol): fields.append(RecordField(symbol, at: cursor.offset))
       case .inline(let range): inlineFields[span.text(range)] = cursor.offset
       }

@@ -10,12 +10,11 @@
 ///     }
 public final class KeyedEncoder {
   @usableFromInline let writer: ValueWriter
-  private var map: OpenMap
-  var isOpen = true
+  private var map = OpenMap()
+  var isOpen = false
 
   init(_ writer: ValueWriter) {
     self.writer = writer
-    map = OpenMap(in: writer)
   }
 
   // Inlinable, so that the type is known where it is called: three times as
@@ -111,8 +110,8 @@ public final class KeyedEncoder {
     isOpen = false
   }
 
-  /// Begins another record, with an encoder that nobody has kept.
-  func reopen() {
+  /// Begins the map of a record.
+  func open() {
     map = OpenMap(in: writer)
     isOpen = true
   }

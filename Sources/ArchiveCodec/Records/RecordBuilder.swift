@@ -13,8 +13,9 @@ public final class RecordBuilder {
   private let writer: ValueWriter
   private var index: [IndexEntry] = []
   private var isAppending = false
-  /// The encoder of the last record, if nobody kept it.
-  private var spare: KeyedEncoder?
+  /// The encoder of the last record; the next one gets it too, unless somebody
+  /// kept it.
+  private var encoder: KeyedEncoder
   /// The names that the archive has already.
   private let knownSymbolCount: Int
   /// Called when the records so far are worth to be sealed.
@@ -32,6 +33,7 @@ public final class RecordBuilder {
   public init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.limits = limits
     writer = ValueWriter(limits: limits, symbols: SymbolCollector(limits: limits))
+    encoder = KeyedEncoder(writer)
     knownSymbolCount = 0
     for key in keys { _ = writer.symbols.intern(key) }
   }
@@ -42,6 +44,7 @@ public final class RecordBuilder {
     writer = ValueWriter(
       limits: limits,
       symbols: SymbolCollector(limits: limits, continuing: known ?? SymbolTable()))
+    encoder = KeyedEncoder(writer)
     knownSymbolCount = writer.symbols.count
   }
 
@@ -63,14 +66,16 @@ public final class RecordBuilder {
     defer { isAppending = false }
     let writer = writer
     let output = writer.output
-    if writer.failure != nil { writer.failure = nil }
+    if writer.hasFailed { writer.failure = nil }
     let start = writer.mark
     output.writeInteger(record)
-    var encoder = openEncoder()
+    if !isKnownUniquelyReferenced(&encoder) { encoder = KeyedEncoder(writer) }
+    let encoder = encoder
+    encoder.open()
     do {
       try body(encoder)
       encoder.close()
-      if let failure = writer.failure { throw failure }
+      if writer.hasFailed, let failure = writer.failure { throw failure }
       let end = output.count
       let length = end - start.byteCount
       guard length <= limits.recordByteCount else {
@@ -80,7 +85,6 @@ public final class RecordBuilder {
       output.writeVarint(UInt64(length))
       output.moveEnd(from: end, to: start.byteCount)
       index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
-      if isKnownUniquelyReferenced(&encoder) { spare = encoder }
     } catch {
       encoder.abandon()
       writer.goBack(to: start)
@@ -102,13 +106,6 @@ public final class RecordBuilder {
   /// The payload of a symbols frame with the names from a number on.
   func symbols(from first: Int) -> [UInt8] {
     writer.symbols.table.encoded(from: first)
-  }
-
-  private func openEncoder() -> KeyedEncoder {
-    guard let encoder = spare else { return KeyedEncoder(writer) }
-    spare = nil
-    encoder.reopen()
-    return encoder
   }
 
   /// The records so far, ready to be sealed.

@@ -85,7 +85,7 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
     var result: [String: Value] = [:]
     while !cursor.isAtEnd {
       guard
-        case .inline(let range) = try cursor.readKey(bytes, limits: .standard, symbolCount: .max)
+        case .inline(let range) = try cursor.readKey(bytes)
       else { throw reader.mismatch("dictionary") }
       let value = try ValueReader(bytes, at: cursor.offset)
       // The key is data here, so it is not named in an error.

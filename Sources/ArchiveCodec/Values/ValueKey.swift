@@ -26,6 +26,16 @@ extension ValueKey {
 }
 
 extension ByteCursor {
+  /// Reads a key of a record that was checked.
+  @inline(__always)
+  mutating func readKey(_ bytes: Span<UInt8>) throws(ArchiveError) -> ValueKey {
+    let start = offset
+    let value = try readVarint(bytes)
+    guard value & 1 == 1 else { return .symbol(UInt32(truncatingIfNeeded: value >> 1)) }
+    guard value >> 1 <= UInt64(end - offset) else { throw malformed(at: start) }
+    return .inline(try readRange(count: Int(value >> 1)))
+  }
+
   @inline(__always)
   mutating func readKey(
     _ bytes: Span<UInt8>, limits: ArchiveLimits, symbolCount: Int

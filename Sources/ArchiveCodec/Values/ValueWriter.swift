@@ -13,7 +13,12 @@ public final class ValueWriter {
   let limits: ArchiveLimits
   let symbols: SymbolCollector
   /// The first thing that could not be written; finishing the record throws it.
-  var failure: ArchiveError?
+  var failure: ArchiveError? {
+    didSet { hasFailed = failure != nil }
+  }
+
+  /// Asked after every value, so it is a bit and not a look at the failure.
+  private(set) var hasFailed = false
   /// How many containers are open.
   var depth: Int
   /// One more than the greatest symbol that was written.
