@@ -68,7 +68,8 @@ extension KeySlot {
     case (.key(let key), .key): return key
     case (.passphrase(let passphrase), .passphrase(let cost)):
       return try passphrase.masterKey(salt: salt, cost: cost)
-    default: preconditionFailure("a credential was tried on a slot of another kind")
+    // The kind comes from the file, so a mismatch must never be a trap.
+    default: throw ArchiveError(.wrongKey, subject: "a slot of another kind")
     }
   }
 
