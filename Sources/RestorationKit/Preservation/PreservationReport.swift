@@ -40,6 +40,9 @@ public struct PreservationReport: Hashable, Sendable {
 
   /// One node, or with an empty path the application.
   public struct Entry: Hashable, Sendable {
+    /// What the line is about.
+    public let kind: ElementKind
+
     /// The path of the node.
     public let path: RestorationPath
 
@@ -47,11 +50,11 @@ public struct PreservationReport: Hashable, Sendable {
     public let className: String
 
     /// What happened to it.
-    public internal(set) var outcome: NodeOutcome
+    public internal(set) var outcome: NodeOutcome = .saved
 
     /// Whether it was saved as a root of its own, because a node above it that
     /// contains it was left out.
-    public let isDetached: Bool
+    public internal(set) var isDetached = false
 
     /// What the developer should mend.
     public internal(set) var problems: [PreservationProblem] = []
@@ -105,7 +108,7 @@ extension PreservationReport: CustomStringConvertible {
 extension PreservationReport.Entry: CustomStringConvertible {
   /// The path, the outcome, and a line for every problem.
   public var description: String {
-    let name = path.count == 0 ? "application" : "\(path) (\(className))"
+    let name = kind == .application ? "application" : "\(path) (\(className))"
     let detached = isDetached ? ", detached" : ""
     return
       (["\(name): \(outcome.description)\(detached)"]

@@ -63,6 +63,21 @@ public struct RestorationReport: Hashable, Sendable {
     /// Its storyboard is not registered, or has no such identifier any more.
     case notInStoryboard(String, identifier: String)
 
+    /// No object is registered under its identifier and parent.
+    case notRegistered
+
+    /// Its node has no such view.
+    case viewNotFound
+
+    /// It lay in a stack on a node that is not back.
+    case stackCut
+
+    /// The tabs have no tab with its identifier any more.
+    case tabNotFound
+
+    /// What was provided for it was provided before, for this path.
+    case providedTwice(RestorationPath)
+
     /// The node above it, at this path, is not back.
     case parentMissing(RestorationPath)
 
@@ -72,6 +87,9 @@ public struct RestorationReport: Hashable, Sendable {
 
   /// One node, or with an empty path a record that is no node of the tree.
   public struct Entry: Hashable, Sendable {
+    /// What the line is about.
+    public let kind: ElementKind
+
     /// The path of the node.
     public let path: RestorationPath
 
@@ -115,7 +133,7 @@ extension RestorationReport.NodeOutcome {
   /// Whether the developer should look at it; a veto is meant.
   public var isProblem: Bool {
     switch self {
-    case .restored, .vetoed, .parentMissing, .restoredWithoutState: false
+    case .restored, .vetoed, .parentMissing, .stackCut, .restoredWithoutState: false
     default: true
     }
   }
@@ -164,6 +182,22 @@ extension RestorationReport.Entry: CustomStringConvertible {
 }
 
 extension RestorationReport.NodeOutcome: CustomStringConvertible {
+  /// Whether it is there and of the saved class.
+  var isDecodable: Bool {
+    switch self {
+    case .restored, .restoredWithoutState, .decodeFailed: true
+    default: false
+    }
+  }
+
+  /// Who provided it.
+  var step: RestorationReport.Step? {
+    switch self {
+    case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
+    default: nil
+    }
+  }
+
   var isBack: Bool {
     switch self {
     case .restored, .restoredWithoutState, .decodeFailed, .classMismatch: true
@@ -193,6 +227,15 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
         + " or let the node above it contain it before you restore"
     case .notInStoryboard(let name, let identifier):
       "not found, the storyboard \(name) is not registered or has no “\(identifier)”"
+    case .notRegistered:
+      "not found; register it with keeper.registerObject before you restore,"
+        + " or give it an object restoration class"
+    case .viewNotFound:
+      "not found; let its node have it among its restorationViews when they are loaded"
+    case .stackCut: "left out, what it lay on in its stack is not back"
+    case .tabNotFound: "left out, there is no such tab any more"
+    case .providedTwice(let path):
+      "left out, what was provided for it is already back as \(path)"
     case .parentMissing(let path): "left out, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
     }
