@@ -1,7 +1,7 @@
 /// What a restore did, with a line for every node of the archive.
-public struct RestorationReport: Hashable, Sendable {
+public struct RestorationReport: Hashable, Codable, Sendable {
   /// What came of the restore as a whole.
-  public enum Outcome: Hashable, Sendable {
+  public enum Outcome: Hashable, Codable, Sendable {
     /// A state was there and was restored, apart from what the entries say.
     case restored
 
@@ -16,7 +16,7 @@ public struct RestorationReport: Hashable, Sendable {
   }
 
   /// Who provided a node.
-  public enum Step: String, Hashable, Sendable {
+  public enum Step: String, Hashable, Codable, Sendable {
     /// The restoration class that its record names.
     case restorationClass
 
@@ -31,7 +31,7 @@ public struct RestorationReport: Hashable, Sendable {
   }
 
   /// What happened to one node.
-  public enum NodeOutcome: Hashable, Sendable {
+  public enum NodeOutcome: Hashable, Codable, Sendable {
     /// It is back, with its state.
     case restored(by: Step)
 
@@ -86,7 +86,7 @@ public struct RestorationReport: Hashable, Sendable {
   }
 
   /// One node, or with an empty path a record that is no node of the tree.
-  public struct Entry: Hashable, Sendable {
+  public struct Entry: Hashable, Codable, Sendable {
     /// What the line is about.
     public let kind: ElementKind
 
@@ -102,6 +102,17 @@ public struct RestorationReport: Hashable, Sendable {
     /// False if it is back but the node that contained or presented it does not
     /// do so any more; it will not be saved again.
     public internal(set) var isAttached = true
+
+    /// Writes all of it, and as `reason` the outcome in a sentence.
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(kind, forKey: .kind)
+      try container.encode(path, forKey: .path)
+      try container.encode(className, forKey: .className)
+      try container.encode(outcome, forKey: .outcome)
+      try container.encode(isAttached, forKey: .isAttached)
+      try encoder.encodeReason(reason)
+    }
   }
 
   /// What came of the restore as a whole.
@@ -149,6 +160,17 @@ extension RestorationReport {
   }
 }
 
+extension RestorationReport {
+  /// The report as a tree: a line for every node, indented below the node above it.
+  public var tree: String {
+    ReportTree.text(
+      entries.map { entry in
+        ReportTree.Line(
+          path: entry.path, text: "(\(entry.className)): \(entry.reason)", details: [])
+      })
+  }
+}
+
 extension RestorationReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String {
@@ -171,13 +193,15 @@ extension RestorationReport: CustomStringConvertible {
 
 extension RestorationReport.Entry: CustomStringConvertible {
   /// The path and the outcome.
-  public var description: String {
-    let detached =
-      isAttached
-      ? ""
-      : "; but the node above it does not contain it, take it from coder.restoredChildren"
+  public var description: String { "\(path) (\(className)): \(reason)" }
+
+  /// What happened to it, in a sentence.
+  public var reason: String {
+    isAttached
+      ? outcome.description
+      : outcome.description
+        + "; but the node above it does not contain it, take it from coder.restoredChildren"
         + " or restoredPresented"
-    return "\(path) (\(className)): \(outcome.description)\(detached)"
   }
 }
 

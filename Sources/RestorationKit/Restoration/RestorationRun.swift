@@ -12,7 +12,7 @@ final class RestorationRun {
   /// By the place of the stored element.
   private var coders: [StateDecoder] = []
   private var outcomes: [RestorationReport.NodeOutcome] = []
-  /// What a node contained before; made when first needed. Roots are under nil.
+  /// What a node contained before, made when first needed; roots are under nil.
   private var existing: [Int?: ExistingNodes] = [:]
   /// Stacks of which a node is not back; what lay on it is left out.
   private var cutStacks: Set<Int> = []
