@@ -31,6 +31,9 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// An application or state name cannot be the name of a file.
     public static let invalidName = Code("invalidName")
 
+    /// A value is no property list value, so user info cannot hold it.
+    public static let unsupportedValue = Code("unsupportedValue")
+
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
   }

@@ -1,0 +1,157 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A value that may lie in the user info of an activity or of a scene session.
+///
+/// It can be written as a literal: `["product": "lamp", "count": 3]`.
+public indirect enum PropertyListValue: Hashable, Codable, Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int)
+  case double(Double)
+  case string(String)
+  case data(Data)
+  case date(Date)
+  case url(URL)
+  case uuid(UUID)
+  case array([PropertyListValue])
+  case set(Set<PropertyListValue>)
+  case dictionary([String: PropertyListValue])
+}
+
+extension PropertyListValue {
+  /// How deep collections may be nested.
+  public static let deepestNesting = 64
+
+  /// Takes a value of any type, if it is one of those that are allowed.
+  ///
+  /// They are Bool, integers that fit Int, Float, Double, String, Data, Date,
+  /// URL, UUID, nil, and arrays, sets and dictionaries from String of them.
+  ///
+  /// - Parameter value: The value.
+  /// - Throws: ``RestorationError`` with `unsupportedValue`; it names the type.
+  /// - Complexity: O(*n*) in the number of values.
+  public init(_ value: Any) throws(RestorationError) {
+    try self.init(value, depth: 0)
+  }
+
+  private init(_ value: Any, depth: Int) throws(RestorationError) {
+    guard depth <= Self.deepestNesting else {
+      throw RestorationError(
+        .unsupportedValue, "Collections may be nested \(Self.deepestNesting) deep.")
+    }
+    switch value {
+    case let value as PropertyListValue: self = value
+    case let value as Bool: self = .bool(value)
+    case let value as any FixedWidthInteger: self = try Self.whole(value)
+    case let value as Double: self = .double(value)
+    case let value as Float: self = .double(Double(value))
+    case let value as String: self = .string(value)
+    case let value as Data: self = .data(value)
+    case let value as Date: self = .date(value)
+    case let value as URL: self = .url(value)
+    case let value as UUID: self = .uuid(value)
+    case let values as [String: Any]: self = .dictionary(try Self.entries(values, depth))
+    case let values as Set<AnyHashable>:
+      self = .set(Set(try Self.elements(values.map(\.base), depth)))
+    case let values as [Any]: self = .array(try Self.elements(values, depth))
+    case Optional<Any>.none: self = .null
+    default:
+      throw RestorationError(
+        .unsupportedValue,
+        "A \(type(of: value)) is no property list value."
+          + " Store its identifier, or encode it to Data.")
+    }
+  }
+
+  private static func whole(
+    _ value: some FixedWidthInteger
+  ) throws(RestorationError) -> PropertyListValue {
+    guard let integer = Int(exactly: value) else {
+      throw RestorationError(.unsupportedValue, "\(value) does not fit Int. Store it as a String.")
+    }
+    return .integer(integer)
+  }
+
+  private static func elements(
+    _ values: [Any], _ depth: Int
+  ) throws(RestorationError) -> [PropertyListValue] {
+    var result: [PropertyListValue] = []
+    for value in values { result.append(try PropertyListValue(value, depth: depth + 1)) }
+    return result
+  }
+
+  private static func entries(
+    _ values: [String: Any], _ depth: Int
+  ) throws(RestorationError) -> [String: PropertyListValue] {
+    var result: [String: PropertyListValue] = [:]
+    for (key, value) in values { result[key] = try PropertyListValue(value, depth: depth + 1) }
+    return result
+  }
+}
+
+// MARK: - Reading
+
+extension PropertyListValue {
+  /// The Bool, nil for another type.
+  public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+
+  /// The integer, nil for another type.
+  public var integerValue: Int? { if case .integer(let value) = self { value } else { nil } }
+
+  /// The number, also of an integer; nil for another type.
+  public var doubleValue: Double? {
+    switch self {
+    case .double(let value): value
+    case .integer(let value): Double(value)
+    default: nil
+    }
+  }
+
+  /// The string, nil for another type.
+  public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+
+  /// The bytes, nil for another type.
+  public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
+
+  /// The date, nil for another type.
+  public var dateValue: Date? { if case .date(let value) = self { value } else { nil } }
+
+  /// The URL, nil for another type.
+  public var urlValue: URL? { if case .url(let value) = self { value } else { nil } }
+
+  /// The UUID, nil for another type.
+  public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
+
+  /// The elements, nil for another type.
+  public var arrayValue: [PropertyListValue]? {
+    if case .array(let values) = self { values } else { nil }
+  }
+
+  /// The entries, nil for another type.
+  public var dictionaryValue: [String: PropertyListValue]? {
+    if case .dictionary(let values) = self { values } else { nil }
+  }
+}
+
+// MARK: - Literals
+
+extension PropertyListValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+{
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(integerLiteral value: Int) { self = .integer(value) }
+  public init(floatLiteral value: Double) { self = .double(value) }
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(arrayLiteral elements: PropertyListValue...) { self = .array(elements) }
+  public init(nilLiteral: ()) { self = .null }
+
+  /// Of equal keys the last one counts.
+  public init(dictionaryLiteral elements: (String, PropertyListValue)...) {
+    self = .dictionary(Dictionary(elements, uniquingKeysWith: { $1 }))
+  }
+}

@@ -1,0 +1,50 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension UserActivity {
+  /// What is stored of an activity.
+  struct Content: Hashable, Codable, Sendable {
+    let activityType: String
+    var title: String?
+    var userInfo: [String: PropertyListValue]
+    var requiredUserInfoKeys: Set<String>
+    var targetContentIdentifier: String?
+    var persistentIdentifier: String?
+    var expirationDate: Date?
+  }
+
+  var content: Content {
+    Content(
+      activityType: activityType, title: title, userInfo: userInfo,
+      requiredUserInfoKeys: requiredUserInfoKeys,
+      targetContentIdentifier: targetContentIdentifier,
+      persistentIdentifier: persistentIdentifier, expirationDate: expirationDate)
+  }
+
+  convenience init(_ content: Content) {
+    self.init(activityType: content.activityType)
+    title = content.title
+    userInfo = content.userInfo
+    requiredUserInfoKeys = content.requiredUserInfoKeys
+    targetContentIdentifier = content.targetContentIdentifier
+    persistentIdentifier = content.persistentIdentifier
+    expirationDate = content.expirationDate
+  }
+}
+
+extension UserActivity.Content {
+  /// What is to be stored: only the required keys, if there are any.
+  var reducedToRequiredKeys: UserActivity.Content {
+    guard !requiredUserInfoKeys.isEmpty else { return self }
+    var reduced = self
+    reduced.userInfo = userInfo.filter { requiredUserInfoKeys.contains($0.key) }
+    return reduced
+  }
+
+  func isExpired(at now: Date) -> Bool {
+    expirationDate.map { $0 <= now } ?? false
+  }
+}

@@ -1,0 +1,103 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What the user is doing, in a form that a scene can be brought back from.
+///
+/// A scene's delegate returns one in
+/// ``SceneDelegate/stateRestorationActivity(for:)``; a copy of it is stored with
+/// the scene and given to the scene when it connects again.
+///
+///     let activity = UserActivity(activityType: "org.example.catalog.product")
+///     activity.title = "Lamp"
+///     activity.addUserInfoEntries(from: ["product": .uuid(product.id)])
+public final class UserActivity {
+  /// The kind of activity, as `org.example.catalog.product`.
+  ///
+  /// It must be among the types that the ``SceneHost`` declares: saving one that
+  /// is not is an error in the report.
+  public let activityType: String
+
+  /// What a list of windows shows; nil if it has none.
+  public var title: String?
+
+  /// What the activity is about: identifiers rather than content.
+  public var userInfo: [String: PropertyListValue] = [:]
+
+  /// The keys of ``userInfo`` that the activity cannot do without.
+  ///
+  /// A save stores only these, if there are any.
+  public var requiredUserInfoKeys: Set<String> = []
+
+  /// What scenes are compared by when an activity comes in.
+  public var targetContentIdentifier: String?
+
+  /// A name by which activities that are stored can be deleted.
+  public var persistentIdentifier: String?
+
+  /// When the activity is not worth restoring any more; never if nil.
+  public var expirationDate: Date?
+
+  /// Whether ``userInfo`` is behind what the user sees.
+  ///
+  /// Set it when something changes; it is cleared when the delegate and the
+  /// responders have been asked.
+  public var needsSave = false
+
+  /// Asked before the activity is saved; not kept alive.
+  public weak var delegate: (any UserActivityDelegate)?
+
+  /// Whether it was ended; an invalid activity is not saved.
+  public private(set) var isValid = true
+
+  /// Creates an activity of a type.
+  ///
+  /// - Parameter activityType: The type; declare it with the ``SceneHost``.
+  public init(activityType: String) {
+    self.activityType = activityType
+  }
+
+  /// Adds values to the user info; of equal keys the new one counts.
+  ///
+  /// - Parameter entries: The values.
+  public func addUserInfoEntries(from entries: [String: PropertyListValue]) {
+    userInfo.merge(entries) { $1 }
+  }
+
+  /// Replaces the user info by values of any type.
+  ///
+  /// - Parameter values: Values that ``PropertyListValue/init(_:)`` takes.
+  /// - Throws: ``RestorationError`` with `unsupportedValue`; nothing is changed then.
+  public func setUserInfo(_ values: [String: Any]) throws(RestorationError) {
+    var checked: [String: PropertyListValue] = [:]
+    for (key, value) in values { checked[key] = try PropertyListValue(value) }
+    userInfo = checked
+  }
+
+  /// Ends the activity.
+  public func invalidate() {
+    isValid = false
+  }
+
+  /// A new activity with the same values and the same delegate.
+  ///
+  /// - Returns: The copy; later changes of one do not show in the other.
+  public func copy() -> UserActivity {
+    let copy = UserActivity(content)
+    copy.delegate = delegate
+    return copy
+  }
+}
+
+/// Takes part in saving a ``UserActivity``.
+public protocol UserActivityDelegate: AnyObject {
+  /// Brings the activity up to date; called before its user info is collected.
+  ///
+  /// - Parameter activity: The activity that is about to be saved.
+  func userActivityWillSave(_ activity: UserActivity)
+}
+
+@available(*, unavailable, message: "an activity belongs to the actor of its scene")
+extension UserActivity: Sendable {}

@@ -1,0 +1,46 @@
+/// How scenes of a role are made.
+///
+///     host.register(
+///       SceneConfiguration(role: .windowApplication) { CatalogScene(catalog) })
+public struct SceneConfiguration {
+  /// What its scenes are for.
+  public let role: SceneRole
+
+  /// The name, stable across launches; nil for the one and only of a role.
+  public let name: String?
+
+  /// What of its scenes comes back at the next launch.
+  public let restoration: SceneRestorationPolicy
+
+  /// What it opens for an activity or a value that no scene takes.
+  ///
+  /// Nil for a configuration that opens for everything. See
+  /// ``SceneHost/continueActivity(_:)``.
+  public let handlesExternalEvents: ContentMatcher?
+
+  let makeDelegate: () -> any SceneDelegate
+
+  /// Creates a configuration.
+  ///
+  /// - Parameters:
+  ///   - role: What its scenes are for.
+  ///   - name: A name if the role has several.
+  ///   - restoration: What of its scenes comes back at the next launch.
+  ///   - handlesExternalEvents: What it opens for; everything if nil.
+  ///   - makeDelegate: Makes the delegate of a new scene; the scene keeps it.
+  public init(
+    role: SceneRole = .windowApplication, name: String? = nil,
+    restoration: SceneRestorationPolicy = .always,
+    handlesExternalEvents: ContentMatcher? = nil,
+    makeDelegate: @escaping () -> any SceneDelegate
+  ) {
+    self.role = role
+    self.name = name
+    self.restoration = restoration
+    self.handlesExternalEvents = handlesExternalEvents
+    self.makeDelegate = makeDelegate
+  }
+}
+
+@available(*, unavailable, message: "it belongs to the actor of its host")
+extension SceneConfiguration: Sendable {}

@@ -1,0 +1,73 @@
+/// Why a scene connects.
+public struct SceneConnectionOptions {
+  /// What the user wants now, if the scene was opened for it.
+  public let userActivities: [UserActivity]
+
+  /// Why scenes are restored in this launch.
+  public let restoreReason: RestoreReason
+
+  /// The activity to build the interface from: one that came in, or else the
+  /// one that was stored, or else nil.
+  ///
+  /// - Parameter session: The session that connects.
+  /// - Returns: The activity.
+  public func activity(restoring session: SceneSession) -> UserActivity? {
+    userActivities.first ?? session.stateRestorationActivity
+  }
+}
+
+/// Why an app is brought back.
+public enum RestoreReason: String, Hashable, Codable, Sendable, CaseIterable {
+  /// There is nothing to bring back.
+  case pristine
+
+  /// The app was ended properly, and is launched again.
+  case launch
+
+  /// The last run did not say that it was about to end: it crashed or was killed.
+  case recover
+
+  /// The system brings back all apps of a session of the user.
+  case session
+}
+
+/// What of a scene is brought back, by the reason for it.
+public struct SceneRestorationPolicy: Hashable, Sendable {
+  /// The parts of a scene's state.
+  public struct Parts: OptionSet, Hashable, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The activity that it stored.
+    public static let activity = Parts(rawValue: 1 << 0)
+    /// The trees of nodes.
+    public static let nodes = Parts(rawValue: 1 << 1)
+    /// The values of ``SceneStorage``.
+    public static let storage = Parts(rawValue: 1 << 2)
+    /// All of them.
+    public static let all: Parts = [.activity, .nodes, .storage]
+  }
+
+  private let parts: [RestoreReason: Parts]
+
+  /// Creates a policy.
+  ///
+  /// - Parameter parts: What is brought back for a reason. For a reason that is
+  ///   not among them the scene itself does not come back: it is discarded.
+  public init(_ parts: [RestoreReason: Parts]) {
+    self.parts = parts
+  }
+
+  /// Brings back everything, whatever the reason.
+  public static let always = SceneRestorationPolicy(
+    Dictionary(uniqueKeysWithValues: RestoreReason.allCases.map { ($0, .all) }))
+
+  /// Brings back nothing.
+  public static let never = SceneRestorationPolicy([:])
+
+  /// What is brought back for a reason, nil if the scene is not.
+  public subscript(reason: RestoreReason) -> Parts? { parts[reason] }
+}
+
+@available(*, unavailable, message: "it belongs to the actor of its host")
+extension SceneConnectionOptions: Sendable {}

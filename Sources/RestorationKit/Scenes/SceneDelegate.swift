@@ -1,0 +1,90 @@
+/// Follows one scene through its life; the scene keeps it alive.
+///
+/// All methods have defaults that do nothing. The order of the calls stands in
+/// <doc:working-with-scenes>.
+public protocol SceneDelegate: AnyObject {
+  /// Builds the interface of a scene that connects.
+  ///
+  /// Prefer ``SceneConnectionOptions/userActivities``, which say what the user
+  /// wants now, to ``SceneSession/stateRestorationActivity``, which says where
+  /// the user was; ``SceneConnectionOptions/activity(restoring:)`` does.
+  ///
+  /// - Parameters:
+  ///   - scene: The new scene.
+  ///   - session: What is kept of it, with what was stored.
+  ///   - options: Why it connects.
+  func scene(
+    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions)
+
+  /// The roots of the scene's trees of nodes; none by default.
+  ///
+  /// They are saved with the scene. Asked for when the scene has connected,
+  /// whereupon they are restored, and in every save.
+  ///
+  /// - Parameter scene: The scene.
+  /// - Returns: The roots, which exist already.
+  func restorationRoots(for scene: Scene) -> [any RestorableNode]
+
+  /// What the user is doing in the scene; nil by default.
+  ///
+  /// Nil clears the stored activity: there is nothing to come back to.
+  ///
+  /// - Parameter scene: The scene that is saved.
+  /// - Returns: The activity, of which a copy is stored.
+  func stateRestorationActivity(for scene: Scene) -> UserActivity?
+
+  /// Adds the last of what is stored, when all others have.
+  ///
+  /// - Parameters:
+  ///   - scene: The scene that is saved.
+  ///   - userActivity: The activity whose copy will be stored.
+  func scene(_ scene: Scene, didUpdate userActivity: UserActivity)
+
+  /// Brings back what needs the interface, such as the focus.
+  ///
+  /// Called once after the scene has connected and before it is active, if
+  /// there is an activity.
+  ///
+  /// - Parameters:
+  ///   - scene: The scene.
+  ///   - userActivity: What was stored last.
+  func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity)
+
+  /// Takes an activity that came in for a scene that is connected.
+  ///
+  /// - Parameters:
+  ///   - scene: The scene.
+  ///   - userActivity: What the user wants to go on with.
+  func scene(_ scene: Scene, continue userActivity: UserActivity)
+
+  /// The scene will be seen.
+  func sceneWillEnterForeground(_ scene: Scene)
+
+  /// The scene takes input.
+  func sceneDidBecomeActive(_ scene: Scene)
+
+  /// The scene will not take input any more.
+  func sceneWillResignActive(_ scene: Scene)
+
+  /// The scene is not seen any more; it is saved after this.
+  func sceneDidEnterBackground(_ scene: Scene)
+
+  /// The scene is gone; its session may connect again.
+  func sceneDidDisconnect(_ scene: Scene)
+}
+
+extension SceneDelegate {
+  public func scene(
+    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+  ) {}
+  public func restorationRoots(for scene: Scene) -> [any RestorableNode] { [] }
+  public func stateRestorationActivity(for scene: Scene) -> UserActivity? { nil }
+  public func scene(_ scene: Scene, didUpdate userActivity: UserActivity) {}
+  public func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {}
+  public func scene(_ scene: Scene, continue userActivity: UserActivity) {}
+  public func sceneWillEnterForeground(_ scene: Scene) {}
+  public func sceneDidBecomeActive(_ scene: Scene) {}
+  public func sceneWillResignActive(_ scene: Scene) {}
+  public func sceneDidEnterBackground(_ scene: Scene) {}
+  public func sceneDidDisconnect(_ scene: Scene) {}
+}
