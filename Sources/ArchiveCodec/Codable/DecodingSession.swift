@@ -32,19 +32,22 @@ final class DecodingSession {
 
   func form(of type: Any.Type) -> CodableForm { forms[type] }
 
-  /// Decodes a value of any type, by its form.
-  func decode<Value: Decodable>(_ type: Value.Type, from reader: ValueReader) throws -> Value {
+  /// Decodes a value of any type, by its form; a packed element has its own
+  /// decoder.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, from reader: ValueReader, _ decoder: ValueDecoder? = nil
+  ) throws -> Value {
     switch forms[type] {
     case .direct(let direct):
       let bytes = bytes
       return try read(direct, as: type, from: reader, in: bytes.span)
     case .reshaped:
       if let reshaped = type as? any ReshapedDecodable.Type {
-        return try call(at: reader) { try reshaped.decode(as: type, from: $0) }
+        return try call(at: reader, decoder) { try reshaped.decode(as: type, from: $0) }
       }
-      return try call(at: reader) { try Value(from: $0) }
+      return try call(at: reader, decoder) { try Value(from: $0) }
     case .ordinary:
-      return try call(at: reader) { try Value(from: $0) }
+      return try call(at: reader, decoder) { try Value(from: $0) }
     }
   }
 
@@ -106,7 +109,7 @@ final class DecodingSession {
   /// Runs one `init(from:)`; values that nest too deeply are refused here,
   /// before the call stack runs out.
   private func call<Value>(
-    at reader: ValueReader, _ body: (ValueDecoder) throws -> Value
+    at reader: ValueReader, _ decoder: ValueDecoder?, _ body: (ValueDecoder) throws -> Value
   ) throws -> Value {
     guard callDepth < callLimit else {
       throw decodingError(
@@ -114,6 +117,6 @@ final class DecodingSession {
     }
     callDepth += 1
     defer { callDepth -= 1 }
-    return try body(ValueDecoder(session: self, offset: reader.offset))
+    return try body(decoder ?? ValueDecoder(session: self, offset: reader.offset))
   }
 }
