@@ -20,6 +20,7 @@ struct ValueDecoder: Decoder {
     guard reader.header.kind == .map else {
       throw mismatch([String: Any].self, "keyed container", reader)
     }
+    try session.take(MapEntries.memory(reader.header.count), for: [String: Any].self, reader)
     return KeyedDecodingContainer(
       KeyedValueDecoder<Key>(entries: MapEntries(session, reader.header, at: offset)))
   }
@@ -28,6 +29,7 @@ struct ValueDecoder: Decoder {
     let reader = try reader()
     switch reader.header.kind {
     case .array, .packedArray, .bytes:
+      try session.take(UnkeyedValueDecoder.memory(reader.elementCount), for: [Any].self, reader)
       return UnkeyedValueDecoder(session: session, reader: reader)
     default: throw mismatch([Any].self, "unkeyed container", reader)
     }
