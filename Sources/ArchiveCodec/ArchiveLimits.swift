@@ -1,7 +1,8 @@
 /// The sizes that an archive may have; the same for writing and for reading.
 ///
 /// Each is checked before memory is taken for what it limits, and a value over
-/// it is an ``ArchiveError`` with the code `limitExceeded`.
+/// it is an ``ArchiveError`` with the code `limitExceeded`. So is a value whose
+/// decoding would take more memory than 64 MiB and four times its record.
 public struct ArchiveLimits: Hashable, Sendable {
   /// The bytes of one record; at most 16 MiB − 1, which the format can address.
   public let recordByteCount: Int
@@ -23,6 +24,10 @@ public struct ArchiveLimits: Hashable, Sendable {
 
   /// The bytes of the footer.
   public let footerByteCount: Int
+
+  /// The bytes of memory that decoding one value may take: so many, and four
+  /// times those of its record.
+  static let decodedByteCount = 1 << 26
 
   /// Creates limits; each is at most what the format allows.
   ///

@@ -9,9 +9,7 @@ import Foundation
 /// it again gives the same bytes.
 enum ValuesTarget {
   static func run(_ input: [UInt8]) throws(Finding) {
-    guard let first = input.first else { return }
-    let symbols = Array(input.dropFirst().prefix(Int(first)))
-    let map = Array(input.dropFirst(1 + symbols.count))
+    guard let (symbols, map) = parts(input) else { return }
     let model = ModelRecord(map, symbols: symbols)
     do {
       let decoder = try KeyedDecoder(unsealed: map, symbols: symbols)
@@ -25,6 +23,12 @@ enum ValuesTarget {
     } catch {
       throw Finding("threw \(error)")
     }
+  }
+
+  static func parts(_ input: [UInt8]) -> (symbols: [UInt8], map: [UInt8])? {
+    guard let first = input.first else { return nil }
+    let symbols = Array(input.dropFirst().prefix(Int(first)))
+    return (symbols, Array(input.dropFirst(1 + symbols.count)))
   }
 
   private static func check(
@@ -90,7 +94,7 @@ extension ValuesTarget {
     }
   }
 
-  private static func record(_ body: (KeyedEncoder) throws -> Void) throws -> [UInt8] {
+  static func record(_ body: (KeyedEncoder) throws -> Void) throws -> [UInt8] {
     let builder = RecordBuilder()
     try builder.append(record: 1, body)
     let (maps, symbols) = try builder.finish().unsealed

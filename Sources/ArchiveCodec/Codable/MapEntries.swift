@@ -16,6 +16,11 @@ final class MapEntries {
 
   private static let longestScan = 32
 
+  /// The bytes of memory that the names of a map and a table may take.
+  static func memory(_ count: Int) -> Int {
+    count <= longestScan ? 0 : count * DecodedMemory.entry
+  }
+
   init(_ session: DecodingSession, _ header: ValueHeader, at offset: Int) {
     self.session = session
     self.offset = offset

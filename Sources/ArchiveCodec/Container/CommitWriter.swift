@@ -69,19 +69,9 @@ final class CommitWriter {
       schema: schema, recordCount: index.count, recordByteCount: recordByteCount,
       symbols: symbolRange, index: indexRange)
     _ = try appendFrame(.footer, footer.encoded)
-    return try finish(footerByteCount: UInt32(contentByteCount - footerStart))
-  }
-
-  /// Writes content that nobody has checked.
-  func finish(_ content: UncheckedContent) throws(ArchiveError) -> ArchiveVersion {
-    try append(content.bytes)
-    return try finish(footerByteCount: content.footerByteCount)
-  }
-
-  private func finish(footerByteCount: UInt32) throws(ArchiveError) -> ArchiveVersion {
     try sealPending(isLast: true)
     var trailer = Trailer(
-      footerByteCount: footerByteCount, generation: header.generation,
+      footerByteCount: UInt32(contentByteCount - footerStart), generation: header.generation,
       commitByteCount: UInt64(byteCount + Trailer.byteCount), mac: [])
     trailer.mac = keys.schedule.chainMAC(header, trailer, previousMAC: previous.mac)
     try write(trailer.encoded)

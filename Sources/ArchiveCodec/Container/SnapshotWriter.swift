@@ -25,10 +25,6 @@ final class SnapshotWriter {
     try commit.finish(symbols: symbols, schema: schema)
   }
 
-  func finish(_ content: UncheckedContent) throws(ArchiveError) -> ArchiveVersion {
-    try commit.finish(content)
-  }
-
   /// The bytes of the file so far.
   var byteCount: Int { file.header.byteCount + commit.byteCount }
 }
