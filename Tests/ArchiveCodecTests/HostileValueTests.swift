@@ -105,9 +105,10 @@ final class HostileValueTests: XCTestCase {
       }
     }
     // One byte: small integers, the empty string, null and two bools. Two: a
-    // letter, larger integers, the empty array, map, bytes and URL, references.
+    // letter, larger integers, the empty array, map, bytes and URL, references,
+    // and names: two symbols and the empty one.
     let single = 64 + 16 + 1 + 3
-    let double = 128 + 64 + 112 + 4 + 128
+    let double = 128 + 64 + 112 + 4 + 128 + 3
     XCTAssertEqual(accepted, single + double)
   }
 
