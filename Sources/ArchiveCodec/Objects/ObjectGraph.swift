@@ -75,13 +75,10 @@ final class ObjectGraph {
     }
   }
 
-  /// The object that a reference names.
+  /// The object that a reference names, for a slot of a class.
   ///
-  /// - Parameters:
-  ///   - number: The number in the reference.
-  ///   - type: The class that the slot is for.
-  ///   - slot: Where the reference lies.
-  ///   - referrer: The object that it lies in, -1 for the record's own values.
+  /// The reference lies at the slot in the values of the referrer, which is -1
+  /// for those of the record.
   func object<Object: ArchiveObject>(
     _ number: UInt64, as type: Object.Type, slot: Int, referrer: Int
   ) throws -> Object {
