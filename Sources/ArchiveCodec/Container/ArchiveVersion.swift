@@ -2,7 +2,7 @@
 ///
 /// Keep the last one in a safe place to notice that somebody put back an older
 /// file, and pass it on when you replace an archive.
-public struct ArchiveVersion: Hashable, Sendable {
+public struct ArchiveVersion: Hashable, Codable, Sendable {
   /// Grows by one with every commit.
   public let generation: UInt64
 

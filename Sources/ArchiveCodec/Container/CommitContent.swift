@@ -93,8 +93,8 @@ struct RecordFrame: Sendable {
     self.mapOffset = mapOffset
   }
 
-  init(_ entry: IndexEntry, in frames: [UInt8]) {
-    bytes = Array(frames[entry.frameRange])
+  init(_ entry: IndexEntry, in frames: RecordFrames) {
+    bytes = Array(frames.bytes(of: entry))
     mapOffset = entry.frameRange.count - entry.byteCount + MemoryLayout<UInt64>.size
   }
 

@@ -12,6 +12,7 @@ struct OpenMap {
     start = 0
   }
 
+  @inline(__always)
   init(in writer: ValueWriter) {
     start = writer.openContainer()
   }

@@ -128,11 +128,11 @@ public final class ValueWriter {
     output.writeVarint(UInt64(count * element.byteCount))
   }
 
-  /// Begins a container; returns where its first element will be.
+  /// Begins a container; returns where its first element is.
   func openContainer() -> Int {
     depth += 1
     if depth > limits.depth { fail(ArchiveError(.limitExceeded, subject: "depth")) }
-    return output.count
+    return output.openHeader()
   }
 
   /// Puts the tag, the count and the length before the elements since `start`.
@@ -146,7 +146,7 @@ public final class ValueWriter {
       output.writeVarint(UInt64(count))
     }
     output.writeVarint(UInt64(end - start))
-    output.moveEnd(from: end, to: start)
+    output.closeHeader(from: end, before: start)
   }
 
   func fail(_ error: ArchiveError) {

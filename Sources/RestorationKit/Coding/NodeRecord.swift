@@ -3,9 +3,9 @@ internal import ArchiveCodec
 /// How the tree lies in the records of an archive.
 ///
 /// Record 1 holds the application's state and the facts about the save, record
-/// 2 names the roots, and every node has one of the others. What the library
-/// writes and what the app writes are in two containers, so that no key of one
-/// can stand for a key of the other.
+/// 2 names the roots, and every node, view and registered object has one of the
+/// others. What the library writes and what the app writes are in different
+/// containers, so that no key of one can stand for a key of the other.
 struct NodeRecord: Sendable {
   static let application: UInt64 = 1
   static let tree: UInt64 = 2
@@ -14,40 +14,58 @@ struct NodeRecord: Sendable {
   static let rootsKey = "roots"
   static let factsKey = "facts"
   static let nodeKey = "node"
+  static let builtInKey = "builtIn"
   static let stateKey = "state"
 
   /// All keys of the library, in the order in which they are encoded.
-  static let keys = [
-    rootsKey, factsKey, nodeKey, stateKey, Key.identifier, Key.className, Key.restoresItself,
-    Key.restorationClass,
-    Key.storyboard, Key.storyboardIdentifier, Key.children, Key.presented, Key.referrer,
-  ]
+  static let keys =
+    [
+      rootsKey, factsKey, nodeKey, builtInKey, stateKey, Key.kind, Key.identifier,
+      Key.siblingIndex, Key.className, Key.restoresItself, Key.restorationClass, Key.storyboard,
+      Key.storyboardIdentifier, Key.views, Key.children, Key.presented, Key.referrer,
+    ] + BuiltInState.keys
 
+  let kind: ElementKind
   let identifier: String
+  let siblingIndex: Int
   let className: String
   var restorationClassName: String?
   var storyboard: StoryboardReference?
+  var views: [UInt64] = []
   var children: [UInt64] = []
   var presented: UInt64?
-  /// The node above, if this one is only referred to and not contained.
+  /// The element above, if this one is not contained: what scopes a registered
+  /// object, or the first node that refers to a node.
   var referrer: UInt64?
+
+  init(_ kind: ElementKind, _ path: RestorationPath, className: String) {
+    self.kind = kind
+    self.className = className
+    identifier = path.identifier ?? ""
+    siblingIndex = path.siblingIndex
+  }
 }
 
 extension NodeRecord {
   private enum Key {
+    static let kind = "kind"
     static let identifier = "identifier"
+    static let siblingIndex = "siblingIndex"
     static let className = "class"
     static let restoresItself = "restoresItself"
     static let restorationClass = "restorationClass"
     static let storyboard = "storyboard"
     static let storyboardIdentifier = "storyboardIdentifier"
+    static let views = "views"
     static let children = "children"
     static let presented = "presented"
     static let referrer = "referrer"
   }
 
   func encode(with encoder: KeyedEncoder) {
+    if kind != .node { encoder.encode(kind.rawValue, forKey: Key.kind) }
     encoder.encode(identifier, forKey: Key.identifier)
+    if siblingIndex > 0 { encoder.encode(siblingIndex, forKey: Key.siblingIndex) }
     encoder.encode(className, forKey: Key.className)
     // Most nodes are made by their own class; its name need not stand twice.
     if restorationClassName == className {
@@ -57,13 +75,23 @@ extension NodeRecord {
     }
     encoder.encode(storyboard?.name, forKey: Key.storyboard)
     encoder.encode(storyboard?.identifier, forKey: Key.storyboardIdentifier)
+    if !views.isEmpty { encoder.encodeReferences(to: views, forKey: Key.views) }
     if !children.isEmpty { encoder.encodeReferences(to: children, forKey: Key.children) }
     if let presented { encoder.encodeReference(to: presented, forKey: Key.presented) }
     if let referrer { encoder.encodeReference(to: referrer, forKey: Key.referrer) }
   }
 
   init(from decoder: KeyedDecoder) throws(ArchiveError) {
+    if let name = try decoder.decodeIfPresent(String.self, forKey: Key.kind) {
+      guard let kind = ElementKind(rawValue: name), kind == .view || kind == .object else {
+        throw ArchiveError(.malformed, path: [Key.kind], subject: "kind")
+      }
+      self.kind = kind
+    } else {
+      kind = .node
+    }
     identifier = try decoder.decode(forKey: Key.identifier)
+    siblingIndex = try decoder.decodeIfPresent(forKey: Key.siblingIndex) ?? 0
     className = try decoder.decode(forKey: Key.className)
     restorationClassName =
       try decoder.decodeIfPresent(Bool.self, forKey: Key.restoresItself) == true
@@ -72,6 +100,7 @@ extension NodeRecord {
       storyboard = StoryboardReference(
         name: name, identifier: try decoder.decode(forKey: Key.storyboardIdentifier))
     }
+    views = try decoder.references(forKey: Key.views) ?? []
     children = try decoder.references(forKey: Key.children) ?? []
     presented = try decoder.reference(forKey: Key.presented)
     referrer = try decoder.reference(forKey: Key.referrer)

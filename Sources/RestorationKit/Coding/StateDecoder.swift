@@ -11,33 +11,48 @@ public final class StateDecoder {
 
   private let values: KeyedDecoder?
   private let facts: KeyedDecoder?
-  private let nodes: RestoredNodes
+  private let restored: RestoredObjects
   private let children: [UInt64]
   private let presented: UInt64?
+  let builtIn: BuiltInState?
 
   init(
-    path: RestorationPath, values: KeyedDecoder?, facts: KeyedDecoder?, nodes: RestoredNodes,
-    children: [UInt64] = [], presented: UInt64? = nil
+    path: RestorationPath, values: KeyedDecoder?, facts: KeyedDecoder?, restored: RestoredObjects
   ) {
     self.path = path
     self.values = values
     self.facts = facts
-    self.nodes = nodes
-    self.children = children
-    self.presented = presented
+    self.restored = restored
+    children = []
+    presented = nil
+    builtIn = nil
+  }
+
+  init(_ stored: StoredTree.Element, facts: KeyedDecoder?, restored: RestoredObjects) {
+    path = stored.path
+    values = stored.values.state
+    self.facts = facts
+    self.restored = restored
+    children = stored.content.children
+    presented = stored.content.presented
+    builtIn = stored.values.builtIn
   }
 
   /// The nodes that this node contained and that are back, in saved order.
   ///
   /// - Complexity: O(*n*) in their number.
   public var restoredChildren: [any RestorableNode] {
-    children.compactMap { nodes[$0] }
+    children.compactMap { restored[$0] as? any RestorableNode }
   }
 
   /// The node that this node presented, if it is back.
   public var restoredPresented: (any RestorableNode)? {
-    presented.flatMap { nodes[$0] }
+    presented.flatMap { restored[$0] as? any RestorableNode }
   }
+
+  /// Whether a ``RestorableList`` was saved by the positions of its rows, and
+  /// not by the identifiers of its model: the rows may be others by now.
+  public var hasRawListPositions: Bool { builtIn?.hasRawListPositions ?? false }
 
   /// The keys that were encoded.
   public var keys: [String] { values?.keys ?? [] }
@@ -112,32 +127,65 @@ public final class StateDecoder {
     try source(of: key)?.decodeIfPresent(type, forKey: key)
   }
 
-  /// Reads a reference to a node, nil if there is none or the node is not back.
+  /// Reads a reference, nil if there is none or what it names is not back.
   ///
-  /// While nodes are being made, only those that were made before are there;
-  /// parents are made before their children.
+  /// While nodes and objects are being made, only those that were made before
+  /// are there; parents are made before their children, and views are found
+  /// when all are made.
   ///
   /// - Parameters:
-  ///   - type: The type that the node must have.
+  ///   - type: The type that the object must have.
   ///   - key: The key that it was encoded with.
-  /// - Returns: The node that everybody who refers to it gets, or nil.
+  /// - Returns: The object that everybody who refers to it gets, or nil.
   /// - Throws: ``RestorationError`` with `nodeTypeMismatch` if it is back with
   ///   another type; ``ArchiveCodec/ArchiveError`` with `typeMismatch` if the
   ///   key holds something else.
-  public func decodeNode<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> Node? {
-    try values?.reference(forKey: key).flatMap { try node($0, type, key) }
+  public func decodeObject<Object>(
+    _ type: Object.Type = Object.self, forKey key: String
+  ) throws -> Object? {
+    try values?.reference(forKey: key).flatMap { try object($0, type, key) }
   }
 
-  /// Reads references to nodes, in saved order, without those that are not back.
+  /// Reads references, in saved order, without those that are not back.
   ///
   /// - Parameters:
-  ///   - type: The type that the nodes must have.
+  ///   - type: The type that the objects must have.
   ///   - key: The key that they were encoded with.
-  /// - Returns: The nodes; none if the key is absent.
-  /// - Throws: As ``decodeNode(_:forKey:)``.
+  /// - Returns: The objects; none if the key is absent.
+  /// - Throws: As ``decodeObject(_:forKey:)``.
+  public func decodeObjects<Object>(
+    _ type: Object.Type = Object.self, forKey key: String
+  ) throws -> [Object] {
+    try values?.references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
+  }
+
+  /// Reads references by name, without those that are not back.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the objects must have.
+  ///   - key: The key that they were encoded with.
+  /// - Returns: The objects; none if the key is absent.
+  /// - Throws: As ``decodeObject(_:forKey:)``.
+  public func decodeObjectDictionary<Object>(
+    _ type: Object.Type = Object.self, forKey key: String
+  ) throws -> [String: Object] {
+    guard let names = try values?.container(forKey: key) else { return [:] }
+    var objects: [String: Object] = [:]
+    for name in names.keys {
+      objects[name] = try names.reference(forKey: name).flatMap { try object($0, type, key) }
+    }
+    return objects
+  }
+
+  /// Reads a reference to a node; the same as ``decodeObject(_:forKey:)``.
+  public func decodeNode<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> Node? {
+    try decodeObject(type, forKey: key)
+  }
+
+  /// Reads references to nodes; the same as ``decodeObjects(_:forKey:)``.
   public func decodeNodes<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> [Node]
   {
-    try values?.references(forKey: key)?.compactMap { try node($0, type, key) } ?? []
+    try decodeObjects(type, forKey: key)
   }
 
   /// Opens the values that were written under one key, nil if there are none.
@@ -148,18 +196,20 @@ public final class StateDecoder {
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try values?.container(forKey: key) else { return nil }
-    return StateDecoder(path: path, values: inner, facts: facts, nodes: nodes)
+    return StateDecoder(path: path, values: inner, facts: facts, restored: restored)
   }
 
   private func source(of key: String) -> KeyedDecoder? {
     ReservedKey.contains(key) ? facts : values
   }
 
-  private func node<Node>(_ record: UInt64, _ type: Node.Type, _ key: String) throws -> Node? {
-    guard let node = nodes[record] else { return nil }
-    guard let typed = node as? Node else {
+  private func object<Object>(
+    _ record: UInt64, _ type: Object.Type, _ key: String
+  ) throws -> Object? {
+    guard let object = restored[record] else { return nil }
+    guard let typed = object as? Object else {
       throw RestorationError(
-        .nodeTypeMismatch, "\(path), key \(key): \(Swift.type(of: node)) is not a \(type)")
+        .nodeTypeMismatch, "\(path), key \(key): \(Swift.type(of: object)) is not a \(type)")
     }
     return typed
   }
@@ -167,17 +217,3 @@ public final class StateDecoder {
 
 @available(*, unavailable, message: "a coder belongs to the actor that restores")
 extension StateDecoder: Sendable {}
-
-/// The nodes that are back, by their record.
-final class RestoredNodes {
-  private var nodes: [UInt64: any RestorableNode] = [:]
-
-  func forget() {
-    nodes = [:]
-  }
-
-  subscript(record: UInt64) -> (any RestorableNode)? {
-    get { nodes[record] }
-    set { nodes[record] = newValue }
-  }
-}

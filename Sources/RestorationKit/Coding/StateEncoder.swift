@@ -53,37 +53,55 @@ public final class StateEncoder {
     try encoder.encode(value, forKey: key)
   }
 
-  /// Writes a reference to a node that is encodable, too; nil writes nothing.
+  /// Writes a reference to an object that is encodable, too; nil writes nothing.
   ///
   /// - Parameters:
-  ///   - node: The node.
+  ///   - object: A node, a view or a registered object.
   ///   - key: Any name but a ``ReservedKey``.
-  public func encode<Node: RestorableNode & Encodable>(_ node: Node?, forKey key: String) {
-    encode(node as (any RestorableNode)?, forKey: key)
+  public func encode<Object: RestorableObject & Encodable>(_ object: Object?, forKey key: String) {
+    encode(object as (any RestorableObject)?, forKey: key)
   }
 
-  /// Writes a reference to a node; nil writes nothing.
+  /// Writes a reference to a node, a view or a registered object; nil writes
+  /// nothing.
   ///
-  /// The node is preserved too, once, even if nothing contains it. All who
-  /// refer to it get the same node back. A node without identifier cannot be
-  /// referred to; the report says so.
+  /// What it names is preserved too, once, even if nothing contains it. All who
+  /// refer to it get the same object back. A view must belong to a node that is
+  /// preserved. What has no identifier cannot be referred to; the report says so.
   ///
   /// - Parameters:
-  ///   - node: The node.
+  ///   - object: A node, a view or a registered object.
   ///   - key: Any name but a ``ReservedKey``.
-  public func encode(_ node: (any RestorableNode)?, forKey key: String) {
-    guard isWritable(key), let node, let target = reference(to: node, key) else { return }
+  public func encode(_ object: (any RestorableObject)?, forKey key: String) {
+    guard isWritable(key), let object, let target = reference(to: object, key) else { return }
     encoder.encodeReference(to: target, forKey: key)
   }
 
-  /// Writes references to nodes, in order; those without identifier are left out.
+  /// Writes references, in order; what has no identifier is left out.
   ///
   /// - Parameters:
-  ///   - nodes: The nodes.
+  ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name but a ``ReservedKey``.
-  public func encode(_ nodes: [any RestorableNode], forKey key: String) {
+  public func encode(_ objects: [any RestorableObject], forKey key: String) {
     guard isWritable(key) else { return }
-    encoder.encodeReferences(to: nodes.compactMap { reference(to: $0, key) }, forKey: key)
+    encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
+  }
+
+  /// Writes references by name; what has no identifier is left out.
+  ///
+  /// - Parameters:
+  ///   - objects: Nodes, views and registered objects.
+  ///   - key: Any name but a ``ReservedKey``.
+  /// - Complexity: O(*n* log *n*) in their number.
+  public func encode(_ objects: [String: any RestorableObject], forKey key: String) {
+    guard isWritable(key) else { return }
+    encoder.encodeContainer(forKey: key) { encoder in
+      for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
+        if let target = reference(to: object, key) {
+          encoder.encodeReference(to: target, forKey: name)
+        }
+      }
+    }
   }
 
   /// Writes values of their own kind under one key.
@@ -107,11 +125,8 @@ public final class StateEncoder {
     isOpen = false
   }
 
-  private func reference(to node: any RestorableNode, _ key: String) -> UInt64? {
-    if let target = walk.reference(to: node, from: record, path: path) { return target }
-    walk.note(
-      .referenceWithoutIdentifier(key: key, className: "\(type(of: node))"), line: line)
-    return nil
+  private func reference(to object: any RestorableObject, _ key: String) -> UInt64? {
+    walk.reference(to: object, from: record, key: key, line: line)
   }
 
   private func isWritable(_ key: String) -> Bool {

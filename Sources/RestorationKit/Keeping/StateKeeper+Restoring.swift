@@ -37,11 +37,13 @@ extension StateKeeper {
     }
     guard let tree else { return RestorationReport(.noArchive) }
     let start = ContinuousClock.now
-    let run = RestorationRun(tree, into: roots, registry: registry, delegate: delegate)
-    if let gate = delegate as? any StateRestoringGate,
-      !gate.shouldRestoreSecureApplicationState(with: run.applicationCoder())
-    {
-      return RestorationReport(.declined)
+    let run = RestorationRun(
+      tree, into: roots, registry: registry, delegate: delegate, trace: trace)
+    if let gate = delegate as? any StateRestoringGate {
+      run.note(.shouldRestoreApplicationState)
+      guard gate.shouldRestoreSecureApplicationState(with: run.applicationCoder()) else {
+        return RestorationReport(.declined)
+      }
     }
     var report = run.run()
     report.walkDuration = start.duration(to: .now)

@@ -24,7 +24,7 @@ extension StateKeeper {
     let start = ContinuousClock.now
     walkCount += 1
     let number = walkCount
-    let walk = PreservationWalk(registry: registry)
+    let walk = PreservationWalk(registry: registry, trace: trace)
     do {
       guard try encodeApplication(walk) else {
         var report = PreservationReport(.declined)
@@ -66,6 +66,7 @@ extension StateKeeper {
         guard let delegate else { return }
         if let gate = delegate as? any StateSavingGate {
           var isSaving = true
+          trace?(RestorationTrace(call: .shouldSaveApplicationState, path: RestorationPath()))
           do {
             try encoder.attempt { isSaving = gate.shouldSaveSecureApplicationState(with: coder) }
           } catch {
@@ -73,6 +74,7 @@ extension StateKeeper {
           }
           guard isSaving else { throw Declined() }
         }
+        trace?(RestorationTrace(call: .willEncodeRestorableState, path: RestorationPath()))
         do {
           try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }
         } catch {

@@ -26,10 +26,15 @@ public final class StateKeeper {
 
   private var hadDelegate = false
 
+  /// Told of every call that a save or a restore makes to the app, in order.
+  ///
+  /// For tests, and to see why something did not come back.
+  public var trace: ((RestorationTrace) -> Void)?
+
   /// Whether a problem in a report is thrown as an error, for development.
   public var isStrict = false
 
-  let registry = NodeRegistry()
+  let registry = ObjectRegistry()
   let file: StateFile
   let environment: ApplicationEnvironment
   let now: () -> Date
@@ -89,9 +94,7 @@ public final class StateKeeper {
   public func register(
     _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = []
   ) throws(RestorationError) {
-    try registry.register(type, as: name, aliases: aliases, makesItsNodes: false) {
-      try type.node(at: $0, coder: $1)
-    }
+    try registry.register(type, as: name, aliases: aliases) { try type.node(at: $0, coder: $1) }
   }
 
   /// Registers a class of nodes with what makes them.
@@ -118,7 +121,7 @@ public final class StateKeeper {
       @escaping (RestorationPath, StateDecoder) throws -> (any RestorableNode)?
   ) throws(RestorationError) {
     try registry.register(
-      type, as: name, aliases: aliases, makesItsNodes: true, factory: factory)
+      type, as: name, aliases: aliases, makesItsObjects: true, factory: factory)
   }
 
   /// Registers a class of nodes that others make, to give it names.
@@ -131,8 +134,7 @@ public final class StateKeeper {
   public func register(
     nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = []
   ) throws(RestorationError) {
-    try registry.register(
-      type, as: name, aliases: aliases, makesItsNodes: false, factory: nil)
+    try registry.register(type, as: name, aliases: aliases, factory: nil)
   }
 
   /// Registers a storyboard, so that archives can name it.

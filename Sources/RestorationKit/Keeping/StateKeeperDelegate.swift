@@ -22,6 +22,12 @@ public protocol StateDelegate: AnyObject {
   /// - Throws: Any error leaves the node out; the report shows it.
   func node(at path: RestorationPath, coder: StateDecoder) throws -> (any RestorableNode)?
 
+  /// Lays out the interface, so that scroll positions can be set.
+  ///
+  /// Called once in a restore, when all is decoded, and before
+  /// ``RestorableObject/restoreStateAfterLayout(with:)``. Does nothing by default.
+  func layOutRestoredInterface()
+
   /// Reads the application's own values, after every node was decoded.
   ///
   /// - Parameter coder: What the save gate and `willEncodeRestorableState` wrote.
@@ -37,6 +43,9 @@ extension StateDelegate {
   public func node(
     at path: RestorationPath, coder: StateDecoder
   ) throws -> (any RestorableNode)? { nil }
+
+  /// Does nothing.
+  public func layOutRestoredInterface() {}
 
   /// Reads nothing.
   public func didDecodeRestorableState(with coder: StateDecoder) throws {}

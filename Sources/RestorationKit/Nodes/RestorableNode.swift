@@ -4,10 +4,10 @@
 /// ``restorationChildren`` and ``restorationPresented``. A node without an
 /// identifier is left out, and so is everything below it.
 ///
-/// Conformances may be isolated to an actor, as in
-/// `final class Detail: @MainActor RestorableNode`. All members are called on
-/// the actor that calls the ``StateKeeper``.
-public protocol RestorableNode: AnyObject {
+/// What a container does with its children is the work of
+/// ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit`` and
+/// ``RestorablePresenter``.
+public protocol RestorableNode: RestorableObject {
   /// The name of the node among its siblings, stable across launches.
   ///
   /// Nil means that it has none of its own: a node that was restored keeps the
@@ -34,34 +34,17 @@ public protocol RestorableNode: AnyObject {
   /// The node that this node presents, on top of what it contains; none by default.
   var restorationPresented: (any RestorableNode)? { get }
 
-  /// Writes what brings the node back to where it is; nothing by default.
+  /// The outermost views of the node that may have state; none by default.
   ///
-  /// Store what the user would miss and an identifier for what can be loaded
-  /// again. If it throws, the node is preserved without state, its children
-  /// are preserved, and the report says so.
-  ///
-  /// - Parameter coder: Takes the values; only for the time of this call.
-  /// - Throws: Any error; it costs the state of this node alone.
-  func encodeRestorableState(with coder: StateEncoder) throws
+  /// They and their ``RestorableView/restorationSubviews`` are preserved with
+  /// the node and under it. In a restore they are asked for when they are loaded.
+  var restorationViews: [any RestorableView] { get }
 
   /// Makes what the node shows, if that is done late; does nothing by default.
   ///
-  /// Called after all nodes were made or found and before any is decoded.
+  /// Called in a restore after all nodes were made or found and before any is
+  /// decoded; never in a save.
   func loadViewIfNeeded()
-
-  /// Takes back what was encoded; does nothing by default.
-  ///
-  /// All nodes of the tree exist by then; parents are decoded before children.
-  /// If it throws, the others are restored all the same, and the report says so.
-  ///
-  /// - Parameter coder: Holds the values that this node wrote, and its children.
-  /// - Throws: Any error; it costs the state of this node alone.
-  func decodeRestorableState(with coder: StateDecoder) throws
-
-  /// Tells a restored node that every other is decoded; does nothing by default.
-  ///
-  /// The place for what needs several nodes at once.
-  func applicationFinishedRestoringState()
 }
 
 extension RestorableNode {
@@ -74,17 +57,11 @@ extension RestorableNode {
   /// None.
   public var restorationPresented: (any RestorableNode)? { nil }
 
-  /// Writes nothing.
-  public func encodeRestorableState(with coder: StateEncoder) throws {}
+  /// None.
+  public var restorationViews: [any RestorableView] { [] }
 
   /// Does nothing.
   public func loadViewIfNeeded() {}
-
-  /// Reads nothing.
-  public func decodeRestorableState(with coder: StateDecoder) throws {}
-
-  /// Does nothing.
-  public func applicationFinishedRestoringState() {}
 }
 
 extension RestorableNode where Self: NodeRestoration {

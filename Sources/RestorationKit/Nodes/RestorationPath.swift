@@ -27,14 +27,22 @@ public struct RestorationPath: Hashable, Sendable {
 
   /// The path of a node below this one.
   ///
-  /// - Parameter identifier: The node's own identifier.
+  /// - Parameters:
+  ///   - identifier: The node's own identifier.
+  ///   - siblingIndex: How many elder siblings have the same identifier.
   /// - Returns: The longer path.
-  public func appending(_ identifier: String) -> RestorationPath {
-    RestorationPath(Component(identifier, below: last))
+  public func appending(_ identifier: String, siblingIndex: Int = 0) -> RestorationPath {
+    RestorationPath(Component(identifier, siblingIndex, below: last))
   }
 
   /// The node's own identifier; nil for the empty path.
   public var identifier: String? { last?.identifier }
+
+  /// How many elder siblings have the same identifier.
+  ///
+  /// More than 0 only in a ``RestorableStack`` and a ``RestorableSplit``, which
+  /// tell equal children apart. It is a part of the path, but not of its text.
+  public var siblingIndex: Int { last?.siblingIndex ?? 0 }
 
   /// The path without its last identifier; nil for the empty path.
   public var parent: RestorationPath? {
@@ -44,25 +52,30 @@ public struct RestorationPath: Hashable, Sendable {
   /// The identifiers, the root's first.
   ///
   /// - Complexity: O(*n*) in their number.
-  public var components: [String] {
-    var components: [String] = []
-    components.reserveCapacity(count)
+  public var components: [String] { fromRoot(\.identifier) }
+
+  var siblingIndices: [Int] { fromRoot(\.siblingIndex) }
+
+  private func fromRoot<Value>(_ value: (Component) -> Value) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(count)
     var next = last
     while let component = next {
-      components.append(component.identifier)
+      values.append(value(component))
       next = component.parent
     }
-    return components.reversed()
+    return values.reversed()
   }
 
-  /// Compares the identifiers.
+  /// Compares the identifiers and sibling indices.
   ///
   /// - Complexity: O(*n*) in their number, less where paths share a beginning.
   public static func == (left: RestorationPath, right: RestorationPath) -> Bool {
     guard left.count == right.count else { return false }
     var pair = (left.last, right.last)
     while let first = pair.0, let second = pair.1, first !== second {
-      guard first.identifier == second.identifier else { return false }
+      guard first.identifier == second.identifier, first.siblingIndex == second.siblingIndex
+      else { return false }
       pair = (first.parent, second.parent)
     }
     return true
@@ -96,11 +109,13 @@ extension RestorationPath: CustomStringConvertible {
 /// in a component that nobody else refers to any more.
 private final class Component: @unchecked Sendable {
   let identifier: String
+  let siblingIndex: Int
   let depth: Int
   private(set) var parent: Component?
 
-  init(_ identifier: String, below parent: Component?) {
+  init(_ identifier: String, _ siblingIndex: Int, below parent: Component?) {
     self.identifier = identifier
+    self.siblingIndex = siblingIndex
     self.parent = parent
     depth = (parent?.depth ?? 0) + 1
   }

@@ -1,5 +1,5 @@
 /// Something about a save that the developer should mend.
-public enum PreservationProblem: Hashable, Sendable {
+public enum PreservationProblem: Hashable, Codable, Sendable {
   /// The node's encoding threw; the error is given in its own words.
   case encodeFailed(String)
 
@@ -15,8 +15,12 @@ public enum PreservationProblem: Hashable, Sendable {
   /// The identifier is longer than the format's keys, so the node is left out.
   case identifierTooLong(byteCount: Int)
 
-  /// A reference names a node that has no identifier.
+  /// A reference names a node or view that has no identifier, or an object that
+  /// was not registered.
   case referenceWithoutIdentifier(key: String, className: String)
+
+  /// A reference names a view of no node that is preserved.
+  case referenceToUnpreservedView(key: String)
 
   /// A value was encoded under a key that belongs to the library.
   case reservedKey(String)
@@ -24,7 +28,7 @@ public enum PreservationProblem: Hashable, Sendable {
   /// A coder was used after the call that it was made for.
   case coderKept(key: String)
 
-  /// The node's restoration class is not registered, so it will not be found.
+  /// The restoration class is not registered, so it will not be found.
   case restorationClassNotRegistered(String)
 }
 
@@ -43,7 +47,11 @@ extension PreservationProblem: CustomStringConvertible {
     case .identifierTooLong(let byteCount):
       "The identifier has \(byteCount) bytes. Use up to \(PreservationWalk.longestIdentifier)."
     case .referenceWithoutIdentifier(let key, let className):
-      "The key “\(key)” refers to a \(className) without restoration identifier. Give it one."
+      "The key “\(key)” refers to a \(className) without restoration identifier."
+        + " Give it one, or register it with keeper.registerObject."
+    case .referenceToUnpreservedView(let key):
+      "The key “\(key)” refers to a view of no node that is preserved. Let a node have it among"
+        + " its restorationViews."
     case .reservedKey(let key):
       "The key “\(key)” belongs to the library. Use another."
     case .coderKept(let key):

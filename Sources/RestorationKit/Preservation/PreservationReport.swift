@@ -1,9 +1,9 @@
 public import ArchiveCodec
 
 /// What a save did, with a line for every node.
-public struct PreservationReport: Hashable, Sendable {
+public struct PreservationReport: Hashable, Codable, Sendable {
   /// What came of the save as a whole.
-  public enum Outcome: Hashable, Sendable {
+  public enum Outcome: Hashable, Codable, Sendable {
     /// The state is stored.
     case saved
 
@@ -18,7 +18,7 @@ public struct PreservationReport: Hashable, Sendable {
   }
 
   /// What happened to one node.
-  public enum NodeOutcome: Hashable, Sendable {
+  public enum NodeOutcome: Hashable, Codable, Sendable {
     /// It is in the archive.
     case saved
 
@@ -39,7 +39,10 @@ public struct PreservationReport: Hashable, Sendable {
   }
 
   /// One node, or with an empty path the application.
-  public struct Entry: Hashable, Sendable {
+  public struct Entry: Hashable, Codable, Sendable {
+    /// What the line is about.
+    public let kind: ElementKind
+
     /// The path of the node.
     public let path: RestorationPath
 
@@ -47,14 +50,27 @@ public struct PreservationReport: Hashable, Sendable {
     public let className: String
 
     /// What happened to it.
-    public internal(set) var outcome: NodeOutcome
+    public internal(set) var outcome: NodeOutcome = .saved
 
     /// Whether it was saved as a root of its own, because a node above it that
     /// contains it was left out.
-    public let isDetached: Bool
+    public internal(set) var isDetached = false
 
     /// What the developer should mend.
     public internal(set) var problems: [PreservationProblem] = []
+
+    /// Writes all of it, and as `reason` the outcome in a sentence.
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(kind, forKey: .kind)
+      try container.encode(path, forKey: .path)
+      try container.encode(className, forKey: .className)
+      try container.encode(outcome, forKey: .outcome)
+      try container.encode(isDetached, forKey: .isDetached)
+      try container.encode(problems, forKey: .problems)
+      try encoder.encodeReason(
+        ([outcome.description] + problems.map(\.description)).joined(separator: " "))
+    }
   }
 
   /// What came of the save as a whole.
@@ -85,6 +101,20 @@ public struct PreservationReport: Hashable, Sendable {
   }
 }
 
+extension PreservationReport {
+  /// The report as a tree: a line for every node, indented below the node above it.
+  public var tree: String {
+    ReportTree.text(
+      entries.filter { $0.kind != .application }.map { entry in
+        ReportTree.Line(
+          path: entry.path,
+          text: "(\(entry.className)): \(entry.outcome.description)"
+            + (entry.isDetached ? ", detached" : ""),
+          details: entry.problems.map { "problem: \($0.description)" })
+      })
+  }
+}
+
 extension PreservationReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String {
@@ -105,7 +135,7 @@ extension PreservationReport: CustomStringConvertible {
 extension PreservationReport.Entry: CustomStringConvertible {
   /// The path, the outcome, and a line for every problem.
   public var description: String {
-    let name = path.count == 0 ? "application" : "\(path) (\(className))"
+    let name = kind == .application ? "application" : "\(path) (\(className))"
     let detached = isDetached ? ", detached" : ""
     return
       (["\(name): \(outcome.description)\(detached)"]

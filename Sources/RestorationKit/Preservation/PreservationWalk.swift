@@ -1,36 +1,38 @@
 internal import ArchiveCodec
 
-/// Goes through the trees once and writes a record for every node to preserve.
+/// Goes through the trees once and writes a record for all there is to preserve.
 ///
 /// Parents come before what they contain, and that in order, and what they
-/// present last. Then come the nodes that only references reach. The stack is
-/// a list, so a deep tree costs no call stack; every node is visited once.
+/// present last; a node's views follow it directly. Then comes what only
+/// references reach. The stack is a list, so a deep tree costs no call stack;
+/// every node is visited once.
 final class PreservationWalk {
-  private let builder = RecordBuilder(keys: NodeRecord.keys)
-  private let registry: NodeRegistry
-  private var lines: [PreservationReport.Entry] = []
+  let builder = RecordBuilder(keys: NodeRecord.keys)
+  let registry: ObjectRegistry
+  let trace: ((RestorationTrace) -> Void)?
+  var lines: [PreservationReport.Entry] = []
 
   /// What is still to be visited; the last is next.
-  private var stack: [Visit] = []
-  /// Nodes that somebody referred to, in that order.
+  var stack: [Visit] = []
+  /// What somebody referred to, in that order.
   private var referrals: [Referral] = []
-  private var roots: [UInt64] = []
+  var roots: [UInt64] = []
 
   private var records: [ObjectIdentifier: UInt64] = [:]
-  /// Nodes that have their place in the tree.
-  private var placed: Set<ObjectIdentifier> = []
+  /// What has its place in the tree, and its line.
+  var placed: [ObjectIdentifier: Int] = [:]
   /// Nodes that were left out with one above them, and the line that says so.
-  private var excluded: [ObjectIdentifier: Int] = [:]
-  /// Nodes that came second under an identifier; a reference does not help them.
-  private var duplicates: Set<ObjectIdentifier> = []
+  var excluded: [ObjectIdentifier: Int] = [:]
+  /// What came second under an identifier; a reference does not help it.
+  var duplicates: Set<ObjectIdentifier> = []
   /// Lines of nodes that found a place after all.
-  private var obsoleteLines: Set<Int> = []
-  private var siblings: Set<Sibling> = []
+  var obsoleteLines: Set<Int> = []
+  var siblings: Set<Sibling> = []
   private var nextRecord = NodeRecord.firstNode
-  /// Keeps every node alive, so that identities stay unique during the walk.
-  private var seen: [any RestorableNode] = []
+  /// Keeps everything alive, so that identities stay unique during the walk.
+  var seen: [any RestorableObject] = []
 
-  private struct Visit {
+  struct Visit {
     let node: any RestorableNode
     let path: RestorationPath
     let place: Place
@@ -44,24 +46,30 @@ final class PreservationWalk {
     }
   }
 
-  private struct Referral {
-    let node: any RestorableNode
+  struct Referral {
+    let object: any RestorableObject
     let referrer: UInt64
-    let path: RestorationPath
+    let key: String
+    /// The line of the one that refers.
+    let line: Int
   }
 
-  private struct Sibling: Hashable {
+  struct Sibling: Hashable {
+    let kind: ElementKind
     let parent: UInt64
     let identifier: String
+    let index: Int
   }
 
-  init(registry: NodeRegistry) {
+  init(registry: ObjectRegistry, trace: ((RestorationTrace) -> Void)? = nil) {
     self.registry = registry
+    self.trace = trace
   }
 
-  /// The application first, then the nodes in the order of the walk.
+  /// The application first, then the rest in the order of the walk.
   var entries: [PreservationReport.Entry] {
-    lines.enumerated().filter { !obsoleteLines.contains($0.offset) }.map(\.element)
+    guard !obsoleteLines.isEmpty else { return lines }
+    return lines.enumerated().filter { !obsoleteLines.contains($0.offset) }.map(\.element)
   }
 
   /// Writes the application's record; if the body throws, there is none.
@@ -70,14 +78,14 @@ final class PreservationWalk {
   ) throws {
     lines.append(
       PreservationReport.Entry(
-        path: RestorationPath(), className: "application", outcome: .saved, isDetached: false))
+        kind: .application, path: RestorationPath(), className: "application"))
     try builder.append(record: NodeRecord.application) { encoder in
-      encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
       try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
         try withCoder(encoder, RestorationPath(), NodeRecord.application, line: 0) {
           try state($0, encoder)
         }
       }
+      encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
     }
   }
 
@@ -100,37 +108,7 @@ final class PreservationWalk {
     }
   }
 
-  /// The records; a coder that is kept holds no nodes after this.
-  func finish() throws(ArchiveError) -> RecordBatch {
-    seen = []
-    referrals = []
-    return try builder.finish()
-  }
-
-  /// The record of a node that is referred to; nil if it cannot be.
-  func reference(
-    to node: any RestorableNode, from referrer: UInt64, path: RestorationPath
-  ) -> UInt64? {
-    guard registry.identifier(of: node) != nil else { return nil }
-    if !placed.contains(ObjectIdentifier(node)) {
-      referrals.append(Referral(node: node, referrer: referrer, path: path))
-    }
-    return record(of: node)
-  }
-
-  func note(_ problem: PreservationProblem, line: Int) {
-    lines[line].problems.append(problem)
-  }
-
-  private func record(of node: any RestorableNode) -> UInt64 {
-    if let record = records[ObjectIdentifier(node)] { return record }
-    defer { nextRecord += 1 }
-    seen.append(node)
-    records[ObjectIdentifier(node)] = nextRecord
-    return nextRecord
-  }
-
-  private func drain() throws {
+  func drain() throws {
     while let visit = stack.popLast() {
       if case .excluded(let gap) = visit.place {
         report(visit, below: gap)
@@ -140,85 +118,109 @@ final class PreservationWalk {
     }
   }
 
-  /// Gives a node its place, or reports why it has none.
-  private func place(
-    _ node: any RestorableNode, below parent: UInt64?, _ parentPath: RestorationPath,
-    _ place: Visit.Place
-  ) -> Visit? {
-    guard let identifier = registry.identifier(of: node) else {
-      let path = parentPath.appending("")
-      return Visit(node: node, path: path, place: .excluded(by: path))
-    }
-    let path = parentPath.appending(identifier)
-    guard identifier.utf8.count <= Self.longestIdentifier else {
-      let gap = parentPath.appending("")
-      add(node, gap, .noIdentifier, [.identifierTooLong(byteCount: identifier.utf8.count)])
-      return nil
-    }
-    guard !placed.contains(ObjectIdentifier(node)) else {
-      add(node, path, .containedTwice, [.containedTwice])
-      return nil
-    }
-    guard siblings.insert(Sibling(parent: parent ?? 0, identifier: identifier)).inserted else {
-      duplicates.insert(ObjectIdentifier(node))
-      return Visit(node: node, path: path, place: .excluded(by: path))
-    }
-    placed.insert(ObjectIdentifier(node))
-    _ = record(of: node)
-    return Visit(node: node, path: path, place: place)
+  /// The records; a coder that is kept holds no nodes after this.
+  func finish() throws(ArchiveError) -> RecordBatch {
+    seen = []
+    referrals = []
+    return try builder.finish()
   }
 
-  private func isPreserved(_ visit: Visit) -> Bool {
-    if case .excluded = visit.place { false } else { true }
+  func note(_ problem: PreservationProblem, line: Int) {
+    lines[line].problems.append(problem)
   }
 
-  private func preserve(_ visit: Visit) throws {
-    let node = visit.node
-    let number = record(of: node)
-    var record = NodeRecord(
-      identifier: visit.path.identifier ?? "", className: registry.className(of: node))
-    record.storyboard = registry.storyboard(of: node)
-    var problems: [PreservationProblem] = []
-    if let restorationClass = registry.restorationClass(of: node) {
-      record.restorationClassName = restorationClass.name
-      if !restorationClass.isRegistered {
-        problems.append(.restorationClassNotRegistered(restorationClass.name))
+  // MARK: References
+
+  /// The record of what is referred to; nil if it cannot be, which is noted.
+  func reference(
+    to object: any RestorableObject, from referrer: UInt64, key: String, line: Int
+  ) -> UInt64? {
+    if placed[ObjectIdentifier(object)] == nil {
+      guard canBeReferred(object) else {
+        let className = registry.className(of: object)
+        note(.referenceWithoutIdentifier(key: key, className: className), line: line)
+        return nil
+      }
+      referrals.append(Referral(object: object, referrer: referrer, key: key, line: line))
+    }
+    return record(of: object)
+  }
+
+  private func canBeReferred(_ object: any RestorableObject) -> Bool {
+    switch object {
+    case let node as any RestorableNode: registry.identifier(of: node) != nil
+    case let view as any RestorableView: view.restorationIdentifier?.isEmpty == false
+    default: registry.identifier(ofRegistered: object) != nil
+    }
+  }
+
+  private func follow(_ referral: Referral) throws {
+    let identity = ObjectIdentifier(referral.object)
+    guard placed[identity] == nil, !duplicates.contains(identity) else { return }
+    switch referral.object {
+    case let node as any RestorableNode: try follow(referral, to: node)
+    case is any RestorableView:
+      note(.referenceToUnpreservedView(key: referral.key), line: referral.line)
+    default: try preserveObject(referral.object)
+    }
+  }
+
+  func record(of object: any RestorableObject) -> UInt64 {
+    let identity = ObjectIdentifier(object)
+    if let record = records[identity] { return record }
+    defer { nextRecord += 1 }
+    seen.append(object)
+    records[identity] = nextRecord
+    return nextRecord
+  }
+
+  // MARK: Records
+
+  /// Adds the line of what has its place now.
+  func addPlaced(
+    _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath,
+    isDetached: Bool = false
+  ) -> Int {
+    let line = add(kind, object, path, .saved, isDetached: isDetached)
+    placed[ObjectIdentifier(object)] = line
+    return line
+  }
+
+  /// A record with what all kinds of objects have.
+  func makeRecord(
+    _ kind: ElementKind, of object: any RestorableObject, _ path: RestorationPath,
+    restorationClass: Any.Type?, line: Int
+  ) -> NodeRecord {
+    var record = NodeRecord(kind, path, className: lines[line].className)
+    if let known = registry.restorationClass(of: object, naming: restorationClass) {
+      record.restorationClassName = known.name
+      if !known.isRegistered {
+        note(.restorationClassNotRegistered(known.name), line: line)
       }
     }
-    var isDetached = false
-    switch visit.place {
-    case .root(let detached):
-      roots.append(number)
-      isDetached = detached
-    case .referred(let referrer): record.referrer = referrer
-    case .contained, .excluded: break
-    }
-    let line = add(node, visit.path, .saved, problems, isDetached: isDetached)
-    if let obsolete = excluded[ObjectIdentifier(node)] { obsoleteLines.insert(obsolete) }
-
-    let children = node.restorationChildren.compactMap {
-      place($0, below: number, visit.path, .contained)
-    }
-    record.children = children.filter(isPreserved).map { self.record(of: $0.node) }
-    let presented = node.restorationPresented.flatMap {
-      place($0, below: number, visit.path, .contained)
-    }
-    if let presented, isPreserved(presented) { record.presented = self.record(of: presented.node) }
-    if let presented { stack.append(presented) }
-    stack.append(contentsOf: children.reversed())
-    try write(record, of: node, number, visit.path, line: line)
+    return record
   }
 
-  private func write(
-    _ record: NodeRecord, of node: any RestorableNode, _ number: UInt64, _ path: RestorationPath,
-    line: Int
-  ) throws {
+  func write(_ record: NodeRecord, of object: any RestorableObject, line: Int) throws {
+    let number = self.record(of: object)
+    let path = lines[line].path
+    let builtIn = registry.traits(of: object).intersection(BuiltInState.encodedTraits)
+    func encodeOwnPart(_ encoder: KeyedEncoder) {
+      encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
+      guard !builtIn.isEmpty else { return }
+      encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
+        BuiltInState.encode(object, with: encoder) { node in
+          placed[ObjectIdentifier(node)] == nil ? nil : self.record(of: node)
+        }
+      }
+    }
     do {
       try builder.append(record: number) { encoder in
-        encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
+        encodeOwnPart(encoder)
         do {
           try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
-            try withCoder(encoder, path, number, line: line, node.encodeRestorableState)
+            trace?(RestorationTrace(call: .encodeRestorableState, path: path))
+            try withCoder(encoder, path, number, line: line, object.encodeRestorableState)
           }
         } catch {
           loseState(line, error)
@@ -227,15 +229,13 @@ final class PreservationWalk {
     } catch {
       // A value was too large for any archive: keep the node, drop its state.
       loseState(line, error)
-      try builder.append(record: number) { encoder in
-        encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
-      }
+      try builder.append(record: number) { encodeOwnPart($0) }
     }
   }
 
   private func loseState(_ line: Int, _ error: any Error) {
     lines[line].outcome = .savedWithoutState
-    lines[line].problems.append(.encodeFailed("\(error)"))
+    note(.encodeFailed("\(error)"), line: line)
   }
 
   private func withCoder(
@@ -247,69 +247,20 @@ final class PreservationWalk {
     try body(coder)
   }
 
-  /// Preserves a node that nothing contains, or that is below one left out.
-  private func follow(_ referral: Referral) throws {
-    let identity = ObjectIdentifier(referral.node)
-    guard !placed.contains(identity), !duplicates.contains(identity) else { return }
-    let isBelowGap = excluded[identity] != nil
-    let visit =
-      isBelowGap || referral.referrer == NodeRecord.application
-      ? place(referral.node, below: nil, RestorationPath(), .root(isDetached: isBelowGap))
-      : place(
-        referral.node, below: referral.referrer, referral.path, .referred(by: referral.referrer))
-    if let visit { stack.append(visit) }
-    try drain()
-  }
-
-  /// Reports a node that is left out, and goes on to what is below it.
-  private func report(_ visit: Visit, below gap: RestorationPath) {
-    let identity = ObjectIdentifier(visit.node)
-    guard !placed.contains(identity) else { return }
-    if let line = excluded[identity] {
-      if duplicates.contains(identity) { markDuplicate(line, visit.path) }
-      return
-    }
-    seen.append(visit.node)
-    excluded[identity] =
-      if visit.path != gap {
-        add(visit.node, visit.path, .excluded(by: gap))
-      } else if let identifier = gap.identifier, !identifier.isEmpty {
-        add(visit.node, gap, .duplicate, [.duplicateIdentifier(identifier)])
-      } else {
-        add(visit.node, gap, .noIdentifier)
-      }
-    let below =
-      visit.node.restorationChildren + [visit.node.restorationPresented].compactMap(\.self)
-    stack.append(
-      contentsOf: below.reversed().map { node in
-        Visit(
-          node: node, path: visit.path.appending(registry.identifier(of: node) ?? ""),
-          place: .excluded(by: gap))
-      })
-  }
-
-  /// A node below a gap that was referred to, but whose path was taken too.
-  private func markDuplicate(_ line: Int, _ path: RestorationPath) {
-    guard lines[line].outcome != .duplicate else { return }
-    lines[line].outcome = .duplicate
-    lines[line].problems.append(.duplicateIdentifier(path.identifier ?? ""))
-  }
-
-  /// In bytes of UTF-8, as for the keys of the format.
-  static let longestIdentifier = ArchiveLimits.standard.keyByteCount
-
   /// Returns the number of the new line.
   @discardableResult
-  private func add(
-    _ node: any RestorableNode, _ path: RestorationPath,
+  func add(
+    _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath,
     _ outcome: PreservationReport.NodeOutcome, _ problems: [PreservationProblem] = [],
     isDetached: Bool = false
   ) -> Int {
     lines.append(
       PreservationReport.Entry(
-        path: path, className: registry.className(of: node), outcome: outcome,
-        isDetached: isDetached,
-        problems: problems))
+        kind: kind, path: path, className: registry.className(of: object), outcome: outcome,
+        isDetached: isDetached, problems: problems))
     return lines.count - 1
   }
+
+  /// In bytes of UTF-8, as for the keys of the format.
+  static let longestIdentifier = ArchiveLimits.standard.keyByteCount
 }

@@ -1,7 +1,7 @@
 /// What a restore did, with a line for every node of the archive.
-public struct RestorationReport: Hashable, Sendable {
+public struct RestorationReport: Hashable, Codable, Sendable {
   /// What came of the restore as a whole.
-  public enum Outcome: Hashable, Sendable {
+  public enum Outcome: Hashable, Codable, Sendable {
     /// A state was there and was restored, apart from what the entries say.
     case restored
 
@@ -16,7 +16,7 @@ public struct RestorationReport: Hashable, Sendable {
   }
 
   /// Who provided a node.
-  public enum Step: String, Hashable, Sendable {
+  public enum Step: String, Hashable, Codable, Sendable {
     /// The restoration class that its record names.
     case restorationClass
 
@@ -31,7 +31,7 @@ public struct RestorationReport: Hashable, Sendable {
   }
 
   /// What happened to one node.
-  public enum NodeOutcome: Hashable, Sendable {
+  public enum NodeOutcome: Hashable, Codable, Sendable {
     /// It is back, with its state.
     case restored(by: Step)
 
@@ -63,6 +63,21 @@ public struct RestorationReport: Hashable, Sendable {
     /// Its storyboard is not registered, or has no such identifier any more.
     case notInStoryboard(String, identifier: String)
 
+    /// No object is registered under its identifier and parent.
+    case notRegistered
+
+    /// Its node has no such view.
+    case viewNotFound
+
+    /// It lay in a stack on a node that is not back.
+    case stackCut
+
+    /// The tabs have no tab with its identifier any more.
+    case tabNotFound
+
+    /// What was provided for it was provided before, for this path.
+    case providedTwice(RestorationPath)
+
     /// The node above it, at this path, is not back.
     case parentMissing(RestorationPath)
 
@@ -71,7 +86,10 @@ public struct RestorationReport: Hashable, Sendable {
   }
 
   /// One node, or with an empty path a record that is no node of the tree.
-  public struct Entry: Hashable, Sendable {
+  public struct Entry: Hashable, Codable, Sendable {
+    /// What the line is about.
+    public let kind: ElementKind
+
     /// The path of the node.
     public let path: RestorationPath
 
@@ -84,6 +102,17 @@ public struct RestorationReport: Hashable, Sendable {
     /// False if it is back but the node that contained or presented it does not
     /// do so any more; it will not be saved again.
     public internal(set) var isAttached = true
+
+    /// Writes all of it, and as `reason` the outcome in a sentence.
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(kind, forKey: .kind)
+      try container.encode(path, forKey: .path)
+      try container.encode(className, forKey: .className)
+      try container.encode(outcome, forKey: .outcome)
+      try container.encode(isAttached, forKey: .isAttached)
+      try encoder.encodeReason(reason)
+    }
   }
 
   /// What came of the restore as a whole.
@@ -115,7 +144,7 @@ extension RestorationReport.NodeOutcome {
   /// Whether the developer should look at it; a veto is meant.
   public var isProblem: Bool {
     switch self {
-    case .restored, .vetoed, .parentMissing, .restoredWithoutState: false
+    case .restored, .vetoed, .parentMissing, .stackCut, .restoredWithoutState: false
     default: true
     }
   }
@@ -128,6 +157,17 @@ extension RestorationReport {
 
   private var didDecodeSentence: String? {
     didDecodeFailure.map { "didDecodeRestorableState threw: \($0)" }
+  }
+}
+
+extension RestorationReport {
+  /// The report as a tree: a line for every node, indented below the node above it.
+  public var tree: String {
+    ReportTree.text(
+      entries.map { entry in
+        ReportTree.Line(
+          path: entry.path, text: "(\(entry.className)): \(entry.reason)", details: [])
+      })
   }
 }
 
@@ -153,17 +193,35 @@ extension RestorationReport: CustomStringConvertible {
 
 extension RestorationReport.Entry: CustomStringConvertible {
   /// The path and the outcome.
-  public var description: String {
-    let detached =
-      isAttached
-      ? ""
-      : "; but the node above it does not contain it, take it from coder.restoredChildren"
+  public var description: String { "\(path) (\(className)): \(reason)" }
+
+  /// What happened to it, in a sentence.
+  public var reason: String {
+    isAttached
+      ? outcome.description
+      : outcome.description
+        + "; but the node above it does not contain it, take it from coder.restoredChildren"
         + " or restoredPresented"
-    return "\(path) (\(className)): \(outcome.description)\(detached)"
   }
 }
 
 extension RestorationReport.NodeOutcome: CustomStringConvertible {
+  /// Whether it is there and of the saved class.
+  var isDecodable: Bool {
+    switch self {
+    case .restored, .restoredWithoutState, .decodeFailed: true
+    default: false
+    }
+  }
+
+  /// Who provided it.
+  var step: RestorationReport.Step? {
+    switch self {
+    case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
+    default: nil
+    }
+  }
+
   var isBack: Bool {
     switch self {
     case .restored, .restoredWithoutState, .decodeFailed, .classMismatch: true
@@ -193,6 +251,15 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
         + " or let the node above it contain it before you restore"
     case .notInStoryboard(let name, let identifier):
       "not found, the storyboard \(name) is not registered or has no “\(identifier)”"
+    case .notRegistered:
+      "not found; register it with keeper.registerObject before you restore,"
+        + " or give it an object restoration class"
+    case .viewNotFound:
+      "not found; let its node have it among its restorationViews when they are loaded"
+    case .stackCut: "left out, what it lay on in its stack is not back"
+    case .tabNotFound: "left out, there is no such tab any more"
+    case .providedTwice(let path):
+      "left out, what was provided for it is already back as \(path)"
     case .parentMissing(let path): "left out, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
     }

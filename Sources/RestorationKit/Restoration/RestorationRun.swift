@@ -1,137 +1,158 @@
 internal import ArchiveCodec
 
-/// Brings a stored tree back: makes all nodes, then decodes them.
+/// Brings a stored tree back: makes all objects, then decodes them.
 final class RestorationRun {
-  private let tree: StoredTree
+  let tree: StoredTree
   private let roots: [any RestorableNode]
-  private let registry: NodeRegistry
-  private let delegate: (any StateDelegate)?
-  private let nodes = RestoredNodes()
+  let registry: ObjectRegistry
+  let delegate: (any StateDelegate)?
+  private let trace: ((RestorationTrace) -> Void)?
+  let restored = RestoredObjects()
 
-  /// By the place of the stored node.
+  /// By the place of the stored element.
   private var coders: [StateDecoder] = []
   private var outcomes: [RestorationReport.NodeOutcome] = []
-  /// What a node contained before, by identifier; made when first needed.
-  private var existing: [UInt64: [String: any RestorableNode]] = [:]
+  /// What a node contained before, made when first needed; roots are under nil.
+  private var existing: [Int?: ExistingNodes] = [:]
+  /// Stacks of which a node is not back; what lay on it is left out.
+  private var cutStacks: Set<Int> = []
 
   init(
-    _ tree: StoredTree, into roots: [any RestorableNode], registry: NodeRegistry,
-    delegate: (any StateDelegate)?
+    _ tree: StoredTree, into roots: [any RestorableNode], registry: ObjectRegistry,
+    delegate: (any StateDelegate)?, trace: ((RestorationTrace) -> Void)? = nil
   ) {
     self.tree = tree
     self.roots = roots
     self.registry = registry
     self.delegate = delegate
+    self.trace = trace
   }
 
   /// The coder of the application's own values.
   func applicationCoder() -> StateDecoder {
     StateDecoder(
-      path: RestorationPath(), values: tree.applicationState, facts: tree.facts, nodes: nodes)
+      path: RestorationPath(), values: tree.applicationState, facts: tree.facts,
+      restored: restored)
   }
 
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
     var report = RestorationReport(.restored)
-    makeNodes()
-    eachRestored { node, _ in node.loadViewIfNeeded() }
-    decodeNodes()
+    makeObjects()
+    eachRestored { object, place in
+      guard let node = object as? any RestorableNode else { return }
+      note(.loadViewIfNeeded, place)
+      node.loadViewIfNeeded()
+    }
+    findViews()
+    decode()
+    if let delegate {
+      note(.layOutRestoredInterface)
+      delegate.layOutRestoredInterface()
+    }
+    restoreAfterLayout()
     do {
-      try delegate?.didDecodeRestorableState(with: applicationCoder())
+      if let delegate {
+        note(.didDecodeRestorableState)
+        try delegate.didDecodeRestorableState(with: applicationCoder())
+      }
     } catch {
       report.didDecodeFailure = "\(error)"
     }
-    eachRestored { node, _ in node.applicationFinishedRestoringState() }
-    let unattached = unattachedRecords()
-    nodes.forget()
-    report.entries =
-      zip(tree.nodes, outcomes).map { stored, outcome in
-        RestorationReport.Entry(
-          path: stored.path, className: stored.content.className, outcome: outcome,
-          isAttached: !unattached.contains(stored.record))
-      }
-      + tree.unreadable.map { lost in
-        RestorationReport.Entry(
-          path: RestorationPath(), className: "record \(lost.record)",
-          outcome: .unreadable(lost.error.description))
-      }
+    eachRestored { object, place in
+      note(.applicationFinishedRestoringState, place)
+      object.applicationFinishedRestoringState()
+    }
+    report.entries = entries()
+    restored.forget()
     return report
   }
 
-  /// Nodes that are back, but that the node above does not contain any more.
-  private func unattachedRecords() -> Set<UInt64> {
-    var unattached: Set<UInt64> = []
-    for stored in tree.nodes {
-      guard let parent = nodes[stored.record] else { continue }
-      let records = stored.content.children + [stored.content.presented].compactMap(\.self)
-      guard !records.isEmpty else { continue }
-      let contained = Set(
-        (parent.restorationChildren + [parent.restorationPresented].compactMap(\.self))
-          .map { ObjectIdentifier($0) })
-      for record in records {
-        if let node = nodes[record], !contained.contains(ObjectIdentifier(node)) {
-          unattached.insert(record)
-        }
-      }
-    }
-    return unattached
+  func note(_ call: RestorationTrace.Call, _ place: Int? = nil) {
+    trace?(
+      RestorationTrace(call: call, path: place.map { tree.elements[$0].path } ?? RestorationPath()))
   }
 
-  private func makeNodes() {
-    let lookup = NodeLookup(registry: registry, delegate: delegate)
-    for stored in tree.nodes {
-      let coder = StateDecoder(
-        path: stored.path, values: stored.state, facts: tree.facts, nodes: nodes,
-        children: stored.content.children, presented: stored.content.presented)
+  /// What is back and of its class, in order.
+  private func eachRestored(_ body: (any RestorableObject, Int) -> Void) {
+    for place in outcomes.indices where outcomes[place].isDecodable {
+      if let object = restored[tree.elements[place].record] { body(object, place) }
+    }
+  }
+
+  // MARK: Making
+
+  private func makeObjects() {
+    let lookup = ObjectLookup(registry: registry, delegate: delegate, trace: trace)
+    coders.reserveCapacity(tree.elements.count)
+    outcomes.reserveCapacity(tree.elements.count)
+    for stored in tree.elements {
+      let coder = StateDecoder(stored, facts: tree.facts, restored: restored)
       coders.append(coder)
-      if let parent = stored.parent, nodes[tree.nodes[parent].record] == nil {
-        outcomes.append(.parentMissing(tree.nodes[parent].path))
-        continue
-      }
-      switch lookup.find(stored, coder: coder, existing: { existingNode(for: stored) }) {
-      case .missing(let outcome): outcomes.append(outcome)
-      case .found(let node, let step):
-        nodes[stored.record] = node
-        outcomes.append(outcome(of: node, step, stored))
-        registry.remember(
-          node,
-          as: NodeRegistry.Restored(
-            identifier: stored.content.identifier,
-            restorationClassName: stored.content.restorationClassName))
+      switch find(stored, coder, lookup) {
+      case .found(let object, let step): take(object, by: step, as: stored)
+      case .missing(let outcome): leaveOut(stored, outcome)
       }
     }
   }
 
-  private func outcome(
-    of node: any RestorableNode, _ step: RestorationReport.Step, _ stored: StoredTree.Node
-  ) -> RestorationReport.NodeOutcome {
-    guard registry.isNode(node, ofClassNamed: stored.content.className) else {
-      return .classMismatch(by: step, found: registry.className(of: node))
+  private func find(
+    _ stored: StoredTree.Element, _ coder: StateDecoder, _ lookup: ObjectLookup
+  ) -> ObjectLookup.Result {
+    var container: TypeTraits = []
+    if let place = stored.parent {
+      let parent = tree.elements[place]
+      guard let object = restored[parent.record] else {
+        return .missing(.parentMissing(parent.path))
+      }
+      if stored.role == .child { container = registry.traits(of: object) }
     }
-    return stored.state == nil ? .restoredWithoutState(by: step) : .restored(by: step)
+    switch stored.content.kind {
+    case .object:
+      return lookup.findObject(stored.content, coder: coder) { registeredObject(for: stored) }
+    case .view, .application:
+      // Found when its node has loaded it.
+      return .missing(.viewNotFound)
+    case .node:
+      if container.contains(.stack), let stack = stored.parent, cutStacks.contains(stack) {
+        return .missing(.stackCut)
+      }
+      if container.contains(.tabs) {
+        return existingNode(for: stored).map { .found($0, .existing) } ?? .missing(.tabNotFound)
+      }
+      return lookup.findNode(stored.content, coder: coder) { existingNode(for: stored) }
+    }
   }
 
-  private func decodeNodes() {
-    for place in outcomes.indices {
-      guard case .restored(let step) = outcomes[place],
-        let node = nodes[tree.nodes[place].record]
-      else { continue }
-      do {
-        try node.decodeRestorableState(with: coders[place])
-      } catch {
-        outcomes[place] = .decodeFailed(by: step, "\(error)")
-      }
+  private func take(
+    _ object: any RestorableObject, by step: RestorationReport.Step, as stored: StoredTree.Element
+  ) {
+    if let other = restored.claim(object, for: stored.record, path: stored.path) {
+      return leaveOut(stored, .providedTwice(other))
+    }
+    if registry.isObject(object, ofClassNamed: stored.content.className) {
+      outcomes.append(
+        stored.values.state == nil ? .restoredWithoutState(by: step) : .restored(by: step))
+    } else {
+      outcomes.append(.classMismatch(by: step, found: registry.className(of: object)))
+    }
+    registry.remember(
+      object,
+      as: ObjectRegistry.Restored(
+        identifier: stored.content.identifier,
+        restorationClassName: stored.content.restorationClassName))
+    if stored.content.kind == .object {
+      registry.registerObject(object, identifier: stored.content.identifier)
     }
   }
 
-  /// Nodes of another class than the saved one count as not restored.
-  private func eachRestored(_ body: (any RestorableNode, StateDecoder) -> Void) {
-    for place in outcomes.indices {
-      switch outcomes[place] {
-      case .restored, .restoredWithoutState, .decodeFailed:
-        if let node = nodes[tree.nodes[place].record] { body(node, coders[place]) }
-      default: continue
-      }
+  private func leaveOut(_ stored: StoredTree.Element, _ outcome: RestorationReport.NodeOutcome) {
+    outcomes.append(outcome)
+    if stored.role == .child, let parent = stored.parent,
+      let container = restored[tree.elements[parent].record],
+      registry.traits(of: container).contains(.stack)
+    {
+      cutStacks.insert(parent)
     }
   }
 
@@ -139,21 +160,144 @@ final class RestorationRun {
   ///
   /// The parent is already back, so the path is exact if the parent contains
   /// or presents a node with the identifier. Each parent is asked once.
-  private func existingNode(for stored: StoredTree.Node) -> (any RestorableNode)? {
-    let parentRecord = stored.parent.map { tree.nodes[$0].record }
-    let key = parentRecord ?? 0
-    if existing[key] == nil {
-      let candidates: [any RestorableNode]
-      if let parent = parentRecord.flatMap({ nodes[$0] }) {
-        candidates =
-          parent.restorationChildren + [parent.restorationPresented].compactMap(\.self)
-      } else {
-        candidates = roots
-      }
-      existing[key] = Dictionary(
-        candidates.compactMap { node in registry.identifier(of: node).map { ($0, node) } },
-        uniquingKeysWith: { first, _ in first })
+  private func existingNode(for stored: StoredTree.Element) -> (any RestorableNode)? {
+    let parent = stored.parent.flatMap {
+      restored[tree.elements[$0].record] as? any RestorableNode
     }
-    return existing[key]?[stored.content.identifier]
+    if existing[stored.parent] == nil {
+      existing[stored.parent] =
+        parent.map { ExistingNodes(below: $0, registry) } ?? ExistingNodes(roots, registry)
+    }
+    return existing[stored.parent]?.node(stored.content)
+  }
+
+  /// The object that was registered, with the parent that is back.
+  private func registeredObject(for stored: StoredTree.Element) -> (any RestorableObject)? {
+    let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
+    return registry.registeredObjects(named: stored.content.identifier).first { object in
+      guard let parent = object.restorationParent else { return scope == nil }
+      // A parent that is not restored itself scopes nothing.
+      return scope == nil ? !restored.contains(parent) : parent === scope
+    }
+  }
+
+  // MARK: Views
+
+  private func findViews() {
+    var views: [Int: [String: any RestorableView]] = [:]
+    for (place, stored) in tree.elements.enumerated() where stored.role == .view {
+      guard outcomes[place] == .viewNotFound, let owner = stored.parent,
+        outcomes[owner].isDecodable,
+        let node = restored[tree.elements[owner].record] as? any RestorableNode
+      else { continue }
+      if views[owner] == nil { views[owner] = ViewTree.viewsByIdentifier(of: node) }
+      guard let view = views[owner]?[stored.content.identifier] else { continue }
+      guard registry.isObject(view, ofClassNamed: stored.content.className) else {
+        outcomes[place] = .classMismatch(by: .existing, found: registry.className(of: view))
+        continue
+      }
+      restored[stored.record] = view
+      outcomes[place] =
+        stored.values.state == nil
+        ? .restoredWithoutState(by: .existing) : .restored(by: .existing)
+    }
+  }
+
+  // MARK: Decoding
+
+  private func decode() {
+    eachRestored { object, place in
+      let coder = coders[place]
+      restoreContent(object, coder, place)
+      attempt(place) {
+        if tree.elements[place].values.state != nil {
+          note(.decodeRestorableState, place)
+          try object.decodeRestorableState(with: coder)
+        }
+        try coder.builtIn?.restoreAfterDecoding(object)
+      }
+    }
+  }
+
+  private func restoreAfterLayout() {
+    eachRestored { object, place in
+      attempt(place) {
+        try coders[place].builtIn?.restoreAfterLayout(object)
+        guard tree.elements[place].values.state != nil else { return }
+        note(.restoreStateAfterLayout, place)
+        try object.restoreStateAfterLayout(with: coders[place])
+      }
+    }
+  }
+
+  /// Gives a container what is back of what it contained.
+  private func restoreContent(_ object: any RestorableObject, _ coder: StateDecoder, _ place: Int) {
+    let traits = registry.traits(of: object)
+    if traits.contains(.stack), let stack = object as? any RestorableStack {
+      let nodes = coder.restoredChildren
+      if !nodes.isEmpty { stack.restoreStack(nodes) }
+    }
+    if traits.contains(.split), let split = object as? any RestorableSplit {
+      let nodes = coder.restoredChildren
+      if !nodes.isEmpty { split.restoreColumns(nodes) }
+    }
+    if traits.contains(.presenter), let presenter = object as? any RestorablePresenter,
+      let node = coder.restoredPresented, presenter.restorationPresented !== node
+    {
+      presenter.restorePresented(node)
+    }
+    if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
+      attempt(place) {
+        if let record = try coder.builtIn?.selectedTab(),
+          let tab = restored[record] as? any RestorableNode
+        {
+          tabs.selectedTab = tab
+        }
+      }
+    }
+  }
+
+  private func attempt(_ place: Int, _ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      guard let step = outcomes[place].step else { return }
+      outcomes[place] = .decodeFailed(by: step, "\(error)")
+    }
+  }
+
+  // MARK: Report
+
+  private func entries() -> [RestorationReport.Entry] {
+    let unattached = unattachedRecords()
+    return zip(tree.elements, outcomes).map { stored, outcome in
+      RestorationReport.Entry(
+        kind: stored.content.kind, path: stored.path, className: stored.content.className,
+        outcome: outcome, isAttached: !unattached.contains(stored.record))
+    }
+      + tree.unreadable.map { lost in
+        RestorationReport.Entry(
+          kind: .node, path: RestorationPath(), className: "record \(lost.record)",
+          outcome: .unreadable(lost.error.description))
+      }
+  }
+
+  /// Nodes that are back, but that the node above does not contain any more.
+  private func unattachedRecords() -> Set<UInt64> {
+    var unattached: Set<UInt64> = []
+    for stored in tree.elements {
+      let records = stored.content.children + [stored.content.presented].compactMap(\.self)
+      guard !records.isEmpty, let parent = restored[stored.record] as? any RestorableNode
+      else { continue }
+      let contained = Set(
+        (parent.restorationChildren + [parent.restorationPresented].compactMap(\.self))
+          .map { ObjectIdentifier($0) })
+      for record in records {
+        if let node = restored[record], !contained.contains(ObjectIdentifier(node)) {
+          unattached.insert(record)
+        }
+      }
+    }
+    return unattached
   }
 }

@@ -6,14 +6,29 @@ internal import ArchiveCodec
 /// the tree is settled here: every record is placed at most once, so a cycle
 /// or a child of two parents cannot make the restore go round or twice.
 struct StoredTree: Sendable {
-  /// One node, after its parent and after its elder siblings.
-  struct Node: Sendable {
+  /// A node, view or object, after its parent and after its elder siblings.
+  struct Element: Sendable {
     let record: UInt64
     let path: RestorationPath
-    /// The place of the parent in ``StoredTree/nodes``; nil for a root.
+    /// The place of the parent in ``StoredTree/elements``; nil for a root.
     let parent: Int?
+    let role: Role
     let content: NodeRecord
-    /// Nil for a node that was saved without state.
+    let values: Values
+  }
+
+  /// What an element is to its parent.
+  enum Role: Sendable {
+    case root, view, child, presented
+    /// It is only referred to.
+    case referred
+  }
+
+  /// What is stored of an element besides its place.
+  struct Values: Sendable {
+    /// Nil if the library had nothing of its own to save.
+    let builtIn: BuiltInState?
+    /// Nil for what was saved without state.
     let state: KeyedDecoder?
   }
 
@@ -23,14 +38,18 @@ struct StoredTree: Sendable {
   }
 
   private struct Sibling: Hashable {
+    let kind: ElementKind
     let parent: Int?
     let identifier: String
+    let index: Int
   }
+
+  private typealias Stored = (content: NodeRecord, values: Values)
 
   let version: ArchiveVersion
   let facts: KeyedDecoder?
   let applicationState: KeyedDecoder?
-  private(set) var nodes: [Node] = []
+  private(set) var elements: [Element] = []
   private(set) var unreadable: [Unreadable] = []
 
   /// Whether every record could be read and placed.
@@ -40,7 +59,7 @@ struct StoredTree: Sendable {
     version = archive.version
     var application: KeyedDecoder?
     var roots: [UInt64] = []
-    var records: [UInt64: (content: NodeRecord, state: KeyedDecoder?)] = [:]
+    var records: [UInt64: Stored] = [:]
     var referred: [UInt64: [UInt64]] = [:]
     for record in try archive.readAll() {
       switch record.identifier {
@@ -49,14 +68,9 @@ struct StoredTree: Sendable {
         roots = try record.content.get().references(forKey: NodeRecord.rootsKey) ?? []
       default:
         do throws(ArchiveError) {
-          let decoder = try record.content.get()
-          guard let node = try decoder.container(forKey: NodeRecord.nodeKey) else {
-            throw ArchiveError(.malformed, subject: "no node")
-          }
-          let content = try NodeRecord(from: node)
-          let state = try decoder.container(forKey: NodeRecord.stateKey)
-          records[record.identifier] = (content, state)
-          if let referrer = content.referrer {
+          let stored = try Self.read(try record.content.get())
+          records[record.identifier] = stored
+          if let referrer = stored.content.referrer {
             referred[referrer, default: []].append(record.identifier)
           }
         } catch {
@@ -69,32 +83,51 @@ struct StoredTree: Sendable {
     place(roots, records, referred)
   }
 
-  /// Orders the records: parents first, what they contain in order, what they
-  /// present, then what only they refer to.
+  private static func read(_ decoder: KeyedDecoder) throws(ArchiveError) -> Stored {
+    guard let node = try decoder.container(forKey: NodeRecord.nodeKey) else {
+      throw ArchiveError(.malformed, subject: "no node")
+    }
+    return (
+      try NodeRecord(from: node),
+      Values(
+        builtIn: try decoder.container(forKey: NodeRecord.builtInKey).map(BuiltInState.init),
+        state: try decoder.container(forKey: NodeRecord.stateKey))
+    )
+  }
+
+  /// Orders the records: parents first, their views, what they contain in
+  /// order, what they present, then what only they refer to.
   private mutating func place(
-    _ roots: [UInt64], _ stored: [UInt64: (content: NodeRecord, state: KeyedDecoder?)],
-    _ referred: [UInt64: [UInt64]]
+    _ roots: [UInt64], _ stored: [UInt64: Stored], _ referred: [UInt64: [UInt64]]
   ) {
     var records = stored
     var siblings: Set<Sibling> = []
-    var stack: [(record: UInt64, parent: Int?)] = roots.reversed().map { ($0, nil) }
-    while let (record, parent) = stack.popLast() {
+    var stack: [(record: UInt64, parent: Int?, role: Role)] =
+      roots.reversed().map { ($0, nil, .root) }
+    while let (record, parent, role) = stack.popLast() {
       // Taken out, so that nothing is placed twice.
-      guard let (content, state) = records.removeValue(forKey: record) else { continue }
-      let sibling = Sibling(parent: parent, identifier: content.identifier)
+      guard let (content, values) = records.removeValue(forKey: record) else { continue }
+      let sibling = Sibling(
+        kind: content.kind, parent: parent, identifier: content.identifier,
+        index: content.siblingIndex)
       guard siblings.insert(sibling).inserted else {
         unreadable.append(
           Unreadable(
             record: record, error: ArchiveError(.malformed, subject: "two nodes of one path")))
         continue
       }
-      let path = (parent.map { nodes[$0].path } ?? RestorationPath()).appending(content.identifier)
-      let below =
-        content.children + [content.presented].compactMap(\.self)
-        + (referred[record] ?? [])
-      stack.append(contentsOf: below.reversed().map { ($0, nodes.count) })
-      nodes.append(
-        Node(record: record, path: path, parent: parent, content: content, state: state))
+      let path = (parent.map { elements[$0].path } ?? RestorationPath())
+        .appending(content.identifier, siblingIndex: content.siblingIndex)
+      // The last is next.
+      let place = elements.count
+      for next in (referred[record] ?? []).reversed() { stack.append((next, place, .referred)) }
+      if let presented = content.presented { stack.append((presented, place, .presented)) }
+      for next in content.children.reversed() { stack.append((next, place, .child)) }
+      for next in content.views.reversed() { stack.append((next, place, .view)) }
+      elements.append(
+        Element(
+          record: record, path: path, parent: parent, role: role, content: content,
+          values: values))
     }
     for record in records.keys.sorted() {
       unreadable.append(

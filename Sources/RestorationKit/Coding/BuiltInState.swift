@@ -1,0 +1,136 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import ArchiveCodec
+
+/// The state that the library writes and reads for what conforms to one of its
+/// protocols.
+///
+/// It lies apart from the object's own state, so that an object that implements
+/// the hooks itself, or forgets to call its superclass, loses nothing of it.
+struct BuiltInState {
+  /// In the order in which they are encoded.
+  static let keys = [
+    Key.selectedTab, Key.selectedElements, Key.firstVisibleElement, Key.selectedIndexPaths,
+    Key.firstVisibleIndexPath, Key.offset, Key.textSelection,
+  ]
+
+  private enum Key {
+    static let selectedTab = "selectedTab"
+    static let selectedElements = "selectedElements"
+    static let firstVisibleElement = "firstVisibleElement"
+    static let selectedIndexPaths = "selectedIndexPaths"
+    static let firstVisibleIndexPath = "firstVisibleIndexPath"
+    static let offset = "offset"
+    static let textSelection = "textSelection"
+  }
+
+  private let values: KeyedDecoder
+
+  init(_ values: KeyedDecoder) {
+    self.values = values
+  }
+
+  /// Whether rows of a list were saved by their positions.
+  var hasRawListPositions: Bool {
+    values.contains(Key.selectedIndexPaths) || values.contains(Key.firstVisibleIndexPath)
+  }
+}
+
+// MARK: - Saving
+
+extension BuiltInState {
+  /// The types that have something to write.
+  static let encodedTraits: TypeTraits = [.tabs, .list, .scrolling, .textSelection]
+
+  static func encode(
+    _ object: any RestorableObject, with encoder: KeyedEncoder,
+    reference: (any RestorableNode) -> UInt64?
+  ) {
+    if let tab = (object as? any RestorableTabs)?.selectedTab.flatMap(reference) {
+      encoder.encodeReference(to: tab, forKey: Key.selectedTab)
+    }
+    if let list = object as? any RestorableList { encode(list, with: encoder) }
+    if let offset = (object as? any RestorableScrolling)?.contentOffset {
+      encoder.encode([offset.x, offset.y], forKey: Key.offset)
+    }
+    if let range = (object as? any RestorableTextSelection)?.selectedTextRange {
+      encoder.encode([range.lowerBound, range.upperBound], forKey: Key.textSelection)
+    }
+  }
+
+  private static func encode(_ list: any RestorableList, with encoder: KeyedEncoder) {
+    if let model = list.modelAssociation {
+      func identifier(_ path: IndexPath) -> String? {
+        model.modelIdentifierForElement(at: path, in: list)
+      }
+      encoder.encode(list.selectedIndexPaths.compactMap(identifier), forKey: Key.selectedElements)
+      encoder.encode(
+        list.firstVisibleIndexPath.flatMap(identifier), forKey: Key.firstVisibleElement)
+    } else {
+      encoder.encode(list.selectedIndexPaths.map(Array.init), forKey: Key.selectedIndexPaths)
+      encoder.encode(
+        list.firstVisibleIndexPath.map(Array.init), forKey: Key.firstVisibleIndexPath)
+    }
+  }
+}
+
+// MARK: - Restoring
+
+extension BuiltInState {
+  /// The record of the tab that was selected.
+  func selectedTab() throws(ArchiveError) -> UInt64? {
+    try values.reference(forKey: Key.selectedTab)
+  }
+
+  /// Sets what needs the object's content.
+  func restoreAfterDecoding(_ object: any RestorableObject) throws(ArchiveError) {
+    if let list = object as? any RestorableList {
+      let elements = try values.decodeIfPresent([String].self, forKey: Key.selectedElements)
+      let paths = try values.decodeIfPresent([[Int]].self, forKey: Key.selectedIndexPaths)
+      if let selected = elements.map({ $0.compactMap { row(of: $0, in: list) } })
+        ?? paths.map({ $0.compactMap { row(at: $0, in: list) } })
+      {
+        list.selectedIndexPaths = selected
+      }
+    }
+    if let text = object as? any RestorableTextSelection,
+      let bounds = try values.decodeIfPresent([Int].self, forKey: Key.textSelection)
+    {
+      let fits =
+        bounds.count == 2 && 0 <= bounds[0] && bounds[0] <= bounds[1]
+        && bounds[1] <= text.textLength
+      text.selectedTextRange = fits ? bounds[0]..<bounds[1] : nil
+    }
+  }
+
+  /// Sets what needs the object's layout.
+  func restoreAfterLayout(_ object: any RestorableObject) throws(ArchiveError) {
+    if let list = object as? any RestorableList {
+      let element = try values.decodeIfPresent(String.self, forKey: Key.firstVisibleElement)
+      let path = try values.decodeIfPresent([Int].self, forKey: Key.firstVisibleIndexPath)
+      if let first = element.flatMap({ row(of: $0, in: list) })
+        ?? path.flatMap({ row(at: $0, in: list) })
+      {
+        list.firstVisibleIndexPath = first
+      }
+    }
+    if let scrolling = object as? any RestorableScrolling,
+      let offset = try values.decodeIfPresent([Double].self, forKey: Key.offset), offset.count == 2
+    {
+      scrolling.contentOffset = ScrollOffset(x: offset[0], y: offset[1])
+        .clamped(to: scrolling.maximumContentOffset)
+    }
+  }
+
+  private func row(of identifier: String, in list: any RestorableList) -> IndexPath? {
+    list.modelAssociation?.indexPathForElement(withModelIdentifier: identifier, in: list)
+  }
+
+  private func row(at position: [Int], in list: any RestorableList) -> IndexPath? {
+    let path = IndexPath(indexes: position)
+    return list.hasElement(at: path) ? path : nil
+  }
+}

@@ -1,0 +1,163 @@
+/// What is known of objects besides what they say themselves: the names of
+/// types, the storyboards, the identifiers that nodes were restored under, and
+/// the objects that were registered.
+final class ObjectRegistry {
+  /// Makes or finds the object of a path; nil is a veto.
+  typealias Factory = (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
+
+  private struct Registration {
+    let name: String
+    let type: Any.Type
+    let factory: Factory?
+    /// Whether objects of the type are made by the factory without saying so.
+    let makesItsObjects: Bool
+  }
+
+  /// What a restored node keeps, if it says nothing else.
+  struct Restored {
+    let identifier: String
+    let restorationClassName: String?
+  }
+
+  private var registrations: [String: Registration] = [:]
+  private var names: [ObjectIdentifier: String] = [:]
+  private var traits: [ObjectIdentifier: TypeTraits] = [:]
+  private var storyboards: [String: Storyboard] = [:]
+  private var restored = WeakTable<Restored>()
+  private var registered = RegisteredObjects()
+
+  // MARK: Types
+
+  func register(
+    _ type: Any.Type, as name: String?, aliases: [String], makesItsObjects: Bool = false,
+    factory: Factory?
+  ) throws(RestorationError) {
+    let name = name ?? String(describing: type)
+    for taken in [name] + aliases {
+      if let other = registrations[taken], other.type != type {
+        throw RestorationError(
+          .nameTaken,
+          "The name “\(taken)” is registered for another type."
+            + " Register one of them with register(_:as:) under another name.")
+      }
+    }
+    for entry in [name] + aliases {
+      registrations[entry] = Registration(
+        name: name, type: type, factory: factory, makesItsObjects: makesItsObjects)
+    }
+    names[ObjectIdentifier(type)] = name
+  }
+
+  func className(of object: any RestorableObject) -> String {
+    name(of: type(of: object))
+  }
+
+  func traits(of object: any RestorableObject) -> TypeTraits {
+    let type = ObjectIdentifier(type(of: object))
+    if let traits = traits[type] { return traits }
+    let asked = TypeTraits(of: object)
+    traits[type] = asked
+    return asked
+  }
+
+  private func name(of type: Any.Type) -> String {
+    if let name = names[ObjectIdentifier(type)] { return name }
+    let name = String(describing: type)
+    names[ObjectIdentifier(type)] = name
+    return name
+  }
+
+  /// Whether an object is of the class that an archive names, or of a subclass.
+  func isObject(_ object: any RestorableObject, ofClassNamed saved: String) -> Bool {
+    let current = registrations[saved]?.name ?? saved
+    if className(of: object) == current { return true }
+    var mirror = Mirror(reflecting: object).superclassMirror
+    while let superclass = mirror {
+      if name(of: superclass.subjectType) == current { return true }
+      mirror = superclass.superclassMirror
+    }
+    return false
+  }
+
+  // MARK: Restoration classes
+
+  /// The restoration class to save, if the object names one, is made by a
+  /// registered closure, or was restored by one.
+  func restorationClass(
+    of object: any RestorableObject, naming type: Any.Type?
+  ) -> (name: String, isRegistered: Bool)? {
+    if let type {
+      let name = name(of: type)
+      return (name, registrations[name]?.factory != nil)
+    }
+    if let registration = registrations[className(of: object)], registration.makesItsObjects {
+      return (registration.name, true)
+    }
+    return restored[object]?.restorationClassName.map { ($0, registrations[$0] != nil) }
+  }
+
+  enum ResolvedClass {
+    case found(Factory)
+    case notAFactory
+    case unknown
+  }
+
+  /// What an archive names as a restoration class.
+  func restorationClass(named name: String) -> ResolvedClass {
+    guard let registration = registrations[name] else { return .unknown }
+    return registration.factory.map(ResolvedClass.found) ?? .notAFactory
+  }
+
+  // MARK: Nodes
+
+  /// The identifier to save the node under; nil leaves it out.
+  func identifier(of node: any RestorableNode) -> String? {
+    guard let own = node.restorationIdentifier else { return restored[node]?.identifier }
+    return own.isEmpty ? nil : own
+  }
+
+  func remember(_ object: any RestorableObject, as value: Restored) {
+    restored[object] = value
+  }
+
+  // MARK: Registered objects
+
+  func registerObject(_ object: any RestorableObject, identifier: String) {
+    guard !identifier.isEmpty, identifier.utf8.count <= PreservationWalk.longestIdentifier
+    else { return }
+    registered.insert(object, identifier)
+  }
+
+  /// The identifier that the object was registered under; nil if it was not.
+  func identifier(ofRegistered object: any RestorableObject) -> String? {
+    registered.identifier(of: object)
+  }
+
+  /// The registered objects with an identifier that are still alive.
+  func registeredObjects(named identifier: String) -> [any RestorableObject] {
+    registered.objects(named: identifier)
+  }
+
+  // MARK: Storyboards
+
+  func register(_ storyboard: Storyboard) throws(RestorationError) {
+    if let other = storyboards[storyboard.name], other !== storyboard {
+      throw RestorationError(
+        .nameTaken, "The name “\(storyboard.name)” is registered for another storyboard.")
+    }
+    storyboards[storyboard.name] = storyboard
+  }
+
+  func storyboard(named name: String) -> Storyboard? {
+    storyboards[name]
+  }
+
+  func storyboard(of node: any RestorableNode) -> StoryboardReference? {
+    for (name, storyboard) in storyboards {
+      if let identifier = storyboard.identifier(of: node) {
+        return StoryboardReference(name: name, identifier: identifier)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,52 @@
+extension StateKeeper {
+  /// Makes an object known that nodes can refer to.
+  ///
+  /// It is saved if something that is saved refers to it, and found again under
+  /// its identifier and ``RestorableObject/restorationParent``. Register it
+  /// before you restore, or give it an object restoration class. The keeper
+  /// does not keep it alive.
+  ///
+  /// - Parameters:
+  ///   - object: The object. The last identifier that it is given counts.
+  ///   - identifier: Its name among those of the same parent, stable across
+  ///     launches. An empty one, or one of more than 1 KiB, is as good as none.
+  public func registerObject(
+    _ object: any RestorableObject, restorationIdentifier identifier: String
+  ) {
+    registry.registerObject(object, identifier: identifier)
+  }
+
+  /// Registers an object restoration class, so that archives can name it.
+  ///
+  /// - Parameters:
+  ///   - type: The type that makes objects.
+  ///   - name: The name in archives; the type's own name if nil.
+  ///   - aliases: Names that it had in earlier versions.
+  /// - Throws: ``RestorationError`` with `nameTaken`.
+  public func register(
+    objectClass type: any ObjectRestoration.Type, as name: String? = nil, aliases: [String] = []
+  ) throws(RestorationError) {
+    try registry.register(type, as: name, aliases: aliases) { try type.object(at: $0, coder: $1) }
+  }
+
+  /// Registers a class of objects with what makes them.
+  ///
+  /// The closure stands for an object restoration class where making an object
+  /// needs more than the archive.
+  ///
+  /// - Parameters:
+  ///   - type: The class of the objects.
+  ///   - name: The name in archives; the type's own name if nil.
+  ///   - aliases: Names that it had in earlier versions.
+  ///   - factory: Makes or finds the object of a path, or returns nil to leave it
+  ///     out. The keeper keeps it alive.
+  /// - Throws: ``RestorationError`` with `nameTaken`.
+  public func register(
+    objectClass type: any RestorableObject.Type, as name: String? = nil, aliases: [String] = [],
+    restoration factory:
+      @escaping (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
+  ) throws(RestorationError) {
+    try registry.register(
+      type, as: name, aliases: aliases, makesItsObjects: true, factory: factory)
+  }
+}

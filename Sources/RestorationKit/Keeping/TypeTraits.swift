@@ -1,0 +1,33 @@
+/// What the library does for the objects of one type.
+///
+/// Asking an object for its conformances takes longer than writing its state,
+/// so it is asked once for each type.
+struct TypeTraits: OptionSet, Sendable {
+  let rawValue: UInt16
+
+  static let stack = TypeTraits(rawValue: 1 << 0)
+  static let split = TypeTraits(rawValue: 1 << 1)
+  static let tabs = TypeTraits(rawValue: 1 << 2)
+  static let presenter = TypeTraits(rawValue: 1 << 3)
+  static let list = TypeTraits(rawValue: 1 << 4)
+  static let scrolling = TypeTraits(rawValue: 1 << 5)
+  static let textSelection = TypeTraits(rawValue: 1 << 6)
+
+  /// Children of these may have equal identifiers.
+  static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
+
+  init(rawValue: UInt16) {
+    self.rawValue = rawValue
+  }
+
+  init(of object: any RestorableObject) {
+    self = []
+    if object is any RestorableStack { insert(.stack) }
+    if object is any RestorableSplit { insert(.split) }
+    if object is any RestorableTabs { insert(.tabs) }
+    if object is any RestorablePresenter { insert(.presenter) }
+    if object is any RestorableList { insert(.list) }
+    if object is any RestorableScrolling { insert(.scrolling) }
+    if object is any RestorableTextSelection { insert(.textSelection) }
+  }
+}

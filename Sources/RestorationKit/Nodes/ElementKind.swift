@@ -1,0 +1,14 @@
+/// What a line of a report is about.
+public enum ElementKind: String, Hashable, Codable, Sendable {
+  /// The application's own values.
+  case application
+
+  /// A ``RestorableNode``.
+  case node
+
+  /// A ``RestorableView``.
+  case view
+
+  /// A registered ``RestorableObject``.
+  case object
+}

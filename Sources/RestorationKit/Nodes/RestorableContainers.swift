@@ -1,0 +1,57 @@
+/// A node that shows the last of its children, as a navigation controller does.
+///
+/// Its ``RestorableNode/restorationChildren`` are the stack, bottom first. They
+/// may have equal identifiers. In a restore the stack is cut at the first one
+/// that is not back, since what lay on it makes no sense without it.
+public protocol RestorableStack: RestorableNode {
+  /// Replaces the stack with what is back.
+  ///
+  /// Called before the node's own decoding, and not if nothing is back.
+  ///
+  /// - Parameter nodes: The nodes, bottom first; never empty.
+  func restoreStack(_ nodes: [any RestorableNode])
+}
+
+/// A node that has all its children at once, next to each other.
+///
+/// They may have equal identifiers; the order tells those apart.
+public protocol RestorableSplit: RestorableNode {
+  /// Takes the columns that are back; does nothing by default.
+  ///
+  /// Needed if the columns are made by the restore and not by the node. Called
+  /// before the node's own decoding, and not if nothing is back.
+  ///
+  /// - Parameter nodes: The nodes in saved order; never empty.
+  func restoreColumns(_ nodes: [any RestorableNode])
+}
+
+extension RestorableSplit {
+  /// Does nothing.
+  public func restoreColumns(_ nodes: [any RestorableNode]) {}
+}
+
+/// A node that has all its children and shows one of them.
+///
+/// The tabs are the node's own: a restore finds them by their identifiers,
+/// wherever they are now, and never makes one, so no factory is asked for them.
+public protocol RestorableTabs: RestorableNode {
+  /// The tab that is shown.
+  ///
+  /// Saved as a reference. Set in a restore if that tab is there, before the
+  /// node's own decoding; otherwise it stays as it is.
+  var selectedTab: (any RestorableNode)? { get set }
+}
+
+/// A node that presents another on top of what it contains.
+///
+/// The path of the presented node goes through this one. Without this protocol
+/// a node takes it from ``StateDecoder/restoredPresented``.
+public protocol RestorablePresenter: RestorableNode {
+  /// Presents the node that is back.
+  ///
+  /// Called before the node's own decoding, and not if nothing is back, or if
+  /// it is what the node presents already.
+  ///
+  /// - Parameter node: The node to present.
+  func restorePresented(_ node: any RestorableNode)
+}

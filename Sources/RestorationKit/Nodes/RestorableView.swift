@@ -1,0 +1,22 @@
+/// A view with state of its own, which belongs to a node.
+///
+/// It is preserved if it has an identifier and its node is preserved, under the
+/// node's path. It is never made by a restore: it must be there when its node's
+/// ``RestorableNode/loadViewIfNeeded()`` has returned.
+public protocol RestorableView: RestorableObject {
+  /// The name of the view among all views of its node, stable across launches.
+  ///
+  /// Nil and an empty string leave it out, but not the views in it.
+  var restorationIdentifier: String? { get }
+
+  /// The views in this view; none by default.
+  ///
+  /// Views of a node that its node contains are preserved under that one, and
+  /// may be among these.
+  var restorationSubviews: [any RestorableView] { get }
+}
+
+extension RestorableView {
+  /// None.
+  public var restorationSubviews: [any RestorableView] { [] }
+}

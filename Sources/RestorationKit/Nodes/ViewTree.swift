@@ -1,0 +1,29 @@
+/// The views of one node.
+enum ViewTree {
+  /// Those that have an identifier, outer ones before inner ones.
+  ///
+  /// Views of the nodes that the node contains or presents belong to those.
+  static func views(
+    of node: any RestorableNode, besides below: [any RestorableNode]
+  ) -> [(identifier: String, view: any RestorableView)] {
+    var stack = Array(node.restorationViews.reversed())
+    guard !stack.isEmpty else { return [] }
+    var visited = Set(below.flatMap { $0.restorationViews.map { ObjectIdentifier($0) } })
+    var views: [(identifier: String, view: any RestorableView)] = []
+    while let view = stack.popLast() {
+      guard visited.insert(ObjectIdentifier(view)).inserted else { continue }
+      stack.append(contentsOf: view.restorationSubviews.reversed())
+      guard let identifier = view.restorationIdentifier, !identifier.isEmpty else { continue }
+      views.append((identifier, view))
+    }
+    return views
+  }
+
+  /// The same by identifier; the first of equal ones counts.
+  static func viewsByIdentifier(of node: any RestorableNode) -> [String: any RestorableView] {
+    let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
+    return Dictionary(
+      views(of: node, besides: below).map { ($0.identifier, $0.view) },
+      uniquingKeysWith: { first, _ in first })
+  }
+}

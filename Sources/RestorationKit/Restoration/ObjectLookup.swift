@@ -1,0 +1,86 @@
+/// Finds or makes the object of a record.
+///
+/// A node in four steps and in this order:
+/// 1. The restoration class that the record names. Its nil is a veto; nobody
+///    else is asked. A class that cannot be found is a veto too, never a
+///    silent way to the next step.
+/// 2. The delegate, if the record names no class. Its nil is no opinion.
+/// 3. An existing node with exactly this path.
+/// 4. The storyboard that the record names.
+///
+/// A registered object by its restoration class as in step 1, or else by step 3.
+struct ObjectLookup {
+  let registry: ObjectRegistry
+  let delegate: (any StateDelegate)?
+  let trace: ((RestorationTrace) -> Void)?
+
+  enum Result {
+    case found(any RestorableObject, RestorationReport.Step)
+    case missing(RestorationReport.NodeOutcome)
+  }
+
+  func findNode(
+    _ stored: NodeRecord, coder: StateDecoder, existing: () -> (any RestorableNode)?
+  ) -> Result {
+    if let name = stored.restorationClassName {
+      return askRestorationClass(name, coder) { $0 is any RestorableNode }
+    }
+    return askDelegate(coder)
+      ?? existing().map { .found($0, .existing) }
+      ?? askStoryboard(stored.storyboard, coder)
+      ?? .missing(.notFound)
+  }
+
+  func findObject(
+    _ stored: NodeRecord, coder: StateDecoder, registered: () -> (any RestorableObject)?
+  ) -> Result {
+    if let name = stored.restorationClassName {
+      return askRestorationClass(name, coder) { _ in true }
+    }
+    return registered().map { .found($0, .existing) } ?? .missing(.notRegistered)
+  }
+
+  private func askRestorationClass(
+    _ name: String, _ coder: StateDecoder, isFit: (any RestorableObject) -> Bool
+  ) -> Result {
+    switch registry.restorationClass(named: name) {
+    case .unknown: return .missing(.unknownRestorationClass(name))
+    case .notAFactory: return .missing(.notARestorationClass(name))
+    case .found(let make):
+      note(.restorationClass, coder)
+      let result = ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
+      if case .found(let object, _) = result, !isFit(object) {
+        return .missing(.notARestorationClass(name))
+      }
+      return result
+    }
+  }
+
+  private func askDelegate(_ coder: StateDecoder) -> Result? {
+    guard let delegate else { return nil }
+    note(.delegate, coder)
+    return ask(.delegate) { try delegate.node(at: coder.path, coder: coder) }
+  }
+
+  private func askStoryboard(_ reference: StoryboardReference?, _ coder: StateDecoder) -> Result? {
+    guard let reference else { return nil }
+    note(.storyboard, coder)
+    return ask(.storyboard) {
+      try registry.storyboard(named: reference.name)?.instantiate(reference.identifier)
+    } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))
+  }
+
+  private func note(_ call: RestorationTrace.Call, _ coder: StateDecoder) {
+    trace?(RestorationTrace(call: call, path: coder.path))
+  }
+
+  private func ask(
+    _ step: RestorationReport.Step, _ provide: () throws -> (any RestorableObject)?
+  ) -> Result? {
+    do {
+      return try provide().map { .found($0, step) }
+    } catch {
+      return .missing(.factoryFailed(step, "\(error)"))
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/// What is back, by its record.
+final class RestoredObjects {
+  private var objects: [UInt64: any RestorableObject] = [:]
+  private var paths: [ObjectIdentifier: RestorationPath] = [:]
+
+  subscript(record: UInt64) -> (any RestorableObject)? {
+    get { objects[record] }
+    set { objects[record] = newValue }
+  }
+
+  /// Takes an object for a record; returns the path for which it was taken
+  /// before, if it was.
+  func claim(
+    _ object: any RestorableObject, for record: UInt64, path: RestorationPath
+  ) -> RestorationPath? {
+    if let other = paths.updateValue(path, forKey: ObjectIdentifier(object)) { return other }
+    objects[record] = object
+    return nil
+  }
+
+  func contains(_ object: any RestorableObject) -> Bool {
+    paths[ObjectIdentifier(object)] != nil
+  }
+
+  func forget() {
+    objects = [:]
+    paths = [:]
+  }
+}
