@@ -4,7 +4,6 @@ import XCTest
 
 /// BLAKE2b as another library computes it, Python's `hashlib`.
 ///
-///
 ///     hashlib.blake2b(b"known answer", digest_size=32, key=bytes(range(32)),
 ///       salt=bytes(range(100, 116)), person=b"RKA1 checksum".ljust(16, b"\0"))
 ///
