@@ -24,6 +24,9 @@ enum GoldenVectors {
         name: "golden-values", comment: "Every form of value, at its edges.",
         archive: try VectorSealing.bytes(GoldenValues.encode)),
       NewVector(
+        name: "golden-codable", comment: "Values of Codable types.",
+        archive: try VectorSealing.bytes(GoldenCodable.encode)),
+      NewVector(
         name: "golden-chunks", comment: "Chunks of 16 KiB, records across their ends.",
         archive: try VectorSealing.bytes { try texts($0, count: 12, length: 3000) }),
       NewVector(
