@@ -6,7 +6,7 @@ final class SymbolCollector {
   private(set) var table: SymbolTable
   /// The names of the table once more: reading them while the table may change
   /// would cost an exclusivity check each time.
-  private var names: [String] = []
+  private(set) var names: [String] = []
   private let limits: ArchiveLimits
   /// By symbol: the one that came after it the last time.
   private var followers: [UInt32] = []

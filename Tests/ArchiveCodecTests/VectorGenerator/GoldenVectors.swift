@@ -40,6 +40,9 @@ enum GoldenVectors {
           }
         }),
       NewVector(
+        name: "golden-codable", comment: "Values of Codable types.",
+        archive: try VectorSealing.bytes(GoldenCodable.encode)),
+      NewVector(
         name: "golden-chunks", comment: "Chunks of 16 KiB, records across their ends.",
         archive: try VectorSealing.bytes { try texts($0, count: 12, length: 3000) }),
       NewVector(
