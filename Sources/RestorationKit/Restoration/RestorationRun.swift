@@ -16,6 +16,7 @@ final class RestorationRun {
   private var existing: [Int?: ExistingNodes] = [:]
   /// Stacks of which a node is not back; what lay on it is left out.
   private var cutStacks: Set<Int> = []
+  private var scopedObjects = ScopedObjects()
 
   init(
     _ tree: StoredTree, into roots: [any RestorableNode], registry: ObjectRegistry,
@@ -174,11 +175,8 @@ final class RestorationRun {
   /// The object that was registered, with the parent that is back.
   private func registeredObject(for stored: StoredTree.Element) -> (any RestorableObject)? {
     let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
-    return registry.registeredObjects(named: stored.content.identifier).first { object in
-      guard let parent = object.restorationParent else { return scope == nil }
-      // A parent that is not restored itself scopes nothing.
-      return scope == nil ? !restored.contains(parent) : parent === scope
-    }
+    return scopedObjects.object(
+      stored.content.identifier, scope: scope, in: registry, isScope: restored.contains)
   }
 
   // MARK: Views
