@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Brings a stored tree back: makes all objects, then decodes them.
 final class RestorationRun {
@@ -7,6 +12,7 @@ final class RestorationRun {
   let registry: ObjectRegistry
   let delegate: (any StateDelegate)?
   private let trace: ((RestorationTrace) -> Void)?
+  private let now: Date
   let restored = RestoredObjects()
 
   /// By the place of the stored element.
@@ -19,8 +25,9 @@ final class RestorationRun {
 
   init(
     _ tree: StoredTree, into roots: [any RestorableNode], registry: ObjectRegistry,
-    delegate: (any StateDelegate)?, trace: ((RestorationTrace) -> Void)? = nil
+    delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil
   ) {
+    self.now = now
     self.tree = tree
     self.roots = roots
     self.registry = registry
@@ -31,7 +38,7 @@ final class RestorationRun {
   /// The coder of the application's own values.
   func applicationCoder() -> StateDecoder {
     StateDecoder(
-      path: RestorationPath(), values: tree.applicationState, facts: tree.facts,
+      path: RestorationPath(), values: tree.applicationState, facts: tree.facts, now: now,
       restored: restored)
   }
 
@@ -87,7 +94,7 @@ final class RestorationRun {
     coders.reserveCapacity(tree.elements.count)
     outcomes.reserveCapacity(tree.elements.count)
     for stored in tree.elements {
-      let coder = StateDecoder(stored, facts: tree.facts, restored: restored)
+      let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
       coders.append(coder)
       switch find(stored, coder, lookup) {
       case .found(let object, let step): take(object, by: step, as: stored)
