@@ -106,7 +106,7 @@ public final class StateKeeper {
     let store = store ?? FileStateStore(application: application)
     file = StateFile(
       storage: store.storage(named: name),
-      launches: store.storage(named: name + Self.launchSuffix),
+      launches: store.launchStorage(ofStateNamed: name),
       keys: keys ?? FileKeyProvider(application: application),
       context: ArchiveContext([application, name]))
     self.environment = environment

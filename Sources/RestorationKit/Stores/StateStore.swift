@@ -4,13 +4,26 @@ public import ArchiveCodec
 public protocol StateStore: Sendable {
   /// The storage of one state, which need not exist; another for every name.
   ///
-  /// A keeper of the state NAME also asks for `NAME.launch`, where it notes
-  /// whether launches end.
-  ///
   /// - Parameter name: A name that ``StateKeeper`` has checked: not empty, no
   ///   `/`, no leading `.`.
   /// - Returns: The place where that state is or will be.
   func storage(named name: String) -> any ArchiveStorage
+
+  /// Where a keeper notes whether launches end that restore a state.
+  ///
+  /// It is the storage named `NAME.launch` by default. It need not survive a
+  /// power cut.
+  ///
+  /// - Parameter name: The name of the state.
+  /// - Returns: A place of its own.
+  func launchStorage(ofStateNamed name: String) -> any ArchiveStorage
+}
+
+extension StateStore {
+  /// The storage named `NAME.launch`.
+  public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+    storage(named: name + ".launch")
+  }
 }
 
 /// Gives the key that seals and opens the states of one application.
