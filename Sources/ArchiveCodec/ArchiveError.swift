@@ -207,6 +207,35 @@ extension ArchiveError {
     public static let cryptographyUnavailable = Code(
       "cryptographyUnavailable", "libsodium could not start. Check its installation.")
 
+    /// A class is not registered under the name that is stored, or that an
+    /// object to be stored has.
+    public static let classNotRegistered = Code(
+      "classNotRegistered",
+      "The class is not registered. Register it, or its new name with the old one as an alias.")
+
+    /// The stored class may not be where it is.
+    public static let classRefused = Code(
+      "classRefused",
+      "Another class is stored here. Decode it as that one, or register it as a substitute.")
+
+    /// The object was written by a newer version of its class.
+    public static let classTooNew = Code(
+      "classTooNew",
+      "A newer version of the class wrote this. Update the app that reads it.")
+
+    /// A name was registered for two classes, or is none.
+    public static let classNameTaken = Code(
+      "classNameTaken", "The class cannot be registered under this name. Choose another.")
+
+    /// An object refers to itself before it is made.
+    public static let objectCycle = Code(
+      "objectCycle",
+      "The object needs itself to be made. Let its class conform to CyclicArchiveObject.")
+
+    /// The decoding of an object failed before, so it cannot be used.
+    public static let objectFailed = Code(
+      "objectFailed", "The object could not be decoded. See the error that was thrown first.")
+
     /// The encoder was used outside the call that it was made for.
     public static let encoderClosed = Code(
       "encoderClosed", "An encoder was used after its record was finished. Do not keep encoders.")

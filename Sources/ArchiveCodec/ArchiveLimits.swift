@@ -13,6 +13,9 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// The UTF-8 bytes of one key.
   public let keyByteCount: Int
 
+  /// The UTF-8 bytes of the name of a class.
+  static let classNameByteCount = 255
+
   /// How deep containers may be nested in one record.
   public let depth: Int
 
@@ -38,11 +41,21 @@ public struct ArchiveLimits: Hashable, Sendable {
   public init(
     recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128
   ) {
+    self.init(
+      recordByteCount: recordByteCount, stringByteCount: stringByteCount, depth: depth,
+      symbolCount: 1 << 16)
+  }
+
+  /// A test fills a symbol table sooner.
+  package init(
+    recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
+    symbolCount: Int
+  ) {
     self.recordByteCount = min(max(recordByteCount, 64), 1 << 24 - 1)
     self.stringByteCount = min(max(stringByteCount, 0), 1 << 24 - 1)
     self.depth = min(max(depth, 1), 128)
     keyByteCount = 1 << 10
-    symbolCount = 1 << 16
+    self.symbolCount = symbolCount
     symbolByteCount = 1 << 20
     footerByteCount = 1 << 20
   }

@@ -134,7 +134,6 @@ final class HostileContentTests: XCTestCase {
     XCTAssertEqual(try archive.record(2)?.decode(Int.self, forKey: "a"), 42)
   }
 
-  /// Study 60.
   func testEveryUnknownOddFrameIsRefusedAndEveryEvenOneSkipped() throws {
     for kind in 0...255 as ClosedRange<UInt8> where ![1, 3, 5, 7].contains(kind) {
       let extra = Self.frame(kind, [1, 2, 3])
@@ -147,7 +146,6 @@ final class HostileContentTests: XCTestCase {
     }
   }
 
-  /// Study 61.
   func testFramesOutOfPlaceAreRefused() {
     for length in [100, 1 << 20, 1 << 31, 1 << 32, 1 << 63, .max] as [UInt64] {
       assertRefused(.malformed, "length \(length)") {
@@ -168,7 +166,6 @@ final class HostileContentTests: XCTestCase {
     assertRefused(.malformed, "a byte after the footer") { $0.trailing = [0] }
   }
 
-  /// Study 38 and 61.
   func testEveryWrongLengthOfTheFooterIsRefused() {
     let right = Int(content().footerByteCount)
     for length in 0...content().content.count + 2 where length != right {
@@ -179,7 +176,6 @@ final class HostileContentTests: XCTestCase {
     }
   }
 
-  /// Study 62.
   func testAnIndexOutOfOrderIsRefused() {
     assertRefused(.malformed, "not sorted") { $0.changeIndex = { $0.reverse() } }
     assertRefused(.malformed, "twice") { $0.changeIndex = { $0[1] = $0[0] } }
@@ -190,7 +186,6 @@ final class HostileContentTests: XCTestCase {
     }
   }
 
-  /// Study 65 and 66.
   func testEveryWrongPlaceOfARecordIsRefused() {
     let largest = (offset: 1 << 40 - 1, byteCount: 1 << 24 - 1)
     for delta in Array(-20...60) + [largest.offset - 20] where delta != 0 {
@@ -210,7 +205,7 @@ final class HostileContentTests: XCTestCase {
     }
   }
 
-  /// Study 67 and 71: counts are compared, and nothing is allocated for them.
+  /// Counts are compared, and nothing is allocated for them.
   func testEveryNumberInTheFooterIsChecked() {
     let large: [UInt64] = [1 << 20, 1 << 31, 1 << 32, 1 << 40, 1 << 60, 1 << 63, .max]
     for number in [0, 1, 3] + large {
@@ -240,7 +235,6 @@ final class HostileContentTests: XCTestCase {
     assertRefused(.malformed, "schema") { $0.changeFooter = { $0.schema = 1 << 32 } }
   }
 
-  /// Study 72.
   func testACriticalFooterFieldIsRefusedAndAnotherKept() throws {
     for type in [0, 1, 0x7FFF] as [UInt64] {
       let field = Self.little(type, 2) + Self.little(3, 4) + [1, 2, 3]
@@ -268,7 +262,6 @@ final class HostileContentTests: XCTestCase {
     }
   }
 
-  /// Study 68.
   func testSymbolsOfAChangeContinueThoseBefore() throws {
     func change(_ symbols: [UInt8]) -> UncheckedArchive.Commit {
       self.change { content in
@@ -288,7 +281,7 @@ final class HostileContentTests: XCTestCase {
     }
   }
 
-  /// Study 68: one more than there may be, in one commit and in two.
+  /// One more than there may be, in one commit and in two.
   func testMoreSymbolsThanThereMayBeAreRefused() throws {
     func names(_ range: Range<Int>) -> [UInt8] {
       Self.varint(UInt64(range.count))
@@ -311,7 +304,6 @@ final class HostileContentTests: XCTestCase {
       archiveError { _ = try verified(snapshot(1 << 16), [change]) }?.code, .malformed)
   }
 
-  /// Study 73.
   func testARemovedRecordIsAbsentAndMayComeBack() throws {
     let removal = change { ($0.records, $0.removed) = ([], [1, 9]) }
     let again = change { $0.records = [(1, [0x91, 5, 1, 7])] }
@@ -323,7 +315,6 @@ final class HostileContentTests: XCTestCase {
     XCTAssertEqual(try back.recordIdentifiers(), [1, 2])
   }
 
-  /// Study 37, by somebody who has the key.
   func testAuthenticFlagsAndGenerationsThatAreWrongAreRefused() {
     func code(_ edit: (inout UncheckedArchive.Commit) -> Void) -> ArchiveError.Code? {
       var commit = change { _ in }

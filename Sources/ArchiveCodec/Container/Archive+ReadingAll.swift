@@ -4,7 +4,8 @@ extension Archive {
     /// The identifier that it was written with.
     public let identifier: UInt64
 
-    /// Its values, or why they cannot be used: `malformed` or `limitExceeded`.
+    /// Its values, or why they cannot be used: `malformed`,
+    /// `limitExceeded` or `unsupportedFeature`.
     public let content: Result<KeyedDecoder, ArchiveError>
   }
 
@@ -40,7 +41,7 @@ extension Archive {
       let content: Result<KeyedDecoder, ArchiveError>
       do throws(ArchiveError) {
         content = .success(try read().decoder(symbols: history.symbols, limits: limits))
-      } catch  where error.code == .malformed || error.code == .limitExceeded {
+      } catch  where [.malformed, .limitExceeded, .unsupportedFeature].contains(error.code) {
         content = .failure(error)
       }
       try visit(Record(identifier: identifier, content: content))

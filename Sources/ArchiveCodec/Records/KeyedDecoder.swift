@@ -6,9 +6,11 @@ public struct KeyedDecoder: Sendable {
   @usableFromInline let bytes: [UInt8]
   let symbols: SymbolTable
   let callLimit: Int
+  /// Where the objects of the record begin.
+  let objectsOffset: Int
   /// The fields by symbol, ascending.
-  private let fields: [RecordField]
-  private let inlineFields: [String: Int]
+  let fields: [RecordField]
+  let inlineFields: [String: Int]
 
   /// Opens the record whose map begins at the offset, after checking all of it.
   init(
@@ -21,10 +23,11 @@ public struct KeyedDecoder: Sendable {
     callLimit = EncodingSession.callLimit(limits)
     fields = validator.fields
     inlineFields = validator.inlineFields
+    objectsOffset = validator.objectsOffset
   }
 
   /// Opens a map that was checked with its record.
-  private init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
+  init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
     let bytes = record.bytes
     let span = bytes.span
@@ -43,6 +46,7 @@ public struct KeyedDecoder: Sendable {
     self.bytes = bytes
     symbols = record.symbols
     callLimit = record.callLimit
+    objectsOffset = record.objectsOffset
     self.fields = fields
     self.inlineFields = inlineFields
   }
@@ -116,6 +120,25 @@ public struct KeyedDecoder: Sendable {
     }
   }
 
+  /// Reads a name, nil if absent.
+  ///
+  /// - Parameter key: The key that the name was encoded with.
+  /// - Returns: The name, or nil.
+  /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
+  public func name(forKey key: String) throws(ArchiveError) -> String? {
+    try read(key) { value throws(ArchiveError) in
+      guard case .name(let name) = value.header.kind else { throw value.mismatch("name") }
+      return self.text(of: name)
+    }
+  }
+
+  func text(of name: ValueKey) -> String {
+    switch name {
+    case .symbol(let number): symbols.names[Int(number)]
+    case .inline(let range): bytes.span.text(range)
+    }
+  }
+
   /// Reads the identifier of the record that a reference names, nil if absent.
   ///
   /// - Parameter key: The key that the reference was encoded with.
@@ -138,7 +161,7 @@ public struct KeyedDecoder: Sendable {
     }
   }
 
-  private func read<Value>(
+  func read<Value>(
     _ key: String, _ convert: (ValueReader) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> Value? {
     guard let value = try reader(of: key) else { return nil }

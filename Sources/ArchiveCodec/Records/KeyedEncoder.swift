@@ -32,6 +32,19 @@ public final class KeyedEncoder {
     value.write(to: writer)
   }
 
+  /// Writes a string that many records repeat, such as the name of a kind.
+  ///
+  /// It takes a few bytes, however long it is, after it was written once. Names
+  /// fill the table that keys are in, so data from outside is no name.
+  ///
+  /// - Parameters:
+  ///   - name: At most 1 KiB of UTF-8; nil writes nothing.
+  ///   - key: At most 1 KiB of UTF-8.
+  public func encode(name: String?, forKey key: String) {
+    guard let name, begin(key) else { return }
+    writer.write(name: name)
+  }
+
   /// Writes a reference to another record of the archive, which may come later.
   ///
   /// - Parameters:

@@ -10,6 +10,12 @@ public final class RecordBuilder {
   /// The limits that the records keep.
   public let limits: ArchiveLimits
 
+  /// The classes whose objects records may hold; none by default.
+  public var classes: ArchiveClasses {
+    get { writer.objects.classes }
+    set { writer.objects.classes = newValue }
+  }
+
   private let writer: ValueWriter
   /// The frames of the records so far, but for those that the writer has.
   private var frames = RecordFrames()
@@ -76,6 +82,7 @@ public final class RecordBuilder {
     do {
       try body(encoder)
       encoder.close()
+      if writer.objects.count > 0 { try encoder.writeObjects() }
       try writer.closeFrame(from: start)
     } catch {
       encoder.abandon()

@@ -10,6 +10,12 @@ struct ValueHeader: Sendable {
     case array, map
     case packedArray(PackedElement)
     case recordReference(UInt64)
+    /// The number of an object of the same record.
+    case localReference(UInt64)
+    /// A type that a later version may know; it can be skipped.
+    case `extension`(UInt64)
+    /// A string that is written as a key is.
+    case name(ValueKey)
   }
 
   let kind: Kind
@@ -41,6 +47,9 @@ struct ValueHeader: Sendable {
     case .map: "map"
     case .packedArray: "packed array"
     case .recordReference: "record reference"
+    case .localReference: "object"
+    case .extension: "extension"
+    case .name: "name"
     }
   }
 }
@@ -100,6 +109,19 @@ extension ByteCursor {
     case ValueTag.recordReference:
       let record = try readVarint(bytes)
       return scalar(.recordReference(record))
+    case ValueTag.localReference:
+      let number = try readVarint(bytes)
+      return scalar(.localReference(number))
+    case ValueTag.extension:
+      let type = try readVarint(bytes)
+      guard type & 1 == 0 else {
+        throw ArchiveError(.unsupportedFeature, offset: start, subject: "extension \(type)")
+      }
+      return ValueHeader(.extension(type), try readRange(count: try readCount(bytes)))
+    case ValueTag.name:
+      let name = try readKey(bytes)
+      guard case .inline(let text) = name else { return scalar(.name(name)) }
+      return ValueHeader(.name(name), text)
     default: throw malformed(at: start)
     }
   }

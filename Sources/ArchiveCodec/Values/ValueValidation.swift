@@ -9,6 +9,11 @@ struct RecordValidator {
   private(set) var fields: [RecordField] = []
   /// Those whose keys are inline.
   private(set) var inlineFields: [String: Int] = [:]
+  /// Where the record's map ends and its objects begin.
+  private(set) var objectsOffset = 0
+  private var objectCount: UInt64 = 0
+  /// One more than the greatest number that a reference has.
+  private var referencedCount: UInt64 = 0
 
   private let symbols: SymbolTable
   private let limits: ArchiveLimits
@@ -50,9 +55,55 @@ struct RecordValidator {
         if current.isMap { try checkKey(bytes, symbolCount: symbolCount) }
         try checkValue(bytes)
       }
-      guard cursor.offset == current.end else { throw cursor.malformed(at: cursor.offset) }
-      guard let level = outer.popLast() else { return }
+      if outer.isEmpty {
+        if objectCount == 0 { objectsOffset = cursor.offset }
+        guard cursor.offset < current.end else { break }
+        try openObject(bytes, symbolCount: symbolCount)
+        continue
+      }
+      guard cursor.offset == current.end, let level = outer.popLast() else {
+        throw cursor.malformed(at: cursor.offset)
+      }
       current = level
+    }
+    guard referencedCount <= objectCount else {
+      throw ArchiveError(.malformed, offset: cursor.offset, subject: "object reference")
+    }
+  }
+
+  private mutating func openObject(
+    _ bytes: Span<UInt8>, symbolCount: Int
+  ) throws(ArchiveError) {
+    let start = cursor.offset
+    guard try cursor.readByte(bytes) == ValueTag.object else { throw cursor.malformed(at: start) }
+    let name = try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
+    try checkName(name, bytes, limit: ArchiveLimits.classNameByteCount, at: start)
+    guard try cursor.readVarint(bytes) <= UInt64(UInt32.max) else {
+      throw cursor.malformed(at: start)
+    }
+    objectCount += 1
+    let header = try cursor.readValueHeader(bytes)
+    guard header.kind == .map else { throw cursor.malformed(at: start) }
+    try open(header)
+  }
+
+  /// A name is inline only if it has no symbol.
+  private func checkName(
+    _ name: ValueKey, _ bytes: Span<UInt8>, limit: Int, at start: Int
+  ) throws(ArchiveError) {
+    let byteCount: Int
+    switch name {
+    case .symbol(let number):
+      guard Int(number) < symbols.names.count else { throw cursor.malformed(at: start) }
+      byteCount = symbols.names[Int(number)].utf8.count
+    case .inline(let range):
+      guard bytes.isUTF8(range), symbols.number(of: bytes.text(range)) == nil else {
+        throw cursor.malformed(at: start)
+      }
+      byteCount = range.count
+    }
+    guard byteCount <= limit else {
+      throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a name")
     }
   }
 
@@ -85,7 +136,7 @@ struct RecordValidator {
     guard case .symbol(let symbol) = key else { return try checkInlineKey(bytes, key, at: start) }
     guard Int(symbol) > current.lastSymbol else { throw cursor.malformed(at: start) }
     current.lastSymbol = Int(symbol)
-    if outer.count == 1 { fields.append(RecordField(symbol, at: cursor.offset)) }
+    if outer.count == 1, objectCount == 0 { fields.append(RecordField(symbol, at: cursor.offset)) }
   }
 
   private mutating func checkInlineKey(
@@ -115,7 +166,7 @@ struct RecordValidator {
         throw cursor.malformed(at: start)
       }
     }
-    if outer.count == 1 { inlineFields[name] = cursor.offset }
+    if outer.count == 1, objectCount == 0 { inlineFields[name] = cursor.offset }
   }
 
   /// The keys of the map, whose entries were checked so far.
@@ -155,6 +206,10 @@ struct RecordValidator {
       guard PackedIntegers(header.payload, element).narrowest(in: bytes) == element else {
         throw cursor.malformed(at: start)
       }
+    case .localReference(let number):
+      guard number < .max else { throw cursor.malformed(at: start) }
+      referencedCount = max(referencedCount, number + 1)
+    case .name(let name): try checkName(name, bytes, limit: limits.keyByteCount, at: start)
     default: break
     }
   }

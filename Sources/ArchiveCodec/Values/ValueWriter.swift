@@ -23,6 +23,8 @@ public final class ValueWriter {
   var depth: Int
   /// One more than the greatest symbol that was written.
   var symbolsUsed = 0
+  /// The objects of the record.
+  let objects = WrittenObjects()
 
   init(limits: ArchiveLimits, symbols: SymbolCollector, depth: Int = 0) {
     self.limits = limits
@@ -103,6 +105,22 @@ public final class ValueWriter {
   func writeReference(to record: UInt64) {
     output.writeByte(ValueTag.recordReference)
     output.writeVarint(record)
+  }
+
+  /// Writes a string as a symbol, if the archive has room for it.
+  func write(name: String) {
+    guard name.utf8.count <= limits.keyByteCount else {
+      fail(ArchiveError(.limitExceeded, subject: "bytes of a name"))
+      return writeNull()
+    }
+    output.writeByte(ValueTag.name)
+    writeNameKey(name)
+  }
+
+  func writeNameKey(_ name: String) {
+    guard let symbol = symbols.internName(name) else { return output.writeKey(inline: name) }
+    output.writeKey(symbol: symbol)
+    if symbolsUsed <= symbol { symbolsUsed = Int(symbol) + 1 }
   }
 
   func writePackedIntegers<Integer: FixedWidthInteger & Sendable>(_ values: [Integer]) {
