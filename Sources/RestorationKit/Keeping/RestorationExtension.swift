@@ -5,52 +5,38 @@ internal import Synchronization
 /// A restore has ended when ``StateKeeper/restore(into:)`` is through and every
 /// ``extend()`` has its ``complete()``. If the process ends before that, the
 /// restore counts as crashed; see ``StateKeeper/crashThreshold``.
-public final class RestorationExtension: Sendable {
-  private struct State {
-    var count: UInt64 = 0
-    /// Whether the restore itself runs.
-    var isRestoring = false
-    /// What to do when a restore has ended; nil when that was begun.
-    var close: Close?
-    var closingCount = 0
-    var waiting: [CheckedContinuation<Void, Never>] = []
-
-    var isOver: Bool { !isRestoring && count == 0 }
-
-    mutating func takeClose() -> Close? {
-      guard isOver, let close = close.take() else { return nil }
-      closingCount += 1
-      return close
-    }
-
-    mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
-      guard isOver, closingCount == 0 else { return [] }
-      defer { waiting = [] }
-      return waiting
-    }
-  }
-
+public actor RestorationExtension {
   typealias Close = @Sendable () async -> Void
 
-  private let state = Mutex(State())
+  /// Twice the number of extends without complete, and 1 more while the restore
+  /// itself runs.
+  private nonisolated let open = Atomic<UInt64>(0)
+  private static let restore: UInt64 = 1
+  private static let extend: UInt64 = 2
+
+  /// What to do when the restore has ended; nil when that was begun.
+  private var close: Close?
+  private var closingCount = 0
+  private var waiting: [CheckedContinuation<Void, Never>] = []
 
   init() {}
 
   /// Keeps the restore from ending until ``complete()`` is called once more.
-  public func extend() {
-    state.withLock { $0.count += 1 }
+  public nonisolated func extend() {
+    open.wrappingAdd(Self.extend, ordering: .acquiringAndReleasing)
   }
 
   /// Ends what one ``extend()`` announced; without one it does nothing.
-  public func complete() {
-    let close = state.withLock { state in
-      if state.count > 0 { state.count -= 1 }
-      return state.takeClose()
-    }
-    if let close {
-      Task { await run(close) }
-    } else {
-      resumeWaiting()
+  public nonisolated func complete() {
+    var seen = open.load(ordering: .acquiring)
+    while seen >= Self.extend {
+      let (isDone, found) = open.weakCompareExchange(
+        expected: seen, desired: seen - Self.extend, ordering: .acquiringAndReleasing)
+      guard !isDone else {
+        if seen == Self.extend { Task { await settle() } }
+        return
+      }
+      seen = found
     }
   }
 
@@ -59,39 +45,38 @@ public final class RestorationExtension: Sendable {
   ///
   /// Cancelling the task does not end the wait.
   public func ended() async {
-    await withCheckedContinuation { continuation in
-      state.withLock { $0.waiting.append(continuation) }
-      resumeWaiting()
-    }
+    await settle()
+    guard isUnderWay || closingCount > 0 else { return }
+    await withCheckedContinuation { waiting.append($0) }
   }
 
   /// Whether a restore has not ended.
-  var isUnderWay: Bool {
-    state.withLock { !$0.isOver }
+  nonisolated var isUnderWay: Bool {
+    open.load(ordering: .acquiring) > 0
   }
 
-  func beginRestore() {
-    state.withLock { $0.isRestoring = true }
+  nonisolated func beginRestore() {
+    open.bitwiseOr(Self.restore, ordering: .acquiringAndReleasing)
   }
 
   /// The restore is through; returns when it has ended, if nothing is announced.
   func endRestore(_ close: Close?) async {
-    let close = state.withLock { state in
-      state.isRestoring = false
-      // One that failed leaves alone what an earlier one is to close.
-      if let close { state.close = close }
-      return state.takeClose()
+    // One that found no state leaves alone what an earlier one is to close.
+    if let close { self.close = close }
+    open.bitwiseAnd(~Self.restore, ordering: .acquiringAndReleasing)
+    await settle()
+  }
+
+  /// Closes what has ended, and tells those who wait for it.
+  private func settle() async {
+    while !isUnderWay, let close = close.take() {
+      closingCount += 1
+      await close()
+      closingCount -= 1
     }
-    if let close { await run(close) } else { resumeWaiting() }
-  }
-
-  private func run(_ close: Close) async {
-    await close()
-    state.withLock { $0.closingCount -= 1 }
-    resumeWaiting()
-  }
-
-  private func resumeWaiting() {
-    for continuation in state.withLock({ $0.takeWaiting() }) { continuation.resume() }
+    guard !isUnderWay, closingCount == 0 else { return }
+    let ended = waiting
+    waiting = []
+    for continuation in ended { continuation.resume() }
   }
 }
