@@ -215,10 +215,14 @@ final class LaunchGuardTests: XCTestCase {
       let report = try await keeper.restore(into: [TestNode("a")])
       XCTAssertEqual(report.outcome, .restored)
     }
-    XCTAssertNotNil(launch.markerBytes)
+    let open = launch.disk
     keeper.completeStateRestoration()
     await keeper.restorationEnded()
     XCTAssertNil(launch.markerBytes)
+    // Had it crashed instead, it would be one launch.
+    launch.disk = open
+    let next = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(next.outcome, .restored)
   }
 }
 

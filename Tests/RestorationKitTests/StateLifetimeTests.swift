@@ -89,6 +89,20 @@ final class StateLifetimeTests: XCTestCase {
     XCTAssertNil(launch.storedBytes)
   }
 
+  func testAStateOfWhichSomethingIsUnreadableIsNotConsumed() async throws {
+    let key = try XCTUnwrap(try launch.keys.key(creating: true))
+    let builder = RecordBuilder()
+    try builder.append(record: 2) { $0.encodeReferences(to: [], forKey: "roots") }
+    try builder.append(record: 3) { $0.encode("no node", forKey: "value") }
+    _ = try Archive.write(
+      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+    let bytes = launch.storedBytes
+    let value = try await restore(consuming: true)
+    XCTAssertNil(value)
+    XCTAssertEqual(launch.disk, LaunchDisk(state: bytes))
+  }
+
   func testAForcedQuitDiscardsTheStateForTheNextLaunch() async throws {
     try await save()
     try await launch.keeper().discardState()

@@ -28,7 +28,7 @@ extension StateKeeper {
   /// `willEncodeRestorableState`. It is for one launch; whether that launch
   /// saves does not matter.
   public func ignoreSnapshotOnNextApplicationLaunch() {
-    if isWalking { ignoresSnapshot = true }
+    ignoresSnapshot = true
   }
 
   /// Whether a snapshot that the app took at the last save shows what a restore

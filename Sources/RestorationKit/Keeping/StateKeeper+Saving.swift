@@ -63,9 +63,7 @@ extension StateKeeper {
   private func preserve(
     _ roots: [any RestorableNode], with walk: PreservationWalk
   ) throws -> Bool {
-    isWalking = true
     ignoresSnapshot = false
-    defer { isWalking = false }
     guard try encodeApplication(walk) else { return false }
     try walk.walk(roots) { ignoresSnapshot }
     return true

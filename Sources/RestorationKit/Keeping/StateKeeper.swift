@@ -66,8 +66,7 @@ public final class StateKeeper {
   var lastStatus = Status.notRestoredYet
   /// Set by a restore that found the key locked, for the saves after it.
   var isLocked = false
-  /// Whether a save is calling the app now.
-  var isWalking = false
+  /// The wish of the app; every save starts without one.
   var ignoresSnapshot = false
 
   /// Creates a keeper of one state of an application.

@@ -51,8 +51,7 @@ extension PreservationWalk {
     // A tree that contains itself is walked once.
     var visited: Set<ObjectIdentifier> = []
     while let node = next, visited.insert(ObjectIdentifier(node)).inserted {
-      guard placed[ObjectIdentifier(node)] != nil, excluded[ObjectIdentifier(node)] == nil
-      else { return false }
+      guard placed[ObjectIdentifier(node)] != nil else { return false }
       next = node.restorationPresented ?? content(of: node)
     }
     return true
