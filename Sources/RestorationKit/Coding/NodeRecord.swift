@@ -12,6 +12,7 @@ struct NodeRecord: Sendable {
   static let firstNode: UInt64 = 3
 
   static let rootsKey = "roots"
+  static let snapshotKey = "snapshot"
   static let factsKey = "facts"
   static let nodeKey = "node"
   static let builtInKey = "builtIn"
@@ -20,7 +21,7 @@ struct NodeRecord: Sendable {
   /// All keys of the library, in the order in which they are encoded.
   static let keys =
     [
-      rootsKey, factsKey, nodeKey, builtInKey, stateKey, Key.kind, Key.identifier,
+      rootsKey, snapshotKey, factsKey, nodeKey, builtInKey, stateKey, Key.kind, Key.identifier,
       Key.siblingIndex, Key.className, Key.restoresItself, Key.restorationClass, Key.storyboard,
       Key.storyboardIdentifier, Key.views, Key.children, Key.presented, Key.referrer,
     ] + BuiltInState.keys

@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Brings a stored tree back: makes all objects, then decodes them.
 final class RestorationRun {
@@ -7,6 +12,7 @@ final class RestorationRun {
   let registry: ObjectRegistry
   let delegate: (any StateDelegate)?
   private let trace: ((RestorationTrace) -> Void)?
+  private let now: Date
   let restored = RestoredObjects()
 
   /// By the place of the stored element.
@@ -20,8 +26,9 @@ final class RestorationRun {
 
   init(
     _ tree: StoredTree, into roots: [any RestorableNode], registry: ObjectRegistry,
-    delegate: (any StateDelegate)?, trace: ((RestorationTrace) -> Void)? = nil
+    delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil
   ) {
+    self.now = now
     self.tree = tree
     self.roots = roots
     self.registry = registry
@@ -32,7 +39,7 @@ final class RestorationRun {
   /// The coder of the application's own values.
   func applicationCoder() -> StateDecoder {
     StateDecoder(
-      path: RestorationPath(), values: tree.applicationState, facts: tree.facts,
+      path: RestorationPath(), values: tree.applicationState, facts: tree.facts, now: now,
       restored: restored)
   }
 
@@ -88,7 +95,7 @@ final class RestorationRun {
     coders.reserveCapacity(tree.elements.count)
     outcomes.reserveCapacity(tree.elements.count)
     for stored in tree.elements {
-      let coder = StateDecoder(stored, facts: tree.facts, restored: restored)
+      let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
       coders.append(coder)
       switch find(stored, coder, lookup) {
       case .found(let object, let step): take(object, by: step, as: stored)
