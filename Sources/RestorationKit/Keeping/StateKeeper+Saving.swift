@@ -27,6 +27,7 @@ extension StateKeeper {
     let walk = PreservationWalk(registry: registry, trace: trace)
     do {
       guard try encodeApplication(walk) else {
+        registry.kept = nil
         var report = PreservationReport(.declined)
         report.setAside = try await file.decline(number: number)
         return report
