@@ -279,6 +279,34 @@ final class NewerVersionTests: XCTestCase {
     XCTAssertEqual(c.value, "top")
   }
 
+  func testWhatAContainerWouldHaveTakenInItsDecodingIsKeptWithIt() async throws {
+    let launch = Launch()
+    let pane = Screen("pane", "newer", [TestNode("child", value: "saved")])
+    _ = try await keeper(launch, version: 2).save([pane])
+
+    let older = try keeper(launch, version: 1)
+    let olderPane = Screen("pane")
+    let delegate = TestDelegate()
+    delegate.onNode = { path, _ in path.identifier == "child" ? TestNode("child") : nil }
+    older.delegate = delegate
+    let report = try await older.restore(into: [olderPane])
+    XCTAssertEqual(report.outcome(of: "pane/child"), .restored(by: .delegate))
+    XCTAssertEqual(report.entries.map(\.isAttached), [true, false])
+    let saved = try await older.save([olderPane])
+    XCTAssertEqual(saved.outcome(of: "pane/child"), .keptAsStored)
+
+    let child = TestNode("child")
+    let last = try await keeper(launch, version: 2).restore(into: [Screen("pane", nil, [child])])
+    XCTAssertEqual(last.problems, [])
+    XCTAssertEqual(child.value, "saved")
+
+    // A child that is there by then is saved, and not the one that was stored.
+    olderPane.restorationChildren = [TestNode("child", value: "shown")]
+    _ = try await older.save([olderPane])
+    _ = try await keeper(launch, version: 2).restore(into: [Screen("pane", nil, [child])])
+    XCTAssertEqual(child.value, "shown")
+  }
+
   func testWhatTakesThePathOfAKeptNodeReplacesIt() async throws {
     let launch = Launch()
     _ = try await keeper(launch, version: 2).save([Screen("a", "newer")])

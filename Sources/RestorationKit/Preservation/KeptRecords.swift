@@ -2,8 +2,8 @@
 /// as it was stored.
 ///
 /// The state of an object that is back is kept for as long as the object lives.
-/// An element that is not back is kept with all below it, for as long as the
-/// one above it lives. The next restore begins anew.
+/// An element that is not back because of that is kept with all below it, for as
+/// long as the one above it lives. The next restore begins anew.
 final class KeptRecords {
   /// An element that nobody provided, and all below it; parents come first.
   struct Unclaimed {
@@ -28,7 +28,8 @@ final class KeptRecords {
   /// - Parameters:
   ///   - elements: The elements as they were stored.
   ///   - unread: The places of those that are back without their state.
-  ///   - missing: The places of those that are not back and not left out on purpose.
+  ///   - missing: The places of those that are not back, or that nothing took,
+  ///     because a state could not be read.
   ///   - restored: What is back.
   init?(
     _ elements: [StoredTree.Element], unread: [Int], missing: Set<Int>,
@@ -43,7 +44,8 @@ final class KeptRecords {
     for (place, element) in elements.enumerated() {
       if let object = restored[element.record] {
         objects[element.record] = Reference(object: object)
-      } else if let group = element.parent.flatMap({ groupOfPlace[$0] }) {
+      }
+      if let group = element.parent.flatMap({ groupOfPlace[$0] }) {
         groups[group].elements.append(element)
         groupOfPlace[place] = group
       } else if missing.contains(place) {

@@ -52,10 +52,6 @@ final class RestorationRun {
       node.loadViewIfNeeded()
     }
     findViews()
-    registry.kept = KeptRecords(
-      tree.elements,
-      unread: outcomes.indices.filter { prepared[$0].isWithheld && outcomes[$0].isDecodable },
-      missing: unclaimed, restored: restored)
     decode()
     if let delegate {
       note(.layOutRestoredInterface)
@@ -74,7 +70,9 @@ final class RestorationRun {
       note(.applicationFinishedRestoringState, place)
       object.applicationFinishedRestoringState()
     }
-    report.entries = entries()
+    let unattached = unattachedRecords()
+    report.entries = entries(unattached)
+    registry.kept = kept(unattached)
     restored.forget()
     return report
   }
@@ -316,9 +314,23 @@ final class RestorationRun {
 
   // MARK: Report
 
-  private func entries() -> [RestorationReport.Entry] {
-    let unattached = unattachedRecords()
-    return zip(tree.elements, zip(prepared, outcomes)).map { stored, result in
+  /// What the saves that follow write back.
+  ///
+  /// What a container would have taken in its decoding, which could not be
+  /// called, is kept with it.
+  private func kept(_ unattached: Set<UInt64>) -> KeptRecords? {
+    let notTaken = tree.elements.indices.filter { place in
+      unattached.contains(tree.elements[place].record)
+        && tree.elements[place].parent.map { prepared[$0].isWithheld } == true
+    }
+    return KeptRecords(
+      tree.elements,
+      unread: outcomes.indices.filter { prepared[$0].isWithheld && outcomes[$0].isDecodable },
+      missing: unclaimed.union(notTaken), restored: restored)
+  }
+
+  private func entries(_ unattached: Set<UInt64>) -> [RestorationReport.Entry] {
+    zip(tree.elements, zip(prepared, outcomes)).map { stored, result in
       RestorationReport.Entry(
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
         outcome: result.1, isAttached: !unattached.contains(stored.record),
