@@ -11,6 +11,7 @@ package final class TestDelegate: @MainActor StateKeeperDelegate {
   package var onDidDecode: ((StateDecoder) throws -> Void)?
   package var onNode: ((RestorationPath, StateDecoder) throws -> (any RestorableNode)?)?
   package var onClassName: ((String) -> String?)?
+  package var onLayOut: (() -> Void)?
   private let trace: Trace
 
   package init(_ trace: Trace = Trace()) {
@@ -43,6 +44,12 @@ package final class TestDelegate: @MainActor StateKeeperDelegate {
   ) throws -> (any RestorableNode)? {
     trace.add("delegate \(path)")
     return try onNode?(path, coder)
+  }
+
+  package func layOutRestoredInterface() {
+    guard let onLayOut else { return }
+    trace.add("layOut")
+    onLayOut()
   }
 
   package func didDecodeRestorableState(with coder: StateDecoder) throws {

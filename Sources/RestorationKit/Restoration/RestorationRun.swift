@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Brings a stored tree back: makes all objects, then decodes them.
 final class RestorationRun {
@@ -7,6 +12,7 @@ final class RestorationRun {
   let registry: ObjectRegistry
   let delegate: (any StateDelegate)?
   private let trace: ((RestorationTrace) -> Void)?
+  private let now: Date
   let restored = RestoredObjects()
 
   /// By the place of the stored element, as all that follows.
@@ -21,11 +27,13 @@ final class RestorationRun {
   private var keptStacks: Set<Int> = []
   /// What is not back and is kept for the next save.
   private var unclaimed: Set<Int> = []
+  private var scopedObjects = ScopedObjects()
 
   init(
     _ tree: StoredTree, into roots: [any RestorableNode], registry: ObjectRegistry,
-    delegate: (any StateDelegate)?, trace: ((RestorationTrace) -> Void)? = nil
+    delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil
   ) {
+    self.now = now
     self.tree = tree
     self.roots = roots
     self.registry = registry
@@ -36,7 +44,7 @@ final class RestorationRun {
   /// The coder of the application's own values.
   func applicationCoder() -> StateDecoder {
     StateDecoder(
-      path: RestorationPath(), values: tree.applicationState, facts: tree.facts,
+      path: RestorationPath(), values: tree.applicationState, facts: tree.facts, now: now,
       restored: restored)
   }
 
@@ -97,7 +105,7 @@ final class RestorationRun {
     outcomes.reserveCapacity(tree.elements.count)
     for prepared in prepared {
       let stored = prepared.element
-      let coder = StateDecoder(stored, facts: tree.facts, restored: restored)
+      let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
       coders.append(coder)
       switch find(stored, coder, lookup) {
       case .found(let object, let step): take(object, by: step, as: stored)
@@ -216,11 +224,8 @@ final class RestorationRun {
   /// The object that was registered, with the parent that is back.
   private func registeredObject(for stored: StoredTree.Element) -> (any RestorableObject)? {
     let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
-    return registry.registeredObjects(named: stored.content.identifier).first { object in
-      guard let parent = object.restorationParent else { return scope == nil }
-      // A parent that is not restored itself scopes nothing.
-      return scope == nil ? !restored.contains(parent) : parent === scope
-    }
+    return scopedObjects.object(
+      stored.content.identifier, scope: scope, in: registry, isScope: restored.contains)
   }
 
   // MARK: Views
