@@ -199,9 +199,8 @@ final class MigrationTests: XCTestCase {
 
     let next = try launch.keeper()
     try next.register(
-      objectClass: Shared.self, version: 2,
-      migrations: [StateMigration(from: 1) { try $0.rename("old", to: "new") }]
-    ) { _, _ in Shared() }
+      stateOf: Shared.self, version: 2,
+      migrations: [StateMigration(from: 1) { try $0.rename("old", to: "new") }])
     let again = Shared()
     next.registerObject(again, restorationIdentifier: "shared")
     let report = try await next.restore(into: [TestNode("a")])

@@ -243,6 +243,40 @@ final class NewerVersionTests: XCTestCase {
     XCTAssertIdentical(back.friend, newDeep)
   }
 
+  func testAViewThatIsNotThereIsKeptBelowItsNode() async throws {
+    let launch = Launch()
+    let node = Screen("a", "node")
+    node.restorationViews = [Field("typed")]
+    let newer = try keeper(launch, version: 1)
+    try newer.register(
+      stateOf: Field.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+    _ = try await newer.save([node])
+
+    for views in [[], [Field("default")]] {
+      let older = try keeper(launch, version: 1)
+      try older.register(stateOf: Field.self)
+      let olderNode = Screen("a")
+      olderNode.restorationViews = views
+      let report = try await older.restore(into: [olderNode])
+      XCTAssertEqual(olderNode.value, "node")
+      XCTAssertEqual(
+        report.outcome(of: "a/field"),
+        .newerVersion(by: views.isEmpty ? nil : .existing, stored: 2, known: 1))
+      let saved = try await older.save([olderNode])
+      XCTAssertEqual(saved.outcome(of: "a/field"), .keptAsStored)
+      XCTAssertEqual(views.first?.value, views.isEmpty ? nil : "default")
+    }
+    let field = Field()
+    let back = Screen("a")
+    back.restorationViews = [field]
+    let last = try keeper(launch, version: 1)
+    try last.register(
+      stateOf: Field.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+    let report = try await last.restore(into: [back])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(field.value, "typed")
+  }
+
   func testARootThatIsNotBackIsKept() async throws {
     let launch = Launch()
     _ = try await keeper(launch, version: 2).save([Screen("window", "newer", [Screen("pane")])])

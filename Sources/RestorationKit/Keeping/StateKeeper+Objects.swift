@@ -58,4 +58,22 @@ extension StateKeeper {
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       makesItsObjects: true, factory: factory)
   }
+
+  /// Registers a class of views or objects that others make, to give its state
+  /// names and versions.
+  ///
+  /// - Parameters:
+  ///   - type: The class of the views or objects.
+  ///   - name: The name in archives; the type's own name if nil.
+  ///   - aliases: Names that it had in earlier versions.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
+  public func register(
+    stateOf type: any RestorableObject.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = []
+  ) throws(RestorationError) {
+    try registry.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations, factory: nil)
+  }
 }
