@@ -67,7 +67,7 @@ final class MapEntries {
     let bytes = record.span
     guard let value = try value(name, in: bytes) else { throw missing() }
     guard case .direct(let direct) = session.form(of: type) else {
-      return try session.decode(type, from: value)
+      return try session.decode(type, from: value, nil)
     }
     return try session.read(direct, as: type, from: value, in: bytes)
   }
