@@ -31,6 +31,13 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// An application or state name cannot be the name of a file.
     public static let invalidName = Code("invalidName")
 
+    /// Migrations do not lead from version to version up to the one they are
+    /// registered with, or the version is below 1.
+    public static let invalidMigrations = Code("invalidMigrations")
+
+    /// A migration used a key that has a value, or that belongs to the library.
+    public static let keyTaken = Code("keyTaken")
+
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
   }

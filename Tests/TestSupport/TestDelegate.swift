@@ -10,6 +10,7 @@ package final class TestDelegate: @MainActor StateKeeperDelegate {
   package var onWillEncode: ((StateEncoder) throws -> Void)?
   package var onDidDecode: ((StateDecoder) throws -> Void)?
   package var onNode: ((RestorationPath, StateDecoder) throws -> (any RestorableNode)?)?
+  package var onClassName: ((String) -> String?)?
   package var onLayOut: (() -> Void)?
   private let trace: Trace
 
@@ -32,6 +33,10 @@ package final class TestDelegate: @MainActor StateKeeperDelegate {
     trace.add("shouldRestore")
     onShouldRestore?(coder)
     return restores
+  }
+
+  package func currentClassName(forStored name: String) -> String? {
+    onClassName?(name)
   }
 
   package func node(

@@ -22,14 +22,17 @@ struct NodeRecord: Sendable {
   static let keys =
     [
       rootsKey, snapshotKey, factsKey, nodeKey, builtInKey, stateKey, Key.kind, Key.identifier,
-      Key.siblingIndex, Key.className, Key.restoresItself, Key.restorationClass, Key.storyboard,
+      Key.siblingIndex, Key.className, Key.version, Key.restoresItself, Key.restorationClass,
+      Key.storyboard,
       Key.storyboardIdentifier, Key.views, Key.children, Key.presented, Key.referrer,
     ] + BuiltInState.keys
 
   let kind: ElementKind
   let identifier: String
   let siblingIndex: Int
-  let className: String
+  var className: String
+  /// The version of the state; what is not written is 1.
+  var version = 1
   var restorationClassName: String?
   var storyboard: StoryboardReference?
   var views: [UInt64] = []
@@ -53,6 +56,7 @@ extension NodeRecord {
     static let identifier = "identifier"
     static let siblingIndex = "siblingIndex"
     static let className = "class"
+    static let version = "version"
     static let restoresItself = "restoresItself"
     static let restorationClass = "restorationClass"
     static let storyboard = "storyboard"
@@ -68,6 +72,7 @@ extension NodeRecord {
     encoder.encode(identifier, forKey: Key.identifier)
     if siblingIndex > 0 { encoder.encode(siblingIndex, forKey: Key.siblingIndex) }
     encoder.encode(name: className, forKey: Key.className)
+    if version != 1 { encoder.encode(version, forKey: Key.version) }
     // Most nodes are made by their own class; its name need not stand twice.
     if restorationClassName == className {
       encoder.encode(true, forKey: Key.restoresItself)
@@ -94,6 +99,10 @@ extension NodeRecord {
     identifier = try decoder.decode(forKey: Key.identifier)
     siblingIndex = try decoder.decodeIfPresent(forKey: Key.siblingIndex) ?? 0
     className = try Self.name(forKey: Key.className, in: decoder)
+    version = try decoder.decodeIfPresent(forKey: Key.version) ?? 1
+    guard version >= 1 else {
+      throw ArchiveError(.malformed, path: [Key.version], subject: "version")
+    }
     restorationClassName =
       try decoder.decodeIfPresent(Bool.self, forKey: Key.restoresItself) == true
       ? className : try decoder.name(forKey: Key.restorationClass)

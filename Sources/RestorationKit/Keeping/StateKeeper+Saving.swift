@@ -29,6 +29,7 @@ extension StateKeeper {
     let walk = PreservationWalk(registry: registry, trace: trace)
     do {
       guard try preserve(roots, with: walk) else {
+        registry.kept = nil
         var report = PreservationReport(.declined)
         report.setAside = try await file.decline(number: number)
         return report

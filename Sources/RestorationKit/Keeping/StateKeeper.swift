@@ -123,11 +123,16 @@ public final class StateKeeper {
   ///   - type: The type that makes nodes.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
-    _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = []
+    _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try registry.register(type, as: name, aliases: aliases) { try type.node(at: $0, coder: $1) }
+    try registry.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations
+    ) { try type.node(at: $0, coder: $1) }
   }
 
   /// Registers a class of nodes with what makes them.
@@ -145,16 +150,20 @@ public final class StateKeeper {
   ///   - type: The class of the nodes.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
   ///   - factory: Makes or finds the node of a path, or returns nil to leave it
   ///     out together with all below it. The keeper keeps it alive.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
     nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = [],
     restoration factory:
       @escaping (RestorationPath, StateDecoder) throws -> (any RestorableNode)?
   ) throws(RestorationError) {
     try registry.register(
-      type, as: name, aliases: aliases, makesItsObjects: true, factory: factory)
+      type, as: name, aliases: aliases, version: version, migrations: migrations,
+      makesItsObjects: true, factory: factory)
   }
 
   /// Registers a class of nodes that others make, to give it names.
@@ -163,11 +172,15 @@ public final class StateKeeper {
   ///   - type: The class of the nodes.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
-    nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = []
+    nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try registry.register(type, as: name, aliases: aliases, factory: nil)
+    try registry.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations, factory: nil)
   }
 
   /// Registers a storyboard, so that archives can name it.
@@ -185,6 +198,7 @@ public final class StateKeeper {
   /// - Throws: ``RestorationError`` with `archive`. No state is not an error.
   public func discardState() async throws(RestorationError) {
     walkCount += 1
+    registry.kept = nil
     do {
       try await file.discard(number: walkCount)
     } catch {

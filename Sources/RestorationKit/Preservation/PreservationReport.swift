@@ -28,6 +28,10 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// It is in the archive without state, because encoding threw.
     case savedWithoutState
 
+    /// It is in the archive with the state that was stored before, which this
+    /// version of the app cannot read.
+    case keptAsStored
+
     /// It has no identifier.
     case noIdentifier
 
@@ -153,6 +157,7 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     switch self {
     case .saved: "saved"
     case .savedWithoutState: "saved without its state"
+    case .keptAsStored: "saved with the state that was stored, which cannot be read here"
     case .noIdentifier: "left out, it has no restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"
     case .duplicate: "left out, another node has this path"

@@ -49,6 +49,15 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// It is back, but its decoding threw; the error is given.
     case decodeFailed(by: Step, String)
 
+    /// Its state was written by a newer version of its class, so nobody saw it;
+    /// saves write it back as it is. With a nil step the node is not back.
+    case newerVersion(by: Step?, stored: Int, known: Int)
+
+    /// The migration from a version threw the error, or there is none, so nobody
+    /// saw the state; saves write it back as it is. With a nil step the node is
+    /// not back.
+    case migrationFailed(by: Step?, from: Int, String)
+
     /// Another class than the saved one was provided; it is used as it is, and
     /// nothing was decoded.
     case classMismatch(by: Step, found: String)
@@ -111,6 +120,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// do so any more; it will not be saved again.
     public internal(set) var isAttached = true
 
+    /// The version that its state was stored with, if it was migrated.
+    public internal(set) var migratedFrom: Int?
+
     /// Writes all of it, and as `reason` the outcome in a sentence.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
@@ -119,6 +131,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
       try container.encode(className, forKey: .className)
       try container.encode(outcome, forKey: .outcome)
       try container.encode(isAttached, forKey: .isAttached)
+      try container.encodeIfPresent(migratedFrom, forKey: .migratedFrom)
       try encoder.encodeReason(reason)
     }
   }
@@ -215,9 +228,10 @@ extension RestorationReport.Entry: CustomStringConvertible {
 
   /// What happened to it, in a sentence.
   public var reason: String {
-    isAttached
-      ? outcome.description
-      : outcome.description
+    let what = outcome.description + (migratedFrom.map { "; migrated from version \($0)" } ?? "")
+    return isAttached
+      ? what
+      : what
         + "; but the node above it does not contain it, take it from coder.restoredChildren"
         + " or restoredPresented"
   }
@@ -228,6 +242,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
   var isDecodable: Bool {
     switch self {
     case .restored, .restoredWithoutState, .decodeFailed: true
+    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step != nil
     default: false
     }
   }
@@ -236,14 +251,15 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
   var step: RestorationReport.Step? {
     switch self {
     case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
+    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step
     default: nil
     }
   }
 
   var isBack: Bool {
     switch self {
-    case .restored, .restoredWithoutState, .decodeFailed, .classMismatch: true
-    default: false
+    case .classMismatch: true
+    default: isDecodable
     }
   }
 
@@ -255,6 +271,12 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "restored without state, as it was saved, \(step.description)"
     case .decodeFailed(let step, let error):
       "\(step.description), but its decoding threw: \(error)"
+    case .newerVersion(let step, let stored, let known):
+      "\(step?.description ?? "not back"), but its state has version \(stored), newer than"
+        + " \(known); nothing was decoded, and saves keep the state as it is stored"
+    case .migrationFailed(let step, let version, let error):
+      "\(step?.description ?? "not back"), but its migration from version \(version) failed:"
+        + " \(error); nothing was decoded, and saves keep the state as it is stored"
     case .classMismatch(let step, let found):
       "\(step.description), but as a \(found), so nothing was decoded"
     case .vetoed: "left out, its restoration class returned nil"

@@ -92,6 +92,15 @@ package actor StateFile {
     return .state(tree, usesSnapshot: usesSnapshot, window: windowCount)
   }
 
+  /// Reads and verifies what is stored, nil if nothing is; marks nothing.
+  func read() throws(ArchiveError) -> StoredTree? {
+    guard try storage.open() != nil else { return nil }
+    guard let archive = try Archive.open(storage, key: existingKey(), context: context) else {
+      return nil
+    }
+    return try StoredTree(reading: archive)
+  }
+
   /// Takes the mark away; with `consuming` also the state, if it is still the
   /// one that was restored and nothing of it was unreadable.
   func endRestore(window number: UInt64, consuming: Bool) {
