@@ -65,7 +65,10 @@ package class TestNode: @MainActor RestorableNode {
 }
 
 /// A subclass, which may stand for its superclass.
-package final class SpecialTestNode: TestNode {}
+package class SpecialTestNode: TestNode {}
+
+/// A subclass of the subclass.
+package final class MoreSpecialTestNode: SpecialTestNode {}
 
 /// A class that has nothing to do with ``TestNode``.
 @MainActor
