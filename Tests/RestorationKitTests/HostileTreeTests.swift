@@ -16,6 +16,7 @@ final class HostileTreeTests: XCTestCase {
     var views: [UInt64] = []
     var kind: String?
     var siblingIndex: Int?
+    var version: Int?
   }
 
   /// Seals node records, from record 3 on, in place of the saved state.
@@ -39,6 +40,7 @@ final class HostileTreeTests: XCTestCase {
           node.encodeReferences(to: record.views, forKey: "views")
           node.encode(name: record.kind, forKey: "kind")
           node.encode(record.siblingIndex, forKey: "siblingIndex")
+          node.encode(record.version, forKey: "version")
         }
         encoder.encodeContainer(forKey: "state") { _ in }
       }
@@ -150,5 +152,24 @@ final class HostileTreeTests: XCTestCase {
     XCTAssertEqual(report.entries.count, 8)
     XCTAssertEqual(report.outcome(of: "view"), .viewNotFound)
     XCTAssertEqual(report.entries.last?.className, "record 6")
+  }
+
+  func testVersionsBelowOneAreUnreadableAndTheGreatestIsKept() async throws {
+    for version in [0, -1, .min] as [Int] {
+      try store(roots: [3], [Record(version: version)])
+      let report = try await launch.keeper().restore()
+      XCTAssertEqual(
+        report.problems.map(\.path), [RestorationPath()], "version \(version)")
+    }
+    TestFactory.make = { _, _ in nil }
+    try store(roots: [3], [Record(children: [3, 4, 4], version: .max), Record(children: [3])])
+    for _ in 0..<2 {
+      let keeper = try launch.keeper()
+      let report = try await keeper.restore()
+      XCTAssertEqual(report.outcome(of: "x"), .newerVersion(by: nil, stored: .max, known: 1))
+      XCTAssertEqual(report.entries.count, 2)
+      let saved = try await keeper.save([])
+      XCTAssertEqual(saved.outcome(of: "x/x"), .keptAsStored)
+    }
   }
 }
