@@ -12,11 +12,14 @@ public struct KeyedDecoder: Sendable {
   let fields: [RecordField]
   let inlineFields: [String: Int]
 
-  /// Opens the record whose map begins at the offset, after checking all of it.
+  /// Opens the record whose map begins at the offset, after checking all of it;
+  /// takes memory for the fields that is not needed any more.
   init(
-    validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits
+    validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits,
+    reusing memory: consuming [RecordField] = []
   ) throws(ArchiveError) {
-    var validator = RecordValidator(bytes.span, from: offset, symbols: symbols, limits: limits)
+    var validator = RecordValidator(
+      bytes.span, from: offset, symbols: symbols, limits: limits, reusing: memory)
     try validator.validate(bytes.span)
     self.bytes = bytes
     self.symbols = symbols

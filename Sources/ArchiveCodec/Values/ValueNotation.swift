@@ -122,7 +122,7 @@ extension Archive {
   package func notation() throws(ArchiveError) -> [String] {
     var lines: [UInt64: String] = [:]
     try visitFrames { (identifier, read) throws(ArchiveError) in
-      let frame = try read()
+      let frame = try read([])
       _ = try frame.decoder(symbols: history.symbols, limits: limits)
       let notation = ValueNotation(bytes: frame.bytes, symbols: history.symbols)
       let (map, end) = try notation.value(at: frame.mapOffset)
