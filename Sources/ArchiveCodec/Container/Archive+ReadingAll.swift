@@ -70,17 +70,17 @@ extension Archive {
   ) throws(ArchiveError) {
     var memory = RecordMemory()
     try visitFrames { (identifier, read) throws(ArchiveError) in
-      let content: Result<KeyedDecoder, ArchiveError>
+      let record: Record
       do throws(ArchiveError) {
         let frame = try read(memory.takeBytes())
-        content = .success(
-          try frame.decoder(
-            symbols: history.symbols, limits: limits, reusing: memory.takeFields()))
+        let decoder = try frame.decoder(
+          symbols: history.symbols, limits: limits, reusing: memory.takeFields())
+        record = Record(identifier: identifier, content: .success(decoder))
       } catch  where [.malformed, .limitExceeded, .unsupportedFeature].contains(error.code) {
-        content = .failure(error)
+        record = Record(identifier: identifier, content: .failure(error))
       }
-      try visit(Record(identifier: identifier, content: content))
-      memory.put(content)
+      try visit(record)
+      memory.put(record)
     }
   }
 
@@ -124,8 +124,8 @@ private struct RecordMemory {
     return fields
   }
 
-  mutating func put(_ content: Result<KeyedDecoder, ArchiveError>) {
-    guard case .success(let decoder) = content else { return }
+  mutating func put(_ record: consuming Archive.Record) {
+    guard case .success(let decoder) = record.content else { return }
     bytes = decoder.bytes
     fields = decoder.fields
   }

@@ -82,10 +82,7 @@ struct CommitContent: Sendable {
     guard entry.frameRange.upperBound <= footer.symbols.lowerBound else {
       throw ArchiveError(.malformed, subject: "record \(entry.record)")
     }
-    let start = try window.load(entry.frameRange)
-    memory.removeAll(keepingCapacity: true)
-    memory += window.bytes[start..<start + entry.frameRange.count]
-    let bytes = memory
+    let bytes = try window.copy(of: entry.frameRange, reusing: memory)
     let span = bytes.span
     var frame = ByteCursor(span, from: 0, to: span.count)
     guard try frame.readByte(span) == FrameKind.record.rawValue,

@@ -23,4 +23,16 @@ struct ContentWindow {
     }
     return range.lowerBound - start
   }
+
+  /// The bytes of a range, in memory that is not needed any more.
+  mutating func copy(
+    of range: Range<Int>, reusing memory: consuming [UInt8]
+  ) throws(ArchiveError) -> [UInt8] {
+    let start = try load(range)
+    // What lies in several chunks was put together for this range alone.
+    guard bytes.count > range.count else { return bytes }
+    memory.removeAll(keepingCapacity: true)
+    memory += bytes[start..<start + range.count]
+    return memory
+  }
 }

@@ -130,7 +130,7 @@ public struct KeyedDecoder: Sendable {
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func name(forKey key: String) throws(ArchiveError) -> String? {
     try read(key) { value throws(ArchiveError) in
-      guard case .name(let name) = value.header.kind else { throw value.mismatch("name") }
+      guard let name = value.header.key else { throw value.mismatch("name") }
       return self.text(of: name)
     }
   }

@@ -129,6 +129,6 @@ extension Span<UInt8> {
   }
 
   func data(_ range: Range<Int>) -> Data {
-    unsafe extracting(range).withUnsafeBufferPointer { unsafe Data($0) }
+    unsafe extracting(range).withUnsafeBufferPointer { unsafe Data(buffer: $0) }
   }
 }

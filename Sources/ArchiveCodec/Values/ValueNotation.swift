@@ -25,7 +25,7 @@ struct ValueNotation {
       case .recordReference(let record): "record(\(record))"
       case .localReference(let number): "object(\(number))"
       case .extension(let type): "extension(\(type), \(hexadecimal(payload)))"
-      case .name(let name): "name(\(key(name)))"
+      case .name: "name(\(header.key.map(key) ?? ""))"
       case .packedArray(let element): "\(element)[\(packed(header.payload, element))]"
       case .array: "[\(try elements(header.payload).joined(separator: ", "))]"
       case .map: "{\(try entries(header.payload).joined(separator: ", "))}"

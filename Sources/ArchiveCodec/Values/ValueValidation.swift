@@ -216,7 +216,10 @@ struct RecordValidator {
     case .localReference(let number):
       guard number < .max else { throw cursor.malformed(at: start) }
       referencedCount = max(referencedCount, number + 1)
-    case .name(let name): try checkName(name, bytes, limit: limits.keyByteCount, at: start)
+    case .name:
+      if let name = header.key {
+        try checkName(name, bytes, limit: limits.keyByteCount, at: start)
+      }
     default: break
     }
   }
