@@ -3,7 +3,7 @@
 ///
 /// Most records lie in one chunk, and many lie in the same. They are read there,
 /// without an array and a look into the kept chunks for each (benchmark: open
-/// and decode keyed records, against ChaChaPoly + JSON).
+/// and decode keyed records).
 struct ContentWindow {
   private let reader: ContentReader
   private(set) var bytes: [UInt8] = []

@@ -209,8 +209,8 @@ struct RecordValidator {
       guard bytes.isUTF8(header.payload) else { throw cursor.malformed(at: start) }
     case .bytes where header.payload.count > limits.stringByteCount:
       throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a byte sequence")
-    case .packedArray(let element) where element != .float && element != .double:
-      guard PackedIntegers(header.payload, element).narrowest(in: bytes) == element else {
+    case .packedArray(let element):
+      guard PackedIntegers(header.payload, element).isNarrowest(in: bytes) else {
         throw cursor.malformed(at: start)
       }
     case .localReference(let number):
