@@ -190,6 +190,10 @@ extension ArchiveError {
       "keyMissing",
       "The key that opens this archive is not there. Put the key file back, or delete the archive.")
 
+    /// The key is there but cannot be had yet, because something is locked.
+    public static let keyLocked = Code(
+      "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
+
     /// The key file is not one, or was damaged.
     public static let keyDamaged = Code(
       "keyDamaged", "The key is damaged or is none. Restore it from a backup.")
@@ -235,6 +239,16 @@ extension ArchiveError {
     /// The encoder was used outside the call that it was made for.
     public static let encoderClosed = Code(
       "encoderClosed", "An encoder was used after its record was finished. Do not keep encoders.")
+  }
+}
+
+extension ArchiveError {
+  /// What a source of keys throws while the key is there but locked.
+  ///
+  /// - Parameter location: Where the key is, for a person to read.
+  /// - Returns: An error with the code `keyLocked`.
+  public static func keyLocked(at location: String? = nil) -> ArchiveError {
+    ArchiveError(.keyLocked, location: location)
   }
 }
 

@@ -50,6 +50,7 @@ final class PackedElementTests: XCTestCase {
     let record = try record()
     XCTAssertEqual(try record.decode([Level].self, forKey: "wide"), [.low, .high, .low])
     XCTAssertEqual(try record.decode([Int?].self, forKey: "wide"), [-1, 300, -1])
+    XCTAssertEqual(try record.decode([Level?].self, forKey: "wide"), [.low, .high, .low])
     XCTAssertEqual(try record.decode(Set<Int16?>.self, forKey: "narrow"), [1, -2])
     XCTAssertEqual(try record.decode([UInt64?].self, forKey: "unsigned"), [.max, 0])
     XCTAssertEqual(
@@ -64,6 +65,9 @@ final class PackedElementTests: XCTestCase {
     let record = try record()
     for key in record.keys {
       assertMismatch(record, [Fields].self, key)
+      // An Optional passes its decoder on to what it may be.
+      assertMismatch(record, [Fields?].self, key)
+      assertMismatch(record, [[Meters]?].self, key)
       assertMismatch(record, [[String: String?]].self, key)
       assertMismatch(record, [[Meters]].self, key)
       assertMismatch(record, [Set<Int?>].self, key)

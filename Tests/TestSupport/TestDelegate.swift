@@ -10,6 +10,7 @@ package final class TestDelegate: @MainActor StateKeeperDelegate {
   package var onWillEncode: ((StateEncoder) throws -> Void)?
   package var onDidDecode: ((StateDecoder) throws -> Void)?
   package var onNode: ((RestorationPath, StateDecoder) throws -> (any RestorableNode)?)?
+  package var onLayOut: (() -> Void)?
   private let trace: Trace
 
   package init(_ trace: Trace = Trace()) {
@@ -38,6 +39,12 @@ package final class TestDelegate: @MainActor StateKeeperDelegate {
   ) throws -> (any RestorableNode)? {
     trace.add("delegate \(path)")
     return try onNode?(path, coder)
+  }
+
+  package func layOutRestoredInterface() {
+    guard let onLayOut else { return }
+    trace.add("layOut")
+    onLayOut()
   }
 
   package func didDecodeRestorableState(with coder: StateDecoder) throws {

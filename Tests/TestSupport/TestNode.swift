@@ -22,6 +22,7 @@ package class TestNode: @MainActor RestorableNode {
   package var restorationIdentifier: String?
   package var restorationClass: (any NodeRestoration.Type)?
   package var restorationChildren: [any RestorableNode]
+  package var restorationViews: [any RestorableView] = []
   package var restorationPresented: (any RestorableNode)?
 
   /// Saved and restored under the key `value`.

@@ -36,15 +36,16 @@ final class DecodingSession {
   }
 
   func decodeRoot<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try decode(type, from: try reader(at: root))
+    try decode(type, from: try reader(at: root), nil)
   }
 
   func form<Value>(of type: Value.Type) -> CodableForm { forms[type] }
 
-  /// Decodes a value of any type, by its form; a packed element has its own
-  /// decoder.
+  /// Decodes a value of any type, by its form.
+  ///
+  /// A packed element has no header of its own, so its decoder is passed on.
   func decode<Value: Decodable>(
-    _ type: Value.Type, from reader: ValueReader, _ decoder: ValueDecoder? = nil
+    _ type: Value.Type, from reader: ValueReader, _ decoder: ValueDecoder?
   ) throws -> Value {
     switch forms[type] {
     case .direct(let direct):

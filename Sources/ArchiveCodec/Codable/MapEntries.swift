@@ -87,7 +87,7 @@ final class MapEntries {
       return try same(try session.read([String].self, from: value, in: bytes), as: type)
     }
     guard case .direct(let direct) = session.form(of: type) else {
-      return try session.decode(type, from: value)
+      return try session.decode(type, from: value, nil)
     }
     return try session.read(direct, as: type, from: value, in: bytes)
   }

@@ -59,7 +59,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
   }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try session.decode(type, from: try reader())
+    try session.decode(type, from: try reader(), self)
   }
 
   func decode(_ type: Int128.Type) throws -> Int128 {

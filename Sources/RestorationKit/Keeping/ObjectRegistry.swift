@@ -133,9 +133,8 @@ final class ObjectRegistry {
     registered.identifier(of: object)
   }
 
-  /// The registered objects with an identifier that are still alive.
-  func registeredObjects(named identifier: String) -> [any RestorableObject] {
-    registered.objects(named: identifier)
+  func registeredObjects(named identifier: String) -> RegisteredObjects.Named {
+    registered[identifier]
   }
 
   // MARK: Storyboards

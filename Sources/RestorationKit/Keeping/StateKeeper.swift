@@ -34,6 +34,26 @@ public final class StateKeeper {
   /// Whether a problem in a report is thrown as an error, for development.
   public var isStrict = false
 
+  /// How many restores in a row may begin and not end before the state is set
+  /// aside; less than 1 is as 1.
+  ///
+  /// The launch after that restores nothing, keeps the state under another name
+  /// and reports ``RestorationReport/Outcome/crashed(keptAt:)``. A process that
+  /// ends for any reason while it restores counts.
+  public var crashThreshold = 2
+
+  /// Whether the stored state is removed when it was restored.
+  ///
+  /// Otherwise it stays until the next save, so that a crash before that loses
+  /// nothing. A state of which something could not be read stays in any case.
+  public var consumesStateOnLaunch = false
+
+  /// Announces work of a restore from any thread.
+  ///
+  /// It does the same as ``extendStateRestoration()`` and
+  /// ``completeStateRestoration()``.
+  public let restorationExtension = RestorationExtension()
+
   let registry = ObjectRegistry()
   let file: StateFile
   let environment: ApplicationEnvironment
@@ -42,6 +62,12 @@ public final class StateKeeper {
   var walkCount: UInt64 = 0
   /// Set while a restore runs; saves wait for its end.
   var restoreUnderWay: RestoreUnderWay?
+  /// What the last restore left behind.
+  var lastStatus = Status.notRestoredYet
+  /// Set by a restore that found the key locked, for the saves after it.
+  var isLocked = false
+  /// The wish of the app; every save starts without one.
+  var ignoresSnapshot = false
 
   /// Creates a keeper of one state of an application.
   ///
@@ -72,14 +98,21 @@ public final class StateKeeper {
           "“\(name)” cannot name a state. Use up to 200 bytes without “/”, not beginning with “.”.")
       }
     }
+    guard !name.hasSuffix(Self.launchSuffix) else {
+      throw RestorationError(
+        .invalidName, "“\(name)” cannot name a state: “\(Self.launchSuffix)” is taken.")
+    }
     let store = store ?? FileStateStore(application: application)
     file = StateFile(
       storage: store.storage(named: name),
+      launches: store.launchStorage(ofStateNamed: name),
       keys: keys ?? FileKeyProvider(application: application),
       context: ArchiveContext([application, name]))
     self.environment = environment
     self.now = now
   }
+
+  private static let launchSuffix = ".launch"
 
   /// Registers a restoration class, so that archives can name it.
   ///
@@ -157,6 +190,8 @@ public final class StateKeeper {
     } catch {
       throw RestorationError(error)
     }
+    isLocked = false
+    if lastStatus == .locked { lastStatus = .notRestoredYet }
   }
 
   /// Why the delegate does not opt in; nil if it does, or if there is none.

@@ -15,6 +15,9 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
     /// A later save was written first, so this one was not needed.
     case superseded
+
+    /// The key is locked, or was at the last restore; what is stored is intact.
+    case locked
   }
 
   /// What happened to one node.
@@ -128,6 +131,7 @@ extension PreservationReport: CustomStringConvertible {
     case .declined:
       "Nothing saved: the save gate said no." + (setAside.map { " Kept \($0)." } ?? "")
     case .superseded: "Nothing saved: a later save was written first."
+    case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     }
   }
 }

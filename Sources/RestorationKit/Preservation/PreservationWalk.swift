@@ -90,7 +90,11 @@ final class PreservationWalk {
   }
 
   /// Visits the roots, all below them, and all that is referred to.
-  func walk(_ roots: [any RestorableNode]) throws {
+  ///
+  /// Whether the snapshot is ignored is asked when every node has been called.
+  func walk(
+    _ roots: [any RestorableNode], isSnapshotIgnored: () -> Bool
+  ) throws {
     for root in roots {
       if let visit = place(root, below: nil, RestorationPath(), .root(isDetached: false)) {
         stack.append(visit)
@@ -103,8 +107,10 @@ final class PreservationWalk {
       try follow(referrals[next])
       next += 1
     }
+    let snapshot = snapshotUse(roots, isIgnored: isSnapshotIgnored())
     try builder.append(record: NodeRecord.tree) { encoder in
       encoder.encodeReferences(to: self.roots, forKey: NodeRecord.rootsKey)
+      snapshot.encode(with: encoder)
     }
   }
 

@@ -13,6 +13,14 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
     /// The delegate lacks a gate or is gone, so nothing was restored.
     case notOptedIn(String)
+
+    /// The key is locked, so nothing was called; nothing is saved until a
+    /// restore succeeds.
+    case locked
+
+    /// The last restores did not end, so nothing was called; the state is kept
+    /// at the place.
+    case crashed(keptAt: String?)
   }
 
   /// Who provided a node.
@@ -124,6 +132,13 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// The error that the delegate's `didDecodeRestorableState` threw.
   public internal(set) var didDecodeFailure: String?
 
+  /// Whether a snapshot that was taken with the save shows what is back.
+  public internal(set) var usesSnapshot = false
+
+  /// Why a crash in this restore may not be counted, or the state is still
+  /// there though it was to be consumed.
+  public internal(set) var launchProblem: String?
+
   /// How long the caller was held up by making and decoding nodes.
   public internal(set) var walkDuration: Duration = .zero
 
@@ -187,6 +202,9 @@ extension RestorationReport: CustomStringConvertible {
     case .noArchive: "Nothing restored: there is no saved state."
     case .declined: "Nothing restored: the restore gate said no."
     case .notOptedIn(let reason): "Nothing restored: \(reason)"
+    case .locked: "Nothing restored: the key is locked."
+    case .crashed(let location):
+      "Nothing restored: the last restores crashed." + (location.map { " Kept \($0)." } ?? "")
     }
   }
 }

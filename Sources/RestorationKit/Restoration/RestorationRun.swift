@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Brings a stored tree back: makes all objects, then decodes them.
 final class RestorationRun {
@@ -7,6 +12,7 @@ final class RestorationRun {
   let registry: ObjectRegistry
   let delegate: (any StateDelegate)?
   private let trace: ((RestorationTrace) -> Void)?
+  private let now: Date
   let restored = RestoredObjects()
 
   /// By the place of the stored element.
@@ -16,11 +22,13 @@ final class RestorationRun {
   private var existing: [Int?: ExistingNodes] = [:]
   /// Stacks of which a node is not back; what lay on it is left out.
   private var cutStacks: Set<Int> = []
+  private var scopedObjects = ScopedObjects()
 
   init(
     _ tree: StoredTree, into roots: [any RestorableNode], registry: ObjectRegistry,
-    delegate: (any StateDelegate)?, trace: ((RestorationTrace) -> Void)? = nil
+    delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil
   ) {
+    self.now = now
     self.tree = tree
     self.roots = roots
     self.registry = registry
@@ -31,7 +39,7 @@ final class RestorationRun {
   /// The coder of the application's own values.
   func applicationCoder() -> StateDecoder {
     StateDecoder(
-      path: RestorationPath(), values: tree.applicationState, facts: tree.facts,
+      path: RestorationPath(), values: tree.applicationState, facts: tree.facts, now: now,
       restored: restored)
   }
 
@@ -87,7 +95,7 @@ final class RestorationRun {
     coders.reserveCapacity(tree.elements.count)
     outcomes.reserveCapacity(tree.elements.count)
     for stored in tree.elements {
-      let coder = StateDecoder(stored, facts: tree.facts, restored: restored)
+      let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
       coders.append(coder)
       switch find(stored, coder, lookup) {
       case .found(let object, let step): take(object, by: step, as: stored)
@@ -174,11 +182,8 @@ final class RestorationRun {
   /// The object that was registered, with the parent that is back.
   private func registeredObject(for stored: StoredTree.Element) -> (any RestorableObject)? {
     let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
-    return registry.registeredObjects(named: stored.content.identifier).first { object in
-      guard let parent = object.restorationParent else { return scope == nil }
-      // A parent that is not restored itself scopes nothing.
-      return scope == nil ? !restored.contains(parent) : parent === scope
-    }
+    return scopedObjects.object(
+      stored.content.identifier, scope: scope, in: registry, isScope: restored.contains)
   }
 
   // MARK: Views

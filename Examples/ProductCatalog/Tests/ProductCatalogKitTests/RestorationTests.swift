@@ -134,6 +134,24 @@ import XCTest
     XCTAssertEqual(launches.storedBytes, stored)
   }
 
+  func testAStateThatCrashedTwoLaunchesIsSaidAndKeptAside() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    _ = try await launches.run("down enter", on: fixture.catalog)
+    for _ in 1...2 {
+      // A restore that never ends.
+      let keeper = try launches.keeper(for: fixture.catalog)
+      keeper.extendStateRestoration()
+      _ = try await keeper.restore()
+    }
+    let after = try await launches.run(on: fixture.catalog)
+    XCTAssertEqual(after.report?.outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(
+      after.notice,
+      "Your screens are not back. Nothing was restored, because the last restores crashed."
+        + " The state is kept in memory 1.")
+  }
+
   func testAStateThatCannotBeReadIsSaidAndKeptAside() async throws {
     let fixture = try fixture()
     let launches = try Launches()
