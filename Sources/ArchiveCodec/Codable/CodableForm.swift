@@ -68,7 +68,7 @@ extension ReshapedDecodable {
 /// another name.
 ///
 /// A cast takes longer than reading a number, and an Optional of an unknown
-/// type as long (benchmark: Codable, decoded). So this has neither.
+/// type as long (benchmark: open and decode Codable nodes). So this has neither.
 ///
 /// - Throws: ``ArchiveError`` with `typeMismatch` if the types differ.
 @inline(__always)

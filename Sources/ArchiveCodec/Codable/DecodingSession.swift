@@ -129,6 +129,7 @@ final class DecodingSession {
 
   /// Runs one `init(from:)`; values that nest too deeply are refused here,
   /// before the call stack runs out.
+  @inline(__always)
   private func call<Value>(
     at reader: ValueReader, _ decoder: ValueDecoder?, _ body: (ValueDecoder) throws -> Value
   ) throws -> Value {

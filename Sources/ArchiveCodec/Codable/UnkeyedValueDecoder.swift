@@ -34,8 +34,10 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   }
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    let decoder = decoder
-    return try take(type) { session, element in try session.decode(type, from: element, decoder) }
+    let element = try next(type)
+    let value = try session.decode(type, from: element, decoder)
+    advance(past: element)
+    return value
   }
 
   mutating func decode(_ type: Int128.Type) throws -> Int128 {
@@ -72,6 +74,7 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   }
 
   /// Decodes the next element and goes past it, if that succeeds.
+  @inline(__always)
   private mutating func take<Value>(
     _ type: Any.Type, _ decode: (DecodingSession, ValueReader) throws -> Value
   ) throws -> Value {

@@ -25,7 +25,7 @@ extension ArchiveWriter {
       writer throws(ArchiveError) in
       var count = 0
       try archive.visitFrames { (record, read) throws(ArchiveError) in
-        let frame = try read()
+        let frame = try read([])
         count += 1
         try writer.append([frame.bytes], [frame.entry(record)])
       }

@@ -2,7 +2,7 @@
 ///
 /// The room for what comes before and after the sealed bytes is part of it, so
 /// that they are copied once on their way in and once on their way out
-/// (benchmark: encode and seal keyed records, against libsodium).
+/// (benchmark: encode and seal keyed records).
 struct ChunkFrame {
   /// The frame, once that it is sealed.
   private(set) var bytes: [UInt8] = []

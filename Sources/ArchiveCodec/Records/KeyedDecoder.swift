@@ -12,11 +12,14 @@ public struct KeyedDecoder: Sendable {
   let fields: [RecordField]
   let inlineFields: [String: Int]
 
-  /// Opens the record whose map begins at the offset, after checking all of it.
+  /// Opens the record whose map begins at the offset, after checking all of it;
+  /// takes memory for the fields that is not needed any more.
   init(
-    validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits
+    validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits,
+    reusing memory: consuming [RecordField] = []
   ) throws(ArchiveError) {
-    var validator = RecordValidator(bytes.span, from: offset, symbols: symbols, limits: limits)
+    var validator = RecordValidator(
+      bytes.span, from: offset, symbols: symbols, limits: limits, reusing: memory)
     try validator.validate(bytes.span)
     self.bytes = bytes
     self.symbols = symbols
@@ -127,7 +130,7 @@ public struct KeyedDecoder: Sendable {
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func name(forKey key: String) throws(ArchiveError) -> String? {
     try read(key) { value throws(ArchiveError) in
-      guard case .name(let name) = value.header.kind else { throw value.mismatch("name") }
+      guard let name = value.header.key else { throw value.mismatch("name") }
       return self.text(of: name)
     }
   }

@@ -2,7 +2,7 @@
 ///
 /// Blocks need not be moved when there are more of them. One array that grows
 /// is copied again and again, and each time the system clears the pages of the
-/// new place (benchmark: encode and seal keyed records, against libsodium).
+/// new place (benchmark: encode and seal keyed records).
 package struct RecordFrames: Sendable {
   /// No frame is in two blocks.
   package private(set) var blocks: [[UInt8]] = []

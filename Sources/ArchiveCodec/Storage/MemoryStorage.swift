@@ -144,7 +144,7 @@ private final class MemorySink: ArchiveSink {
   private(set) var bytes: [UInt8] = []
 
   // Growing step by step costs several copies of all bytes (benchmark: encode
-  // and seal keyed records, against libsodium).
+  // and seal keyed records).
   func reserve(byteCount: Int) {
     bytes.reserveCapacity(byteCount)
   }

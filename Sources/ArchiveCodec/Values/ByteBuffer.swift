@@ -3,7 +3,7 @@
 /// It is one block of memory that grows: room is reserved once for a value,
 /// and then stored to. It is a class, so that writers that share it need no
 /// exclusivity check for each byte. With an Array in a struct, records took
-/// ten times as long to build (benchmark: keyed records, built).
+/// ten times as long to build (benchmark: encode and seal keyed records).
 @safe final class ByteBuffer {
   /// Memory of `capacity` bytes, of which the first `count` are written.
   private var base: UnsafeMutableRawPointer

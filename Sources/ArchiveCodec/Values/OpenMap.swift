@@ -22,7 +22,7 @@ struct OpenMap {
   mutating func writeKey(_ key: String, to writer: ValueWriter) throws(ArchiveError) {
     // A name that is known was not too long when it came first.
     if let symbol = writer.symbols.guess(key) {
-      note(symbol, in: writer)
+      writeKey(symbol: symbol, to: writer)
     } else {
       try writeNewKey(key, to: writer)
     }
@@ -33,14 +33,15 @@ struct OpenMap {
     guard key.utf8.count <= writer.limits.keyByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a key")
     }
-    if let symbol = writer.symbols.intern(key) { return note(symbol, in: writer) }
+    if let symbol = writer.symbols.intern(key) { return writeKey(symbol: symbol, to: writer) }
     writer.output.writeKey(inline: key)
     isInOrder = false
     count += 1
   }
 
+  /// Writes a key that has a symbol.
   @inline(__always)
-  private mutating func note(_ symbol: UInt32, in writer: ValueWriter) {
+  mutating func writeKey(symbol: UInt32, to writer: ValueWriter) {
     writer.output.writeKey(symbol: symbol)
     if lastSymbol >= symbol { isInOrder = false }
     lastSymbol = Int(symbol)

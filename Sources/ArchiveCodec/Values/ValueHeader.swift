@@ -14,8 +14,8 @@ struct ValueHeader: Sendable {
     case localReference(UInt64)
     /// A type that a later version may know; it can be skipped.
     case `extension`(UInt64)
-    /// A string that is written as a key is.
-    case name(ValueKey)
+    /// A string that is written as a key is: the payload, if it has no symbol.
+    case name(symbol: UInt32?)
   }
 
   let kind: Kind
@@ -28,6 +28,12 @@ struct ValueHeader: Sendable {
     self.kind = kind
     self.payload = payload
     self.count = count
+  }
+
+  /// The key that a name is written as; nil for other values.
+  var key: ValueKey? {
+    guard case .name(let symbol) = kind else { return nil }
+    return symbol.map(ValueKey.symbol) ?? .inline(payload)
   }
 
   /// Names the kind in an error, without the value.
@@ -120,8 +126,10 @@ extension ByteCursor {
       return ValueHeader(.extension(type), try readRange(count: try readCount(bytes)))
     case ValueTag.name:
       let name = try readKey(bytes)
-      guard case .inline(let text) = name else { return scalar(.name(name)) }
-      return ValueHeader(.name(name), text)
+      switch name {
+      case .symbol(let symbol): return scalar(.name(symbol: symbol))
+      case .inline(let text): return ValueHeader(.name(symbol: nil), text)
+      }
     default: throw malformed(at: start)
     }
   }

@@ -25,7 +25,7 @@ struct ValueNotation {
       case .recordReference(let record): "record(\(record))"
       case .localReference(let number): "object(\(number))"
       case .extension(let type): "extension(\(type), \(hexadecimal(payload)))"
-      case .name(let name): "name(\(key(name)))"
+      case .name: "name(\(header.key.map(key) ?? ""))"
       case .packedArray(let element): "\(element)[\(packed(header.payload, element))]"
       case .array: "[\(try elements(header.payload).joined(separator: ", "))]"
       case .map: "{\(try entries(header.payload).joined(separator: ", "))}"
@@ -122,7 +122,7 @@ extension Archive {
   package func notation() throws(ArchiveError) -> [String] {
     var lines: [UInt64: String] = [:]
     try visitFrames { (identifier, read) throws(ArchiveError) in
-      let frame = try read()
+      let frame = try read([])
       _ = try frame.decoder(symbols: history.symbols, limits: limits)
       let notation = ValueNotation(bytes: frame.bytes, symbols: history.symbols)
       let (map, end) = try notation.value(at: frame.mapOffset)

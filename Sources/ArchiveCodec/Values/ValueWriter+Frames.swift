@@ -1,6 +1,6 @@
 extension ValueWriter {
   // Not inlined, because the caller would then count references to all that
-  // these touch (benchmark: encode and seal keyed records, against libsodium).
+  // these touch (benchmark: encode and seal keyed records).
 
   /// Begins the frame of a record; returns the place before it.
   @inline(never)
