@@ -92,7 +92,8 @@ struct ValueCopy {
           next: payload.lowerBound, end: payload.upperBound))
     case .recordReference(let record):
       if let record = reference(record) { writer.writeReference(to: record) }
-    case .name(let name): writer.write(name: source.text(of: name))
+    case .name:
+      if let name = header.key { writer.write(name: source.text(of: name)) }
     case .localReference:
       throw ArchiveError(.unsupportedFeature, subject: "copying an object of a record")
     default: writer.output.write(bytes[start..<payload.upperBound])
