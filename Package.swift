@@ -41,6 +41,7 @@ let package = Package(
       resources: [.copy("Vectors")], swiftSettings: testSettings),
     .testTarget(
       name: "RestorationKitTests", dependencies: ["ArchiveCodec", "RestorationKit", "TestSupport"],
+      exclude: ["StoredStates"],
       swiftSettings: testSettings),
   ],
   swiftLanguageModes: [.v6]

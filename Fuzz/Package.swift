@@ -18,7 +18,7 @@ let package = Package(
     .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
     .target(name: "FuzzTargets", dependencies: ["ArchiveCodec"], swiftSettings: settings),
   ]
-    + ["FuzzOpen", "FuzzContent", "FuzzValues", "FuzzJournal"].map { name in
+    + ["FuzzOpen", "FuzzContent", "FuzzValues", "FuzzCodable", "FuzzJournal"].map { name in
       .executableTarget(name: name, dependencies: ["FuzzTargets"], swiftSettings: settings)
     },
   swiftLanguageModes: [.v6]

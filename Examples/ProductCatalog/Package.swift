@@ -37,8 +37,14 @@ let package = Package(
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
       swiftSettings: settings),
-    // These run the built program, so it is a dependency although nothing of it is imported.
-    .testTarget(name: "CatalogProcessTests", dependencies: ["catalog"], swiftSettings: settings),
+    .executableTarget(
+      name: "crashing-app",
+      dependencies: [.product(name: "RestorationKit", package: "RestorationKit")],
+      path: "Tests/CrashingApp", swiftSettings: settings),
+    // These run built programs, which are dependencies although nothing of them is imported.
+    .testTarget(
+      name: "CatalogProcessTests", dependencies: ["catalog", "crashing-app"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -190,6 +190,10 @@ extension ArchiveError {
       "keyMissing",
       "The key that opens this archive is not there. Put the key file back, or delete the archive.")
 
+    /// The key is there but cannot be had yet, because something is locked.
+    public static let keyLocked = Code(
+      "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
+
     /// The key file is not one, or was damaged.
     public static let keyDamaged = Code(
       "keyDamaged", "The key is damaged or is none. Restore it from a backup.")
@@ -203,9 +207,48 @@ extension ArchiveError {
     public static let cryptographyUnavailable = Code(
       "cryptographyUnavailable", "libsodium could not start. Check its installation.")
 
+    /// A class is not registered under the name that is stored, or that an
+    /// object to be stored has.
+    public static let classNotRegistered = Code(
+      "classNotRegistered",
+      "The class is not registered. Register it, or its new name with the old one as an alias.")
+
+    /// The stored class may not be where it is.
+    public static let classRefused = Code(
+      "classRefused",
+      "Another class is stored here. Decode it as that one, or register it as a substitute.")
+
+    /// The object was written by a newer version of its class.
+    public static let classTooNew = Code(
+      "classTooNew",
+      "A newer version of the class wrote this. Update the app that reads it.")
+
+    /// A name was registered for two classes, or is none.
+    public static let classNameTaken = Code(
+      "classNameTaken", "The class cannot be registered under this name. Choose another.")
+
+    /// An object refers to itself before it is made.
+    public static let objectCycle = Code(
+      "objectCycle",
+      "The object needs itself to be made. Let its class conform to CyclicArchiveObject.")
+
+    /// The decoding of an object failed before, so it cannot be used.
+    public static let objectFailed = Code(
+      "objectFailed", "The object could not be decoded. See the error that was thrown first.")
+
     /// The encoder was used outside the call that it was made for.
     public static let encoderClosed = Code(
       "encoderClosed", "An encoder was used after its record was finished. Do not keep encoders.")
+  }
+}
+
+extension ArchiveError {
+  /// What a source of keys throws while the key is there but locked.
+  ///
+  /// - Parameter location: Where the key is, for a person to read.
+  /// - Returns: An error with the code `keyLocked`.
+  public static func keyLocked(at location: String? = nil) -> ArchiveError {
+    ArchiveError(.keyLocked, location: location)
   }
 }
 

@@ -1,7 +1,8 @@
 /// The sizes that an archive may have; the same for writing and for reading.
 ///
 /// Each is checked before memory is taken for what it limits, and a value over
-/// it is an ``ArchiveError`` with the code `limitExceeded`.
+/// it is an ``ArchiveError`` with the code `limitExceeded`. So is a value whose
+/// decoding would take more memory than 64 MiB and four times its record.
 public struct ArchiveLimits: Hashable, Sendable {
   /// The bytes of one record; at most 16 MiB − 1, which the format can address.
   public let recordByteCount: Int
@@ -11,6 +12,9 @@ public struct ArchiveLimits: Hashable, Sendable {
 
   /// The UTF-8 bytes of one key.
   public let keyByteCount: Int
+
+  /// The UTF-8 bytes of the name of a class.
+  static let classNameByteCount = 255
 
   /// How deep containers may be nested in one record.
   public let depth: Int
@@ -24,6 +28,10 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// The bytes of the footer.
   public let footerByteCount: Int
 
+  /// The bytes of memory that decoding one value may take: so many, and four
+  /// times those of its record.
+  static let decodedByteCount = 1 << 26
+
   /// Creates limits; each is at most what the format allows.
   ///
   /// - Parameters:
@@ -33,11 +41,21 @@ public struct ArchiveLimits: Hashable, Sendable {
   public init(
     recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128
   ) {
+    self.init(
+      recordByteCount: recordByteCount, stringByteCount: stringByteCount, depth: depth,
+      symbolCount: 1 << 16)
+  }
+
+  /// A test fills a symbol table sooner.
+  package init(
+    recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
+    symbolCount: Int
+  ) {
     self.recordByteCount = min(max(recordByteCount, 64), 1 << 24 - 1)
     self.stringByteCount = min(max(stringByteCount, 0), 1 << 24 - 1)
     self.depth = min(max(depth, 1), 128)
     keyByteCount = 1 << 10
-    symbolCount = 1 << 16
+    self.symbolCount = symbolCount
     symbolByteCount = 1 << 20
     footerByteCount = 1 << 20
   }

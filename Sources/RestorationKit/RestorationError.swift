@@ -34,6 +34,16 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A value is no property list value, so user info cannot hold it.
     public static let unsupportedValue = Code("unsupportedValue")
 
+    /// Migrations do not lead from version to version up to the one they are
+    /// registered with, or the version is below 1.
+    public static let invalidMigrations = Code("invalidMigrations")
+
+    /// A migration used a key that has a value, or that belongs to the library.
+    public static let keyTaken = Code("keyTaken")
+
+    /// A scene's configuration has another role than its session, or there is none.
+    public static let noConfiguration = Code("noConfiguration")
+
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
   }

@@ -305,6 +305,25 @@ final class CodableErrorTests: XCTestCase {
     XCTAssertEqual(try record.decode([String: [Path?]].self, forKey: "bag")["a"]?.count, 2)
   }
 
+  func testEveryKeyAndPassphraseOfTheOneCallOpens() throws {
+    let archives = try TestArchives()
+    let bytes = try ArchiveEncoder().encode(
+      ["a": [1]], slots: [.key(archives.key), try .cheap("first"), try .cheap("second")],
+      context: archives.context)
+    func decoded(_ credential: ArchiveCredential) throws -> [String: [Int]] {
+      try ArchiveDecoder().decode(from: bytes, with: credential, context: archives.context)
+    }
+    XCTAssertEqual(try decoded(.key(archives.key)), ["a": [1]])
+    XCTAssertEqual(try decoded(.passphrase(try Passphrase("first"))), ["a": [1]])
+    XCTAssertEqual(try decoded(.passphrase(try Passphrase("second"))), ["a": [1]])
+    XCTAssertEqual(
+      archiveError { _ = try decoded(.passphrase(try Passphrase("third"))) }?.code,
+      .wrongPassphrase)
+    XCTAssertEqual(
+      archiveError { _ = try ArchiveEncoder().encode(1, slots: [], context: archives.context) }?
+        .code, .lastSlot)
+  }
+
   func testTheOneCallSaysWhyBytesDoNotOpen() throws {
     let archives = try TestArchives()
     let bytes = try ArchiveEncoder().encode(1, key: archives.key, context: archives.context)

@@ -151,7 +151,7 @@ final class CodableHostileTests: XCTestCase {
     }
     let batch = try builder.finish()
     // The frame: kind, length in two bytes, identifier.
-    let map = Array(batch.frames[11...])
+    let map = Array(batch.frames.blocks[0][11...])
     var opened = 0
     for _ in 0..<300 {
       let maps = (1...20 as ClosedRange<UInt64>).map { identifier in

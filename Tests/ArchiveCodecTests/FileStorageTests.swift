@@ -41,6 +41,19 @@ final class FileStorageTests: XCTestCase {
     XCTAssertEqual(try directory.names(), ["state.rka"])
   }
 
+  func testAStorageThatIsNotDurableKeepsReplacesAndRemovesAllTheSame() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"), isDurable: false)
+    for text in ["old", "new"] {
+      try write(text, to: storage)
+      XCTAssertEqual(try read(storage), text)
+      XCTAssertEqual(try mode(storage.path), 0o600)
+    }
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+    try storage.remove()
+    XCTAssertNil(try storage.open())
+  }
+
   func testNothingStoredIsNil() throws {
     let directory = try TemporaryDirectory()
     XCTAssertNil(try FileStorage(path: directory.child("none")).open())

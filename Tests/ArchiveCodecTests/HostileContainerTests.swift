@@ -108,7 +108,7 @@ final class HostileContainerTests: XCTestCase {
     XCTAssertEqual(try read(sample.bytes, .strict), sample.states[2])
   }
 
-  /// Study 27, 28, also in the header: every other value of one byte there is.
+  /// Every other value of one byte there is.
   func testEveryByteSetToZeroOrAllOnesIsRefused() throws {
     let archives = try archives.get()
     let storage = MemoryStorage()
@@ -135,7 +135,7 @@ final class HostileContainerTests: XCTestCase {
     }
   }
 
-  /// Study 33: a length that reaches past the end looks like a torn change.
+  /// A length that reaches past the end looks like a torn change.
   func testEveryWrongLengthOfAChunkIsRefused() throws {
     let sample = try sample()
     let full: UInt32 = 1 << 14 + 16
@@ -159,7 +159,6 @@ final class HostileContainerTests: XCTestCase {
     }
   }
 
-  /// Study 32.
   func testTheFinalBitOfEveryChunkIsChecked() throws {
     let sample = try sample()
     for (number, commit) in sample.commits.enumerated() {
@@ -171,7 +170,6 @@ final class HostileContainerTests: XCTestCase {
     }
   }
 
-  /// Study 31.
   func testAChangeWithoutItsLastChunkIsRefused() throws {
     let sample = try sample()
     let commit = sample.commits[1]
@@ -185,7 +183,6 @@ final class HostileContainerTests: XCTestCase {
     assertFault(in: 1, sample, changed, "the last chunk dropped")
   }
 
-  /// Study 37 to 39.
   func testEveryFieldOfATrailerIsChecked() throws {
     let sample = try sample()
     for (number, commit) in sample.commits.enumerated() {
@@ -209,7 +206,6 @@ final class HostileContainerTests: XCTestCase {
     }
   }
 
-  /// Study 37.
   func testEveryFieldOfACommitHeaderIsChecked() throws {
     let sample = try sample()
     for (number, commit) in sample.commits.enumerated() {
@@ -230,7 +226,7 @@ final class HostileContainerTests: XCTestCase {
 // MARK: - Files that change or are none
 
 extension HostileContainerTests {
-  /// Study 45: a file that is not what it was when its size was asked for.
+  /// A file that is not what it was when its size was asked for.
   private struct ChangingFile: ArchiveFile {
     let byteCount: Int
     let bytes: [UInt8]
@@ -290,7 +286,6 @@ extension HostileContainerTests {
     }
   }
 
-  /// Study 47.
   func testASparseFileOfATebibyteIsRefusedAtOnce() throws {
     let archives = try archives.get()
     let sample = try sample()
@@ -311,7 +306,6 @@ extension HostileContainerTests {
     XCTAssertEqual(archiveError { _ = try open(.recover) }?.code, .notAnArchive)
   }
 
-  /// Study 47.
   func testAFileOfProcIsNoArchive() throws {
     let archives = try archives.get()
     guard FileManager.default.fileExists(atPath: "/proc/self/status") else {
@@ -325,7 +319,6 @@ extension HostileContainerTests {
       }?.code, .truncated)
   }
 
-  /// Study 47.
   func testAHardLinkIsReadAndReplacedAlone() throws {
     let archives = try archives.get()
     let sample = try sample()

@@ -70,4 +70,11 @@ final class VectorTests: XCTestCase {
     let inner = try references.container(forKey: "map")?.container(forKey: "map")
     XCTAssertEqual(try inner?.decode(Int.self, forKey: "one"), 1)
   }
+
+  func testTheGoldenCodableValuesComeBackAsTheTypesTheyWere() throws {
+    guard case .archive(let archive) = try VectorFile.named("golden-codable").open(.strict) else {
+      return XCTFail("golden-codable does not open")
+    }
+    try GoldenCodable.check(try XCTUnwrap(try archive.record(1)))
+  }
 }

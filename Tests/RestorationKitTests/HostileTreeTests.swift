@@ -13,6 +13,10 @@ final class HostileTreeTests: XCTestCase {
     var children: [UInt64] = []
     var presented: UInt64?
     var referrer: UInt64?
+    var views: [UInt64] = []
+    var kind: String?
+    var siblingIndex: Int?
+    var version: Int?
   }
 
   /// Seals node records, from record 3 on, in place of the saved state.
@@ -24,8 +28,8 @@ final class HostileTreeTests: XCTestCase {
       try builder.append(record: UInt64(place) + 3) { encoder in
         encoder.encodeContainer(forKey: "node") { node in
           node.encode(record.identifier, forKey: "identifier")
-          node.encode("TestNode", forKey: "class")
-          node.encode("TestFactory", forKey: "restorationClass")
+          node.encode(name: "TestNode", forKey: "class")
+          node.encode(name: "TestFactory", forKey: "restorationClass")
           node.encodeReferences(to: record.children, forKey: "children")
           if let presented = record.presented {
             node.encodeReference(to: presented, forKey: "presented")
@@ -33,6 +37,10 @@ final class HostileTreeTests: XCTestCase {
           if let referrer = record.referrer {
             node.encodeReference(to: referrer, forKey: "referrer")
           }
+          node.encodeReferences(to: record.views, forKey: "views")
+          node.encode(name: record.kind, forKey: "kind")
+          node.encode(record.siblingIndex, forKey: "siblingIndex")
+          node.encode(record.version, forKey: "version")
         }
         encoder.encodeContainer(forKey: "state") { _ in }
       }
@@ -124,5 +132,44 @@ final class HostileTreeTests: XCTestCase {
     XCTAssertEqual(made, [])
     XCTAssertEqual(report.outcome, .restored)
     XCTAssertEqual(report.entries, [])
+  }
+
+  func testViewsAndObjectsInStrangePlacesAreReported() async throws {
+    try store(
+      roots: [3, 4, 5, 6],
+      [
+        Record(identifier: "a", children: [7, 8], views: [9]),
+        Record(identifier: "view", kind: "view"),
+        Record(identifier: "object", children: [10], kind: "object"),
+        Record(identifier: "odd", kind: "application"),
+        Record(identifier: "object", kind: "object"),
+        Record(identifier: "index", siblingIndex: -1),
+        Record(identifier: "node"),
+        Record(identifier: "below"),
+      ])
+    let (made, report) = try await restore()
+    XCTAssertEqual(made, ["a", "a/node", "a/object", "a/index", "object", "object/below"])
+    XCTAssertEqual(report.entries.count, 8)
+    XCTAssertEqual(report.outcome(of: "view"), .viewNotFound)
+    XCTAssertEqual(report.entries.last?.className, "record 6")
+  }
+
+  func testVersionsBelowOneAreUnreadableAndTheGreatestIsKept() async throws {
+    for version in [0, -1, .min] as [Int] {
+      try store(roots: [3], [Record(version: version)])
+      let report = try await launch.keeper().restore()
+      XCTAssertEqual(
+        report.problems.map(\.path), [RestorationPath()], "version \(version)")
+    }
+    TestFactory.make = { _, _ in nil }
+    try store(roots: [3], [Record(children: [3, 4, 4], version: .max), Record(children: [3])])
+    for _ in 0..<2 {
+      let keeper = try launch.keeper()
+      let report = try await keeper.restore()
+      XCTAssertEqual(report.outcome(of: "x"), .newerVersion(by: nil, stored: .max, known: 1))
+      XCTAssertEqual(report.entries.count, 2)
+      let saved = try await keeper.save([])
+      XCTAssertEqual(saved.outcome(of: "x/x"), .keptAsStored)
+    }
   }
 }

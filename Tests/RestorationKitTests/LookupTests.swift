@@ -267,6 +267,24 @@ final class LookupTests: XCTestCase {
     XCTAssertEqual(special.value, "saved")
   }
 
+  func testANodeOfASubclassOfASubclassIsDecoded() async throws {
+    try await save(nodeWithClass())
+    let special = MoreSpecialTestNode("a")
+    TestFactory.make = { _, _ in special }
+    _ = try await launch.keeper().restore(into: [TestNode("root")])
+    XCTAssertEqual(special.value, "saved")
+  }
+
+  func testAnIdentifierThatIsComputedIsReadWhenItIsNeeded() async throws {
+    let saved = ComputedNode("late", value: "x")
+    _ = try await launch.keeper().save([saved])
+    let back = ComputedNode("early", value: nil)
+    let keeper = try launch.keeper()
+    back.name = "late"
+    _ = try await keeper.restore(into: [back])
+    XCTAssertEqual(back.value, "x")
+  }
+
   func testANodeWithoutIdentifierOfItsOwnIsSavedAgainUnderTheOneItWasRestoredUnder() async throws {
     try await save(nodeWithClass())
     let made = TestNode(nil)
@@ -396,5 +414,26 @@ final class LookupTests: XCTestCase {
     XCTAssertThrowsError(try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")) {
       XCTAssertEqual(($0 as? RestorationError)?.code, .nameTaken)
     }
+  }
+}
+
+/// Its identifier is never set, only computed.
+@MainActor
+private final class ComputedNode: @MainActor RestorableNode {
+  var name: String
+  var value: String?
+
+  init(_ name: String, value: String?) {
+    (self.name, self.value) = (name, value)
+  }
+
+  var restorationIdentifier: String? { name.lowercased() }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(value, forKey: "value")
+  }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    value = try coder.decodeIfPresent(forKey: "value")
   }
 }

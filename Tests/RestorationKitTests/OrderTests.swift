@@ -102,6 +102,7 @@ final class OrderTests: XCTestCase {
       if let record = try? decoder.reference(forKey: key) { return "\(key)→\(record)" }
       if let records = try? decoder.references(forKey: key) { return "\(key)→\(records)" }
       if let text = try? decoder.decode(String.self, forKey: key) { return "\(key)=\(text)" }
+      if let name = try? decoder.name(forKey: key) { return "\(key)=\(name)" }
       return "\(key)=\(try decoder.decode(Date.self, forKey: key))"
     }.joined(separator: " ")
   }

@@ -29,7 +29,9 @@ final class SavingTests: XCTestCase {
 
   func testAnOlderWalkIsNotWrittenOverANewerOne() async throws {
     let storage = MemoryStorage()
-    let file = StateFile(storage: storage, keys: launch.keys, context: ArchiveContext(["a"]))
+    let file = StateFile(
+      storage: storage, launches: MemoryStorage(), keys: launch.keys,
+      context: ArchiveContext(["a"]))
     let records = try RecordBuilder().finish()
     let newer = try await file.write(records, number: 2)
     XCTAssertEqual(newer?.summary.version.generation, 1)

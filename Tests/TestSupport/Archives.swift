@@ -17,6 +17,17 @@ package struct TestArchives {
     return try bytes(sealing: builder.finish())
   }
 
+  /// An archive of two records in one chunk.
+  package func small() throws -> [UInt8] {
+    try bytes { builder in
+      try builder.append(record: 1) { encoder in
+        encoder.encode("text in progress", forKey: "text")
+        encoder.encode(17, forKey: "cursor")
+      }
+      try builder.append(record: 2) { $0.encodeReference(to: 1, forKey: "parent") }
+    }
+  }
+
   package func bytes(sealing records: RecordBatch) throws -> [UInt8] {
     let storage = MemoryStorage()
     _ = try Archive.write(records, to: storage, key: key, context: context)

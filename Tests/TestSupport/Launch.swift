@@ -20,7 +20,7 @@ package final class Launch {
   package func keeper(delegate: (any StateDelegate)? = nil) throws -> StateKeeper {
     let keeper = try StateKeeper(
       application: Self.application, store: store, keys: keys,
-      environment: environment, now: { [unowned self] in now })
+      environment: environment, now: { [self] in now })
     try keeper.register(TestFactory.self)
     keeper.delegate = delegate
     return keeper

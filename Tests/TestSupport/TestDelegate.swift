@@ -10,6 +10,8 @@ package final class TestDelegate: @MainActor StateKeeperDelegate {
   package var onWillEncode: ((StateEncoder) throws -> Void)?
   package var onDidDecode: ((StateDecoder) throws -> Void)?
   package var onNode: ((RestorationPath, StateDecoder) throws -> (any RestorableNode)?)?
+  package var onClassName: ((String) -> String?)?
+  package var onLayOut: (() -> Void)?
   private let trace: Trace
 
   package init(_ trace: Trace = Trace()) {
@@ -33,11 +35,21 @@ package final class TestDelegate: @MainActor StateKeeperDelegate {
     return restores
   }
 
+  package func currentClassName(forStored name: String) -> String? {
+    onClassName?(name)
+  }
+
   package func node(
     at path: RestorationPath, coder: StateDecoder
   ) throws -> (any RestorableNode)? {
     trace.add("delegate \(path)")
     return try onNode?(path, coder)
+  }
+
+  package func layOutRestoredInterface() {
+    guard let onLayOut else { return }
+    trace.add("layOut")
+    onLayOut()
   }
 
   package func didDecodeRestorableState(with coder: StateDecoder) throws {

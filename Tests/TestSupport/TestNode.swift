@@ -22,6 +22,7 @@ package class TestNode: @MainActor RestorableNode {
   package var restorationIdentifier: String?
   package var restorationClass: (any NodeRestoration.Type)?
   package var restorationChildren: [any RestorableNode]
+  package var restorationViews: [any RestorableView] = []
   package var restorationPresented: (any RestorableNode)?
 
   /// Saved and restored under the key `value`.
@@ -64,7 +65,10 @@ package class TestNode: @MainActor RestorableNode {
 }
 
 /// A subclass, which may stand for its superclass.
-package final class SpecialTestNode: TestNode {}
+package class SpecialTestNode: TestNode {}
+
+/// A subclass of the subclass.
+package final class MoreSpecialTestNode: SpecialTestNode {}
 
 /// A class that has nothing to do with ``TestNode``.
 @MainActor

@@ -27,7 +27,9 @@ package final class KeyedCatalog {
 
   /// Opens the archive and decodes every product.
   package func readAll() throws -> [Product] {
-    try open().readAll().map { try Product(from: try $0.content.get()) }
+    var products: [Product] = []
+    try open().forEachRecord { products.append(try Product(from: try $0.content.get())) }
+    return products
   }
 
   /// Opens the archive and decodes one product.

@@ -8,16 +8,15 @@ import ArchiveCodec
 /// what its trailer says of the footer (two bytes each), then the contents.
 enum ContentTarget {
   static func run(_ input: [UInt8]) throws(Finding) {
-    guard var contents = contents(input) else { return }
-    let storage = MemoryStorage()
+    guard let commits = commits(input) else { return }
+    let bytes: [UInt8]
     do {
-      try Archive.write(
-        unchecked: contents.removeFirst(), journal: contents.map(UncheckedChange.init),
-        to: storage, key: FuzzArchive.key, context: FuzzArchive.context, random: FuzzArchive.stuck)
+      bytes = try UncheckedArchive(commits).sealed(
+        key: FuzzArchive.key, context: FuzzArchive.context, random: FuzzArchive.stuck)
     } catch {
       throw Finding("not sealed: \(error)")
     }
-    guard let archive = try opened(storage) else { return }
+    guard let archive = try opened(MemoryStorage(bytes)) else { return }
     try readsTheSameInEveryWay(archive)
   }
 
@@ -61,7 +60,7 @@ enum ContentTarget {
     try promise(verified == isWellFormed, "verifying and reading disagree")
   }
 
-  private static func contents(_ input: [UInt8]) -> [UncheckedContent]? {
+  private static func commits(_ input: [UInt8]) -> [UncheckedArchive.Commit]? {
     guard let first = input.first else { return nil }
     let count = Int(first & 3) + 1
     var words: [Int] = []
@@ -73,9 +72,17 @@ enum ContentTarget {
     return (0..<count).map { place in
       let content = place == count - 1 ? rest : rest.prefix(words[place])
       rest = rest.dropFirst(content.count)
-      return UncheckedContent(
-        Array(content), footerByteCount: UInt32(words[count - 1 + place]))
+      return commit(
+        number: place, Array(content), footerByteCount: words[count - 1 + place])
     }
+  }
+
+  /// The first commit is the snapshot, the others are changes.
+  private static func commit(
+    number: Int, _ content: [UInt8], footerByteCount: Int
+  ) -> UncheckedArchive.Commit {
+    UncheckedArchive.Commit(
+      flags: number == 0 ? 1 : 2, content: content, footerByteCount: footerByteCount)
   }
 
   // MARK: - Seeds
@@ -92,17 +99,17 @@ enum ContentTarget {
   /// A map whose only key is the first symbol.
   private static func map(_ value: UInt8) -> [UInt8] { [0x91, 5, 1, value] }
 
-  private static func input(_ contents: [UncheckedContent]) -> [UInt8] {
+  private static func input(_ contents: [UncheckedArchive.Commit]) -> [UInt8] {
     let words =
-      contents.dropLast().map { UInt64($0.bytes.count) }
+      contents.dropLast().map { UInt64($0.content.count) }
       + contents.map { UInt64($0.footerByteCount) }
     return [UInt8(contents.count - 1)] + words.flatMap { ModelValue.little($0, count: 2) }
-      + contents.flatMap(\.bytes)
+      + contents.flatMap(\.content)
   }
 
   private static func content(
     records: [UInt64: [UInt8]], removed: [UInt64], symbols: [String], padding: Int = 0
-  ) -> UncheckedContent {
+  ) -> UncheckedArchive.Commit {
     func frame(_ kind: UInt8, _ payload: [UInt8]) -> [UInt8] {
       [kind] + ModelValue.varint(UInt64(payload.count)) + payload
     }
@@ -135,6 +142,7 @@ enum ContentTarget {
       0, entries.count, byteCount, tableStart, table.count, bytes.count - index.count, index.count,
     ]
     let footer = frame(7, numbers.flatMap { ModelValue.varint(UInt64($0)) })
-    return UncheckedContent(bytes + footer, footerByteCount: UInt32(footer.count))
+    // An input says nothing of the flags.
+    return commit(number: 0, bytes + footer, footerByteCount: footer.count)
   }
 }

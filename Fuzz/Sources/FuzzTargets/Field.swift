@@ -30,6 +30,16 @@ struct Field {
       try equal(expected.map { Float(bitPattern: $0) }, value, { $0.map(\.bitPattern) })
     case .packedDoubles(let expected):
       try equal(expected.map { Double(bitPattern: $0) }, value, { $0.map(\.bitPattern) })
+    case .object, .extension:
+      try promise(decoder.contains(key), "no value")
+    case .name(let expected):
+      if case .inline(let bytes) = expected {
+        try promise(
+          (try? decoder.name(forKey: key)) == String(decoding: bytes, as: UTF8.self),
+          "another name")
+      } else {
+        try promise((try? decoder.name(forKey: key)) ?? nil != nil, "no name")
+      }
     case .reference(let expected):
       try promise((try? decoder.reference(forKey: key)) == expected, "another reference")
     case .array: try checkArray(value)

@@ -1,7 +1,7 @@
 /// What is fuzzed: each target takes any bytes and must neither trap nor find
 /// that the codec breaks a promise.
 package enum FuzzTarget: String, CaseIterable {
-  case open, content, values, journal
+  case open, content, values, codable, journal
 
   /// Runs one input.
   package func run(_ input: [UInt8]) throws(Finding) {
@@ -9,6 +9,7 @@ package enum FuzzTarget: String, CaseIterable {
     case .open: try OpenTarget.run(input)
     case .content: try ContentTarget.run(input)
     case .values: try ValuesTarget.run(input)
+    case .codable: try CodableTarget.run(input)
     case .journal: try JournalTarget.run(input)
     }
   }
@@ -20,6 +21,7 @@ package enum FuzzTarget: String, CaseIterable {
       case .open: try FuzzArchive.all.map(\.bytes)
       case .content: ContentTarget.seeds
       case .values: try ValuesTarget.seeds
+      case .codable: try CodableTarget.seeds
       case .journal: JournalTarget.seeds
       }
     }

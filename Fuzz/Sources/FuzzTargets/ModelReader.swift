@@ -59,6 +59,9 @@ struct ModelReader {
     case 0xAD: .map(try entries(try varint(), depth: depth))
     case 0xAE: try packed()
     case 0xAF: .reference(try varint())
+    case 0xB1: .object(try varint())
+    case 0xB2: .extension(try varint(), Array(try take(try varint())))
+    case 0xB3: .name(try key())
     default: throw NotAValue()
     }
   }
@@ -86,13 +89,16 @@ struct ModelReader {
     var reader = try inner(count, depth: depth)
     var entries: [ModelValue.Entry] = []
     for _ in 0..<count {
-      let number = try reader.varint()
-      let key: ModelValue.Key =
-        number & 1 == 0 ? .symbol(number >> 1) : .inline(Array(try reader.take(number >> 1)))
+      let key = try reader.key()
       entries.append(ModelValue.Entry(key: key, value: try reader.value(depth: depth + 1)))
     }
     guard reader.isAtEnd else { throw NotAValue() }
     return entries
+  }
+
+  mutating func key() throws(NotAValue) -> ModelValue.Key {
+    let number = try varint()
+    return number & 1 == 0 ? .symbol(number >> 1) : .inline(Array(try take(number >> 1)))
   }
 
   private mutating func inner(_ count: UInt64, depth: Int) throws(NotAValue) -> ModelReader {

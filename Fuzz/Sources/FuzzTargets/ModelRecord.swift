@@ -7,8 +7,11 @@ struct ModelRecord {
   init?(_ map: [UInt8], symbols: [UInt8]) {
     guard let names = Self.names(symbols) else { return nil }
     var reader = ModelReader(map[...])
-    guard let value = try? reader.value(), reader.isAtEnd, case .map(let root) = value,
-      value.encoded == map, Self.isAllowed(value, names),
+    guard let value = try? reader.value(), case .map(let root) = value,
+      let objects = try? ModelObject.all(&reader),
+      value.encoded + objects.flatMap(\.encoded) == map,
+      Self.isAllowed(value, names, objects.count),
+      objects.allSatisfy({ $0.isAllowed(names, objects.count) }),
       Set(root.compactMap { $0.key.inlineName }).count
         == root.count(where: { $0.key.inlineName != nil })
     else { return nil }
@@ -40,13 +43,28 @@ struct ModelRecord {
     return names
   }
 
-  private static func isAllowed(_ value: ModelValue, _ names: [String]) -> Bool {
+  static func isAllowed(_ value: ModelValue, _ names: [String], _ objectCount: Int) -> Bool {
     switch value {
+    case .object(let number): number < UInt64(objectCount)
+    case .extension(let type, _): type.isMultiple(of: 2)
+    case .name(let name): isAllowed(name, names, limit: 1024)
     case .string(let text), .url(let text): String(validating: text, as: UTF8.self) != nil
-    case .array(let elements): elements.allSatisfy { isAllowed($0, names) }
+    case .array(let elements): elements.allSatisfy { isAllowed($0, names, objectCount) }
     case .map(let entries):
-      areAllowed(entries.map(\.key), names) && entries.allSatisfy { isAllowed($0.value, names) }
+      areAllowed(entries.map(\.key), names)
+        && entries.allSatisfy { isAllowed($0.value, names, objectCount) }
     default: true
+    }
+  }
+
+  /// A name is written out only if it has no symbol.
+  static func isAllowed(_ name: ModelValue.Key, _ names: [String], limit: Int) -> Bool {
+    switch name {
+    case .symbol(let number):
+      number < UInt64(names.count) && names[Int(number)].utf8.count <= limit
+    case .inline(let bytes):
+      bytes.count <= limit
+        && String(validating: bytes, as: UTF8.self).map { !names.contains($0) } ?? false
     }
   }
 

@@ -20,6 +20,9 @@ indirect enum ModelValue: Hashable {
   case packedFloats([UInt32])
   case packedDoubles([UInt64])
   case reference(UInt64)
+  case object(UInt64)
+  case `extension`(UInt64, [UInt8])
+  case name(Key)
 
   struct Entry: Hashable {
     let key: Key
@@ -71,6 +74,10 @@ extension ModelValue {
       Self.packed(6, values.flatMap { Self.little(UInt64($0), count: 4) })
     case .packedDoubles(let values): Self.packed(7, values.flatMap { Self.little($0, count: 8) })
     case .reference(let record): [0xAF] + Self.varint(record)
+    case .object(let number): [0xB1] + Self.varint(number)
+    case .extension(let type, let bytes):
+      [0xB2] + Self.varint(type) + Self.varint(UInt64(bytes.count)) + bytes
+    case .name(let name): [0xB3] + name.encoded
     }
   }
 
@@ -108,11 +115,14 @@ extension ModelValue {
 }
 
 extension ModelValue.Entry {
-  fileprivate var encoded: [UInt8] {
-    switch key {
-    case .symbol(let number): ModelValue.varint(number << 1) + value.encoded
-    case .inline(let name):
-      ModelValue.varint(UInt64(name.count) << 1 | 1) + name + value.encoded
+  fileprivate var encoded: [UInt8] { key.encoded + value.encoded }
+}
+
+extension ModelValue.Key {
+  var encoded: [UInt8] {
+    switch self {
+    case .symbol(let number): ModelValue.varint(number << 1)
+    case .inline(let name): ModelValue.varint(UInt64(name.count) << 1 | 1) + name
     }
   }
 }

@@ -9,22 +9,29 @@ import Foundation
 /// it again gives the same bytes.
 enum ValuesTarget {
   static func run(_ input: [UInt8]) throws(Finding) {
-    guard let first = input.first else { return }
-    let symbols = Array(input.dropFirst().prefix(Int(first)))
-    let map = Array(input.dropFirst(1 + symbols.count))
+    guard let (symbols, map) = parts(input) else { return }
     let model = ModelRecord(map, symbols: symbols)
     do {
       let decoder = try KeyedDecoder(unsealed: map, symbols: symbols)
       guard let model else { throw Finding("accepted against the specification") }
+      try FuzzObject.decodeAll(of: decoder)
       try check(decoder, model.root, model, isRoot: true)
     } catch let finding as Finding {
       throw finding
     } catch let error as ArchiveError {
-      try promise([.malformed, .limitExceeded].contains(error.code), "refused as \(error)")
+      try promise(
+        [.malformed, .limitExceeded, .unsupportedFeature].contains(error.code),
+        "refused as \(error)")
       try promise(model == nil, "refused against the specification: \(error)")
     } catch {
       throw Finding("threw \(error)")
     }
+  }
+
+  static func parts(_ input: [UInt8]) -> (symbols: [UInt8], map: [UInt8])? {
+    guard let first = input.first else { return nil }
+    let symbols = Array(input.dropFirst().prefix(Int(first)))
+    return (symbols, Array(input.dropFirst(1 + symbols.count)))
   }
 
   private static func check(
@@ -86,12 +93,16 @@ extension ValuesTarget {
       ]
       let single = try values.map { value in try record { $0.encode(value, forKey: "a") } }
       let reference = try record { $0.encodeReferences(to: [1, 300], forKey: "a") }
-      return [whole, reference] + single
+      let names = try record { $0.encode(name: "Product", forKey: "a") }
+      return [whole, reference, names, try FuzzObject.seed()] + single
     }
   }
 
-  private static func record(_ body: (KeyedEncoder) throws -> Void) throws -> [UInt8] {
+  static func record(
+    _ classes: ArchiveClasses = ArchiveClasses(), _ body: (KeyedEncoder) throws -> Void
+  ) throws -> [UInt8] {
     let builder = RecordBuilder()
+    builder.classes = classes
     try builder.append(record: 1, body)
     let (maps, symbols) = try builder.finish().unsealed
     return [UInt8(symbols.count)] + symbols + maps[0]

@@ -23,23 +23,41 @@ public struct ArchiveDecoder: Sendable {
     self.userInfo = userInfo
   }
 
+  /// Opens a value with a key and decodes it; see
+  /// ``decode(_:from:with:context:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - bytes: What ``ArchiveEncoder`` returned.
+  ///   - key: One of the keys that it was sealed with.
+  ///   - context: The context that it was sealed with.
+  /// - Returns: The value.
+  /// - Throws: As the other form does.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, from bytes: [UInt8], key: ArchiveKey, context: ArchiveContext
+  ) throws -> Value {
+    try decode(type, from: bytes, with: .key(key), context: context)
+  }
+
   /// Opens and decodes a value.
   ///
   /// - Parameters:
   ///   - type: The type that was encoded, or one that decodes the same form.
   ///   - bytes: What ``ArchiveEncoder`` returned.
-  ///   - key: The key that it was sealed with.
+  ///   - credential: One of the keys and passphrases that it was sealed with.
   ///   - context: The context that it was sealed with.
   /// - Returns: The value.
-  /// - Throws: ``ArchiveError`` as ``Archive/open(_:key:context:limits:)`` does
-  ///   if the bytes do not open, and with `keyNotFound` if they hold no value;
-  ///   `DecodingError` and what the value throws, if they hold something else.
-  /// - Complexity: O(*n*) in the number of bytes.
+  /// - Throws: ``ArchiveError`` as
+  ///   ``Archive/open(_:with:context:limits:recovery:)`` does if the bytes do
+  ///   not open, and with `keyNotFound` if they hold no value; `DecodingError`
+  ///   and what the value throws, if they hold something else.
+  /// - Complexity: O(*n*) in the number of bytes, and the cost of a passphrase.
   public func decode<Value: Decodable>(
-    _ type: Value.Type = Value.self, from bytes: [UInt8], key: ArchiveKey, context: ArchiveContext
+    _ type: Value.Type = Value.self, from bytes: [UInt8], with credential: ArchiveCredential,
+    context: ArchiveContext
   ) throws -> Value {
     let archive = try Archive.open(
-      MemoryStorage(bytes), key: key, context: context, limits: limits)
+      MemoryStorage(bytes), with: credential, context: context, limits: limits)
     guard let archive, let record = try archive.record(ArchiveEncoder.record) else {
       throw ArchiveError(.keyNotFound, path: [ArchiveEncoder.valueKey])
     }

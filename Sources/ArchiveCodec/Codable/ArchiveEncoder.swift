@@ -26,27 +26,43 @@ public struct ArchiveEncoder: Sendable {
     self.userInfo = userInfo
   }
 
-  /// Encodes and seals a value.
+  /// Encodes and seals a value under one key; see ``encode(_:slots:context:)``.
   ///
   /// - Parameters:
   ///   - value: The value; its encoding takes less than 16 MiB.
   ///   - key: The key that will open it.
   ///   - context: The context that will open it.
   /// - Returns: The bytes of an archive with one record.
-  /// - Throws: `EncodingError` and what the value throws, if it cannot be
-  ///   encoded; ``ArchiveError`` with `limitExceeded` if it is too large as a
-  ///   whole, or `cryptographyUnavailable`.
-  /// - Complexity: O(*n*) in the size of the value; O(*n* log *n*) for sets
-  ///   and dictionaries.
+  /// - Throws: As the other form does.
   public func encode<Value: Encodable>(
     _ value: Value, key: ArchiveKey, context: ArchiveContext
+  ) throws -> [UInt8] {
+    try encode(value, slots: [.key(key)], context: context)
+  }
+
+  /// Encodes and seals a value.
+  ///
+  /// - Parameters:
+  ///   - value: The value; its encoding takes less than 16 MiB.
+  ///   - slots: The keys and passphrases that will open it: 1 to 8, and at
+  ///     most 2 passphrases.
+  ///   - context: The context that will open it.
+  /// - Returns: The bytes of an archive with one record.
+  /// - Throws: `EncodingError` and what the value throws, if it cannot be
+  ///   encoded; ``ArchiveError`` with `limitExceeded` if it is too large as a
+  ///   whole or there are too many slots, `lastSlot` for none, or
+  ///   `cryptographyUnavailable`.
+  /// - Complexity: O(*n*) in the size of the value, O(*n* log *n*) for sets and
+  ///   dictionaries, and the cost of each passphrase.
+  public func encode<Value: Encodable>(
+    _ value: Value, slots: [NewSlot], context: ArchiveContext
   ) throws -> [UInt8] {
     let builder = RecordBuilder(limits: limits)
     try builder.append(record: Self.record) {
       try $0.encode(value: value, forKey: Self.valueKey, path: nil, userInfo: userInfo)
     }
     let storage = MemoryStorage()
-    _ = try Archive.write(builder.finish(), to: storage, key: key, context: context)
+    _ = try Archive.write(builder.finish(), to: storage, slots: slots, context: context)
     guard let bytes = storage.bytes else { throw ArchiveError(.inputOutput) }
     return bytes
   }

@@ -3,18 +3,22 @@ enum CodableForm {
   /// As the keyed archive stores the type; its own coding is not asked.
   case direct(any ArchiveValue.Type)
   /// As this library says, because the type's own coding would lose or blur
-  /// something: the order of a Set, the levels of an Optional.
-  case reshaped
-  /// As its `encode(to:)` and `init(from:)` say.
-  case ordinary
+  /// something: the order of a Set, the levels of an Optional; one takes so
+  /// many bytes of memory.
+  case reshaped(byteCount: Int)
+  /// As its `encode(to:)` and `init(from:)` say; an instance takes so many
+  /// bytes of memory.
+  case ordinary(byteCount: Int)
 
-  init(_ type: Any.Type) {
+  init<Value>(_ type: Value.Type) {
     if let direct = type as? any ArchiveValue.Type {
       self = .direct(direct)
     } else if type is any Reshaped.Type {
-      self = .reshaped
+      self = .reshaped(byteCount: MemoryLayout<Value>.stride + DecodedMemory.instance)
     } else {
-      self = .ordinary
+      self = .ordinary(
+        byteCount: MemoryLayout<Value>.stride
+          + (type is AnyObject.Type ? DecodedMemory.instance : 0))
     }
   }
 }
@@ -27,7 +31,7 @@ final class CodableForms {
   private var known: [(type: ObjectIdentifier, form: CodableForm)?] = Array(
     repeating: nil, count: 32)
 
-  subscript(type: Any.Type) -> CodableForm {
+  subscript<Value>(type: Value.Type) -> CodableForm {
     let identifier = ObjectIdentifier(type)
     // Types are addresses, and have their own 16 bytes at least.
     let place = Int(UInt(bitPattern: identifier) >> 4 % UInt(known.count))
@@ -64,7 +68,7 @@ extension ReshapedDecodable {
 /// another name.
 ///
 /// A cast takes longer than reading a number, and an Optional of an unknown
-/// type as long (benchmark: Codable, decoded). So this has neither.
+/// type as long (benchmark: open and decode Codable nodes). So this has neither.
 ///
 /// - Throws: ``ArchiveError`` with `typeMismatch` if the types differ.
 @inline(__always)

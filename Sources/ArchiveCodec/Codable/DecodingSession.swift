@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// What all decoders of one Codable value share: the record that holds it.
 ///
 /// Decoders know their value by its offset. A coding path is not carried
@@ -12,6 +18,8 @@ final class DecodingSession {
   let rootPath: [any CodingKey]
   private let callLimit: Int
   private var callDepth = 0
+  /// The bytes of memory that may still be taken.
+  private var memory: Int
   private let forms = CodableForms()
 
   init(
@@ -24,27 +32,34 @@ final class DecodingSession {
     self.userInfo = userInfo
     rootPath = path
     self.callLimit = callLimit
+    memory = DecodedMemory.limit(recordByteCount: bytes.count)
   }
 
   func decodeRoot<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try decode(type, from: try reader(at: root))
+    try decode(type, from: try reader(at: root), nil)
   }
 
-  func form(of type: Any.Type) -> CodableForm { forms[type] }
+  func form<Value>(of type: Value.Type) -> CodableForm { forms[type] }
 
   /// Decodes a value of any type, by its form.
-  func decode<Value: Decodable>(_ type: Value.Type, from reader: ValueReader) throws -> Value {
+  ///
+  /// A packed element has no header of its own, so its decoder is passed on.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, from reader: ValueReader, _ decoder: ValueDecoder?
+  ) throws -> Value {
     switch forms[type] {
     case .direct(let direct):
       let bytes = bytes
       return try read(direct, as: type, from: reader, in: bytes.span)
-    case .reshaped:
+    case .reshaped(let byteCount):
+      try take(byteCount, for: type, reader)
       if let reshaped = type as? any ReshapedDecodable.Type {
-        return try call(at: reader) { try reshaped.decode(as: type, from: $0) }
+        return try call(at: reader, decoder) { try reshaped.decode(as: type, from: $0) }
       }
-      return try call(at: reader) { try Value(from: $0) }
-    case .ordinary:
-      return try call(at: reader) { try Value(from: $0) }
+      return try call(at: reader, decoder) { try Value(from: $0) }
+    case .ordinary(let byteCount):
+      try take(byteCount, for: type, reader)
+      return try call(at: reader, decoder) { try Value(from: $0) }
     }
   }
 
@@ -59,6 +74,7 @@ final class DecodingSession {
   func read<Value: ArchiveValue>(
     _ type: Value.Type, from reader: ValueReader, in bytes: Span<UInt8>
   ) throws -> Value {
+    if Value.self == URL.self { try take(DecodedMemory.url, for: type, reader) }
     do throws(ArchiveError) {
       return try Value.read(from: reader, in: bytes)
     } catch {
@@ -103,10 +119,19 @@ final class DecodingSession {
     try same(try read(direct, from: reader, in: bytes), as: type)
   }
 
+  /// Counts memory, before it is taken.
+  func take(_ byteCount: Int, for type: Any.Type, _ reader: ValueReader) throws {
+    memory -= byteCount
+    guard memory >= 0 else {
+      throw decodingError(DecodedMemory.error(at: reader.offset), type, reader)
+    }
+  }
+
   /// Runs one `init(from:)`; values that nest too deeply are refused here,
   /// before the call stack runs out.
+  @inline(__always)
   private func call<Value>(
-    at reader: ValueReader, _ body: (ValueDecoder) throws -> Value
+    at reader: ValueReader, _ decoder: ValueDecoder?, _ body: (ValueDecoder) throws -> Value
   ) throws -> Value {
     guard callDepth < callLimit else {
       throw decodingError(
@@ -114,6 +139,6 @@ final class DecodingSession {
     }
     callDepth += 1
     defer { callDepth -= 1 }
-    return try body(ValueDecoder(session: self, offset: reader.offset))
+    return try body(decoder ?? ValueDecoder(session: self, offset: reader.offset))
   }
 }

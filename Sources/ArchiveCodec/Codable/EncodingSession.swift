@@ -12,7 +12,7 @@ final class EncodingSession {
     self.userInfo = userInfo
   }
 
-  func form(of type: Any.Type) -> CodableForm { forms[type] }
+  func form<Value>(of type: Value.Type) -> CodableForm { forms[type] }
 
   /// How many calls of `encode(to:)` or `init(from:)` may be open for a depth.
   ///

@@ -3,7 +3,9 @@ extension KeyedEncoder {
   ///
   /// Types with a form of their own, see ``ArchiveValue``, are written in it
   /// wherever they are inside the value. Sets and dictionaries are written in
-  /// an order of their content, so equal values have equal bytes.
+  /// an order of their content, so equal values have equal bytes. Only a set or
+  /// dictionary whose `encode(to:)` a value calls with its own encoder comes in
+  /// the order of its iteration: encode it in a single value container.
   ///
   /// - Parameters:
   ///   - value: The value; it must not use this encoder while it is encoded.

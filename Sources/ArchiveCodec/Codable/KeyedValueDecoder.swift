@@ -52,7 +52,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
     guard let value = try entries.value(key.stringValue) else { return nil }
     if value.isNull, !(type is any OptionalType.Type) { return nil }
-    return try session.decode(type, from: value)
+    return try session.decode(type, from: value, nil)
   }
 
   func nestedContainer<NestedKey: CodingKey>(

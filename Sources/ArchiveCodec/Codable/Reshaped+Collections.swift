@@ -63,10 +63,11 @@ extension ValueEncoder {
   /// Writes a map with inline keys in the order of their bytes.
   func writeDictionary<Value: Encodable>(_ entries: [(key: String, value: Value)]) throws {
     openMap()
-    var previous: String?
+    // Two keys of another type than String may be spellings of one name.
+    guard Set(entries.lazy.map(\.key)).count == entries.count else {
+      throw misuse("with the same key as another one")
+    }
     for entry in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-      guard entry.key != previous else { throw misuse("with the same key as another one") }
-      previous = entry.key
       try writeEntry(entry.value, under: NameKey(entry.key), isInline: true) {
         try write(entry.value, at: NameKey(entry.key))
       }

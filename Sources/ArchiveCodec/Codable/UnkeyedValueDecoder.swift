@@ -6,6 +6,12 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   private var offset: Int
   private(set) var currentIndex = 0
 
+  /// The bytes of memory that elements as large as a String take; larger ones
+  /// are counted one by one.
+  static func memory(_ count: Int) -> Int {
+    count == 0 ? 0 : DecodedMemory.array + count * MemoryLayout<String>.stride
+  }
+
   init(session: DecodingSession, reader: ValueReader) {
     self.session = session
     array = reader
@@ -28,7 +34,10 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   }
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try take(type) { session, element in try session.decode(type, from: element) }
+    let element = try next(type)
+    let value = try session.decode(type, from: element, decoder)
+    advance(past: element)
+    return value
   }
 
   mutating func decode(_ type: Int128.Type) throws -> Int128 {
@@ -42,24 +51,30 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   mutating func nestedContainer<NestedKey: CodingKey>(
     keyedBy type: NestedKey.Type
   ) throws -> KeyedDecodingContainer<NestedKey> {
-    try take([String: Any].self) { session, element in
-      try ValueDecoder(session: session, offset: element.offset).container(keyedBy: type)
-    }
+    let decoder = decoder
+    return try take([String: Any].self) { _, _ in try decoder.container(keyedBy: type) }
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try take([Any].self) { session, element in
-      try ValueDecoder(session: session, offset: element.offset).unkeyedContainer()
-    }
+    let decoder = decoder
+    return try take([Any].self) { _, _ in try decoder.unkeyedContainer() }
   }
 
   mutating func superDecoder() throws -> any Decoder {
-    try take((any Decoder).self) { session, element in
-      ValueDecoder(session: session, offset: element.offset)
-    }
+    let decoder = decoder
+    return try take((any Decoder).self) { _, _ in decoder }
+  }
+
+  /// The decoder of the next element, if there is one.
+  private var decoder: ValueDecoder {
+    array.header.kind == .array
+      ? ValueDecoder(session: session, offset: offset)
+      : ValueDecoder(
+        session: session, offset: array.offset, element: Int32(truncatingIfNeeded: currentIndex))
   }
 
   /// Decodes the next element and goes past it, if that succeeds.
+  @inline(__always)
   private mutating func take<Value>(
     _ type: Any.Type, _ decode: (DecodingSession, ValueReader) throws -> Value
   ) throws -> Value {

@@ -1,13 +1,18 @@
 /// The decoder that one call of `init(from:)` gets.
 struct ValueDecoder: Decoder {
   let session: DecodingSession
-  /// Where the value begins.
+  /// Where the value begins, or the packed array that it is an element of.
   ///
   /// Its header is read when it is asked for, so that a decoder is small enough
   /// not to be allocated.
   let offset: Int
+  /// The place in a packed array, whose elements have no headers.
+  var element: Int32?
 
-  var codingPath: [any CodingKey] { session.codingPath(to: offset) }
+  var codingPath: [any CodingKey] {
+    session.codingPath(to: offset) + (element.map { [IndexKey(Int($0))] } ?? [])
+  }
+
   var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -15,6 +20,7 @@ struct ValueDecoder: Decoder {
     guard reader.header.kind == .map else {
       throw mismatch([String: Any].self, "keyed container", reader)
     }
+    try session.take(MapEntries.memory(reader.header.count), for: [String: Any].self, reader)
     return KeyedDecodingContainer(
       KeyedValueDecoder<Key>(entries: MapEntries(session, reader.header, at: offset)))
   }
@@ -23,6 +29,7 @@ struct ValueDecoder: Decoder {
     let reader = try reader()
     switch reader.header.kind {
     case .array, .packedArray, .bytes:
+      try session.take(UnkeyedValueDecoder.memory(reader.elementCount), for: [Any].self, reader)
       return UnkeyedValueDecoder(session: session, reader: reader)
     default: throw mismatch([Any].self, "unkeyed container", reader)
     }
@@ -30,10 +37,13 @@ struct ValueDecoder: Decoder {
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-  private func reader() throws -> ValueReader { try session.reader(at: offset) }
+  private func reader() throws -> ValueReader {
+    let reader = try session.reader(at: offset)
+    return element.flatMap { session.packedElement(of: reader, Int($0)) } ?? reader
+  }
 
   func context(_ description: String) -> DecodingError.Context {
-    session.context(at: offset, description)
+    DecodingError.Context(codingPath: codingPath, debugDescription: description)
   }
 
   private func mismatch(_ type: Any.Type, _ expected: String, _ reader: ValueReader) -> any Error {
@@ -49,7 +59,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
   }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try session.decode(type, from: try reader())
+    try session.decode(type, from: try reader(), self)
   }
 
   func decode(_ type: Int128.Type) throws -> Int128 {

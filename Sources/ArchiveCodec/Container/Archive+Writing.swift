@@ -57,7 +57,8 @@ extension Archive {
     return try replace(
       storage, slots: slots, context: context, replacing: replacing, random: random, moment: moment
     ) { writer throws(ArchiveError) in
-      try writer.append(records.frames, records.index)
+      writer.reserve(for: records)
+      try writer.append(records.frames.blocks, records.index)
       return (try writer.finish(symbols: records.symbols, schema: schema), records.count)
     }
   }
@@ -100,9 +101,9 @@ extension Archive {
         let builder = RecordBuilder(limits: limits)
         var count = 0
         func drain() throws(ArchiveError) {
-          let batch = builder.drain()
+          let batch = try builder.drain()
           count += batch.index.count
-          try writer.append(batch.frames, batch.index)
+          try writer.append([batch.frames], batch.index)
         }
         builder.drainWhenLarge = drain
         do {

@@ -11,11 +11,12 @@ extension ArchiveWriter {
     let schema = schema ?? before.schema
     guard changes.knownSymbolCount == before.symbolCount else { throw ArchiveError(.outdated) }
     let sink = CommitSink()
+    sink.reserve(byteCount: CommitWriter.byteCount(of: changes))
     let commit = try CommitWriter(
       flags: CommitHeader.journal, after: before.version, keys: keys,
       chunkByteCount: 1 << Int(keys.header.chunkSize), random: random,
       witness: changes.witness(removing: removed), sink: sink)
-    try commit.append(changes.frames, changes.index)
+    try commit.append(changes.frames.blocks, changes.index)
     for record in removed { commit.remove(record) }
     let version = try commit.finish(symbols: changes.symbols, schema: schema)
 
@@ -80,6 +81,10 @@ extension ArchiveWriter {
 private final class CommitSink: ArchiveSink {
   private(set) var bytes: [UInt8] = []
 
+  func reserve(byteCount: Int) {
+    bytes.reserveCapacity(byteCount)
+  }
+
   func write(_ more: [UInt8]) throws(ArchiveError) {
     bytes += more
   }
@@ -89,7 +94,7 @@ extension RecordBatch {
   /// All that makes one change differ from another, for the salt of its commit.
   fileprivate func witness(removing removed: [UInt64]) -> [UInt8] {
     var writer = ByteWriter()
-    writer.write(frames)
+    for block in frames.blocks { writer.write(block) }
     writer.write(symbols)
     for record in removed { writer.writeInteger(record) }
     return writer.bytes

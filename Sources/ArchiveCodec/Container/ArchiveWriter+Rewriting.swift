@@ -9,7 +9,8 @@ extension ArchiveWriter {
     }
     try symbols.append(decoding: records.symbols, limits: limits)
     return try replace(schema: schema, symbols, &state) { writer throws(ArchiveError) in
-      try writer.append(records.frames, records.index)
+      writer.reserve(for: records)
+      try writer.append(records.frames.blocks, records.index)
       return records.count
     }
   }
@@ -24,9 +25,9 @@ extension ArchiveWriter {
       writer throws(ArchiveError) in
       var count = 0
       try archive.visitFrames { (record, read) throws(ArchiveError) in
-        let frame = try read()
+        let frame = try read([])
         count += 1
-        try writer.append(frame.bytes, [frame.entry(record)])
+        try writer.append([frame.bytes], [frame.entry(record)])
       }
       return count
     }

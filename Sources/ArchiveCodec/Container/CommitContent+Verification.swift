@@ -4,7 +4,7 @@ extension CommitContent {
   ///
   /// Every chunk is read, so it also proves that each is what was sealed.
   func visitAll(
-    _ visit: (IndexEntry) throws(ArchiveError) -> Void
+    _ visit: (IndexEntry, inout ContentWindow) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     let index = try index()
     var entries = index.filter { !$0.isRemoval }.sorted { $0.offset < $1.offset }[...]
@@ -14,16 +14,17 @@ extension CommitContent {
     for entry in index where entry.isRemoval && entry.offset != 0 {
       throw ArchiveError(.malformed, subject: "index")
     }
+    var window = ContentWindow(reader)
     var position = 0
     var due = [FrameKind.symbols, .index]
     while position < footerStart {
-      let frame = try frame(at: position)
+      let frame = try frame(at: position, in: &window)
       switch FrameKind(rawValue: frame.kind) {
       case .record:
         guard let entry = entries.popFirst(), entry.offset == position,
           entry.byteCount == frame.payload.count
         else { throw misplaced(frame.payload) }
-        try visit(entry)
+        try visit(entry, &window)
       case .symbols:
         guard entries.isEmpty, due.first == .symbols, frame.payload == footer.symbols else {
           throw misplaced(frame.payload)
@@ -51,13 +52,15 @@ extension CommitContent {
   }
 
   private func frame(
-    at position: Int
+    at position: Int, in window: inout ContentWindow
   ) throws(ArchiveError) -> (kind: UInt8, payload: Range<Int>) {
-    var header = ByteReader(
-      try reader.read(position..<min(position + FrameKind.longestHeader, footerStart)))
-    let kind = try header.readByte()
-    let length = try header.readVarint()
-    let start = position + header.offset
+    let range = position..<min(position + FrameKind.longestHeader, footerStart)
+    let place = try window.load(range)
+    let bytes = window.bytes.span
+    var header = ByteCursor(bytes, from: place, to: place + range.count)
+    let kind = try header.readByte(bytes)
+    let length = try header.readVarint(bytes)
+    let start = position + header.offset - place
     guard length <= UInt64(footerStart - start) else { throw misplaced(start..<start) }
     return (kind, start..<start + Int(length))
   }

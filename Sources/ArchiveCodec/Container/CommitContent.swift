@@ -67,17 +67,27 @@ struct CommitContent: Sendable {
 
   /// The frame of a record, with its header checked.
   func recordFrame(_ entry: IndexEntry) throws(ArchiveError) -> RecordFrame {
+    var window = ContentWindow(reader)
+    return try recordFrame(entry, in: &window, reusing: [])
+  }
+
+  /// The frame of a record, copied into the memory of another one that is not
+  /// needed any more.
+  func recordFrame(
+    _ entry: IndexEntry, in window: inout ContentWindow, reusing memory: consuming [UInt8]
+  ) throws(ArchiveError) -> RecordFrame {
     guard entry.byteCount <= limits.recordByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a record")
     }
     guard entry.frameRange.upperBound <= footer.symbols.lowerBound else {
       throw ArchiveError(.malformed, subject: "record \(entry.record)")
     }
-    let bytes = try reader.read(entry.frameRange)
-    var frame = ByteReader(bytes)
-    guard try frame.readByte() == FrameKind.record.rawValue,
-      try frame.readCount() == entry.byteCount,
-      try frame.readInteger(UInt64.self) == entry.record
+    let bytes = try window.copy(of: entry.frameRange, reusing: memory)
+    let span = bytes.span
+    var frame = ByteCursor(span, from: 0, to: span.count)
+    guard try frame.readByte(span) == FrameKind.record.rawValue,
+      try frame.readCount(span) == entry.byteCount,
+      try frame.readLowBytes(span, count: MemoryLayout<UInt64>.size) == entry.record
     else { throw ArchiveError(.malformed, subject: "record \(entry.record)") }
     return RecordFrame(bytes: bytes, mapOffset: frame.offset)
   }
@@ -93,8 +103,8 @@ struct RecordFrame: Sendable {
     self.mapOffset = mapOffset
   }
 
-  init(_ entry: IndexEntry, in frames: [UInt8]) {
-    bytes = Array(frames[entry.frameRange])
+  init(_ entry: IndexEntry, in frames: RecordFrames) {
+    bytes = Array(frames.bytes(of: entry))
     mapOffset = entry.frameRange.count - entry.byteCount + MemoryLayout<UInt64>.size
   }
 
@@ -105,7 +115,10 @@ struct RecordFrame: Sendable {
       byteCount: bytes.count - mapOffset + MemoryLayout<UInt64>.size)
   }
 
-  func decoder(symbols: SymbolTable, limits: ArchiveLimits) throws(ArchiveError) -> KeyedDecoder {
-    try KeyedDecoder(validating: bytes, from: mapOffset, symbols: symbols, limits: limits)
+  func decoder(
+    symbols: SymbolTable, limits: ArchiveLimits, reusing memory: consuming [RecordField] = []
+  ) throws(ArchiveError) -> KeyedDecoder {
+    try KeyedDecoder(
+      validating: bytes, from: mapOffset, symbols: symbols, limits: limits, reusing: memory)
   }
 }

@@ -12,7 +12,7 @@ final class CommitWriter {
   private var index = IndexBlocks()
   private var recordByteCount = 0
   /// Content that is not sealed yet; at most one chunk.
-  private var pending: [UInt8] = []
+  private var pending: ChunkFrame
   private var chunkCount: UInt64 = 0
   private var contentByteCount = 0
   private(set) var byteCount = 0
@@ -30,6 +30,7 @@ final class CommitWriter {
     self.keys = keys
     self.previous = previous
     self.chunkByteCount = chunkByteCount
+    pending = ChunkFrame(chunkByteCount: chunkByteCount)
     let generation = previous.generation + 1
     header = CommitHeader(
       flags: flags, generation: generation,
@@ -39,8 +40,15 @@ final class CommitWriter {
     try write(header.encoded)
   }
 
+  /// About as many bytes as a commit of the records takes; seldom less.
+  static func byteCount(of records: RecordBatch) -> Int {
+    let content =
+      records.byteCount + records.symbols.count + records.count * IndexEntry.byteCount + 256
+    return content + content / 512
+  }
+
   /// Writes record frames; the entries say where each lies in these bytes.
-  func append(_ frames: [UInt8], _ entries: some Sequence<IndexEntry>) throws(ArchiveError) {
+  func append(_ blocks: [[UInt8]], _ entries: some Sequence<IndexEntry>) throws(ArchiveError) {
     for entry in entries {
       index.append(
         IndexEntry(
@@ -48,7 +56,7 @@ final class CommitWriter {
           byteCount: entry.byteCount))
       recordByteCount += entry.byteCount
     }
-    try append(frames)
+    for block in blocks { try append(block) }
   }
 
   func remove(_ record: UInt64) {
@@ -69,19 +77,9 @@ final class CommitWriter {
       schema: schema, recordCount: index.count, recordByteCount: recordByteCount,
       symbols: symbolRange, index: indexRange)
     _ = try appendFrame(.footer, footer.encoded)
-    return try finish(footerByteCount: UInt32(contentByteCount - footerStart))
-  }
-
-  /// Writes content that nobody has checked.
-  func finish(_ content: UncheckedContent) throws(ArchiveError) -> ArchiveVersion {
-    try append(content.bytes)
-    return try finish(footerByteCount: content.footerByteCount)
-  }
-
-  private func finish(footerByteCount: UInt32) throws(ArchiveError) -> ArchiveVersion {
     try sealPending(isLast: true)
     var trailer = Trailer(
-      footerByteCount: footerByteCount, generation: header.generation,
+      footerByteCount: UInt32(contentByteCount - footerStart), generation: header.generation,
       commitByteCount: UInt64(byteCount + Trailer.byteCount), mac: [])
     trailer.mac = keys.schedule.chainMAC(header, trailer, previousMAC: previous.mac)
     try write(trailer.encoded)
@@ -108,17 +106,16 @@ final class CommitWriter {
     while position < bytes.count {
       if pending.count == chunkByteCount { try sealPending(isLast: false) }
       let count = min(chunkByteCount - pending.count, bytes.count - position)
-      pending += bytes[position..<position + count]
+      pending.append(bytes[position..<position + count])
       position += count
     }
   }
 
   private func sealPending(isLast: Bool) throws(ArchiveError) {
-    let sealed = cipher.seal(pending, number: chunkCount, isLast: isLast)
-    try write(ChunkLayout.frameHeader(sealedByteCount: sealed.count, isLast: isLast))
-    try write(sealed)
+    pending.seal(with: cipher, number: chunkCount, isLast: isLast)
+    try write(pending.bytes)
     chunkCount += 1
-    pending.removeAll(keepingCapacity: true)
+    pending.clear()
   }
 
   private func write(_ bytes: [UInt8]) throws(ArchiveError) {

@@ -32,6 +32,17 @@ final class ContentReader: Sendable {
     return bytes
   }
 
+  /// The chunk that holds a range, or only the range if it lies in several; and
+  /// where that begins.
+  func bytes(around range: Range<Int>) throws(ArchiveError) -> (bytes: [UInt8], start: Int) {
+    let size = commit.layout.chunkByteCount
+    let number = range.lowerBound / size
+    guard !range.isEmpty, range.upperBound <= min((number + 1) * size, byteCount) else {
+      return (try read(range), range.lowerBound)
+    }
+    return (try chunk(number), number * size)
+  }
+
   /// Checks bytes that nobody wants to have, a chunk at a time.
   func verify(_ range: Range<Int>) throws(ArchiveError) {
     guard !range.isEmpty else { return }

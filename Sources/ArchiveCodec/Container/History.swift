@@ -98,8 +98,9 @@ extension History {
     _ content: CommitContent, _ version: ArchiveVersion, end: Int
   ) throws(ArchiveError) {
     var frames: [UInt64: Change] = [:]
-    try content.visitAll { entry throws(ArchiveError) in
-      frames[entry.record] = .record(try content.recordFrame(entry))
+    try content.visitAll { entry, window throws(ArchiveError) in
+      frames[entry.record] = .record(
+        try content.recordFrame(entry, in: &window, reusing: []))
     }
     for entry in try content.index() where entry.isRemoval { frames[entry.record] = .removed }
     try content.addSymbols(to: &symbols)

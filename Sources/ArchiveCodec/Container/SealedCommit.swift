@@ -54,11 +54,11 @@ final class SealedCommit: Sendable {
     let isLast = layout.isLast(number)
     let offset = framesOffset + range.lowerBound
     let frame = try file.read(at: offset, count: range.count)
-    let sealed = Array(frame[ChunkLayout.frameHeaderByteCount...])
+    let start = ChunkLayout.frameHeaderByteCount
     guard
       frame.starts(
-        with: ChunkLayout.frameHeader(sealedByteCount: sealed.count, isLast: isLast)),
-      let plaintext = cipher.open(sealed, number: UInt64(number), isLast: isLast)
+        with: ChunkLayout.frameHeader(sealedByteCount: frame.count - start, isLast: isLast)),
+      let plaintext = cipher.open(frame, from: start, number: UInt64(number), isLast: isLast)
     else { throw ArchiveError(.damaged, offset: offset, subject: "chunk \(number)") }
     return plaintext
   }

@@ -70,9 +70,10 @@ package struct UncheckedArchive {
     for start in stride(from: 0, to: commit.content.count, by: size) {
       let end = min(start + size, commit.content.count)
       let isLast = end == commit.content.count
-      let sealed = cipher.seal(
-        Array(commit.content[start..<end]), number: UInt64(start / size), isLast: isLast)
-      bytes += ChunkLayout.frameHeader(sealedByteCount: sealed.count, isLast: isLast) + sealed
+      var frame = ChunkFrame(chunkByteCount: size)
+      frame.append(commit.content[start..<end])
+      frame.seal(with: cipher, number: UInt64(start / size), isLast: isLast)
+      bytes += frame.bytes
     }
     var trailer = Trailer(
       footerByteCount: commit.footerByteCount, generation: commit.trailerGeneration ?? generation,

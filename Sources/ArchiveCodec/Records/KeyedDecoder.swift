@@ -6,25 +6,31 @@ public struct KeyedDecoder: Sendable {
   @usableFromInline let bytes: [UInt8]
   let symbols: SymbolTable
   let callLimit: Int
+  /// Where the objects of the record begin.
+  let objectsOffset: Int
   /// The fields by symbol, ascending.
-  private let fields: [RecordField]
-  private let inlineFields: [String: Int]
+  let fields: [RecordField]
+  let inlineFields: [String: Int]
 
-  /// Opens the record whose map begins at the offset, after checking all of it.
+  /// Opens the record whose map begins at the offset, after checking all of it;
+  /// takes memory for the fields that is not needed any more.
   init(
-    validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits
+    validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits,
+    reusing memory: consuming [RecordField] = []
   ) throws(ArchiveError) {
-    var validator = RecordValidator(bytes.span, from: offset, symbols: symbols, limits: limits)
+    var validator = RecordValidator(
+      bytes.span, from: offset, symbols: symbols, limits: limits, reusing: memory)
     try validator.validate(bytes.span)
     self.bytes = bytes
     self.symbols = symbols
     callLimit = EncodingSession.callLimit(limits)
     fields = validator.fields
     inlineFields = validator.inlineFields
+    objectsOffset = validator.objectsOffset
   }
 
   /// Opens a map that was checked with its record.
-  private init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
+  init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
     let bytes = record.bytes
     let span = bytes.span
@@ -43,6 +49,7 @@ public struct KeyedDecoder: Sendable {
     self.bytes = bytes
     symbols = record.symbols
     callLimit = record.callLimit
+    objectsOffset = record.objectsOffset
     self.fields = fields
     self.inlineFields = inlineFields
   }
@@ -116,6 +123,25 @@ public struct KeyedDecoder: Sendable {
     }
   }
 
+  /// Reads a name, nil if absent.
+  ///
+  /// - Parameter key: The key that the name was encoded with.
+  /// - Returns: The name, or nil.
+  /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
+  public func name(forKey key: String) throws(ArchiveError) -> String? {
+    try read(key) { value throws(ArchiveError) in
+      guard let name = value.header.key else { throw value.mismatch("name") }
+      return self.text(of: name)
+    }
+  }
+
+  func text(of name: ValueKey) -> String {
+    switch name {
+    case .symbol(let number): symbols.names[Int(number)]
+    case .inline(let range): bytes.span.text(range)
+    }
+  }
+
   /// Reads the identifier of the record that a reference names, nil if absent.
   ///
   /// - Parameter key: The key that the reference was encoded with.
@@ -138,7 +164,7 @@ public struct KeyedDecoder: Sendable {
     }
   }
 
-  private func read<Value>(
+  func read<Value>(
     _ key: String, _ convert: (ValueReader) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> Value? {
     guard let value = try reader(of: key) else { return nil }

@@ -1,6 +1,6 @@
 /// Encoded records on their way into an archive.
 public struct RecordBatch: Sendable {
-  package let frames: [UInt8]
+  package let frames: RecordFrames
   /// In the order of the record identifiers.
   let index: [IndexEntry]
   /// The payload of the symbols frame.
@@ -12,7 +12,7 @@ public struct RecordBatch: Sendable {
   public var count: Int { index.count }
 
   /// The size of the records in bytes, before sealing.
-  public var byteCount: Int { frames.count }
+  public var byteCount: Int { frames.byteCount }
 }
 
 extension RecordBatch {
@@ -32,13 +32,14 @@ extension RecordBatch {
       writer.writeInteger(identifier)
       writer.write(map)
     }
-    self.init(frames: writer.bytes, index: index, symbols: symbols, knownSymbolCount: 0)
+    self.init(
+      frames: RecordFrames(writer.bytes), index: index, symbols: symbols, knownSymbolCount: 0)
   }
 
   /// The bytes that ``init(unchecked:symbols:)`` takes.
   package var unsealed: (maps: [[UInt8]], symbols: [UInt8]) {
     let maps = index.map { entry in
-      Array(frames[entry.frameRange].suffix(entry.byteCount - MemoryLayout<UInt64>.size))
+      Array(frames.bytes(of: entry).suffix(entry.byteCount - MemoryLayout<UInt64>.size))
     }
     return (maps, symbols)
   }
@@ -57,7 +58,7 @@ extension KeyedDecoder {
 
 extension RecordBatch {
   /// All that will be sealed of the records, for tests that compare it.
-  package var plaintext: [UInt8] { symbols + frames }
+  package var plaintext: [UInt8] { symbols + frames.blocks.joined() }
 
   /// The names that have a number.
   package var symbolNames: [String] {

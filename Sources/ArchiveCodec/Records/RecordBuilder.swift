@@ -10,7 +10,16 @@ public final class RecordBuilder {
   /// The limits that the records keep.
   public let limits: ArchiveLimits
 
+  /// The classes whose objects records may hold; none by default.
+  public var classes: ArchiveClasses {
+    get { writer.objects.classes }
+    set { writer.objects.classes = newValue }
+  }
+
   private let writer: ValueWriter
+  /// The frames of the records so far, but for those that the writer has.
+  private var frames = RecordFrames()
+  /// The entries of these frames.
   private var index: [IndexEntry] = []
   private var isAppending = false
   /// The encoder of the last record; the next one gets it too, unless somebody
@@ -21,7 +30,9 @@ public final class RecordBuilder {
   /// Called when the records so far are worth to be sealed.
   var drainWhenLarge: (() throws(ArchiveError) -> Void)?
 
-  private static let largeByteCount = 1 << 18
+  /// The writer's bytes become a block when there are more than these, which
+  /// are few enough to stay in the processor's cache.
+  private static let blockByteCount = 1 << 16
 
   /// Creates a builder without records.
   ///
@@ -64,43 +75,37 @@ public final class RecordBuilder {
     }
     isAppending = true
     defer { isAppending = false }
-    let writer = writer
-    let output = writer.output
-    if writer.hasFailed { writer.failure = nil }
-    let start = writer.mark
-    output.writeInteger(record)
+    let start = writer.openFrame(record)
     if !isKnownUniquelyReferenced(&encoder) { encoder = KeyedEncoder(writer) }
     let encoder = encoder
     encoder.open()
     do {
       try body(encoder)
       encoder.close()
-      if writer.hasFailed, let failure = writer.failure { throw failure }
-      let end = output.count
-      let length = end - start.byteCount
-      guard length <= limits.recordByteCount else {
-        throw ArchiveError(.limitExceeded, subject: "bytes of a record")
-      }
-      output.writeByte(FrameKind.record.rawValue)
-      output.writeVarint(UInt64(length))
-      output.moveEnd(from: end, to: start.byteCount)
-      index.append(IndexEntry(record: record, offset: start.byteCount, byteCount: length))
+      if writer.objects.count > 0 { try encoder.writeObjects() }
+      try writer.closeFrame(from: start)
     } catch {
       encoder.abandon()
       writer.goBack(to: start)
       writer.failure = nil
       throw error
     }
-    if writer.output.count > Self.largeByteCount { try drainWhenLarge?() }
+    if writer.byteCount > Self.blockByteCount { try finishBlock() }
+  }
+
+  private func finishBlock() throws(ArchiveError) {
+    if let drainWhenLarge { return try drainWhenLarge() }
+    let block = writer.output.bytes
+    index += try RecordFrames.entries(of: block, at: frames.byteCount)
+    frames.append(block)
+    writer.output.truncate(to: 0)
   }
 
   /// Takes the records so far out, unsorted and without the names.
-  func drain() -> (frames: [UInt8], index: [IndexEntry]) {
-    defer {
-      writer.output.truncate(to: 0)
-      index = []
-    }
-    return (writer.output.bytes, index)
+  func drain() throws(ArchiveError) -> (frames: [UInt8], index: [IndexEntry]) {
+    let block = writer.output.bytes
+    writer.output.truncate(to: 0)
+    return (block, try RecordFrames.entries(of: block, at: 0))
   }
 
   /// The payload of a symbols frame with the names from a number on.
@@ -114,15 +119,19 @@ public final class RecordBuilder {
   ///   used twice.
   /// - Complexity: O(*n* log *n*) in the number of records.
   public func finish() throws(ArchiveError) -> RecordBatch {
-    let sorted = index.sorted { $0.record < $1.record }
+    let block = writer.output.bytes
+    var frames = frames
+    let last = try RecordFrames.entries(of: block, at: frames.byteCount)
+    frames.append(block)
+    let sorted = (index + last).sorted { $0.record < $1.record }
     for (place, entry) in sorted.enumerated() {
       guard entry.record > (place == 0 ? 0 : sorted[place - 1].record) else {
         throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
       }
     }
     return RecordBatch(
-      frames: writer.output.bytes, index: sorted,
-      symbols: symbols(from: knownSymbolCount), knownSymbolCount: knownSymbolCount)
+      frames: frames, index: sorted, symbols: symbols(from: knownSymbolCount),
+      knownSymbolCount: knownSymbolCount)
   }
 }
 

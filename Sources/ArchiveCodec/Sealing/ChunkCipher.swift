@@ -22,24 +22,41 @@ struct ChunkCipher: ~Copyable, Sendable {
     return writer.bytes
   }
 
-  func seal(_ plaintext: [UInt8], number: UInt64, isLast: Bool) -> [UInt8] {
-    var sealed = [UInt8](repeating: 0, count: plaintext.count + Self.tagByteCount)
-    unsafe key.withBytes { key in
-      _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
-        &sealed, nil, plaintext, UInt64(plaintext.count), nil, 0, nil,
-        nonce(number, isLast: isLast), key)
+  /// Seals the bytes from `start` on in their place, and appends the tag.
+  func seal(_ bytes: inout [UInt8], from start: Int, number: UInt64, isLast: Bool) {
+    let count = bytes.count - start
+    precondition(start >= 0 && count >= 0, "outside of the bytes")
+    bytes.append(contentsOf: repeatElement(0, count: Self.tagByteCount))
+    let nonce = nonce(number, isLast: isLast)
+    unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+      // From here on there are `count` bytes and room for the tag.
+      guard let content = unsafe bytes.baseAddress.map({ unsafe $0 + start }) else { return }
+      unsafe key.withBytes { key in
+        _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
+          content, nil, content, UInt64(count), nil, 0, nil, nonce, key)
+      }
     }
-    return sealed
   }
 
-  /// Returns the plaintext, or nil if a bit of it is not what was sealed.
-  func open(_ sealed: [UInt8], number: UInt64, isLast: Bool) -> [UInt8]? {
-    guard sealed.count >= Self.tagByteCount else { return nil }
-    var plaintext = [UInt8](repeating: 0, count: sealed.count - Self.tagByteCount)
-    let status = unsafe key.withBytes { key in
-      unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
-        &plaintext, nil, nil, sealed, UInt64(sealed.count), nil, 0,
-        nonce(number, isLast: isLast), key)
+  /// Opens the bytes from `start` on; returns the plaintext, or nil if a bit of
+  /// it is not what was sealed.
+  func open(_ sealed: [UInt8], from start: Int, number: UInt64, isLast: Bool) -> [UInt8]? {
+    let sealedCount = sealed.count - start
+    guard start >= 0, sealedCount >= Self.tagByteCount else { return nil }
+    let nonce = nonce(number, isLast: isLast)
+    let count = sealedCount - Self.tagByteCount
+    var status: CInt = -1
+    // Not filled with zeros first; nothing of it is there if it did not open.
+    let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: count) { plaintext, opened in
+      status = unsafe key.withBytes { key in
+        unsafe sealed.withUnsafeBufferPointer { sealed in
+          guard let base = sealed.baseAddress else { return -1 }
+          // From the start on there are `sealedCount` bytes, and room for `count`.
+          return unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
+            plaintext.baseAddress, nil, nil, base + start, UInt64(sealedCount), nil, 0, nonce, key)
+        }
+      }
+      opened = status == 0 ? count : 0
     }
     return status == 0 ? plaintext : nil
   }

@@ -92,8 +92,18 @@ public protocol ArchiveLock: AnyObject, Sendable {}
 
 /// Takes the bytes of an archive in order.
 public protocol ArchiveSink: AnyObject {
+  /// Makes room, where that helps; does nothing if it is not implemented.
+  ///
+  /// - Parameter byteCount: About as many bytes will be written.
+  func reserve(byteCount: Int)
+
   /// Writes all of the bytes.
   ///
   /// - Throws: ``ArchiveError`` with `storageFull` or `inputOutput`.
   func write(_ bytes: [UInt8]) throws(ArchiveError)
+}
+
+extension ArchiveSink {
+  /// Does nothing.
+  public func reserve(byteCount: Int) {}
 }

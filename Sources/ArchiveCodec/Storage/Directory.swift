@@ -74,11 +74,13 @@ package struct Directory: Sendable {
   ///
   /// - Parameters:
   ///   - name: The final name.
+  ///   - durably: Whether to wait until it is on stable storage.
   ///   - write: Writes the content.
   ///   - publish: Gives the file at the first path the second path.
   /// - Throws: What `write` throws, and what the system calls report.
   package func place(
-    _ name: String, _ write: (borrowing OpenFile) throws(ArchiveError) -> Void,
+    _ name: String, durably: Bool = true,
+    _ write: (borrowing OpenFile) throws(ArchiveError) -> Void,
     publish: (_ temporary: String, _ final: String) -> CInt
   ) throws(ArchiveError) {
     try sweepTemporaries(of: name)
@@ -90,13 +92,13 @@ package struct Directory: Sendable {
       // Whatever the umask has taken away.
       try SystemCall.check { fchmod(file.descriptor, 0o600) }
       try write(file)
-      try file.synchronize()
+      if durably { try file.synchronize() }
       try SystemCall.check { publish(temporary, child(name)) }
     } catch {
       _ = unsafe unlink(temporary)
       throw error
     }
-    try synchronize()
+    if durably { try synchronize() }
   }
 
   private static let temporarySuffix = ".tmp"

@@ -16,11 +16,19 @@ public struct FileStorage: ArchiveStorage {
   /// The path of the file.
   public let path: String
 
+  /// Whether a change is on stable storage when the call returns.
+  public let isDurable: Bool
+
   /// Creates a storage for a path; the file need not exist.
   ///
-  /// - Parameter path: The path of the file.
-  public init(path: String) {
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - isDurable: Whether a change is on stable storage when the call returns.
+  ///     Otherwise a change takes much less time, and a power cut may leave the
+  ///     old file, the new one, a part of it, or none; a crash does no harm.
+  public init(path: String, isDurable: Bool = true) {
     self.path = path
+    self.isDurable = isDurable
   }
 
   private var directory: Directory { Directory(parentOf: path) }
@@ -57,7 +65,7 @@ public struct FileStorage: ArchiveStorage {
     try located { () throws(ArchiveError) in
       try directory.create()
       _ = try isStored()
-      try directory.place(name) { file throws(ArchiveError) in
+      try directory.place(name, durably: isDurable) { file throws(ArchiveError) in
         let sink = FileSink(file.descriptor)
         defer { sink.close() }
         try body(sink)
@@ -72,7 +80,7 @@ public struct FileStorage: ArchiveStorage {
     try located { () throws(ArchiveError) in
       guard try isStored() else { return }
       try SystemCall.check { unsafe unlink(path) }
-      try directory.synchronize()
+      if isDurable { try directory.synchronize() }
     }
   }
 

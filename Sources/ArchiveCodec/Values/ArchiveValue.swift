@@ -55,7 +55,8 @@ extension Array: ArchiveValue where Element: ArchiveValue {
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> [Element] {
-    try Element.readArray(from: reader, in: bytes)
+    try reader.checkMemory(of: Self.self, in: bytes)
+    return try Element.readArray(from: reader, in: bytes)
   }
 }
 
@@ -80,6 +81,7 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> [String: Value] {
     guard reader.header.kind == .map else { throw reader.mismatch("map") }
+    try reader.checkMemory(of: Self.self, in: bytes)
     var cursor = ByteCursor(
       bytes, from: reader.header.payload.lowerBound, to: reader.header.payload.upperBound)
     var result: [String: Value] = [:]

@@ -8,7 +8,7 @@ internal import Foundation
 /// past their end.
 ///
 /// Passing a Span costs nothing, where a reader that owns its bytes counts
-/// references (benchmark: keyed records, opened).
+/// references (benchmark: open and decode keyed records).
 struct ByteCursor: Sendable {
   var offset: Int
   let end: Int
@@ -129,6 +129,6 @@ extension Span<UInt8> {
   }
 
   func data(_ range: Range<Int>) -> Data {
-    unsafe extracting(range).withUnsafeBufferPointer { unsafe Data($0) }
+    unsafe extracting(range).withUnsafeBufferPointer { unsafe Data(buffer: $0) }
   }
 }

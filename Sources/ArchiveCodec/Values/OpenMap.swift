@@ -12,6 +12,7 @@ struct OpenMap {
     start = 0
   }
 
+  @inline(__always)
   init(in writer: ValueWriter) {
     start = writer.openContainer()
   }
@@ -21,7 +22,7 @@ struct OpenMap {
   mutating func writeKey(_ key: String, to writer: ValueWriter) throws(ArchiveError) {
     // A name that is known was not too long when it came first.
     if let symbol = writer.symbols.guess(key) {
-      note(symbol, in: writer)
+      writeKey(symbol: symbol, to: writer)
     } else {
       try writeNewKey(key, to: writer)
     }
@@ -32,14 +33,15 @@ struct OpenMap {
     guard key.utf8.count <= writer.limits.keyByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a key")
     }
-    if let symbol = writer.symbols.intern(key) { return note(symbol, in: writer) }
+    if let symbol = writer.symbols.intern(key) { return writeKey(symbol: symbol, to: writer) }
     writer.output.writeKey(inline: key)
     isInOrder = false
     count += 1
   }
 
+  /// Writes a key that has a symbol.
   @inline(__always)
-  private mutating func note(_ symbol: UInt32, in writer: ValueWriter) {
+  mutating func writeKey(symbol: UInt32, to writer: ValueWriter) {
     writer.output.writeKey(symbol: symbol)
     if lastSymbol >= symbol { isInOrder = false }
     lastSymbol = Int(symbol)
@@ -59,7 +61,8 @@ struct OpenMap {
   /// Puts the entries in order, keeps the last of equal keys, and writes what
   /// comes before them.
   func close(in writer: ValueWriter) {
-    let kept = isInOrder ? count : writer.output.sortEntries(from: start)
+    let kept =
+      isInOrder ? count : writer.output.sortEntries(from: start, names: writer.symbols.names)
     writer.closeContainer(.map, count: kept, from: start)
   }
 }
@@ -67,7 +70,10 @@ struct OpenMap {
 extension ByteBuffer {
   /// Puts the entries of a map in key order and drops all but the last of
   /// equal keys; returns how many are left.
-  fileprivate func sortEntries(from start: Int) -> Int {
+  ///
+  /// Inline keys are equal if they are as strings: two spellings of one name
+  /// would be refused by the reader.
+  fileprivate func sortEntries(from start: Int, names: [String]) -> Int {
     struct Entry {
       let key: ValueKey
       let bytes: Range<Int>
@@ -83,7 +89,16 @@ extension ByteBuffer {
       else { break }
       entries.append(Entry(key: key, bytes: entryStart..<reader.offset))
     }
-    let order = entries.indices.sorted { left, right in
+    var latest: [String: Int] = [:]
+    if entries.contains(where: { if case .inline = $0.key { true } else { false } }) {
+      for (index, entry) in entries.enumerated() {
+        latest[reader.name(of: entry.key, names)] = index
+      }
+    }
+    let isKept = { (index: Int) in
+      latest.isEmpty || latest[reader.name(of: entries[index].key, names)] == index
+    }
+    let order = entries.indices.filter(isKept).sorted { left, right in
       if reader.isOrdered(entries[left].key, before: entries[right].key) { return true }
       if reader.isOrdered(entries[right].key, before: entries[left].key) { return false }
       return left < right
@@ -100,5 +115,14 @@ extension ByteBuffer {
       count += 1
     }
     return count
+  }
+}
+
+extension ByteReader {
+  fileprivate func name(of key: ValueKey, _ names: [String]) -> String {
+    switch key {
+    case .symbol(let symbol): names[Int(symbol)]
+    case .inline(let range): bytes.span.text(range)
+    }
   }
 }

@@ -32,18 +32,22 @@ struct PackedIntegers {
     return .largeInteger(bits)
   }
 
-  /// The element width that the canonical form of these integers has.
-  func narrowest(in bytes: Span<UInt8>) -> PackedElement {
-    var low: Int64 = 0
-    var high: UInt64 = 0
-    for index in 0..<count {
-      let bits = bits(index, in: bytes)
-      if element != .uint64, Int64(bitPattern: bits) < 0 {
-        low = min(low, Int64(bitPattern: bits))
-      } else {
-        high = max(high, bits)
-      }
+  /// Whether the canonical form of these integers has this width: one of them
+  /// does not fit into a narrower one.
+  func isNarrowest(in bytes: Span<UInt8>) -> Bool {
+    let narrower: ClosedRange<Int64>
+    switch element {
+    case .int8: return true
+    case .int16: narrower = Int64(Int8.min)...Int64(Int8.max)
+    case .int32: narrower = Int64(Int16.min)...Int64(Int16.max)
+    case .int64: narrower = Int64(Int32.min)...Int64(Int32.max)
+    // Those over the greatest Int64 are the negative ones here.
+    case .uint64: narrower = 0...Int64.max
+    case .float, .double: return true
     }
-    return PackedElement(holding: low, through: high)
+    for index in 0..<count where !narrower.contains(Int64(bitPattern: bits(index, in: bytes))) {
+      return true
+    }
+    return false
   }
 }

@@ -10,6 +10,12 @@ struct ValueHeader: Sendable {
     case array, map
     case packedArray(PackedElement)
     case recordReference(UInt64)
+    /// The number of an object of the same record.
+    case localReference(UInt64)
+    /// A type that a later version may know; it can be skipped.
+    case `extension`(UInt64)
+    /// A string that is written as a key is: the payload, if it has no symbol.
+    case name(symbol: UInt32?)
   }
 
   let kind: Kind
@@ -22,6 +28,12 @@ struct ValueHeader: Sendable {
     self.kind = kind
     self.payload = payload
     self.count = count
+  }
+
+  /// The key that a name is written as; nil for other values.
+  var key: ValueKey? {
+    guard case .name(let symbol) = kind else { return nil }
+    return symbol.map(ValueKey.symbol) ?? .inline(payload)
   }
 
   /// Names the kind in an error, without the value.
@@ -41,6 +53,9 @@ struct ValueHeader: Sendable {
     case .map: "map"
     case .packedArray: "packed array"
     case .recordReference: "record reference"
+    case .localReference: "object"
+    case .extension: "extension"
+    case .name: "name"
     }
   }
 }
@@ -100,6 +115,21 @@ extension ByteCursor {
     case ValueTag.recordReference:
       let record = try readVarint(bytes)
       return scalar(.recordReference(record))
+    case ValueTag.localReference:
+      let number = try readVarint(bytes)
+      return scalar(.localReference(number))
+    case ValueTag.extension:
+      let type = try readVarint(bytes)
+      guard type & 1 == 0 else {
+        throw ArchiveError(.unsupportedFeature, offset: start, subject: "extension \(type)")
+      }
+      return ValueHeader(.extension(type), try readRange(count: try readCount(bytes)))
+    case ValueTag.name:
+      let name = try readKey(bytes)
+      switch name {
+      case .symbol(let symbol): return scalar(.name(symbol: symbol))
+      case .inline(let text): return ValueHeader(.name(symbol: nil), text)
+      }
     default: throw malformed(at: start)
     }
   }

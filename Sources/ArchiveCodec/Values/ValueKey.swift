@@ -31,7 +31,7 @@ extension ByteCursor {
   mutating func readKey(_ bytes: Span<UInt8>) throws(ArchiveError) -> ValueKey {
     let start = offset
     let value = try readVarint(bytes)
-    guard value & 1 == 1 else { return .symbol(UInt32(truncatingIfNeeded: value >> 1)) }
+    guard value & 1 == 1 else { return .symbol(UInt32(clamping: value >> 1)) }
     guard value >> 1 <= UInt64(end - offset) else { throw malformed(at: start) }
     return .inline(try readRange(count: Int(value >> 1)))
   }

@@ -23,6 +23,9 @@ struct ValueNotation {
       case .string: quoted(payload)
       case .url: "url(\(quoted(payload)))"
       case .recordReference(let record): "record(\(record))"
+      case .localReference(let number): "object(\(number))"
+      case .extension(let type): "extension(\(type), \(hexadecimal(payload)))"
+      case .name: "name(\(header.key.map(key) ?? ""))"
       case .packedArray(let element): "\(element)[\(packed(header.payload, element))]"
       case .array: "[\(try elements(header.payload).joined(separator: ", "))]"
       case .map: "{\(try entries(header.payload).joined(separator: ", "))}"
@@ -63,17 +66,34 @@ struct ValueNotation {
     return texts
   }
 
+  /// The objects of a record, from where its map ends.
+  func objects(from offset: Int) throws(ArchiveError) -> [String] {
+    var cursor = ByteCursor(bytes.span, from: offset, to: bytes.count)
+    var texts: [String] = []
+    while !cursor.isAtEnd {
+      _ = try cursor.readByte(bytes.span)
+      let name = key(try cursor.readKey(bytes.span))
+      let version = try cursor.readVarint(bytes.span)
+      let (text, end) = try value(at: cursor.offset)
+      texts.append("\(name) \(version) \(text)")
+      cursor.offset = end
+    }
+    return texts
+  }
+
+  private func key(_ key: ValueKey) -> String {
+    switch key {
+    case .symbol(let number): quoted(Array(symbols.names[Int(number)].utf8)[...])
+    case .inline(let range): "inline " + quoted(bytes[range])
+    }
+  }
+
   private func entries(_ payload: Range<Int>) throws(ArchiveError) -> [String] {
     var cursor = ByteCursor(bytes.span, from: payload.lowerBound, to: payload.upperBound)
     var entries: [String] = []
     while !cursor.isAtEnd {
-      let key =
-        switch try cursor.readKey(
-          bytes.span, limits: .standard, symbolCount: symbols.names.count)
-        {
-        case .symbol(let number): quoted(Array(symbols.names[Int(number)].utf8)[...])
-        case .inline(let range): "inline " + quoted(bytes[range])
-        }
+      let key = key(
+        try cursor.readKey(bytes.span, limits: .standard, symbolCount: symbols.names.count))
       let (text, end) = try value(at: cursor.offset)
       entries.append("\(key): \(text)")
       cursor.offset = end
@@ -102,10 +122,12 @@ extension Archive {
   package func notation() throws(ArchiveError) -> [String] {
     var lines: [UInt64: String] = [:]
     try visitFrames { (identifier, read) throws(ArchiveError) in
-      let frame = try read()
+      let frame = try read([])
       _ = try frame.decoder(symbols: history.symbols, limits: limits)
       let notation = ValueNotation(bytes: frame.bytes, symbols: history.symbols)
-      lines[identifier] = "\(identifier) \(try notation.value(at: frame.mapOffset).text)"
+      let (map, end) = try notation.value(at: frame.mapOffset)
+      lines[identifier] = (["\(identifier) \(map)"] + (try notation.objects(from: end)))
+        .joined(separator: "; ")
     }
     return lines.sorted { $0.key < $1.key }.map(\.value)
   }

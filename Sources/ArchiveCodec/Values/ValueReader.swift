@@ -9,7 +9,7 @@ internal import Foundation
 ///
 /// The bytes were validated with their record, so only the type can be wrong.
 /// They are passed beside it and not held, because counting references to them
-/// took as long as reading a number (benchmark: keyed records, decoded).
+/// took as long as reading a number (benchmark: open and decode keyed records).
 public struct ValueReader: Sendable {
   let header: ValueHeader
   /// Where the value begins.
@@ -75,16 +75,15 @@ public struct ValueReader: Sendable {
       }
     }
     let integers = PackedIntegers(header.payload, element)
-    var values: [Integer] = []
-    values.reserveCapacity(integers.count)
-    for index in 0..<integers.count {
-      let bits = integers.bits(index, in: bytes)
-      let value =
-        element == .uint64 ? Integer(exactly: bits) : Integer(exactly: Int64(bitPattern: bits))
-      guard let value else { throw outOfRange(Integer.self) }
-      values.append(value)
+    return try [Integer](capacity: integers.count) { values throws(ArchiveError) in
+      for index in 0..<integers.count {
+        let bits = integers.bits(index, in: bytes)
+        let value =
+          element == .uint64 ? Integer(exactly: bits) : Integer(exactly: Int64(bitPattern: bits))
+        guard let value else { throw outOfRange(Integer.self) }
+        values.append(value)
+      }
     }
-    return values
   }
 
   /// A float is read as such; a double only if no bit is lost.

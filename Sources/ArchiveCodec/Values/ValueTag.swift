@@ -1,8 +1,7 @@
 /// The first byte of a value.
 ///
 /// Small integers, short strings and small containers carry their size in the
-/// tag. `0xB0`–`0xB2` are kept for objects, references to them, and extensions;
-/// everything that is not listed is refused.
+/// tag. Everything that is not listed is refused.
 enum ValueTag {
   static let smallIntegers: ClosedRange<UInt8> = 0x00...0x3F
   static let smallNegatives: ClosedRange<UInt8> = 0x40...0x4F
@@ -25,6 +24,11 @@ enum ValueTag {
   static let map: UInt8 = 0xAD
   static let packedArray: UInt8 = 0xAE
   static let recordReference: UInt8 = 0xAF
+  /// Not a value: it begins an object, after the map of its record.
+  static let object: UInt8 = 0xB0
+  static let localReference: UInt8 = 0xB1
+  static let `extension`: UInt8 = 0xB2
+  static let name: UInt8 = 0xB3
 }
 
 /// The width of the numbers in a packed array; integers take the narrowest.

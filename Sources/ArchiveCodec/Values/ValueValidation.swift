@@ -6,13 +6,19 @@
 /// and it makes no String but of the inline keys that need one.
 struct RecordValidator {
   /// The fields of the outermost map by symbol, and where their values begin.
-  private(set) var fields: [RecordField] = []
+  private(set) var fields: [RecordField]
   /// Those whose keys are inline.
   private(set) var inlineFields: [String: Int] = [:]
+  /// Where the record's map ends and its objects begin.
+  private(set) var objectsOffset = 0
+  private var objectCount: UInt64 = 0
+  /// One more than the greatest number that a reference has.
+  private var referencedCount: UInt64 = 0
 
   private let symbols: SymbolTable
   private let limits: ArchiveLimits
   private var cursor: ByteCursor
+  /// The container whose elements are being checked, and those around it.
   private var current: Level
   private var outer: [Level] = []
 
@@ -31,9 +37,14 @@ struct RecordValidator {
     var inlineNames: Set<String>?
   }
 
-  init(_ bytes: Span<UInt8>, from offset: Int, symbols: SymbolTable, limits: ArchiveLimits) {
+  init(
+    _ bytes: Span<UInt8>, from offset: Int, symbols: SymbolTable, limits: ArchiveLimits,
+    reusing memory: consuming [RecordField] = []
+  ) {
     cursor = ByteCursor(bytes, from: offset, to: bytes.count)
-    current = Level(start: offset, end: bytes.count, remaining: 1, isMap: false)
+    current = Level(start: offset, end: bytes.count, remaining: 0, isMap: false)
+    memory.removeAll(keepingCapacity: true)
+    fields = memory
     self.symbols = symbols
     self.limits = limits
   }
@@ -51,8 +62,52 @@ struct RecordValidator {
         try checkValue(bytes)
       }
       guard cursor.offset == current.end else { throw cursor.malformed(at: cursor.offset) }
-      guard let level = outer.popLast() else { return }
-      current = level
+      if let level = outer.popLast() {
+        current = level
+        continue
+      }
+      if objectCount == 0 { objectsOffset = cursor.offset }
+      guard !cursor.isAtEnd else { break }
+      try openObject(bytes, symbolCount: symbolCount)
+    }
+    guard referencedCount <= objectCount else {
+      throw ArchiveError(.malformed, offset: cursor.offset, subject: "object reference")
+    }
+  }
+
+  private mutating func openObject(
+    _ bytes: Span<UInt8>, symbolCount: Int
+  ) throws(ArchiveError) {
+    let start = cursor.offset
+    guard try cursor.readByte(bytes) == ValueTag.object else { throw cursor.malformed(at: start) }
+    let name = try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
+    try checkName(name, bytes, limit: ArchiveLimits.classNameByteCount, at: start)
+    guard try cursor.readVarint(bytes) <= UInt64(UInt32.max) else {
+      throw cursor.malformed(at: start)
+    }
+    objectCount += 1
+    let header = try cursor.readValueHeader(bytes)
+    guard header.kind == .map else { throw cursor.malformed(at: start) }
+    enter(header)
+  }
+
+  /// A name is inline only if it has no symbol.
+  private func checkName(
+    _ name: ValueKey, _ bytes: Span<UInt8>, limit: Int, at start: Int
+  ) throws(ArchiveError) {
+    let byteCount: Int
+    switch name {
+    case .symbol(let number):
+      guard Int(number) < symbols.names.count else { throw cursor.malformed(at: start) }
+      byteCount = symbols.names[Int(number)].utf8.count
+    case .inline(let range):
+      guard bytes.isUTF8(range), symbols.number(of: bytes.text(range)) == nil else {
+        throw cursor.malformed(at: start)
+      }
+      byteCount = range.count
+    }
+    guard byteCount <= limit else {
+      throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a name")
     }
   }
 
@@ -61,16 +116,19 @@ struct RecordValidator {
     let header = try cursor.readValueHeader(bytes)
     guard header.kind == .map else { throw cursor.malformed(at: start) }
     fields.reserveCapacity(header.count)
-    current.remaining = 0
-    try open(header)
+    enter(header)
   }
 
   private mutating func open(_ header: ValueHeader) throws(ArchiveError) {
-    guard outer.count < limits.depth else {
+    guard outer.count + 1 < limits.depth else {
       throw ArchiveError(.limitExceeded, offset: cursor.offset, subject: "depth")
     }
-    cursor.offset = header.payload.lowerBound
     outer.append(current)
+    enter(header)
+  }
+
+  private mutating func enter(_ header: ValueHeader) {
+    cursor.offset = header.payload.lowerBound
     current = Level(
       start: header.payload.lowerBound, end: header.payload.upperBound, remaining: header.count,
       isMap: header.kind == .map)
@@ -85,7 +143,7 @@ struct RecordValidator {
     guard case .symbol(let symbol) = key else { return try checkInlineKey(bytes, key, at: start) }
     guard Int(symbol) > current.lastSymbol else { throw cursor.malformed(at: start) }
     current.lastSymbol = Int(symbol)
-    if outer.count == 1 { fields.append(RecordField(symbol, at: cursor.offset)) }
+    if outer.isEmpty, objectCount == 0 { fields.append(RecordField(symbol, at: cursor.offset)) }
   }
 
   private mutating func checkInlineKey(
@@ -115,7 +173,7 @@ struct RecordValidator {
         throw cursor.malformed(at: start)
       }
     }
-    if outer.count == 1 { inlineFields[name] = cursor.offset }
+    if outer.isEmpty, objectCount == 0 { inlineFields[name] = cursor.offset }
   }
 
   /// The keys of the map, whose entries were checked so far.
@@ -151,9 +209,16 @@ struct RecordValidator {
       guard bytes.isUTF8(header.payload) else { throw cursor.malformed(at: start) }
     case .bytes where header.payload.count > limits.stringByteCount:
       throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a byte sequence")
-    case .packedArray(let element) where element != .float && element != .double:
-      guard PackedIntegers(header.payload, element).narrowest(in: bytes) == element else {
+    case .packedArray(let element):
+      guard PackedIntegers(header.payload, element).isNarrowest(in: bytes) else {
         throw cursor.malformed(at: start)
+      }
+    case .localReference(let number):
+      guard number < .max else { throw cursor.malformed(at: start) }
+      referencedCount = max(referencedCount, number + 1)
+    case .name:
+      if let name = header.key {
+        try checkName(name, bytes, limit: limits.keyByteCount, at: start)
       }
     default: break
     }

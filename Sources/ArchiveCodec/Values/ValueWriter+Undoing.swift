@@ -5,12 +5,13 @@ extension ValueWriter {
     let symbolCount: Int
     let symbolsUsed: Int
     let depth: Int
+    let objectCount: Int
   }
 
   var mark: Mark {
     Mark(
       byteCount: output.count, symbolCount: symbols.count, symbolsUsed: symbolsUsed,
-      depth: depth)
+      depth: depth, objectCount: objects.count)
   }
 
   /// Takes back all that was written since the mark, and the names that came
@@ -20,5 +21,6 @@ extension ValueWriter {
     symbols.truncate(to: max(mark.symbolCount, keptSymbolCount))
     symbolsUsed = mark.symbolsUsed
     depth = mark.depth
+    if objects.count > mark.objectCount { objects.truncate(to: mark.objectCount) }
   }
 }

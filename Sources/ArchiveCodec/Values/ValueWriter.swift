@@ -23,6 +23,8 @@ public final class ValueWriter {
   var depth: Int
   /// One more than the greatest symbol that was written.
   var symbolsUsed = 0
+  /// The objects of the record.
+  let objects = WrittenObjects()
 
   init(limits: ArchiveLimits, symbols: SymbolCollector, depth: Int = 0) {
     self.limits = limits
@@ -105,6 +107,22 @@ public final class ValueWriter {
     output.writeVarint(record)
   }
 
+  /// Writes a string as a symbol, if the archive has room for it.
+  func write(name: String) {
+    guard name.utf8.count <= limits.keyByteCount else {
+      fail(ArchiveError(.limitExceeded, subject: "bytes of a name"))
+      return writeNull()
+    }
+    output.writeByte(ValueTag.name)
+    writeNameKey(name)
+  }
+
+  func writeNameKey(_ name: String) {
+    guard let symbol = symbols.internName(name) else { return output.writeKey(inline: name) }
+    output.writeKey(symbol: symbol)
+    if symbolsUsed <= symbol { symbolsUsed = Int(symbol) + 1 }
+  }
+
   func writePackedIntegers<Integer: FixedWidthInteger & Sendable>(_ values: [Integer]) {
     var low: Int64 = 0
     var high: UInt64 = 0
@@ -128,11 +146,11 @@ public final class ValueWriter {
     output.writeVarint(UInt64(count * element.byteCount))
   }
 
-  /// Begins a container; returns where its first element will be.
+  /// Begins a container; returns where its first element is.
   func openContainer() -> Int {
     depth += 1
     if depth > limits.depth { fail(ArchiveError(.limitExceeded, subject: "depth")) }
-    return output.count
+    return output.openHeader()
   }
 
   /// Puts the tag, the count and the length before the elements since `start`.
@@ -146,7 +164,7 @@ public final class ValueWriter {
       output.writeVarint(UInt64(count))
     }
     output.writeVarint(UInt64(end - start))
-    output.moveEnd(from: end, to: start)
+    output.closeHeader(from: end, before: start)
   }
 
   func fail(_ error: ArchiveError) {

@@ -27,7 +27,7 @@ struct BuiltInState {
     static let textSelection = "textSelection"
   }
 
-  private let values: KeyedDecoder
+  let values: KeyedDecoder
 
   init(_ values: KeyedDecoder) {
     self.values = values

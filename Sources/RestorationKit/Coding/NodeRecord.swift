@@ -12,6 +12,7 @@ struct NodeRecord: Sendable {
   static let firstNode: UInt64 = 3
 
   static let rootsKey = "roots"
+  static let snapshotKey = "snapshot"
   static let factsKey = "facts"
   static let nodeKey = "node"
   static let builtInKey = "builtIn"
@@ -20,15 +21,18 @@ struct NodeRecord: Sendable {
   /// All keys of the library, in the order in which they are encoded.
   static let keys =
     [
-      rootsKey, factsKey, nodeKey, builtInKey, stateKey, Key.kind, Key.identifier,
-      Key.siblingIndex, Key.className, Key.restoresItself, Key.restorationClass, Key.storyboard,
+      rootsKey, snapshotKey, factsKey, nodeKey, builtInKey, stateKey, Key.kind, Key.identifier,
+      Key.siblingIndex, Key.className, Key.version, Key.restoresItself, Key.restorationClass,
+      Key.storyboard,
       Key.storyboardIdentifier, Key.views, Key.children, Key.presented, Key.referrer,
     ] + BuiltInState.keys
 
   let kind: ElementKind
   let identifier: String
   let siblingIndex: Int
-  let className: String
+  var className: String
+  /// The version of the state; what is not written is 1.
+  var version = 1
   var restorationClassName: String?
   var storyboard: StoryboardReference?
   var views: [UInt64] = []
@@ -52,6 +56,7 @@ extension NodeRecord {
     static let identifier = "identifier"
     static let siblingIndex = "siblingIndex"
     static let className = "class"
+    static let version = "version"
     static let restoresItself = "restoresItself"
     static let restorationClass = "restorationClass"
     static let storyboard = "storyboard"
@@ -63,18 +68,19 @@ extension NodeRecord {
   }
 
   func encode(with encoder: KeyedEncoder) {
-    if kind != .node { encoder.encode(kind.rawValue, forKey: Key.kind) }
+    if kind != .node { encoder.encode(name: kind.rawValue, forKey: Key.kind) }
     encoder.encode(identifier, forKey: Key.identifier)
     if siblingIndex > 0 { encoder.encode(siblingIndex, forKey: Key.siblingIndex) }
-    encoder.encode(className, forKey: Key.className)
+    encoder.encode(name: className, forKey: Key.className)
+    if version != 1 { encoder.encode(version, forKey: Key.version) }
     // Most nodes are made by their own class; its name need not stand twice.
     if restorationClassName == className {
       encoder.encode(true, forKey: Key.restoresItself)
     } else {
-      encoder.encode(restorationClassName, forKey: Key.restorationClass)
+      encoder.encode(name: restorationClassName, forKey: Key.restorationClass)
     }
-    encoder.encode(storyboard?.name, forKey: Key.storyboard)
-    encoder.encode(storyboard?.identifier, forKey: Key.storyboardIdentifier)
+    encoder.encode(name: storyboard?.name, forKey: Key.storyboard)
+    encoder.encode(name: storyboard?.identifier, forKey: Key.storyboardIdentifier)
     if !views.isEmpty { encoder.encodeReferences(to: views, forKey: Key.views) }
     if !children.isEmpty { encoder.encodeReferences(to: children, forKey: Key.children) }
     if let presented { encoder.encodeReference(to: presented, forKey: Key.presented) }
@@ -82,7 +88,7 @@ extension NodeRecord {
   }
 
   init(from decoder: KeyedDecoder) throws(ArchiveError) {
-    if let name = try decoder.decodeIfPresent(String.self, forKey: Key.kind) {
+    if let name = try decoder.name(forKey: Key.kind) {
       guard let kind = ElementKind(rawValue: name), kind == .view || kind == .object else {
         throw ArchiveError(.malformed, path: [Key.kind], subject: "kind")
       }
@@ -92,17 +98,30 @@ extension NodeRecord {
     }
     identifier = try decoder.decode(forKey: Key.identifier)
     siblingIndex = try decoder.decodeIfPresent(forKey: Key.siblingIndex) ?? 0
-    className = try decoder.decode(forKey: Key.className)
+    className = try Self.name(forKey: Key.className, in: decoder)
+    version = try decoder.decodeIfPresent(forKey: Key.version) ?? 1
+    guard version >= 1 else {
+      throw ArchiveError(.malformed, path: [Key.version], subject: "version")
+    }
     restorationClassName =
       try decoder.decodeIfPresent(Bool.self, forKey: Key.restoresItself) == true
-      ? className : try decoder.decodeIfPresent(forKey: Key.restorationClass)
-    if let name = try decoder.decodeIfPresent(String.self, forKey: Key.storyboard) {
+      ? className : try decoder.name(forKey: Key.restorationClass)
+    if let name = try decoder.name(forKey: Key.storyboard) {
       storyboard = StoryboardReference(
-        name: name, identifier: try decoder.decode(forKey: Key.storyboardIdentifier))
+        name: name, identifier: try Self.name(forKey: Key.storyboardIdentifier, in: decoder))
     }
     views = try decoder.references(forKey: Key.views) ?? []
     children = try decoder.references(forKey: Key.children) ?? []
     presented = try decoder.reference(forKey: Key.presented)
     referrer = try decoder.reference(forKey: Key.referrer)
+  }
+
+  private static func name(
+    forKey key: String, in decoder: KeyedDecoder
+  ) throws(ArchiveError) -> String {
+    guard let name = try decoder.name(forKey: key) else {
+      throw ArchiveError(.keyNotFound, path: [key])
+    }
+    return name
   }
 }

@@ -1,4 +1,9 @@
 public import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Gives back the state of one node, or of the application.
 ///
@@ -10,28 +15,35 @@ public final class StateDecoder {
   public let path: RestorationPath
 
   private let values: KeyedDecoder?
-  private let facts: KeyedDecoder?
+  let facts: SaveFacts?
+  /// When the restore began.
+  let now: Date
   private let restored: RestoredObjects
   private let children: [UInt64]
   private let presented: UInt64?
   let builtIn: BuiltInState?
 
   init(
-    path: RestorationPath, values: KeyedDecoder?, facts: KeyedDecoder?, restored: RestoredObjects
+    path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
+    restored: RestoredObjects
   ) {
     self.path = path
     self.values = values
     self.facts = facts
+    self.now = now
     self.restored = restored
     children = []
     presented = nil
     builtIn = nil
   }
 
-  init(_ stored: StoredTree.Element, facts: KeyedDecoder?, restored: RestoredObjects) {
+  init(
+    _ stored: StoredTree.Element, facts: SaveFacts?, now: Date, restored: RestoredObjects
+  ) {
     path = stored.path
     values = stored.values.state
     self.facts = facts
+    self.now = now
     self.restored = restored
     children = stored.content.children
     presented = stored.content.presented
@@ -196,11 +208,11 @@ public final class StateDecoder {
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try values?.container(forKey: key) else { return nil }
-    return StateDecoder(path: path, values: inner, facts: facts, restored: restored)
+    return StateDecoder(path: path, values: inner, facts: facts, now: now, restored: restored)
   }
 
   private func source(of key: String) -> KeyedDecoder? {
-    ReservedKey.contains(key) ? facts : values
+    ReservedKey.contains(key) ? facts?.values : values
   }
 
   private func object<Object>(

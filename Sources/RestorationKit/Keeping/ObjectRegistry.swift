@@ -11,6 +11,7 @@ final class ObjectRegistry {
     let factory: Factory?
     /// Whether objects of the type are made by the factory without saying so.
     let makesItsObjects: Bool
+    let version: StateVersion
   }
 
   /// What a restored node keeps, if it says nothing else.
@@ -25,14 +26,17 @@ final class ObjectRegistry {
   private var storyboards: [String: Storyboard] = [:]
   private var restored = WeakTable<Restored>()
   private var registered = RegisteredObjects()
+  /// What the last restore could not read.
+  var kept: KeptRecords?
 
   // MARK: Types
 
   func register(
-    _ type: Any.Type, as name: String?, aliases: [String], makesItsObjects: Bool = false,
-    factory: Factory?
+    _ type: Any.Type, as name: String?, aliases: [String], version: Int,
+    migrations: [StateMigration], makesItsObjects: Bool = false, factory: Factory?
   ) throws(RestorationError) {
     let name = name ?? String(describing: type)
+    let version = try StateVersion(version, migrations, className: name)
     for taken in [name] + aliases {
       if let other = registrations[taken], other.type != type {
         throw RestorationError(
@@ -43,7 +47,8 @@ final class ObjectRegistry {
     }
     for entry in [name] + aliases {
       registrations[entry] = Registration(
-        name: name, type: type, factory: factory, makesItsObjects: makesItsObjects)
+        name: name, type: type, factory: factory, makesItsObjects: makesItsObjects, version: version
+      )
     }
     names[ObjectIdentifier(type)] = name
   }
@@ -77,6 +82,16 @@ final class ObjectRegistry {
       mirror = superclass.superclassMirror
     }
     return false
+  }
+
+  func isRegistered(_ name: String) -> Bool {
+    registrations[name] != nil
+  }
+
+  /// The version of an object's state: that of its class, or if that is not
+  /// registered, that of its restoration class.
+  func version(ofClass name: String, restoredBy restorationClass: String?) -> StateVersion {
+    (registrations[name] ?? restorationClass.flatMap { registrations[$0] })?.version ?? .first
   }
 
   // MARK: Restoration classes
@@ -133,9 +148,8 @@ final class ObjectRegistry {
     registered.identifier(of: object)
   }
 
-  /// The registered objects with an identifier that are still alive.
-  func registeredObjects(named identifier: String) -> [any RestorableObject] {
-    registered.objects(named: identifier)
+  func registeredObjects(named identifier: String) -> RegisteredObjects.Named {
+    registered[identifier]
   }
 
   // MARK: Storyboards

@@ -4,6 +4,8 @@ public struct RestorationTrace: Hashable, Codable, Sendable {
   public enum Call: String, Hashable, Codable, Sendable {
     case shouldSaveApplicationState, willEncodeRestorableState, encodeRestorableState
     case shouldRestoreApplicationState
+    /// The delegate's rename hook.
+    case currentClassName
     /// A restoration class, or a closure that stands for one.
     case restorationClass
     /// The delegate's `node(at:coder:)`.

@@ -22,11 +22,16 @@ extension StateKeeper {
   ///   - type: The type that makes objects.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
-    objectClass type: any ObjectRestoration.Type, as name: String? = nil, aliases: [String] = []
+    objectClass type: any ObjectRestoration.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try registry.register(type, as: name, aliases: aliases) { try type.object(at: $0, coder: $1) }
+    try registry.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations
+    ) { try type.object(at: $0, coder: $1) }
   }
 
   /// Registers a class of objects with what makes them.
@@ -38,15 +43,37 @@ extension StateKeeper {
   ///   - type: The class of the objects.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
   ///   - factory: Makes or finds the object of a path, or returns nil to leave it
   ///     out. The keeper keeps it alive.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
     objectClass type: any RestorableObject.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = [],
     restoration factory:
       @escaping (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
   ) throws(RestorationError) {
     try registry.register(
-      type, as: name, aliases: aliases, makesItsObjects: true, factory: factory)
+      type, as: name, aliases: aliases, version: version, migrations: migrations,
+      makesItsObjects: true, factory: factory)
+  }
+
+  /// Registers a class of views or objects that others make, to give its state
+  /// names and versions.
+  ///
+  /// - Parameters:
+  ///   - type: The class of the views or objects.
+  ///   - name: The name in archives; the type's own name if nil.
+  ///   - aliases: Names that it had in earlier versions.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
+  public func register(
+    stateOf type: any RestorableObject.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = []
+  ) throws(RestorationError) {
+    try registry.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations, factory: nil)
   }
 }

@@ -12,6 +12,10 @@ extension StateKeeper {
   /// the delegate's `didDecodeRestorableState`; and
   /// `applicationFinishedRestoringState` on every restored node.
   ///
+  /// If the key is locked, nothing is called, and nothing is saved until a
+  /// restore succeeds. If restoring crashed too often, the state is kept aside;
+  /// see ``crashThreshold``.
+  ///
   /// - Parameter roots: The nodes that exist already, in which nodes are found.
   /// - Returns: What happened to every node; nothing stored is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be read;
@@ -21,6 +25,13 @@ extension StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
+    try await restore { roots }
+  }
+
+  /// Brings back the state; the roots are asked for when the gate has opened.
+  func restore(
+    into roots: () -> [any RestorableNode]
+  ) async throws(RestorationError) -> RestorationReport {
     await restoreUnderWay?.end()
     let underWay = RestoreUnderWay()
     restoreUnderWay = underWay
@@ -29,22 +40,67 @@ extension StateKeeper {
       underWay.finish()
     }
     if let reason = missingGate { return RestorationReport(.notOptedIn(reason)) }
-    let tree: StoredTree?
-    do {
-      tree = try await file.read()
+    restorationExtension.beginRestore()
+    var window: UInt64?
+    let result: Result<RestorationReport, RestorationError>
+    do throws(RestorationError) {
+      result = .success(try await restore(into: roots, &window))
     } catch {
+      result = .failure(error)
+    }
+    await endRestore(window)
+    switch result {
+    case .success(var report):
+      report.launchProblem = await file.launchProblem
+      lastStatus = Status(after: report.outcome)
+      return report
+    case .failure(let error):
+      lastStatus = error.code == .strict ? .active : .failed(error.description)
+      throw error
+    }
+  }
+
+  private func restore(
+    into roots: () -> [any RestorableNode], _ window: inout UInt64?
+  ) async throws(RestorationError) -> RestorationReport {
+    let found: StateFile.Found
+    do {
+      found = try await file.beginRestore(crashThreshold: crashThreshold)
+    } catch {
+      if error.code == .keyLocked {
+        isLocked = true
+        return RestorationReport(.locked)
+      }
+      // The key was there, so a save can keep what is in its way.
+      if error.isAboutContent { isLocked = false }
       throw RestorationError(error)
     }
-    guard let tree else { return RestorationReport(.noArchive) }
+    isLocked = false
+    switch found {
+    case .nothing: return RestorationReport(.noArchive)
+    case .crashed(let location): return RestorationReport(.crashed(keptAt: location))
+    case .state(let tree, let usesSnapshot, let begun):
+      window = begun
+      var report = try restore(tree, into: roots)
+      report.usesSnapshot = usesSnapshot && report.outcome == .restored
+      return report
+    }
+  }
+
+  /// All that is called in the app, in one go.
+  private func restore(
+    _ tree: StoredTree, into roots: () -> [any RestorableNode]
+  ) throws(RestorationError) -> RestorationReport {
     let start = ContinuousClock.now
     let run = RestorationRun(
-      tree, into: roots, registry: registry, delegate: delegate, trace: trace)
+      tree, registry: registry, delegate: delegate, now: now(), trace: trace)
     if let gate = delegate as? any StateRestoringGate {
       run.note(.shouldRestoreApplicationState)
       guard gate.shouldRestoreSecureApplicationState(with: run.applicationCoder()) else {
         return RestorationReport(.declined)
       }
     }
+    run.roots = roots()
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
     if isStrict, let problem = report.firstProblem {
@@ -52,6 +108,16 @@ extension StateKeeper {
         .strict, "The keeper is strict, and the restore was not clean. \(problem)")
     }
     return report
+  }
+
+  /// Takes the mark of the restore away, now or when what it announced is done.
+  private func endRestore(_ window: UInt64?) async {
+    guard let window else { return await restorationExtension.endRestore(nil) }
+    // What could not be read stays stored until a save has written it back.
+    let consuming = consumesStateOnLaunch && registry.kept == nil
+    await restorationExtension.endRestore { [file] in
+      await file.endRestore(window: window, consuming: consuming)
+    }
   }
 }
 

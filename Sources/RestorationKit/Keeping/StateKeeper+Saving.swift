@@ -9,7 +9,8 @@ extension StateKeeper {
   ///
   /// Restore first: a save replaces what was stored. One that is called while a
   /// restore runs waits for its end. An archive that cannot be read whole is
-  /// not replaced but kept under another name.
+  /// not replaced but kept under another name. While the key is locked, and until
+  /// a restore has succeeded after that, nothing is called or written.
   ///
   /// - Parameter roots: The roots of the trees, as the windows of the app.
   /// - Returns: What happened to every node.
@@ -21,17 +22,18 @@ extension StateKeeper {
   {
     await restoreUnderWay?.end()
     if let reason = missingGate { return PreservationReport(.notOptedIn(reason)) }
+    if isLocked { return PreservationReport(.locked) }
     let start = ContinuousClock.now
     walkCount += 1
     let number = walkCount
     let walk = PreservationWalk(registry: registry, trace: trace)
     do {
-      guard try encodeApplication(walk) else {
+      guard try preserve(roots, with: walk) else {
+        registry.kept = nil
         var report = PreservationReport(.declined)
         report.setAside = try await file.decline(number: number)
         return report
       }
-      try walk.walk(roots)
       var report = PreservationReport(.saved)
       report.entries = walk.entries
       if isStrict, let entry = report.entries.first(where: { !$0.problems.isEmpty }) {
@@ -49,12 +51,23 @@ extension StateKeeper {
       report.setAside = written.setAside
       return report
     } catch let error as ArchiveError {
+      if error.code == .keyLocked { return PreservationReport(.locked) }
       throw RestorationError(error)
     } catch let error as RestorationError {
       throw error
     } catch {
       throw RestorationError(.archive, "Saving failed: \(error)")
     }
+  }
+
+  /// All that is called in the app, in one go; false if the gate says no.
+  private func preserve(
+    _ roots: [any RestorableNode], with walk: PreservationWalk
+  ) throws -> Bool {
+    ignoresSnapshot = false
+    guard try encodeApplication(walk) else { return false }
+    try walk.walk(roots) { ignoresSnapshot }
+    return true
   }
 
   /// Asks the gate and lets the delegate write; false if the gate says no.

@@ -34,14 +34,43 @@ public final class StateKeeper {
   /// Whether a problem in a report is thrown as an error, for development.
   public var isStrict = false
 
-  let registry = ObjectRegistry()
+  /// How many restores in a row may begin and not end before the state is set
+  /// aside; less than 1 is as 1.
+  ///
+  /// The launch after that restores nothing, keeps the state under another name
+  /// and reports ``RestorationReport/Outcome/crashed(keptAt:)``. A process that
+  /// ends for any reason while it restores counts.
+  public var crashThreshold = 2
+
+  /// Whether the stored state is removed when it was restored.
+  ///
+  /// Otherwise it stays until the next save, so that a crash before that loses
+  /// nothing. A state of which something could not be read stays in any case.
+  public var consumesStateOnLaunch = false
+
+  /// Announces work of a restore from any thread.
+  ///
+  /// It does the same as ``extendStateRestoration()`` and
+  /// ``completeStateRestoration()``.
+  public let restorationExtension = RestorationExtension()
+
+  let registry: ObjectRegistry
   let file: StateFile
+  let application: String
+  let store: any StateStore
+  let keys: any KeyProvider
   let environment: ApplicationEnvironment
   let now: () -> Date
   /// Counts walks, so that an older one is never written over a newer one.
   var walkCount: UInt64 = 0
   /// Set while a restore runs; saves wait for its end.
   var restoreUnderWay: RestoreUnderWay?
+  /// What the last restore left behind.
+  var lastStatus = Status.notRestoredYet
+  /// Set by a restore that found the key locked, for the saves after it.
+  var isLocked = false
+  /// The wish of the app; every save starts without one.
+  var ignoresSnapshot = false
 
   /// Creates a keeper of one state of an application.
   ///
@@ -72,14 +101,40 @@ public final class StateKeeper {
           "“\(name)” cannot name a state. Use up to 200 bytes without “/”, not beginning with “.”.")
       }
     }
+    guard !name.hasSuffix(Self.launchSuffix) else {
+      throw RestorationError(
+        .invalidName, "“\(name)” cannot name a state: “\(Self.launchSuffix)” is taken.")
+    }
     let store = store ?? FileStateStore(application: application)
+    let keys = keys ?? FileKeyProvider(application: application)
     file = StateFile(
       storage: store.storage(named: name),
-      keys: keys ?? FileKeyProvider(application: application),
+      launches: store.launchStorage(ofStateNamed: name),
+      keys: keys,
       context: ArchiveContext([application, name]))
     self.environment = environment
     self.now = now
+    registry = ObjectRegistry()
+    self.application = application
+    self.store = store
+    self.keys = keys
   }
+
+  /// A keeper of another state, with all that is registered with this one.
+  init(sharing keeper: StateKeeper, name: String) {
+    file = StateFile(
+      storage: keeper.store.storage(named: name),
+      launches: keeper.store.launchStorage(ofStateNamed: name), keys: keeper.keys,
+      context: ArchiveContext([keeper.application, name]))
+    environment = keeper.environment
+    now = keeper.now
+    registry = keeper.registry
+    application = keeper.application
+    store = keeper.store
+    keys = keeper.keys
+  }
+
+  private static let launchSuffix = ".launch"
 
   /// Registers a restoration class, so that archives can name it.
   ///
@@ -90,11 +145,16 @@ public final class StateKeeper {
   ///   - type: The type that makes nodes.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
-    _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = []
+    _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try registry.register(type, as: name, aliases: aliases) { try type.node(at: $0, coder: $1) }
+    try registry.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations
+    ) { try type.node(at: $0, coder: $1) }
   }
 
   /// Registers a class of nodes with what makes them.
@@ -112,16 +172,20 @@ public final class StateKeeper {
   ///   - type: The class of the nodes.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
   ///   - factory: Makes or finds the node of a path, or returns nil to leave it
   ///     out together with all below it. The keeper keeps it alive.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
     nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = [],
     restoration factory:
       @escaping (RestorationPath, StateDecoder) throws -> (any RestorableNode)?
   ) throws(RestorationError) {
     try registry.register(
-      type, as: name, aliases: aliases, makesItsObjects: true, factory: factory)
+      type, as: name, aliases: aliases, version: version, migrations: migrations,
+      makesItsObjects: true, factory: factory)
   }
 
   /// Registers a class of nodes that others make, to give it names.
@@ -130,11 +194,15 @@ public final class StateKeeper {
   ///   - type: The class of the nodes.
   ///   - name: The name in archives; the type's own name if nil.
   ///   - aliases: Names that it had in earlier versions.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
+  ///   - version: The version of the state that its objects write; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
-    nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = []
+    nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try registry.register(type, as: name, aliases: aliases, factory: nil)
+    try registry.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations, factory: nil)
   }
 
   /// Registers a storyboard, so that archives can name it.
@@ -152,11 +220,14 @@ public final class StateKeeper {
   /// - Throws: ``RestorationError`` with `archive`. No state is not an error.
   public func discardState() async throws(RestorationError) {
     walkCount += 1
+    registry.kept = nil
     do {
       try await file.discard(number: walkCount)
     } catch {
       throw RestorationError(error)
     }
+    isLocked = false
+    if lastStatus == .locked { lastStatus = .notRestoredYet }
   }
 
   /// Why the delegate does not opt in; nil if it does, or if there is none.

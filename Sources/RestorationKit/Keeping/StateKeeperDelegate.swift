@@ -13,6 +13,15 @@ public protocol StateDelegate: AnyObject {
   /// - Throws: Any error; the report shows it.
   func willEncodeRestorableState(with coder: StateEncoder) throws
 
+  /// The name that a class has now, for names that no alias covers.
+  ///
+  /// Asked in a restore for every stored name of a class or a restoration class
+  /// that is not registered, once for each.
+  ///
+  /// - Parameter name: The name in the archive.
+  /// - Returns: A registered name or alias; nil, or any other, leaves it as it is.
+  func currentClassName(forStored name: String) -> String?
+
   /// Makes or finds a node that has no restoration class.
   ///
   /// - Parameters:
@@ -38,6 +47,9 @@ public protocol StateDelegate: AnyObject {
 extension StateDelegate {
   /// Writes nothing.
   public func willEncodeRestorableState(with coder: StateEncoder) throws {}
+
+  /// Has no other names.
+  public func currentClassName(forStored name: String) -> String? { nil }
 
   /// Has no opinion.
   public func node(

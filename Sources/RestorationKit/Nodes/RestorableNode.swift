@@ -71,7 +71,7 @@ extension RestorableNode where Self: NodeRestoration {
 
 /// A restoration class: makes nodes when an archive is restored.
 ///
-/// Register it with ``StateKeeper/register(_:as:aliases:)``.
+/// Register it with ``StateKeeper/register(_:as:aliases:version:migrations:)``.
 public protocol NodeRestoration {
   /// Makes or finds the node of a path.
   ///

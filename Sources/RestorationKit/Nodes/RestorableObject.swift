@@ -87,7 +87,7 @@ extension RestorableObject where Self: ObjectRestoration {
 /// An object restoration class: makes registered objects when an archive is
 /// restored.
 ///
-/// Register it with ``StateKeeper/register(objectClass:as:aliases:)``.
+/// Register it with ``StateKeeper/register(objectClass:as:aliases:version:migrations:)``.
 public protocol ObjectRestoration {
   /// Makes or finds the object of a path.
   ///

@@ -15,6 +15,9 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
     /// A later save was written first, so this one was not needed.
     case superseded
+
+    /// The key is locked, or was at the last restore; what is stored is intact.
+    case locked
   }
 
   /// What happened to one node.
@@ -24,6 +27,10 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
     /// It is in the archive without state, because encoding threw.
     case savedWithoutState
+
+    /// It is in the archive with the state that was stored before, which this
+    /// version of the app cannot read.
+    case keptAsStored
 
     /// It has no identifier.
     case noIdentifier
@@ -128,6 +135,7 @@ extension PreservationReport: CustomStringConvertible {
     case .declined:
       "Nothing saved: the save gate said no." + (setAside.map { " Kept \($0)." } ?? "")
     case .superseded: "Nothing saved: a later save was written first."
+    case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     }
   }
 }
@@ -149,6 +157,7 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     switch self {
     case .saved: "saved"
     case .savedWithoutState: "saved without its state"
+    case .keptAsStored: "saved with the state that was stored, which cannot be read here"
     case .noIdentifier: "left out, it has no restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"
     case .duplicate: "left out, another node has this path"

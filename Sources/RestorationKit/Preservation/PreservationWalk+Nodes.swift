@@ -79,6 +79,7 @@ extension PreservationWalk {
     record.views = views.map { self.record(of: $0.view) }
     if let presented { stack.append(presented) }
     stack.append(contentsOf: children.reversed())
+    try preserveUnclaimed(below: node, number, in: &record)
     try write(record, of: node, line: line)
     for view in views { try preserve(view) }
   }

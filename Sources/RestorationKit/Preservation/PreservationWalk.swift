@@ -29,6 +29,8 @@ final class PreservationWalk {
   var obsoleteLines: Set<Int> = []
   var siblings: Set<Sibling> = []
   private var nextRecord = NodeRecord.firstNode
+  /// The records of what is kept and not back, by those of the restored archive.
+  var unclaimedRecords: [UInt64: UInt64] = [:]
   /// Keeps everything alive, so that identities stay unique during the walk.
   var seen: [any RestorableObject] = []
 
@@ -90,7 +92,11 @@ final class PreservationWalk {
   }
 
   /// Visits the roots, all below them, and all that is referred to.
-  func walk(_ roots: [any RestorableNode]) throws {
+  ///
+  /// Whether the snapshot is ignored is asked when every node has been called.
+  func walk(
+    _ roots: [any RestorableNode], isSnapshotIgnored: () -> Bool
+  ) throws {
     for root in roots {
       if let visit = place(root, below: nil, RestorationPath(), .root(isDetached: false)) {
         stack.append(visit)
@@ -98,13 +104,16 @@ final class PreservationWalk {
     }
     stack.reverse()
     try drain()
+    try preserveUnclaimedRoots()
     var next = 0
     while next < referrals.count {
       try follow(referrals[next])
       next += 1
     }
+    let snapshot = snapshotUse(roots, isIgnored: isSnapshotIgnored())
     try builder.append(record: NodeRecord.tree) { encoder in
       encoder.encodeReferences(to: self.roots, forKey: NodeRecord.rootsKey)
+      snapshot.encode(with: encoder)
     }
   }
 
@@ -146,7 +155,7 @@ final class PreservationWalk {
     return record(of: object)
   }
 
-  private func canBeReferred(_ object: any RestorableObject) -> Bool {
+  func canBeReferred(_ object: any RestorableObject) -> Bool {
     switch object {
     case let node as any RestorableNode: registry.identifier(of: node) != nil
     case let view as any RestorableView: view.restorationIdentifier?.isEmpty == false
@@ -168,9 +177,14 @@ final class PreservationWalk {
   func record(of object: any RestorableObject) -> UInt64 {
     let identity = ObjectIdentifier(object)
     if let record = records[identity] { return record }
-    defer { nextRecord += 1 }
+    let record = newRecord()
     seen.append(object)
-    records[identity] = nextRecord
+    records[identity] = record
+    return record
+  }
+
+  func newRecord() -> UInt64 {
+    defer { nextRecord += 1 }
     return nextRecord
   }
 
@@ -198,11 +212,16 @@ final class PreservationWalk {
         note(.restorationClassNotRegistered(known.name), line: line)
       }
     }
+    record.version =
+      registry.version(ofClass: record.className, restoredBy: record.restorationClassName).number
     return record
   }
 
   func write(_ record: NodeRecord, of object: any RestorableObject, line: Int) throws {
     let number = self.record(of: object)
+    if let kept = registry.kept?.state(of: object) {
+      return try writeKept(kept, record, number, line: line)
+    }
     let path = lines[line].path
     let builtIn = registry.traits(of: object).intersection(BuiltInState.encodedTraits)
     func encodeOwnPart(_ encoder: KeyedEncoder) {
@@ -233,7 +252,7 @@ final class PreservationWalk {
     }
   }
 
-  private func loseState(_ line: Int, _ error: any Error) {
+  func loseState(_ line: Int, _ error: any Error) {
     lines[line].outcome = .savedWithoutState
     note(.encodeFailed("\(error)"), line: line)
   }

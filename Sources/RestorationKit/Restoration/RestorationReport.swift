@@ -13,6 +13,14 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
     /// The delegate lacks a gate or is gone, so nothing was restored.
     case notOptedIn(String)
+
+    /// The key is locked, so nothing was called; nothing is saved until a
+    /// restore succeeds.
+    case locked
+
+    /// The last restores did not end, so nothing was called; the state is kept
+    /// at the place.
+    case crashed(keptAt: String?)
   }
 
   /// Who provided a node.
@@ -40,6 +48,15 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
     /// It is back, but its decoding threw; the error is given.
     case decodeFailed(by: Step, String)
+
+    /// Its state was written by a newer version of its class, so nobody saw it;
+    /// saves write it back as it is. With a nil step the node is not back.
+    case newerVersion(by: Step?, stored: Int, known: Int)
+
+    /// The migration from a version threw the error, or there is none, so nobody
+    /// saw the state; saves write it back as it is. With a nil step the node is
+    /// not back.
+    case migrationFailed(by: Step?, from: Int, String)
 
     /// Another class than the saved one was provided; it is used as it is, and
     /// nothing was decoded.
@@ -103,6 +120,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// do so any more; it will not be saved again.
     public internal(set) var isAttached = true
 
+    /// The version that its state was stored with, if it was migrated.
+    public internal(set) var migratedFrom: Int?
+
     /// Writes all of it, and as `reason` the outcome in a sentence.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
@@ -111,6 +131,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
       try container.encode(className, forKey: .className)
       try container.encode(outcome, forKey: .outcome)
       try container.encode(isAttached, forKey: .isAttached)
+      try container.encodeIfPresent(migratedFrom, forKey: .migratedFrom)
       try encoder.encodeReason(reason)
     }
   }
@@ -123,6 +144,13 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// The error that the delegate's `didDecodeRestorableState` threw.
   public internal(set) var didDecodeFailure: String?
+
+  /// Whether a snapshot that was taken with the save shows what is back.
+  public internal(set) var usesSnapshot = false
+
+  /// Why a crash in this restore may not be counted, or the state is still
+  /// there though it was to be consumed.
+  public internal(set) var launchProblem: String?
 
   /// How long the caller was held up by making and decoding nodes.
   public internal(set) var walkDuration: Duration = .zero
@@ -187,6 +215,9 @@ extension RestorationReport: CustomStringConvertible {
     case .noArchive: "Nothing restored: there is no saved state."
     case .declined: "Nothing restored: the restore gate said no."
     case .notOptedIn(let reason): "Nothing restored: \(reason)"
+    case .locked: "Nothing restored: the key is locked."
+    case .crashed(let location):
+      "Nothing restored: the last restores crashed." + (location.map { " Kept \($0)." } ?? "")
     }
   }
 }
@@ -197,9 +228,10 @@ extension RestorationReport.Entry: CustomStringConvertible {
 
   /// What happened to it, in a sentence.
   public var reason: String {
-    isAttached
-      ? outcome.description
-      : outcome.description
+    let what = outcome.description + (migratedFrom.map { "; migrated from version \($0)" } ?? "")
+    return isAttached
+      ? what
+      : what
         + "; but the node above it does not contain it, take it from coder.restoredChildren"
         + " or restoredPresented"
   }
@@ -210,6 +242,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
   var isDecodable: Bool {
     switch self {
     case .restored, .restoredWithoutState, .decodeFailed: true
+    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step != nil
     default: false
     }
   }
@@ -218,14 +251,15 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
   var step: RestorationReport.Step? {
     switch self {
     case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
+    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step
     default: nil
     }
   }
 
   var isBack: Bool {
     switch self {
-    case .restored, .restoredWithoutState, .decodeFailed, .classMismatch: true
-    default: false
+    case .classMismatch: true
+    default: isDecodable
     }
   }
 
@@ -237,6 +271,12 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "restored without state, as it was saved, \(step.description)"
     case .decodeFailed(let step, let error):
       "\(step.description), but its decoding threw: \(error)"
+    case .newerVersion(let step, let stored, let known):
+      "\(step?.description ?? "not back"), but its state has version \(stored), newer than"
+        + " \(known); nothing was decoded, and saves keep the state as it is stored"
+    case .migrationFailed(let step, let version, let error):
+      "\(step?.description ?? "not back"), but its migration from version \(version) failed:"
+        + " \(error); nothing was decoded, and saves keep the state as it is stored"
     case .classMismatch(let step, let found):
       "\(step.description), but as a \(found), so nothing was decoded"
     case .vetoed: "left out, its restoration class returned nil"

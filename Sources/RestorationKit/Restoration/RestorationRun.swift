@@ -1,28 +1,41 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Brings a stored tree back: makes all objects, then decodes them.
 final class RestorationRun {
   let tree: StoredTree
-  private let roots: [any RestorableNode]
+  /// What exists already; set before it runs.
+  var roots: [any RestorableNode] = []
   let registry: ObjectRegistry
   let delegate: (any StateDelegate)?
   private let trace: ((RestorationTrace) -> Void)?
+  private let now: Date
   let restored = RestoredObjects()
 
-  /// By the place of the stored element.
+  /// By the place of the stored element, as all that follows.
+  private var prepared: [PreparedElement] = []
   private var coders: [StateDecoder] = []
   private var outcomes: [RestorationReport.NodeOutcome] = []
   /// What a node contained before, made when first needed; roots are under nil.
   private var existing: [Int?: ExistingNodes] = [:]
   /// Stacks of which a node is not back; what lay on it is left out.
   private var cutStacks: Set<Int> = []
+  /// Those of them that were cut at a node that is kept.
+  private var keptStacks: Set<Int> = []
+  /// What is not back and is kept for the next save.
+  private var unclaimed: Set<Int> = []
+  private var scopedObjects = ScopedObjects()
 
   init(
-    _ tree: StoredTree, into roots: [any RestorableNode], registry: ObjectRegistry,
-    delegate: (any StateDelegate)?, trace: ((RestorationTrace) -> Void)? = nil
+    _ tree: StoredTree, registry: ObjectRegistry,
+    delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil
   ) {
+    self.now = now
     self.tree = tree
-    self.roots = roots
     self.registry = registry
     self.delegate = delegate
     self.trace = trace
@@ -31,13 +44,15 @@ final class RestorationRun {
   /// The coder of the application's own values.
   func applicationCoder() -> StateDecoder {
     StateDecoder(
-      path: RestorationPath(), values: tree.applicationState, facts: tree.facts,
+      path: RestorationPath(), values: tree.applicationState, facts: tree.facts, now: now,
       restored: restored)
   }
 
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
     var report = RestorationReport(.restored)
+    var preparation = ElementPreparation(registry: registry, delegate: delegate, trace: trace)
+    prepared = tree.elements.map { preparation.prepare($0) }
     makeObjects()
     eachRestored { object, place in
       guard let node = object as? any RestorableNode else { return }
@@ -63,7 +78,9 @@ final class RestorationRun {
       note(.applicationFinishedRestoringState, place)
       object.applicationFinishedRestoringState()
     }
-    report.entries = entries()
+    let unattached = unattachedRecords()
+    report.entries = entries(unattached)
+    registry.kept = kept(unattached)
     restored.forget()
     return report
   }
@@ -86,13 +103,34 @@ final class RestorationRun {
     let lookup = ObjectLookup(registry: registry, delegate: delegate, trace: trace)
     coders.reserveCapacity(tree.elements.count)
     outcomes.reserveCapacity(tree.elements.count)
-    for stored in tree.elements {
-      let coder = StateDecoder(stored, facts: tree.facts, restored: restored)
+    for prepared in prepared {
+      let stored = prepared.element
+      let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
       coders.append(coder)
       switch find(stored, coder, lookup) {
       case .found(let object, let step): take(object, by: step, as: stored)
       case .missing(let outcome): leaveOut(stored, outcome)
       }
+    }
+  }
+
+  /// What became of an element that is back, and of its class.
+  private func outcome(ofPlace place: Int, by step: RestorationReport.Step)
+    -> RestorationReport.NodeOutcome
+  {
+    withheld(place, by: step)
+      ?? (prepared[place].element.values.state == nil
+        ? .restoredWithoutState(by: step) : .restored(by: step))
+  }
+
+  /// Nil if the state of an element could be read, or if it has none.
+  private func withheld(_ place: Int, by step: RestorationReport.Step?)
+    -> RestorationReport.NodeOutcome?
+  {
+    switch prepared[place].version {
+    case .current, .migrated: nil
+    case .newer(let stored, let known): .newerVersion(by: step, stored: stored, known: known)
+    case .failed(let version, let error): .migrationFailed(by: step, from: version, error)
     }
   }
 
@@ -131,8 +169,7 @@ final class RestorationRun {
       return leaveOut(stored, .providedTwice(other))
     }
     if registry.isObject(object, ofClassNamed: stored.content.className) {
-      outcomes.append(
-        stored.values.state == nil ? .restoredWithoutState(by: step) : .restored(by: step))
+      outcomes.append(outcome(ofPlace: outcomes.count, by: step))
     } else {
       outcomes.append(.classMismatch(by: step, found: registry.className(of: object)))
     }
@@ -146,13 +183,26 @@ final class RestorationRun {
     }
   }
 
-  private func leaveOut(_ stored: StoredTree.Element, _ outcome: RestorationReport.NodeOutcome) {
-    outcomes.append(outcome)
+  private func leaveOut(_ stored: StoredTree.Element, _ reason: RestorationReport.NodeOutcome) {
+    let place = outcomes.count
+    outcomes.append(reason)
+    switch reason {
+    case .parentMissing: break
+    // It is kept with what it lay on.
+    case .stackCut:
+      if let stack = stored.parent, keptStacks.contains(stack) { unclaimed.insert(place) }
+    default:
+      if stored.role != .view, let withheld = withheld(place, by: nil) {
+        outcomes[place] = withheld
+        unclaimed.insert(place)
+      }
+    }
     if stored.role == .child, let parent = stored.parent,
       let container = restored[tree.elements[parent].record],
       registry.traits(of: container).contains(.stack)
     {
       cutStacks.insert(parent)
+      if unclaimed.contains(place) { keptStacks.insert(parent) }
     }
   }
 
@@ -174,32 +224,33 @@ final class RestorationRun {
   /// The object that was registered, with the parent that is back.
   private func registeredObject(for stored: StoredTree.Element) -> (any RestorableObject)? {
     let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
-    return registry.registeredObjects(named: stored.content.identifier).first { object in
-      guard let parent = object.restorationParent else { return scope == nil }
-      // A parent that is not restored itself scopes nothing.
-      return scope == nil ? !restored.contains(parent) : parent === scope
-    }
+    return scopedObjects.object(
+      stored.content.identifier, scope: scope, in: registry, isScope: restored.contains)
   }
 
   // MARK: Views
 
   private func findViews() {
     var views: [Int: [String: any RestorableView]] = [:]
-    for (place, stored) in tree.elements.enumerated() where stored.role == .view {
+    for (place, stored) in prepared.map(\.element).enumerated() where stored.role == .view {
       guard outcomes[place] == .viewNotFound, let owner = stored.parent,
         outcomes[owner].isDecodable,
         let node = restored[tree.elements[owner].record] as? any RestorableNode
       else { continue }
       if views[owner] == nil { views[owner] = ViewTree.viewsByIdentifier(of: node) }
-      guard let view = views[owner]?[stored.content.identifier] else { continue }
+      guard let view = views[owner]?[stored.content.identifier] else {
+        if let withheld = withheld(place, by: nil) {
+          outcomes[place] = withheld
+          unclaimed.insert(place)
+        }
+        continue
+      }
       guard registry.isObject(view, ofClassNamed: stored.content.className) else {
         outcomes[place] = .classMismatch(by: .existing, found: registry.className(of: view))
         continue
       }
       restored[stored.record] = view
-      outcomes[place] =
-        stored.values.state == nil
-        ? .restoredWithoutState(by: .existing) : .restored(by: .existing)
+      outcomes[place] = outcome(ofPlace: place, by: .existing)
     }
   }
 
@@ -210,7 +261,7 @@ final class RestorationRun {
       let coder = coders[place]
       restoreContent(object, coder, place)
       attempt(place) {
-        if tree.elements[place].values.state != nil {
+        if prepared[place].element.values.state != nil {
           note(.decodeRestorableState, place)
           try object.decodeRestorableState(with: coder)
         }
@@ -223,7 +274,7 @@ final class RestorationRun {
     eachRestored { object, place in
       attempt(place) {
         try coders[place].builtIn?.restoreAfterLayout(object)
-        guard tree.elements[place].values.state != nil else { return }
+        guard prepared[place].element.values.state != nil else { return }
         note(.restoreStateAfterLayout, place)
         try object.restoreStateAfterLayout(with: coders[place])
       }
@@ -268,12 +319,27 @@ final class RestorationRun {
 
   // MARK: Report
 
-  private func entries() -> [RestorationReport.Entry] {
-    let unattached = unattachedRecords()
-    return zip(tree.elements, outcomes).map { stored, outcome in
+  /// What the saves that follow write back.
+  ///
+  /// What a container would have taken in its decoding, which could not be
+  /// called, is kept with it.
+  private func kept(_ unattached: Set<UInt64>) -> KeptRecords? {
+    let notTaken = tree.elements.indices.filter { place in
+      unattached.contains(tree.elements[place].record)
+        && tree.elements[place].parent.map { prepared[$0].isWithheld } == true
+    }
+    return KeptRecords(
+      tree.elements,
+      unread: outcomes.indices.filter { prepared[$0].isWithheld && outcomes[$0].isDecodable },
+      missing: unclaimed.union(notTaken), restored: restored)
+  }
+
+  private func entries(_ unattached: Set<UInt64>) -> [RestorationReport.Entry] {
+    zip(tree.elements, zip(prepared, outcomes)).map { stored, result in
       RestorationReport.Entry(
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
-        outcome: outcome, isAttached: !unattached.contains(stored.record))
+        outcome: result.1, isAttached: !unattached.contains(stored.record),
+        migratedFrom: result.1.isDecodable ? result.0.migratedFrom : nil)
     }
       + tree.unreadable.map { lost in
         RestorationReport.Entry(

@@ -47,7 +47,8 @@ struct StoredTree: Sendable {
   private typealias Stored = (content: NodeRecord, values: Values)
 
   let version: ArchiveVersion
-  let facts: KeyedDecoder?
+  let snapshot: SnapshotUse
+  let facts: SaveFacts?
   let applicationState: KeyedDecoder?
   private(set) var elements: [Element] = []
   private(set) var unreadable: [Unreadable] = []
@@ -58,14 +59,13 @@ struct StoredTree: Sendable {
   init(reading archive: Archive) throws(ArchiveError) {
     version = archive.version
     var application: KeyedDecoder?
-    var roots: [UInt64] = []
+    var tree: KeyedDecoder?
     var records: [UInt64: Stored] = [:]
     var referred: [UInt64: [UInt64]] = [:]
     for record in try archive.readAll() {
       switch record.identifier {
       case NodeRecord.application: application = try record.content.get()
-      case NodeRecord.tree:
-        roots = try record.content.get().references(forKey: NodeRecord.rootsKey) ?? []
+      case NodeRecord.tree: tree = try record.content.get()
       default:
         do throws(ArchiveError) {
           let stored = try Self.read(try record.content.get())
@@ -78,9 +78,10 @@ struct StoredTree: Sendable {
         }
       }
     }
-    facts = try application?.container(forKey: NodeRecord.factsKey)
+    snapshot = try SnapshotUse(reading: tree)
+    facts = try application?.container(forKey: NodeRecord.factsKey).map(SaveFacts.init)
     applicationState = try application?.container(forKey: NodeRecord.stateKey)
-    place(roots, records, referred)
+    place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], records, referred)
   }
 
   private static func read(_ decoder: KeyedDecoder) throws(ArchiveError) -> Stored {

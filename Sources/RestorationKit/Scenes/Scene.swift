@@ -23,27 +23,28 @@ public final class Scene {
   /// Follows the scene; kept alive until it disconnects.
   public internal(set) var delegate: (any SceneDelegate)?
 
-  /// The activity of the responders that have set it; see
-  /// ``addResponder(_:to:)``.
+  /// Who adds to which activity.
   let responders = ActivityResponders()
 
   /// Whether something was changed that is not saved.
   ///
-  /// A value of ``SceneStorage`` sets it, and what ``track(_:)`` reads; set it
-  /// yourself for anything else. A save clears it.
-  public var needsSave = false {
-    didSet { if needsSave, !oldValue { needsSaveChanged?(self) } }
+  /// A value of ``SceneStorage`` sets it, and so does a change of what
+  /// ``track(_:)`` reads; set it yourself for anything else. A save clears it.
+  public var needsSave: Bool {
+    get { changes.isSet }
+    set { changes.isSet = newValue }
   }
 
-  /// Told when ``needsSave`` becomes true, to save soon.
-  public var needsSaveChanged: ((Scene) -> Void)?
+  let changes = ChangeFlag()
+  /// What is tracked, to be watched again after a save.
+  var tracked: [() -> Void] = []
 
   let values: SceneValues
 
   init(_ session: SceneSession, storage: [String: StoredValue]) {
     self.session = session
     values = SceneValues(storage)
-    values.changed = { [weak self] in self?.needsSave = true }
+    values.changed = { [changes] in changes.isSet = true }
   }
 
   /// Lets a part of the interface add to an activity whenever the scene is saved.

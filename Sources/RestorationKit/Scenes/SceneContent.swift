@@ -9,7 +9,6 @@ struct SceneContent: Hashable, Codable, Sendable {
   var activity: UserActivity.Content?
   var userInfo: [String: PropertyListValue] = [:]
   var storage: [String: StoredValue] = [:]
-  var windowValue: StoredValue?
 }
 
 /// What is known of a scene without opening its file.
@@ -22,6 +21,8 @@ struct SceneEntry: Hashable, Codable, Sendable {
   var byteCount = 0
   var conditions = SceneActivationConditions()
   var windowValue: StoredValue?
+  /// What was set while no scene was connected; it is newer than the file.
+  var pending: SceneContent?
 }
 
 /// All scenes of an application, most recently used first.

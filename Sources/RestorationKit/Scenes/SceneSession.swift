@@ -31,12 +31,12 @@ public final class SceneSession {
   public internal(set) var byteCount = 0
 
   /// Which activities from outside the session's scene takes.
-  public var activationConditions: SceneActivationConditions {
-    didSet { if activationConditions != oldValue { isChanged = true } }
-  }
+  public var activationConditions: SceneActivationConditions
 
   /// Nil while the key is not available, or the file cannot be read.
   var content: SceneContent?
+  /// What the scene was opened for.
+  var windowValue: StoredValue?
   /// What the report of the next save says of the session's stored state.
   var readingFailure: String?
   /// Whether something was set that is not stored.
@@ -50,7 +50,9 @@ public final class SceneSession {
     savedAt = entry.savedAt
     byteCount = entry.byteCount
     activationConditions = entry.conditions
-    self.content = content
+    windowValue = entry.windowValue
+    self.content = entry.pending ?? content
+    isChanged = entry.pending != nil
   }
 
   /// What was stored last of what the user was doing.
@@ -86,7 +88,7 @@ public final class SceneSession {
     SceneEntry(
       identifier: persistentIdentifier, role: role, configurationName: configurationName,
       title: title, savedAt: savedAt, byteCount: byteCount, conditions: activationConditions,
-      windowValue: content?.windowValue)
+      windowValue: windowValue, pending: isChanged ? content : nil)
   }
 }
 

@@ -18,6 +18,8 @@ struct StoredValue: Hashable, Codable, Sendable {
     symbols = batch.symbols
   }
 
+  var byteCount: Int { map.count + symbols.count }
+
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try KeyedDecoder(unsealed: map, symbols: symbols).decode(type, forKey: Self.key)
   }

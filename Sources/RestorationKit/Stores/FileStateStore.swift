@@ -28,4 +28,12 @@ public struct FileStateStore: StateStore {
   public func storage(named name: String) -> any ArchiveStorage {
     FileStorage(path: "\(directory)/\(name).rka")
   }
+
+  /// The file `name.launch.rka` in the directory.
+  ///
+  /// It is not durable: a launch should not wait for the disk (3 syncs took 7 ms
+  /// of 7.5), and after a power cut nobody asks which launch crashed.
+  public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+    FileStorage(path: "\(directory)/\(name).launch.rka", isDurable: false)
+  }
 }

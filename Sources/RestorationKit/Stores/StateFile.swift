@@ -12,22 +12,145 @@ package actor StateFile {
   private var setAside: String?
   private var lastNumber: UInt64 = 0
 
-  package init(storage: any ArchiveStorage, keys: any KeyProvider, context: ArchiveContext) {
+  private let marker: LaunchMarker
+  /// The restore that has begun here and not ended, with what the marker says.
+  private var window: Window?
+  private var windowCount: UInt64 = 0
+  /// Why the marker or a state that was used up is not as it should be.
+  private(set) var launchProblem: String?
+
+  private struct Window {
+    let number: UInt64
+    let version: ArchiveVersion
+    let isWhole: Bool
+    /// Nil if there is no marker that may be changed.
+    var marked: LaunchMarker.Content?
+  }
+
+  /// Creates the file of a state.
+  ///
+  /// - Parameters:
+  ///   - storage: Where the state is.
+  ///   - launches: Where it is kept whether launches end.
+  ///   - keys: Gives the key of both.
+  ///   - context: The context of the state.
+  package init(
+    storage: any ArchiveStorage, launches: any ArchiveStorage, keys: any KeyProvider,
+    context: ArchiveContext
+  ) {
     self.storage = storage
     self.keys = keys
     self.context = context
+    marker = LaunchMarker(
+      storage: launches, context: ArchiveContext(context.fields + ["launch"]))
   }
 
-  /// Reads and verifies what is stored, nil if nothing is.
+  /// What a restore finds.
+  enum Found: Sendable {
+    case nothing
+
+    /// Restoring it crashed too often, so it is kept under another name.
+    case crashed(keptAt: String?)
+
+    /// A state to restore, and the number by which to end the restore.
+    case state(StoredTree, usesSnapshot: Bool, window: UInt64)
+  }
+
+  /// Reads and verifies what is stored, and marks that a restore has begun.
+  ///
+  /// The marker is written when the state has been read: what is refused does
+  /// not run anything of the app.
+  func beginRestore(crashThreshold: Int) throws(ArchiveError) -> Found {
+    launchProblem = nil
+    guard try storage.open() != nil else {
+      note { try marker.storage.remove() }
+      return .nothing
+    }
+    let key = try existingKey()
+    var marked = readMarker(key)
+    if window == nil, let marked, marked.begunRestores >= max(1, crashThreshold) {
+      let kept = try storage.setAside()
+      note { try marker.storage.remove() }
+      return .crashed(keptAt: kept)
+    }
+    guard let archive = try Archive.open(storage, key: key, context: context) else {
+      return .nothing
+    }
+    let tree = try StoredTree(reading: archive)
+    if tree.isWhole { known = tree.version }
+    let usesSnapshot = tree.snapshot.isUsable(
+      ignoredBefore: marked?.snapshotIgnored == tree.version)
+    // A restore of this launch that has not ended is not counted twice.
+    if window == nil, let begun = marked?.begunRestores {
+      marked?.begunRestores = min(max(0, begun), .max - 1) + 1
+    }
+    marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
+    if let marked { note { try marker.write(marked, key) } }
+    windowCount += 1
+    window = Window(
+      number: windowCount, version: tree.version, isWhole: tree.isWhole, marked: marked)
+    return .state(tree, usesSnapshot: usesSnapshot, window: windowCount)
+  }
+
+  /// Reads and verifies what is stored, nil if nothing is; marks nothing.
   func read() throws(ArchiveError) -> StoredTree? {
     guard try storage.open() != nil else { return nil }
+    guard let archive = try Archive.open(storage, key: existingKey(), context: context) else {
+      return nil
+    }
+    return try StoredTree(reading: archive)
+  }
+
+  /// Takes the mark away; with `consuming` also the state, if it is still the
+  /// one that was restored and nothing of it was unreadable.
+  func endRestore(window number: UInt64, consuming: Bool) {
+    guard var window, window.number == number else { return }
+    self.window = nil
+    window.marked?.begunRestores = 0
+    note {
+      let key = try existingKey()
+      if let marked = window.marked { try marker.write(marked, key) }
+      guard consuming, window.isWhole,
+        try Archive.open(storage, key: key, context: context)?.version == window.version
+      else { return }
+      try storage.remove()
+    }
+  }
+
+  /// Whether the next launch may show the snapshot that was taken with the save.
+  func isSnapshotUsable() throws(ArchiveError) -> Bool {
+    guard try storage.open() != nil else { return false }
+    let key = try existingKey()
+    guard let archive = try Archive.open(storage, key: key, context: context) else { return false }
+    let snapshot = try SnapshotUse(reading: try archive.record(NodeRecord.tree))
+    let ignored = try marker.read(key).snapshotIgnored
+    return snapshot.isUsable(ignoredBefore: ignored == archive.version)
+  }
+
+  private func existingKey() throws(ArchiveError) -> ArchiveKey {
     guard let key = try keys.key(creating: false) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    guard let archive = try Archive.open(storage, key: key, context: context) else { return nil }
-    let tree = try StoredTree(reading: archive)
-    if tree.isWhole { known = tree.version }
-    return tree
+    return key
+  }
+
+  /// Nil if what is there must not be replaced, or cannot be.
+  private func readMarker(_ key: ArchiveKey) -> LaunchMarker.Content? {
+    do {
+      return try marker.read(key)
+    } catch {
+      launchProblem = error.description
+      return nil
+    }
+  }
+
+  /// Launches go on without a marker: it must never stop a restore.
+  private func note(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      launchProblem = "\(error)"
+    }
   }
 
   package struct Written: Sendable {
@@ -44,11 +167,24 @@ package actor StateFile {
     guard let key = try keys.key(creating: true) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    let summary = try Archive.write(
-      records, to: storage, key: key, context: context, replacing: try examine(key))
+    let summary = try replace(try examine(key), by: records, key)
     known = summary.version
     lastNumber = number
     return Written(summary: summary, setAside: reportSetAside())
+  }
+
+  /// Keys and passphrases that somebody added open the new file, too.
+  ///
+  /// A writer leaves a lock file behind, so there is one only where it is needed.
+  private func replace(
+    _ version: ArchiveVersion?, by records: RecordBatch, _ key: ArchiveKey
+  ) throws(ArchiveError) -> Archive.Summary {
+    guard version != nil, let slots = try Archive.slots(of: storage), slots.count > 1 else {
+      return try Archive.write(
+        records, to: storage, key: key, context: context, replacing: version)
+    }
+    return try ArchiveWriter.open(storage, key: key, context: context, recovery: .strict)
+      .rewrite(records)
   }
 
   /// Removes what is stored, but keeps what cannot be read; says where.
@@ -68,6 +204,8 @@ package actor StateFile {
   func discard(number: UInt64) throws(ArchiveError) {
     guard number > lastNumber else { return }
     try storage.remove()
+    // Crashes of what is gone are not counted for what comes after it.
+    note { try marker.storage.remove() }
     lastNumber = number
   }
 
@@ -97,17 +235,5 @@ package actor StateFile {
   private func reportSetAside() -> String? {
     defer { setAside = nil }
     return setAside
-  }
-}
-
-extension ArchiveError {
-  /// Whether the bytes or their key are the cause, and not the way to them.
-  fileprivate var isAboutContent: Bool {
-    switch code {
-    case .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
-      .wrongContext, .malformed, .limitExceeded, .typeMismatch, .keyNotFound, .numberOutOfRange:
-      true
-    default: false
-    }
   }
 }

@@ -2,12 +2,28 @@ public import ArchiveCodec
 
 /// A place for the states of one application, each under a name.
 public protocol StateStore: Sendable {
-  /// The storage of one state, which need not exist.
+  /// The storage of one state, which need not exist; another for every name.
   ///
   /// - Parameter name: A name that ``StateKeeper`` has checked: not empty, no
   ///   `/`, no leading `.`.
   /// - Returns: The place where that state is or will be.
   func storage(named name: String) -> any ArchiveStorage
+
+  /// Where a keeper notes whether launches end that restore a state.
+  ///
+  /// It is the storage named `NAME.launch` by default. It need not survive a
+  /// power cut.
+  ///
+  /// - Parameter name: The name of the state.
+  /// - Returns: A place of its own.
+  func launchStorage(ofStateNamed name: String) -> any ArchiveStorage
+}
+
+extension StateStore {
+  /// The storage named `NAME.launch`.
+  public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+    storage(named: name + ".launch")
+  }
 }
 
 /// Gives the key that seals and opens the states of one application.
@@ -20,7 +36,9 @@ public protocol KeyProvider: Sendable {
   /// - Parameter creating: Whether to make and keep a new one if there is none.
   /// - Returns: The key, or nil if there is none and none was to be made.
   /// - Throws: ``ArchiveCodec/ArchiveError`` if there is a key that cannot be
-  ///   used. It is never replaced by a new one.
+  ///   used; it is never replaced by a new one. Throw
+  ///   ``ArchiveCodec/ArchiveError/keyLocked(at:)`` while the device or the
+  ///   keyring is locked: then no state is restored, and none overwritten.
   func key(creating: Bool) throws(ArchiveError) -> ArchiveKey?
 }
 

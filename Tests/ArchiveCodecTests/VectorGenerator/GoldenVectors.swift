@@ -24,6 +24,25 @@ enum GoldenVectors {
         name: "golden-values", comment: "Every form of value, at its edges.",
         archive: try VectorSealing.bytes(GoldenValues.encode)),
       NewVector(
+        name: "golden-objects", comment: "Objects that are shared and in a cycle, and names.",
+        archive: try VectorSealing.bytes { builder in
+          builder.classes = try .all()
+          let (ada, bob) = (Person("Ada"), Student("Bob"))
+          (ada.friend, bob.friends, bob.label) = (bob, [ada, bob], Label("tag", owner: ada))
+          try builder.append(record: 1) { encoder in
+            encoder.encodeObject(ada, forKey: "ada")
+            encoder.encodeObjects(["bob": bob], forKey: "named")
+            encoder.encode(name: "Person", forKey: "class")
+          }
+          try builder.append(record: 2) { encoder in
+            encoder.encodeObjects([Label("a"), Label("b")], forKey: "labels")
+            encoder.encode(name: "other", forKey: "class")
+          }
+        }),
+      NewVector(
+        name: "golden-codable", comment: "Values of Codable types.",
+        archive: try VectorSealing.bytes(GoldenCodable.encode)),
+      NewVector(
         name: "golden-chunks", comment: "Chunks of 16 KiB, records across their ends.",
         archive: try VectorSealing.bytes { try texts($0, count: 12, length: 3000) }),
       NewVector(

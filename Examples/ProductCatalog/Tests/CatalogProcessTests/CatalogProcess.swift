@@ -13,7 +13,7 @@ final class CatalogProcess {
     let scriptFile = sandbox.newFile()
     try Data(script.utf8).write(to: scriptFile)
     (output, errors, log) = (sandbox.newFile(), sandbox.newFile(), sandbox.newFile())
-    process.executableURL = Self.executable
+    process.executableURL = Self.executable(named: "catalog")
     process.arguments =
       ["--script", scriptFile.path, "--screen-log", log.path, "--report"]
       + (stays ? ["--stay"] : [])
@@ -29,12 +29,12 @@ final class CatalogProcess {
   }
 
   /// Beside the test bundle, where a build puts all its products.
-  private static var executable: URL {
+  static func executable(named name: String) -> URL {
     #if os(macOS)
     let bundle = Bundle(for: CatalogProcess.self).bundleURL
-    return bundle.deletingLastPathComponent().appending(path: "catalog")
+    return bundle.deletingLastPathComponent().appending(path: name)
     #else
-    return Bundle.main.bundleURL.appending(path: "catalog")
+    return Bundle.main.bundleURL.appending(path: name)
     #endif
   }
 

@@ -88,7 +88,7 @@ import XCTest
     let after = try await launches.run(on: fixture.loadCatalog { Array($0.dropFirst()) })
     XCTAssertEqual(after.navigation.screens.count, 1)
     XCTAssertEqual(after.report?.outcome(of: "navigation/detail"), .vetoed)
-    XCTAssertEqual(after.report?.outcome(of: "navigation/edit"), .vetoed)
+    XCTAssertEqual(after.report?.outcome(of: "navigation/edit"), .stackCut)
     XCTAssertNil(after.notice)
   }
 
@@ -102,8 +102,7 @@ import XCTest
     _ = try await launches.keeper(for: catalog).save([navigation])
     let after = try await launches.run(on: catalog)
     XCTAssertEqual(after.report?.outcome(of: "navigation/detail"), .vetoed)
-    XCTAssertEqual(
-      after.report?.outcome(of: "navigation/edit"), .restored(by: .restorationClass))
+    XCTAssertEqual(after.report?.outcome(of: "navigation/edit"), .stackCut)
     XCTAssertEqual(after.navigation.screens.map(\.title), ["Catalog"])
   }
 
@@ -132,6 +131,24 @@ import XCTest
     let stored = try XCTUnwrap(launches.storedBytes)
     _ = try await launches.run("wait:1ms", on: fixture.catalog)
     XCTAssertEqual(launches.storedBytes, stored)
+  }
+
+  func testAStateThatCrashedTwoLaunchesIsSaidAndKeptAside() async throws {
+    let fixture = try fixture()
+    let launches = try Launches()
+    _ = try await launches.run("down enter", on: fixture.catalog)
+    for _ in 1...2 {
+      // A restore that never ends.
+      let keeper = try launches.keeper(for: fixture.catalog)
+      keeper.extendStateRestoration()
+      _ = try await keeper.restore()
+    }
+    let after = try await launches.run(on: fixture.catalog)
+    XCTAssertEqual(after.report?.outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(
+      after.notice,
+      "Your screens are not back. Nothing was restored, because the last restores crashed."
+        + " The state is kept in memory 1.")
   }
 
   func testAStateThatCannotBeReadIsSaidAndKeptAside() async throws {

@@ -17,10 +17,8 @@ import XCTest
     try writer.register(
       nodeClass: StrangeDetail.self, as: "DetailScreen", restoration: restoration)
     try writer.register(nodeClass: StrangeEdit.self, as: "EditScreen", restoration: restoration)
-    let stack = StrangeStack("navigation", children: screens) {
-      $0.encode(screens.compactMap(\.restorationIdentifier), forKey: "identifiers")
-    }
-    _ = try await writer.save([stack])
+    try writer.register(nodeClass: StrangePage.self, as: "TabPage")
+    _ = try await writer.save([StrangeStack("navigation", children: screens)])
     return try await launches.run(on: fixture.catalog)
   }
 
@@ -30,29 +28,32 @@ import XCTest
     UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, row))
   }
 
-  func testListIsClampedToItsProducts() async throws {
+  func testRowsThatAreNotThereLeaveTheListAtItsBeginning() async throws {
     let list = StrangeList("list") {
       $0.encode("", forKey: "query")
       $0.encode(false, forKey: "isSearching")
-      $0.encode(self.id(200), forKey: "selectedProduct")
-      $0.encode(Int.max, forKey: "scrollOffset")
     }
+    list.selectedIndexPaths = [IndexPath(index: 200)]
+    list.firstVisibleIndexPath = IndexPath(indexes: [1, Int.max])
     let launch = try await restore([list])
     XCTAssertEqual(launch.report?.problems, [])
     let restored = try XCTUnwrap(launch.navigation.root as? ProductListScreen)
     XCTAssertEqual(restored.selectedProductID, id(0))
-    XCTAssertEqual(restored.scrollOffset, 2)
+    XCTAssertEqual(restored.scrollOffset, 0)
   }
 
   func testUnknownTabLeavesTheFirstAndScrollPositionsAreClamped() async throws {
-    let detail = StrangeDetail("detail") {
-      $0.encode(self.id(1), forKey: "product")
-      $0.encode("reviews", forKey: "selectedTab")
-      $0.encode(["info": -7, "details": Int.max, "reviews": 3], forKey: "scrollOffsets")
+    let offsets = [("info", -7), ("details", Int.max), ("reviews", 3)]
+    let pages = offsets.map { tab, offset in
+      StrangePage(tab) { $0.encode(offset, forKey: "scrollOffset") }
     }
+    let detail = StrangeDetail("detail", children: pages) {
+      $0.encode(self.id(1), forKey: "product")
+    }
+    detail.selectedTab = pages[2]
     let launch = try await restore([list, detail])
     let restored = try XCTUnwrap(launch.navigation.top as? DetailScreen)
-    XCTAssertEqual(restored.selectedTab, .info)
+    XCTAssertEqual(restored.tab, .info)
     XCTAssertEqual(restored.pages.map(\.scrollOffset), [0, .max, 0])
     XCTAssertTrue(launch.screen.contains("[Info]"))
     restored.select(.details)
@@ -83,13 +84,14 @@ import XCTest
   }
 
   func testAScreenThatCannotBeDecodedIsReportedAndStaysUsable() async throws {
-    let detail = StrangeDetail("detail") {
+    let page = StrangePage("info") { $0.encode("far", forKey: "scrollOffset") }
+    let detail = StrangeDetail("detail", children: [page]) {
       $0.encode(self.id(2), forKey: "product")
-      $0.encode(4, forKey: "selectedTab")
     }
     let launch = try await restore([list, detail])
     XCTAssertEqual(
-      launch.report?.problems.map(\.path.description), ["navigation/list", "navigation/detail"])
+      launch.report?.problems.map(\.path.description),
+      ["navigation/list", "navigation/detail/info"])
     XCTAssertEqual(launch.navigation.top.title, "Gamma")
   }
 }
@@ -114,9 +116,17 @@ import XCTest
 }
 
 private final class StrangeStack: StrangeNode {}
-private final class StrangeList: StrangeNode {}
+private final class StrangePage: StrangeNode {}
+private final class StrangeList: StrangeNode, @MainActor RestorableList {
+  var selectedIndexPaths: [IndexPath] = []
+  var firstVisibleIndexPath: IndexPath?
+
+  func hasElement(at indexPath: IndexPath) -> Bool { false }
+}
 private final class StrangeEdit: StrangeNode {}
-private final class StrangeDetail: StrangeNode {
+private final class StrangeDetail: StrangeNode, @MainActor RestorableTabs {
+  var selectedTab: (any RestorableNode)?
+
   convenience init(_ identifier: String, product: UUID) {
     self.init(identifier) { $0.encode(product, forKey: "product") }
   }

@@ -36,7 +36,9 @@ package import RestorationKit
   /// - Returns: What happened to every screen; nil if the stored state cannot be read.
   package func restore() async -> RestorationReport? {
     do {
-      return try await keeper.restore(into: [navigation])
+      let report = try await keeper.restore(into: [navigation])
+      if !keeper.status.isActive { notice = "Your screens are not back. \(keeper.status)" }
+      return report
     } catch {
       notice = "Your screens are not back. \(error)"
       return nil

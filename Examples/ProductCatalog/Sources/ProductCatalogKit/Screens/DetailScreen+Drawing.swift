@@ -17,13 +17,13 @@ extension DetailScreen {
       return [[Span(text: "This program is no longer in the catalog.", style: .dim)]]
     }
     return DetailContent(product: product, catalog: catalog, columns: size.columns - 2)
-      .lines(of: selectedTab)
+      .lines(of: tab)
   }
 
   /// Brackets as well as colours, so that the tab is known without colours too.
   private func drawTabs(into canvas: inout Canvas) {
     let tabs = DetailTab.allCases.map { tab in
-      tab == selectedTab
+      tab == self.tab
         ? Span(text: "[\(tab.title)]", style: [.bold, .reverse])
         : Span(text: " \(tab.title) ", style: .dim)
     }

@@ -5,7 +5,7 @@ package import Foundation
   let catalog: Catalog
   package let productID: UUID
   package let pages = DetailTab.allCases.map { TabPage(tab: $0) }
-  package private(set) var selectedTab = DetailTab.info
+  package private(set) var tab = DetailTab.info
 
   package init(catalog: Catalog, productID: UUID) {
     self.catalog = catalog
@@ -13,11 +13,11 @@ package import Foundation
   }
 
   package func select(_ tab: DetailTab) {
-    selectedTab = tab
+    self.tab = tab
   }
 
   var selectedPage: TabPage? {
-    pages.first { $0.tab == selectedTab }
+    pages.first { $0.tab == tab }
   }
 }
 
@@ -52,7 +52,7 @@ extension DetailScreen: @MainActor Screen {
 
   private func selectTab(after distance: Int) {
     let tabs = DetailTab.allCases
-    guard let index = tabs.firstIndex(of: selectedTab) else { return }
+    guard let index = tabs.firstIndex(of: tab) else { return }
     select(tabs[(index + distance + tabs.count) % tabs.count])
   }
 

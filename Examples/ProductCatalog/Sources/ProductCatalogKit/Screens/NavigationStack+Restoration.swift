@@ -1,23 +1,14 @@
 package import RestorationKit
 
-extension NavigationStack: @MainActor RestorableNode {
-  private static let identifiersKey = "identifiers"
-
+extension NavigationStack: @MainActor RestorableStack {
   package var restorationIdentifier: String? { "navigation" }
 
   package var restorationChildren: [any RestorableNode] { screens }
 
-  package func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(screens.compactMap(\.restorationIdentifier), forKey: Self.identifiersKey)
-  }
-
-  /// Puts the screens back that were on the root, up to the first that is not back.
-  ///
-  /// What stood on a missing screen may make no sense without it.
-  package func decodeRestorableState(with coder: StateDecoder) throws {
-    let identifiers = try coder.decode([String].self, forKey: Self.identifiersKey)
-    let restored = coder.restoredChildren.compactMap { $0 as? any Screen }
-    let unbroken = zip(identifiers, restored).prefix { $0 == $1.restorationIdentifier }
-    replacePushed(with: unbroken.dropFirst().map(\.1))
+  /// The root is there from the start; what was on it comes back.
+  package func restoreStack(_ nodes: [any RestorableNode]) {
+    let screens = nodes.compactMap { $0 as? any Screen }
+    guard screens.first === root else { return }
+    replacePushed(with: Array(screens.dropFirst()))
   }
 }

@@ -1,0 +1,92 @@
+import Foundation
+import XCTest
+
+/// Launches after launches whose process ended while it restored.
+final class LaunchGuardTests: XCTestCase {
+  private struct Ending: Equatable {
+    let output: String
+    let wasCrash: Bool
+
+    static let crash = Ending(output: "", wasCrash: true)
+
+    static func said(_ output: String) -> Ending {
+      Ending(output: output + "\n", wasCrash: false)
+    }
+  }
+
+  /// Runs the crashing app to its end.
+  private func run(_ deed: String, threshold: Int, in sandbox: Sandbox) throws -> Ending {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = CatalogProcess.executable(named: "crashing-app")
+    process.arguments = ["\(threshold)", deed]
+    // A trap is meant here, so nobody needs to know where it was.
+    process.environment = sandbox.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return Ending(
+      output: String(decoding: text, as: UTF8.self),
+      wasCrash: process.terminationReason == .uncaughtSignal)
+  }
+
+  private func states(_ sandbox: Sandbox) throws -> [String: Data] {
+    let directory = sandbox.directory.appending(path: "state/org.restorationkit.crashing-app")
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    return try Dictionary(
+      uniqueKeysWithValues: names.map {
+        ($0, try Data(contentsOf: directory.appending(path: $0)))
+      })
+  }
+
+  private func checkThatTheStateIsSetAside(after crashes: [String], threshold: Int) throws {
+    let sandbox = try Sandbox()
+    XCTAssertEqual(try run("save", threshold: threshold, in: sandbox), .said("saved"))
+    let saved = try states(sandbox)
+    XCTAssertEqual(Array(saved.keys), ["main.rka"])
+    for deed in crashes {
+      XCTAssertEqual(try run(deed, threshold: threshold, in: sandbox), .crash)
+      XCTAssertEqual(try states(sandbox)["main.rka"], saved["main.rka"])
+    }
+    let next = try run("restore", threshold: threshold, in: sandbox)
+    XCTAssertTrue(next.output.hasPrefix("crashed(keptAt: "), next.output)
+    let kept = try states(sandbox)
+    XCTAssertEqual(Array(kept.values), Array(saved.values))
+    XCTAssertEqual(kept.keys.map { $0.hasPrefix("main.rka.unreadable-") }, [true])
+
+    XCTAssertEqual(try run("restore", threshold: threshold, in: sandbox), .said("noArchive"))
+    XCTAssertEqual(try run("save", threshold: threshold, in: sandbox), .said("saved"))
+    XCTAssertEqual(try run("restore", threshold: threshold, in: sandbox), .said("restored"))
+    XCTAssertEqual(try states(sandbox).count, 2)
+  }
+
+  func testAfterOneCrashWithTheThresholdOneTheStateIsSetAside() throws {
+    try checkThatTheStateIsSetAside(after: ["trap"], threshold: 1)
+    try checkThatTheStateIsSetAside(after: ["kill"], threshold: 1)
+  }
+
+  func testAfterTwoCrashesWithTheThresholdTwoTheStateIsSetAside() throws {
+    try checkThatTheStateIsSetAside(after: ["kill", "trap"], threshold: 2)
+  }
+
+  func testALaunchThatRestoresBetweenTwoCrashesKeepsTheState() throws {
+    let sandbox = try Sandbox()
+    XCTAssertEqual(try run("save", threshold: 2, in: sandbox), .said("saved"))
+    for _ in 1...3 {
+      XCTAssertEqual(try run("kill", threshold: 2, in: sandbox), .crash)
+      XCTAssertEqual(try run("restore", threshold: 2, in: sandbox), .said("restored"))
+    }
+  }
+
+  func testAProcessThatEndsAfterItsRestoreIsNotBlamedOnTheState() throws {
+    let sandbox = try Sandbox()
+    XCTAssertEqual(try run("save", threshold: 1, in: sandbox), .said("saved"))
+    for _ in 1...3 {
+      XCTAssertTrue(try run("killLater", threshold: 1, in: sandbox).wasCrash)
+    }
+    XCTAssertEqual(try run("restore", threshold: 1, in: sandbox), .said("restored"))
+  }
+}

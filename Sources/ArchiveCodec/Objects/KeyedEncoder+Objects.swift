@@ -1,0 +1,76 @@
+extension KeyedEncoder {
+  /// Writes a reference to an object, and with the record the object itself.
+  ///
+  /// - Parameters:
+  ///   - object: An object of a class that ``RecordBuilder/classes`` has; nil
+  ///     writes nothing. A subclass of such a class is not one. What is not
+  ///     registered makes the record throw `classNotRegistered`.
+  ///   - key: At most 1 KiB of UTF-8.
+  public func encodeObject(_ object: (any ArchiveObject)?, forKey key: String) {
+    guard let object, begin(key) else { return }
+    writeReference(to: object, key)
+  }
+
+  /// Writes references to objects, in their order.
+  ///
+  /// - Parameters:
+  ///   - objects: As in ``encodeObject(_:forKey:)``.
+  ///   - key: At most 1 KiB of UTF-8.
+  public func encodeObjects(_ objects: [any ArchiveObject], forKey key: String) {
+    guard begin(key) else { return }
+    let start = writer.openContainer()
+    for object in objects { writeReference(to: object, key) }
+    writer.closeContainer(.array, count: objects.count, from: start)
+  }
+
+  /// Writes references to objects by name.
+  ///
+  /// - Parameters:
+  ///   - objects: As in ``encodeObject(_:forKey:)``; the names are data.
+  ///   - key: At most 1 KiB of UTF-8.
+  /// - Complexity: O(*n* log *n*) in their number.
+  public func encodeObjects(_ objects: [String: any ArchiveObject], forKey key: String) {
+    guard begin(key) else { return }
+    let start = writer.openContainer()
+    for (name, object) in objects.sorted(by: {
+      $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+    }) {
+      if name.utf8.count > writer.limits.keyByteCount {
+        writer.fail(ArchiveError(.limitExceeded, path: [key], subject: "bytes of a key"))
+      }
+      writer.output.writeKey(inline: name)
+      writeReference(to: object, key)
+    }
+    writer.closeContainer(.map, count: objects.count, from: start)
+  }
+
+  private func writeReference(to object: any ArchiveObject, _ key: String) {
+    guard writer.objects.classes.registration(of: object) != nil else {
+      writer.fail(
+        ArchiveError(.classNotRegistered, path: [key], subject: "\(type(of: object))"))
+      return writer.writeNull()
+    }
+    writer.output.writeByte(ValueTag.localReference)
+    writer.output.writeVarint(UInt64(writer.objects.number(of: object)))
+  }
+
+  /// Writes the objects that were met, and those that they refer to, in the
+  /// order in which they are met; so a deep graph costs no call stack.
+  func writeObjects() throws {
+    defer { writer.objects.truncate(to: 0) }
+    var next = 0
+    while next < writer.objects.count {
+      let object = writer.objects[next]
+      guard let registration = writer.objects.classes.registration(of: object) else {
+        throw ArchiveError(.classNotRegistered, subject: "\(type(of: object))")
+      }
+      writer.output.writeByte(ValueTag.object)
+      writer.writeNameKey(registration.name)
+      writer.output.writeVarint(UInt64(registration.version))
+      open()
+      try object.encode(to: self)
+      close()
+      next += 1
+    }
+  }
+}

@@ -1,0 +1,59 @@
+extension KeyedEncoder {
+  /// Copies the value of a key from another record, whatever it is.
+  ///
+  /// Keys and names get the numbers that they have where they are written;
+  /// everything else is copied byte for byte. A reference that names nothing
+  /// any more is left out, in an array too. An absent key copies nothing.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the value in the other record.
+  ///   - decoder: The other record, or a container of it; of any archive.
+  ///   - newKey: The key to write, the same if nil.
+  ///   - reference: The record that a reference to a record names from now on,
+  ///     or nil.
+  /// - Throws: ``ArchiveError`` with `unsupportedFeature` if the value refers to
+  ///   objects of its record, which are not copied. Nothing of it remains then.
+  /// - Complexity: O(*n*) in the size of the value; no recursion.
+  public func copy(
+    _ key: String, from decoder: KeyedDecoder, as newKey: String? = nil,
+    reference: @escaping (UInt64) -> UInt64? = { $0 }
+  ) throws(ArchiveError) {
+    guard let value = try decoder.reader(of: key) else { return }
+    let copy = ValueCopy(from: decoder, to: writer, reference: reference)
+    guard copy.isKept(value.header) else { return }
+    try undoing { () throws(ArchiveError) in
+      guard begin(newKey ?? key) else { return }
+      do throws(ArchiveError) {
+        try copy.copy(value)
+      } catch {
+        throw error.at(key)
+      }
+    }
+  }
+
+  /// Copies all values of another record, or of a container of it.
+  ///
+  /// - Parameters:
+  ///   - decoder: The other record; of any archive.
+  ///   - reference: As for ``copy(_:from:as:reference:)``.
+  /// - Throws: ``ArchiveError`` with `unsupportedFeature` if a value refers to
+  ///   objects of its record. What was copied before it remains.
+  /// - Complexity: O(*n*) in the size of the record; no recursion.
+  public func copyAll(
+    from decoder: KeyedDecoder, reference: @escaping (UInt64) -> UInt64? = { $0 }
+  ) throws(ArchiveError) {
+    for key in decoder.keys { try copy(key, from: decoder, reference: reference) }
+  }
+}
+
+extension KeyedDecoder {
+  /// A record that is only in memory, of what the body encodes.
+  ///
+  /// - Throws: What the body throws; ``ArchiveError`` with `limitExceeded`.
+  package static func encoding(_ body: (KeyedEncoder) throws -> Void) throws -> KeyedDecoder {
+    let builder = RecordBuilder()
+    try builder.append(record: 1, body)
+    let (maps, symbols) = try builder.finish().unsealed
+    return try KeyedDecoder(unsealed: maps[0], symbols: symbols)
+  }
+}

@@ -1,0 +1,26 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Facts about the save, the same in every coder of a restore.
+extension StateDecoder {
+  /// The version of the application that saved, nil if it gave none.
+  public var applicationVersion: String? { facts?.applicationVersion }
+
+  /// The kind of interface of the application that saved.
+  public var userInterfaceIdiom: String? { facts?.userInterfaceIdiom }
+
+  /// The version of the operating system at the save.
+  public var systemVersion: String? { facts?.systemVersion }
+
+  /// When it was saved, by the clock of the keeper that saved.
+  public var timestamp: Date? { facts?.timestamp }
+
+  /// How long ago it was saved, in seconds, by the clock of this keeper.
+  ///
+  /// It is less than 0 where a clock was set back. Compare it in the restore
+  /// gate to begin afresh after a long time.
+  public var age: TimeInterval? { timestamp.map(now.timeIntervalSince) }
+}

@@ -1,0 +1,54 @@
+internal import ArchiveCodec
+
+extension StateKeeper {
+  /// Tells what a restore would make of the stored state, and restores nothing.
+  ///
+  /// All migrations run, on copies, and the delegate's
+  /// ``StateDelegate/currentClassName(forStored:)`` is asked. No gate, factory
+  /// or node is called, and nothing is written. For tests that keep old states,
+  /// and at launch before ``restore(into:)``.
+  ///
+  /// - Returns: A line for every node; nothing stored is not an error.
+  /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
+  /// - Complexity: O(*n*) in the nodes and bytes.
+  public func checkStoredState() async throws(RestorationError) -> StoredStateReport {
+    let tree: StoredTree?
+    do {
+      tree = try await file.read()
+    } catch {
+      throw RestorationError(error)
+    }
+    guard let tree else { return StoredStateReport(isStored: false, entries: []) }
+    var preparation = ElementPreparation(registry: registry, delegate: delegate, trace: trace)
+    let entries = tree.elements.map { stored in
+      let prepared = preparation.prepare(stored)
+      return StoredStateReport.Entry(
+        kind: stored.content.kind, path: stored.path, className: stored.content.className,
+        currentClassName: prepared.element.content.className, version: stored.content.version,
+        outcome: outcome(of: prepared))
+    }
+    let unreadable = tree.unreadable.map { lost in
+      StoredStateReport.Entry(
+        kind: .node, path: RestorationPath(), className: "record \(lost.record)",
+        currentClassName: "record \(lost.record)", version: 1,
+        outcome: .unreadable(lost.error.description))
+    }
+    return StoredStateReport(isStored: true, entries: entries + unreadable)
+  }
+
+  private func outcome(of prepared: PreparedElement) -> StoredStateReport.NodeOutcome {
+    switch prepared.version {
+    case .newer(let stored, let known): return .newerVersion(stored: stored, known: known)
+    case .failed(let version, let error): return .migrationFailed(from: version, error)
+    case .current, .migrated: break
+    }
+    if let name = prepared.element.content.restorationClassName {
+      switch registry.restorationClass(named: name) {
+      case .found: break
+      case .notAFactory: return .notARestorationClass(name)
+      case .unknown: return .unknownRestorationClass(name)
+      }
+    }
+    return prepared.migratedFrom.map { .migrated(from: $0) } ?? .current
+  }
+}

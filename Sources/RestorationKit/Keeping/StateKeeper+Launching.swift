@@ -1,0 +1,50 @@
+extension StateKeeper {
+  /// Announces work that belongs to the restore and goes on after it.
+  ///
+  /// Every call needs one of ``completeStateRestoration()``. A process that ends
+  /// before counts as crashed in the restore. From other threads use
+  /// ``restorationExtension``.
+  public func extendStateRestoration() {
+    restorationExtension.extend()
+  }
+
+  /// Ends what one ``extendStateRestoration()`` announced.
+  ///
+  /// Without one it does nothing.
+  public func completeStateRestoration() {
+    restorationExtension.complete()
+  }
+
+  /// Waits until the restore has ended, with all that was announced.
+  ///
+  /// Returns at once if no restore has begun and nothing is announced.
+  public func restorationEnded() async {
+    await restorationExtension.ended()
+  }
+
+  /// Lets the next launch show its usual first picture, and not the snapshot.
+  ///
+  /// It counts only during a save: call it from an encoding method or from
+  /// `willEncodeRestorableState`. It is for one launch; whether that launch
+  /// saves does not matter.
+  public func ignoreSnapshotOnNextApplicationLaunch() {
+    ignoresSnapshot = true
+  }
+
+  /// Whether a snapshot that the app took at the last save shows what a restore
+  /// will bring back, so that it may be on screen until then.
+  ///
+  /// Ask before the restore. Asking changes nothing.
+  ///
+  /// - Returns: False if nothing is stored, if the save asked for it with
+  ///   ``ignoreSnapshotOnNextApplicationLaunch()``, or if what was on top was not
+  ///   preserved.
+  /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
+  public func isSnapshotUsable() async throws(RestorationError) -> Bool {
+    do {
+      return try await file.isSnapshotUsable()
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+}

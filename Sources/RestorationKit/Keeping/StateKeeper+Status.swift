@@ -1,0 +1,74 @@
+extension StateKeeper {
+  /// Whether states are saved and restored now, and if not, why.
+  public enum Status: Hashable, Sendable {
+    /// Nothing was restored yet; call ``StateKeeper/restore(into:)``.
+    case notRestoredYet
+
+    /// A restore is under way, or what it announced.
+    case restoring
+
+    /// The restore has ended, and saves follow.
+    case active
+
+    /// The delegate lacks a gate or is gone; nothing is saved or restored.
+    case notOptedIn(String)
+
+    /// The key is locked; nothing is saved until a restore succeeds.
+    case locked
+
+    /// Restoring crashed too often, so the state is kept aside; saves go on.
+    case crashed(keptAt: String?)
+
+    /// The restore gate said no; saves go on.
+    case declined
+
+    /// The last restore failed, with this description; saves go on.
+    case failed(String)
+
+    /// Whether the last restore did not stand back, and saves are stored.
+    public var isActive: Bool {
+      switch self {
+      case .notRestoredYet, .restoring, .active: true
+      case .notOptedIn, .locked, .crashed, .declined, .failed: false
+      }
+    }
+  }
+
+  /// Whether states are saved and restored now, and if not, why.
+  public var status: Status {
+    if let reason = missingGate { return .notOptedIn(reason) }
+    return restorationExtension.isUnderWay ? .restoring : lastStatus
+  }
+}
+
+extension StateKeeper.Status: CustomStringConvertible {
+  /// The status in a sentence.
+  public var description: String {
+    switch self {
+    case .notRestoredYet: "Nothing was restored yet. Call restore(into:) at launch."
+    case .restoring: "A restore is under way."
+    case .active: "Restoration is active."
+    case .notOptedIn(let reason): "Nothing is saved or restored. \(reason)"
+    case .locked:
+      "Nothing is saved or restored, because the key is locked. Restore again when it is unlocked."
+    case .crashed(let location):
+      "Nothing was restored, because the last restores crashed."
+        + (location.map { " The state is kept in \($0)." } ?? "")
+    case .declined: "Nothing was restored, because the restore gate said no."
+    case .failed(let error): "Nothing was restored. \(error)"
+    }
+  }
+}
+
+extension StateKeeper.Status {
+  /// What a restore leaves behind.
+  init(after outcome: RestorationReport.Outcome) {
+    switch outcome {
+    case .restored, .noArchive: self = .active
+    case .declined: self = .declined
+    case .notOptedIn(let reason): self = .notOptedIn(reason)
+    case .locked: self = .locked
+    case .crashed(let location): self = .crashed(keptAt: location)
+    }
+  }
+}

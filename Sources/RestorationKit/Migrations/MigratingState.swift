@@ -1,0 +1,182 @@
+public import ArchiveCodec
+
+/// The state of one object while it is brought to a newer version: a copy.
+///
+/// What a migration does not touch stays as it is, references to nodes and
+/// objects too. Use it only in the call that it is given to.
+public final class MigratingState {
+  /// Where the value of a key is: under a key of a record, or in a container
+  /// that is being changed.
+  private enum Entry {
+    case stored(KeyedDecoder, key: String)
+    case container(MigratingState)
+  }
+
+  private var entries: [String: (place: Int, value: Entry)] = [:]
+  private var nextPlace = 0
+
+  init(_ state: KeyedDecoder?) {
+    guard let state else { return }
+    for key in state.keys { set(.stored(state, key: key), key) }
+  }
+
+  /// The keys that have a value, in stored order, then in the order in which
+  /// they were added.
+  ///
+  /// - Complexity: O(*n* log *n*) in their number.
+  public var keys: [String] {
+    entries.sorted { $0.value.place < $1.value.place }.map(\.key)
+  }
+
+  /// Whether there is a value for the key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: Whether the key is there.
+  public func contains(_ key: String) -> Bool { entries[key] != nil }
+
+  /// Moves the value of a key, whatever it is, to another; an absent one stays
+  /// absent.
+  ///
+  /// - Parameters:
+  ///   - key: The key that has the value.
+  ///   - newKey: The key to have it.
+  /// - Throws: ``RestorationError`` with `keyTaken` if there is a value for the
+  ///   new key, or if it is a ``ReservedKey``.
+  public func rename(_ key: String, to newKey: String) throws(RestorationError) {
+    guard key != newKey, let entry = entries[key] else { return }
+    try checkKey(newKey)
+    guard entries[newKey] == nil else {
+      throw RestorationError(.keyTaken, "“\(key)” cannot be renamed, “\(newKey)” has a value.")
+    }
+    entries[key] = nil
+    set(entry.value, newKey)
+  }
+
+  /// Removes the value of a key; an absent one is not an error.
+  ///
+  /// - Parameter key: The key.
+  public func remove(_ key: String) { entries[key] = nil }
+
+  /// Reads a value, nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded; integers may differ in width.
+  ///   - key: The key.
+  /// - Returns: The value, or nil if the key is absent.
+  /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` or
+  ///   `numberOutOfRange`.
+  public func decodeIfPresent<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws -> Value? {
+    guard let (record, stored) = try source(of: key) else { return nil }
+    return try record.decodeIfPresent(type, forKey: stored)
+  }
+
+  /// Reads a value of any decodable type, nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - key: The key.
+  /// - Returns: The value, or nil if the key is absent.
+  /// - Throws: What the value throws; `DecodingError` if it does not fit.
+  public func decodeIfPresent<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws -> Value? {
+    guard let (record, stored) = try source(of: key) else { return nil }
+    return try record.decodeIfPresent(type, forKey: stored)
+  }
+
+  /// Sets a value; nil removes it.
+  ///
+  /// - Parameters:
+  ///   - value: A value that a ``StateEncoder`` takes.
+  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  /// - Throws: ``ArchiveCodec/ArchiveError`` with `limitExceeded` if it is too
+  ///   large; ``RestorationError`` with `keyTaken` for a ``ReservedKey``.
+  public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) throws {
+    try set(key, value) { $0.encode(value, forKey: key) }
+  }
+
+  /// Sets a value of any encodable type; nil removes it.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  /// - Throws: What the value throws; otherwise as for the other.
+  public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
+    try set(key, value) { try $0.encode(value, forKey: key) }
+  }
+
+  /// Changes the values of a container, which is made if the key is absent.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the container.
+  ///   - change: Changes what is in it.
+  /// - Throws: What `change` throws; ``ArchiveCodec/ArchiveError`` with
+  ///   `typeMismatch` if the key holds something else.
+  public func changeContainer(
+    forKey key: String, _ change: (_ container: MigratingState) throws -> Void
+  ) throws {
+    try checkKey(key)
+    let container: MigratingState
+    switch entries[key]?.value {
+    case .container(let open): container = open
+    case .stored(let record, let stored):
+      container = MigratingState(try record.container(forKey: stored))
+    case nil: container = MigratingState(nil)
+    }
+    try change(container)
+    set(.container(container), key)
+  }
+
+  private func set<Value>(
+    _ key: String, _ value: Value?, _ encode: (KeyedEncoder) throws -> Void
+  ) throws {
+    try checkKey(key)
+    guard value != nil else { return remove(key) }
+    set(.stored(try KeyedDecoder.encoding(encode), key: key), key)
+  }
+
+  private func set(_ entry: Entry, _ key: String) {
+    entries[key] = (entries[key]?.place ?? nextPlace, entry)
+    nextPlace += 1
+  }
+
+  private func checkKey(_ key: String) throws(RestorationError) {
+    guard !ReservedKey.contains(key) else {
+      throw RestorationError(.keyTaken, "The key “\(key)” belongs to the library. Use another.")
+    }
+  }
+
+  private func source(of key: String) throws -> (KeyedDecoder, key: String)? {
+    switch entries[key]?.value {
+    case .stored(let record, let stored): (record, stored)
+    case .container(let container):
+      (
+        try KeyedDecoder.encoding { encoder in
+          try encoder.encodeContainer(forKey: key) { try container.write(to: $0) }
+        }, key
+      )
+    case nil: nil
+    }
+  }
+
+  /// Writes all values; containers as deep as the app's own calls were.
+  private func write(to encoder: KeyedEncoder) throws {
+    for (key, entry) in entries.sorted(by: { $0.value.place < $1.value.place }) {
+      switch entry.value {
+      case .stored(let record, let stored): try encoder.copy(stored, from: record, as: key)
+      case .container(let container):
+        try encoder.encodeContainer(forKey: key) { try container.write(to: $0) }
+      }
+    }
+  }
+
+  /// The state as it is now.
+  func finish() throws -> KeyedDecoder {
+    try KeyedDecoder.encoding { try write(to: $0) }
+  }
+}
+
+@available(*, unavailable, message: "a state is valid only during the call it was made for")
+extension MigratingState: Sendable {}

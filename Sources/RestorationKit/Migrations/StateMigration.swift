@@ -1,0 +1,68 @@
+/// A step from one version of a class's state to the next.
+///
+/// It runs in a restore, before anybody sees the state, on a copy: what is
+/// stored stays as it is until the next save.
+///
+///     try keeper.register(DetailScreen.self, version: 2, migrations: [
+///       StateMigration(from: 1) { state in
+///         try state.rename("name", to: "title")
+///         try state.encode(state.decodeIfPresent(Int.self, forKey: "zoom") ?? 100, forKey: "zoom")
+///       }
+///     ])
+public struct StateMigration {
+  /// The version that it starts from; it leads to the one after it.
+  public let from: Int
+
+  let change: (MigratingState) throws -> Void
+
+  /// Creates a step.
+  ///
+  /// - Parameters:
+  ///   - from: The version that it starts from.
+  ///   - change: Changes the state. If it throws, the object is restored without
+  ///     state, the report says why, and saves keep what is stored.
+  public init(from: Int, _ change: @escaping (_ state: MigratingState) throws -> Void) {
+    self.from = from
+    self.change = change
+  }
+}
+
+@available(*, unavailable, message: "a migration belongs to the actor of the keeper")
+extension StateMigration: Sendable {}
+
+/// The version of a class's state, and how older states get there.
+struct StateVersion {
+  /// What is not registered with another, and what archives say nothing of.
+  static var first: StateVersion { StateVersion(unchecked: 1, []) }
+
+  let number: Int
+  /// Ascending; the last leads to the version.
+  private let migrations: [StateMigration]
+
+  private init(unchecked number: Int, _ migrations: [StateMigration]) {
+    self.number = number
+    self.migrations = migrations
+  }
+
+  /// Checks that every version from the oldest that can be migrated is there once.
+  init(_ number: Int, _ migrations: [StateMigration], className: String) throws(RestorationError) {
+    let sorted = migrations.sorted { $0.from < $1.from }
+    // Wrapping, since a number may be as large as an Int.
+    let expected = sorted.indices.map { number &- sorted.count &+ $0 }
+    guard number >= 1, sorted.map(\.from) == expected, sorted.first.map({ $0.from >= 1 }) ?? true
+    else {
+      throw RestorationError(
+        .invalidMigrations,
+        "\(className) has version \(number) and migrations from \(sorted.map(\.from)). There must be"
+          + " one from every version from the oldest that is still read up to the one before it.")
+    }
+    self.init(unchecked: number, sorted)
+  }
+
+  /// The steps from a stored version, nil if there is none from there.
+  func steps(from stored: Int) -> ArraySlice<StateMigration>? {
+    if stored == number { return [] }
+    guard let first = migrations.first?.from, stored >= first, stored < number else { return nil }
+    return migrations[(stored - first)...]
+  }
+}

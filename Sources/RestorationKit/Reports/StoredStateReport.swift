@@ -1,0 +1,103 @@
+/// What a restore would make of the stored state, with a line for every node.
+///
+/// It comes from ``StateKeeper/checkStoredState()``. Whether somebody provides
+/// a node shows only when it is asked for.
+public struct StoredStateReport: Hashable, Codable, Sendable {
+  /// What would happen to one node.
+  public enum NodeOutcome: Hashable, Codable, Sendable {
+    /// It would be decoded as it is stored.
+    case current
+
+    /// Its state would be migrated; all steps went well on a copy.
+    case migrated(from: Int)
+
+    /// Its state was written by a newer version of its class and would be kept.
+    case newerVersion(stored: Int, known: Int)
+
+    /// A migration threw, or is not there; the state would be kept.
+    case migrationFailed(from: Int, String)
+
+    /// Its restoration class is not registered under this name.
+    case unknownRestorationClass(String)
+
+    /// What is registered under this name makes no nodes.
+    case notARestorationClass(String)
+
+    /// Its record cannot be read; the error is given.
+    case unreadable(String)
+  }
+
+  /// One node, or with an empty path a record that is no node of the tree.
+  public struct Entry: Hashable, Codable, Sendable {
+    /// What the line is about.
+    public let kind: ElementKind
+
+    /// The path of the node.
+    public let path: RestorationPath
+
+    /// The name of the class that was saved.
+    public let className: String
+
+    /// What the class is called now; the same if it was not renamed.
+    public let currentClassName: String
+
+    /// The version that the state was stored with.
+    public let version: Int
+
+    /// What would happen to it.
+    public let outcome: NodeOutcome
+  }
+
+  /// Whether there is a stored state.
+  public let isStored: Bool
+
+  /// The nodes, parents before children.
+  public let entries: [Entry]
+
+  /// The nodes that would not come back with their state.
+  public var problems: [Entry] { entries.filter { $0.outcome.isProblem } }
+}
+
+extension StoredStateReport.NodeOutcome {
+  /// Whether the developer should look at it.
+  public var isProblem: Bool {
+    switch self {
+    case .current, .migrated: false
+    default: true
+    }
+  }
+}
+
+extension StoredStateReport: CustomStringConvertible {
+  /// A headline and a line for every node.
+  public var description: String {
+    ([isStored ? "Checked \(entries.count) nodes." : "There is no saved state."]
+      + entries.map { "  \($0.description)" }).joined(separator: "\n")
+  }
+}
+
+extension StoredStateReport.Entry: CustomStringConvertible {
+  /// The path and the outcome.
+  public var description: String {
+    let renamed = className == currentClassName ? "" : ", now \(currentClassName)"
+    return "\(path) (\(className)\(renamed)): \(outcome.description)"
+  }
+}
+
+extension StoredStateReport.NodeOutcome: CustomStringConvertible {
+  /// The outcome in a sentence.
+  public var description: String {
+    switch self {
+    case .current: "can be restored"
+    case .migrated(let version): "can be restored, migrated from version \(version)"
+    case .newerVersion(let stored, let known):
+      "has version \(stored), newer than \(known); its state would be kept as it is"
+    case .migrationFailed(let version, let error):
+      "cannot be migrated from version \(version): \(error); its state would be kept as it is"
+    case .unknownRestorationClass(let name): "names the class \(name), which is not registered"
+    case .notARestorationClass(let name):
+      "names \(name), which is registered but does not make nodes"
+    case .unreadable(let error): "cannot be read: \(error)"
+    }
+  }
+}

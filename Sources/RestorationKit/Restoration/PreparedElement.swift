@@ -1,0 +1,113 @@
+internal import ArchiveCodec
+
+/// A stored element as this version of the app reads it.
+struct PreparedElement {
+  /// Its names are current ones, and its state is a migrated copy; it has none
+  /// if this version of the app cannot read it.
+  let element: StoredTree.Element
+  let version: Version
+
+  enum Version {
+    case current
+    case migrated(from: Int)
+    /// It was written by a newer version of the app.
+    case newer(stored: Int, known: Int)
+    /// The migration from this version threw, or there is none.
+    case failed(version: Int, error: String)
+  }
+
+  /// Whether there is a state that nobody gets to see.
+  var isWithheld: Bool {
+    switch version {
+    case .current, .migrated: false
+    case .newer, .failed: true
+    }
+  }
+
+  var migratedFrom: Int? {
+    if case .migrated(let version) = version { version } else { nil }
+  }
+}
+
+/// Finds the current names of stored elements and migrates copies of their state.
+///
+/// It calls the migrations and the delegate's rename hook, and nothing else.
+struct ElementPreparation {
+  private let registry: ObjectRegistry
+  private let delegate: (any StateDelegate)?
+  private let trace: ((RestorationTrace) -> Void)?
+  /// What the hook was asked, so that it is asked once.
+  private var currentNames: [String: String] = [:]
+
+  init(
+    registry: ObjectRegistry, delegate: (any StateDelegate)?,
+    trace: ((RestorationTrace) -> Void)? = nil
+  ) {
+    self.registry = registry
+    self.delegate = delegate
+    self.trace = trace
+  }
+
+  mutating func prepare(_ stored: StoredTree.Element) -> PreparedElement {
+    var content = stored.content
+    content.className = currentName(of: content.className)
+    content.restorationClassName = content.restorationClassName.map { currentName(of: $0) }
+    let (values, version) = migrate(stored.values, content)
+    return PreparedElement(
+      element: StoredTree.Element(
+        record: stored.record, path: stored.path, parent: stored.parent, role: stored.role,
+        content: content, values: values),
+      version: version)
+  }
+
+  /// A name that is registered, if there is one for the stored name.
+  private mutating func currentName(of stored: String) -> String {
+    if registry.isRegistered(stored) { return stored }
+    if let known = currentNames[stored] { return known }
+    var name = stored
+    if let delegate {
+      trace?(RestorationTrace(call: .currentClassName, path: RestorationPath()))
+      if let current = delegate.currentClassName(forStored: stored),
+        registry.isRegistered(current)
+      {
+        name = current
+      }
+    }
+    currentNames[stored] = name
+    return name
+  }
+
+  private func migrate(
+    _ values: StoredTree.Values, _ content: NodeRecord
+  ) -> (StoredTree.Values, PreparedElement.Version) {
+    let known = registry.version(
+      ofClass: content.className, restoredBy: content.restorationClassName)
+    guard let state = values.state, content.version != known.number else {
+      return (values, .current)
+    }
+    let withheld = StoredTree.Values(builtIn: nil, state: nil)
+    guard content.version < known.number else {
+      return (withheld, .newer(stored: content.version, known: known.number))
+    }
+    guard let steps = known.steps(from: content.version) else {
+      return (
+        withheld,
+        .failed(version: content.version, error: "there is no migration from this version")
+      )
+    }
+    let copy = MigratingState(state)
+    var version = content.version
+    do {
+      for step in steps {
+        version = step.from
+        try step.change(copy)
+      }
+      return (
+        StoredTree.Values(builtIn: values.builtIn, state: try copy.finish()),
+        .migrated(from: content.version)
+      )
+    } catch {
+      return (withheld, .failed(version: version, error: "\(error)"))
+    }
+  }
+}

@@ -1,0 +1,13 @@
+internal import ArchiveCodec
+
+extension ArchiveError {
+  /// Whether the bytes or their key are the cause, and not the way to them.
+  var isAboutContent: Bool {
+    switch code {
+    case .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
+      .wrongContext, .malformed, .limitExceeded, .typeMismatch, .keyNotFound, .numberOutOfRange:
+      true
+    default: false
+    }
+  }
+}

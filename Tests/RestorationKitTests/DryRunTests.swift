@@ -1,0 +1,99 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class DryRunTests: XCTestCase {
+  func testNothingStoredIsNotAnError() async throws {
+    let report = try await Launch().keeper().checkStoredState()
+    XCTAssertFalse(report.isStored)
+    XCTAssertEqual(report.entries, [])
+    XCTAssertEqual(report.description, "There is no saved state.")
+  }
+
+  func testALineSaysWhatWouldHappenToEachNode() async throws {
+    let launch = Launch()
+    let first = try launch.keeper()
+    try first.register(nodeClass: SpecialTestNode.self, version: 3, migrations: [])
+    try first.register(nodeClass: UnrelatedNode.self) { _, _ in nil }
+    let made = TestNode("made")
+    made.restorationClass = TestFactory.self
+    _ = try await first.save([
+      TestNode("old", children: [TestNode("broken", value: "x")]), SpecialTestNode("newer"),
+      UnrelatedNode("unknown"), made,
+    ])
+    let stored = launch.storedBytes
+
+    struct Failure: Error {}
+    let trace = Trace()
+    let delegate = TestDelegate(trace)
+    delegate.onClassName = { $0 == "TestNode" ? "Screen" : nil }
+    let keeper = try launch.keeper(delegate: delegate)
+    var calls: [String] = []
+    keeper.trace = { calls.append($0.description) }
+    try keeper.register(
+      nodeClass: TestNode.self, as: "Screen", version: 2,
+      migrations: [StateMigration(from: 1) { if $0.contains("value") { throw Failure() } }])
+    try keeper.register(nodeClass: SpecialTestNode.self, version: 2, migrations: [])
+    TestFactory.make = { _, _ in
+      XCTFail("asked")
+      return nil
+    }
+    defer { TestFactory.make = { _, _ in nil } }
+    let report = try await keeper.checkStoredState()
+    XCTAssertEqual(
+      report.description,
+      """
+      Checked 5 nodes.
+        old (TestNode, now Screen): can be restored, migrated from version 1
+        old/broken (TestNode, now Screen): cannot be migrated from version 1: Failure(); its state \
+      would be kept as it is
+        newer (SpecialTestNode): has version 3, newer than 2; its state would be kept as it is
+        unknown (UnrelatedNode): names the class UnrelatedNode, which is not registered
+        made (TestNode, now Screen): can be restored, migrated from version 1
+      """)
+    XCTAssertEqual(
+      report.problems.map(\.path.description), ["old/broken", "newer", "unknown"])
+    XCTAssertEqual(report.entries.map(\.version), [1, 1, 3, 1, 1])
+    XCTAssertEqual(trace.events, [], "no gate and no node")
+    XCTAssertEqual(calls, ["currentClassName", "currentClassName"])
+    XCTAssertEqual(launch.storedBytes, stored)
+    XCTAssertEqual(
+      try JSONDecoder().decode(StoredStateReport.self, from: JSONEncoder().encode(report)), report)
+  }
+
+  func testADryRunChangesNothingForTheRestore() async throws {
+    let launch = Launch()
+    _ = try await launch.keeper().save([TestNode("a", value: "stored")])
+    let keeper = try launch.keeper()
+    try keeper.register(
+      nodeClass: TestNode.self, version: 2,
+      migrations: [
+        StateMigration(from: 1) { state in
+          let value: String? = try state.decodeIfPresent(forKey: "value")
+          try state.encode(value.map { $0 + "+" }, forKey: "value")
+        }
+      ])
+    _ = try await keeper.checkStoredState()
+    let report = try await keeper.checkStoredState()
+    XCTAssertEqual(report.entries.map(\.outcome), [.migrated(from: 1)])
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "stored+")
+  }
+
+  func testAStateThatCannotBeOpenedThrows() async throws {
+    let launch = Launch()
+    _ = try await launch.keeper().save([TestNode("a")])
+    launch.keys.lose()
+    let keeper = try launch.keeper()
+    do {
+      _ = try await keeper.checkStoredState()
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .keyMissing)
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What a launch does after launches whose restore did not end.
+@MainActor
+final class LaunchGuardTests: XCTestCase {
+  private let launch = Launch()
+  private let trace = Trace()
+
+  private func save(_ value: String = "saved") async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: value)])
+  }
+
+  func testTheLaunchAfterAsManyCrashesAsTheThresholdKeepsTheStateAsideAndAsksNothing()
+    async throws
+  {
+    for threshold in [-1, 0, 1, 2, 3] {
+      let launch = Launch()
+      _ = try await launch.keeper().save([TestNode("a", value: "saved")])
+      let saved = try XCTUnwrap(launch.storedBytes)
+      for _ in 1...max(1, threshold) {
+        let report = try await launch.crash(threshold: threshold)
+        XCTAssertEqual(report.outcome, .restored)
+      }
+      let trace = Trace()
+      let delegate = TestDelegate(trace)
+      let keeper = try launch.keeper(delegate: delegate)
+      keeper.crashThreshold = threshold
+      let report = try await keeper.restore(into: [TestNode("a", trace: trace)])
+      XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
+      XCTAssertEqual(
+        report.description, "Nothing restored: the last restores crashed. Kept memory 1.")
+      XCTAssertEqual(trace.events, [])
+      XCTAssertEqual(launch.setAside, [saved])
+      XCTAssertEqual(launch.disk, LaunchDisk())
+    }
+  }
+
+  func testLaunchesAfterAStateWasSetAsideAreAsEver() async throws {
+    try await save()
+    for _ in 1...3 { try await launch.crash() }
+    let empty = try await launch.keeper().restore()
+    XCTAssertEqual(empty.outcome, .noArchive)
+    try await save("new")
+    let node = TestNode("a")
+    let report = try await launch.keeper().restore(into: [node])
+    XCTAssertEqual(report.outcome, .restored)
+    XCTAssertEqual(node.value, "new")
+  }
+
+  func testTheMarkIsThereFromTheGateToTheLastCallAndGoneAfterTheRestore() async throws {
+    try await save()
+    var marked: [Bool] = []
+    let delegate = TestDelegate()
+    let node = TestNode("a")
+    let look = { [launch] in marked.append(launch.markerBytes != nil) }
+    delegate.onShouldRestore = { _ in look() }
+    node.onDecode = { _ in look() }
+    delegate.onDidDecode = { _ in look() }
+    let report = try await launch.keeper(delegate: delegate).restore(into: [node])
+    XCTAssertEqual(marked, [true, true, true])
+    XCTAssertNil(launch.markerBytes)
+    XCTAssertNil(report.launchProblem)
+  }
+
+  func testALaunchThatEndsItsRestoreForgetsTheCrashesBeforeIt() async throws {
+    try await save()
+    for _ in 1...5 {
+      try await launch.crash()
+      let report = try await launch.keeper().restore(into: [TestNode("a")])
+      XCTAssertEqual(report.outcome, .restored)
+    }
+  }
+
+  func testACrashAfterTheRestoreIsNotBlamedOnIt() async throws {
+    try await save()
+    for _ in 1...5 {
+      let keeper = try launch.keeper()
+      keeper.crashThreshold = 1
+      let report = try await keeper.restore(into: [TestNode("a")])
+      // Nothing is saved any more: the process is gone.
+      XCTAssertEqual(report.outcome, .restored)
+    }
+  }
+
+  func testARestoreThatIsDeclinedOrStrictHasEnded() async throws {
+    try await save()
+    let delegate = TestDelegate()
+    delegate.restores = false
+    let declined = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(declined.outcome, .declined)
+    XCTAssertNil(launch.markerBytes)
+    let strict = try launch.keeper()
+    strict.isStrict = true
+    do {
+      _ = try await strict.restore()
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .strict)
+    }
+    XCTAssertNil(launch.markerBytes)
+    XCTAssertEqual(strict.status, .active)
+  }
+
+  func testWithoutAStateNoMarkIsLeft() async throws {
+    try await save()
+    try await launch.crash()
+    launch.storedBytes = nil
+    _ = try await launch.keeper().restore()
+    XCTAssertEqual(launch.disk, LaunchDisk())
+  }
+
+  func testNoDamageOfTheMarkStopsARestore() async throws {
+    try await save()
+    try await launch.crash()
+    let marker = try XCTUnwrap(launch.markerBytes)
+    func check(_ bytes: [UInt8], _ message: String) async throws {
+      launch.markerBytes = bytes
+      let keeper = try launch.keeper()
+      keeper.crashThreshold = 1
+      let node = TestNode("a")
+      let report = try await keeper.restore(into: [node])
+      XCTAssertEqual(report.outcome, .restored, message)
+      XCTAssertEqual(node.value, "saved", message)
+      XCTAssertNil(report.launchProblem, message)
+    }
+    for position in marker.indices {
+      var damaged = marker
+      damaged[position] ^= 1 << (position % 8)
+      try await check(damaged, "byte \(position)")
+      try await check(Array(marker[..<position]), "\(position) bytes")
+    }
+  }
+
+  func testOnlyTheKeyCanMakeAMark() async throws {
+    try await save()
+    let other = Launch()
+    _ = try await other.keeper().save([TestNode("a")])
+    for _ in 1...2 { try await other.crash() }
+    launch.markerBytes = other.markerBytes
+    let report = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .restored)
+  }
+
+  func testACountThatNoLaunchCanReachIsNoTrap() async throws {
+    try await save()
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    // The largest comes last, because it sets the state aside.
+    for count in [Int64.min, -1, .max - 1, .max] {
+      let builder = RecordBuilder()
+      try builder.append(record: 1) { $0.encode(count, forKey: "begunRestores") }
+      _ = try Archive.write(
+        try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
+        context: ArchiveContext([Launch.application, "main", "launch"]))
+      let keeper = try launch.keeper()
+      keeper.crashThreshold = .max
+      let report = try await keeper.restore(into: [TestNode("a")])
+      XCTAssertEqual(report.outcome == .restored, count != .max, "\(count)")
+    }
+  }
+
+  func testAMarkThatCannotBeWrittenIsReportedAndTheRestoreGoesOn() async throws {
+    try await save()
+    let faulty = FaultyStorage { _, _ in ArchiveError(.storageFull) }
+    let keeper = try StateKeeper(
+      application: Launch.application, store: TwoStores(launch.store, launches: faulty),
+      keys: launch.keys)
+    let node = TestNode("a")
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "saved")
+    XCTAssertEqual(report.launchProblem, ArchiveError(.storageFull).description)
+  }
+
+  func testAStoreWithOnePlaceForEveryNameLosesTheGuardAndNotTheState() async throws {
+    struct OnePlace: StateStore {
+      let storage = MemoryStorage()
+      func storage(named name: String) -> any ArchiveStorage { storage }
+    }
+    let store = OnePlace()
+    func keeper() throws -> StateKeeper {
+      try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+    }
+    _ = try await keeper().save([TestNode("a", value: "saved")])
+    let bytes = store.storage.bytes
+    let node = TestNode("a")
+    let report = try await keeper().restore(into: [node])
+    XCTAssertEqual(node.value, "saved")
+    XCTAssertEqual(
+      report.launchProblem, ArchiveError(.wrongContext, location: "memory").description)
+    XCTAssertEqual(store.storage.bytes, bytes)
+  }
+
+  func testAStateCannotHaveTheNameOfAMark() {
+    XCTAssertThrowsError(try StateKeeper(application: "org.example", name: "main.launch")) {
+      XCTAssertEqual(($0 as? RestorationError)?.code, .invalidName)
+    }
+  }
+
+  func testDiscardingTheStateForgetsItsCrashes() async throws {
+    try await save()
+    try await launch.crash()
+    try await launch.keeper().discardState()
+    XCTAssertEqual(launch.disk, LaunchDisk())
+  }
+
+  func testASecondRestoreOfALaunchIsNotCountedTwice() async throws {
+    try await save()
+    let keeper = try launch.keeper()
+    keeper.crashThreshold = 1
+    keeper.extendStateRestoration()
+    for _ in 1...3 {
+      let report = try await keeper.restore(into: [TestNode("a")])
+      XCTAssertEqual(report.outcome, .restored)
+    }
+    let open = launch.disk
+    keeper.completeStateRestoration()
+    await keeper.restorationEnded()
+    XCTAssertNil(launch.markerBytes)
+    // Had it crashed instead, it would be one launch.
+    launch.disk = open
+    let next = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(next.outcome, .restored)
+  }
+}
+
+/// States in one store and the marks of launches in another.
+private struct TwoStores: StateStore {
+  let states: MemoryStateStore
+  let launches: FaultyStorage
+
+  init(_ states: MemoryStateStore, launches: FaultyStorage) {
+    self.states = states
+    self.launches = launches
+  }
+
+  func storage(named name: String) -> any ArchiveStorage {
+    name.hasSuffix(".launch") ? launches : states.storage(named: name)
+  }
+}

@@ -1,0 +1,156 @@
+import ArchiveCodec
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// What a keeper does while its key is locked.
+@MainActor
+final class LockedTests: XCTestCase {
+  private let launch = Launch()
+  private let trace = Trace()
+  private let lock = LockableKeys(MemoryKeyProvider())
+
+  private func keeper() throws -> StateKeeper {
+    try StateKeeper(application: Launch.application, store: launch.store, keys: lock)
+  }
+
+  private func saveState() async throws -> [UInt8] {
+    _ = try await keeper().save([TestNode("a", value: "saved")])
+    return try XCTUnwrap(launch.storedBytes)
+  }
+
+  func testALockedLaunchAsksNothingSavesNothingAndLeavesTheStateIntact() async throws {
+    let bytes = try await saveState()
+    lock.isLocked = true
+    let delegate = TestDelegate(trace)
+    let keeper = try keeper()
+    keeper.delegate = delegate
+    let node = TestNode("a", value: "fresh", trace: trace)
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(report.outcome, .locked)
+    XCTAssertEqual(report.description, "Nothing restored: the key is locked.")
+    XCTAssertEqual(keeper.status, .locked)
+
+    lock.isLocked = false
+    let saved = try await keeper.save([node])
+    XCTAssertEqual(saved.outcome, .locked)
+    XCTAssertEqual(
+      saved.description, "Nothing saved: the key is locked. Restore when it is unlocked.")
+    XCTAssertEqual(trace.events, [])
+    XCTAssertEqual(launch.disk, LaunchDisk(state: bytes))
+    XCTAssertEqual(launch.setAside, [])
+  }
+
+  func testARestoreAfterUnlockingSucceedsAndSavesFollow() async throws {
+    _ = try await saveState()
+    lock.isLocked = true
+    let keeper = try keeper()
+    _ = try await keeper.restore()
+    lock.isLocked = false
+    let node = TestNode("a")
+    let restored = try await keeper.restore(into: [node])
+    XCTAssertEqual(restored.outcome, .restored)
+    XCTAssertEqual(node.value, "saved")
+    XCTAssertEqual(keeper.status, .active)
+    let saved = try await keeper.save([node])
+    XCTAssertEqual(saved.outcome, .saved)
+  }
+
+  func testDiscardingTheStateLetsSavesFollow() async throws {
+    _ = try await saveState()
+    lock.isLocked = true
+    let keeper = try keeper()
+    _ = try await keeper.restore()
+    try await keeper.discardState()
+    XCTAssertEqual(keeper.status, .notRestoredYet)
+    lock.isLocked = false
+    let saved = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(saved.outcome, .saved)
+  }
+
+  func testAStateThatTurnsOutDamagedAfterUnlockingIsKeptAsideByTheNextSave() async throws {
+    var bytes = try await saveState()
+    bytes[bytes.count - 100] ^= 1
+    launch.storedBytes = bytes
+    lock.isLocked = true
+    let keeper = try keeper()
+    _ = try await keeper.restore()
+    lock.isLocked = false
+    do {
+      _ = try await keeper.restore()
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .damaged)
+      XCTAssertEqual(keeper.status, .failed(error.description))
+    }
+    let saved = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(saved.outcome, .saved)
+    XCTAssertEqual(launch.setAside, [bytes])
+  }
+
+  func testASaveThatFindsTheKeyLockedChangesNothing() async throws {
+    let bytes = try await saveState()
+    lock.isLocked = true
+    for saves in [true, false] {
+      let delegate = TestDelegate()
+      delegate.saves = saves
+      let keeper = try keeper()
+      keeper.delegate = delegate
+      let report = try await keeper.save([TestNode("a")])
+      XCTAssertEqual(report.outcome, .locked)
+      XCTAssertEqual(launch.disk, LaunchDisk(state: bytes))
+    }
+  }
+
+  func testLockedIsNeitherMissingNorDamaged() async throws {
+    _ = try await saveState()
+    lock.isLocked = true
+    do {
+      _ = try lock.key(creating: false)
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error, .keyLocked(at: "keyring"))
+      XCTAssertEqual(
+        error.description,
+        "The key is locked. Unlock the device or the keyring, then try again."
+          + " (keyLocked: in keyring)")
+    }
+    do {
+      _ = try await keeper().isSnapshotUsable()
+      XCTFail("did not throw")
+    } catch let error as RestorationError {
+      XCTAssertEqual(error.archive, .keyLocked(at: "keyring"))
+    }
+  }
+
+  func testALaunchWithoutStateIsNotLocked() async throws {
+    lock.isLocked = true
+    let keeper = try keeper()
+    let report = try await keeper.restore()
+    XCTAssertEqual(report.outcome, .noArchive)
+    XCTAssertEqual(keeper.status, .active)
+  }
+}
+
+/// Keys in a keyring that can be locked.
+private final class LockableKeys: KeyProvider {
+  private let keys: MemoryKeyProvider
+  private let locked = Mutex(false)
+
+  init(_ keys: MemoryKeyProvider) {
+    self.keys = keys
+  }
+
+  var isLocked: Bool {
+    get { locked.withLock { $0 } }
+    set { locked.withLock { $0 = newValue } }
+  }
+
+  var location: String? { "keyring" }
+
+  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    if isLocked { throw .keyLocked(at: location) }
+    return try keys.key(creating: creating)
+  }
+}

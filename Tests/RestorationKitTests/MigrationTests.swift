@@ -1,0 +1,337 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class MigrationTests: XCTestCase {
+  private struct Filter: Codable, Hashable {
+    var name: String
+    var limits: [Int]
+  }
+
+  /// Saves one node with what the body encodes, by an app of a version.
+  private func save(
+    _ launch: Launch, version: Int = 1, nodes: [TestNode]? = nil,
+    _ encode: @escaping (StateEncoder) throws -> Void = { _ in }
+  ) async throws {
+    let node = TestNode("a", value: "stored")
+    node.onEncode = encode
+    let keeper = try launch.keeper()
+    try keeper.register(
+      nodeClass: TestNode.self, version: version, migrations: nothing(upTo: version))
+    let report = try await keeper.save(nodes ?? [node])
+    XCTAssertEqual(report.problems, [])
+  }
+
+  private func nothing(upTo version: Int) -> [StateMigration] {
+    (1..<version).map { StateMigration(from: $0) { _ in } }
+  }
+
+  /// Restores one node with migrations, and gives its coder to the body.
+  private func restore(
+    _ launch: Launch, version: Int, _ migrations: [StateMigration],
+    _ decode: @escaping (StateDecoder) throws -> Void = { _ in }
+  ) async throws -> RestorationReport {
+    let keeper = try launch.keeper()
+    try keeper.register(nodeClass: TestNode.self, version: version, migrations: migrations)
+    let node = TestNode("a")
+    node.onDecode = decode
+    return try await keeper.restore(into: [node])
+  }
+
+  func testStepsRunInOrderFromTheStoredVersionOn() async throws {
+    for stored in 1...3 {
+      let launch = Launch()
+      try await save(launch, version: stored)
+      var ran: [Int] = []
+      let steps = [2, 3, 1].map { from in StateMigration(from: from) { _ in ran.append(from) } }
+      let report = try await restore(launch, version: 4, steps)
+      XCTAssertEqual(ran, Array(stored...3))
+      XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
+      XCTAssertEqual(report.entries.first?.migratedFrom, stored)
+      XCTAssertEqual(
+        report.entries.first?.description,
+        "a (TestNode): restored, already there; migrated from version \(stored)")
+    }
+  }
+
+  func testAStateOfTheSameVersionIsNotMigrated() async throws {
+    let launch = Launch()
+    try await save(launch, version: 3)
+    let report = try await restore(
+      launch, version: 3,
+      (1...2).map { StateMigration(from: $0) { _ in XCTFail("migrated") } })
+    XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
+    XCTAssertNil(report.entries.first?.migratedFrom)
+  }
+
+  func testAMigrationRenamesRemovesReadsAndSets() async throws {
+    let launch = Launch()
+    let filter = Filter(name: "red", limits: [1, 2])
+    try await save(launch) { coder in
+      coder.encode("Blender", forKey: "name")
+      coder.encode(1, forKey: "old")
+      try coder.encode(filter, forKey: "filter")
+      coder.encode(["x": 1, "y": 2], forKey: "counts")
+      coder.encodeContainer(forKey: "box") { inner in
+        inner.encode(7, forKey: "width")
+        inner.encode("deep", forKey: "text")
+      }
+    }
+    let step = StateMigration(from: 1) { state in
+      XCTAssertEqual(state.keys, ["value", "name", "old", "filter", "counts", "box"])
+      try state.rename("name", to: "title")
+      try state.rename("absent", to: "nothing")
+      state.remove("old")
+      state.remove("absent")
+      var filter = try XCTUnwrap(try state.decodeIfPresent(Filter.self, forKey: "filter"))
+      filter.limits.append(3)
+      try state.encode(filter, forKey: "filter")
+      try state.encode(1.5, forKey: "zoom")
+      try state.encode(nil as String?, forKey: "value")
+      try state.changeContainer(forKey: "box") { box in
+        try box.rename("width", to: "height")
+        try box.changeContainer(forKey: "inner") { try $0.encode(true, forKey: "made") }
+      }
+      XCTAssertFalse(state.contains("name"))
+      XCTAssertEqual(state.keys, ["filter", "counts", "box", "title", "zoom"])
+      XCTAssertEqual(try state.decodeIfPresent(String.self, forKey: "title"), "Blender")
+    }
+    let report = try await restore(launch, version: 2, [step]) { coder in
+      XCTAssertEqual(Set(coder.keys), ["title", "filter", "counts", "zoom", "box"])
+      XCTAssertEqual(try coder.decode(String.self, forKey: "title"), "Blender")
+      XCTAssertEqual(
+        try coder.decode(Filter.self, forKey: "filter"), Filter(name: "red", limits: [1, 2, 3]))
+      XCTAssertEqual(try coder.decode([String: Int].self, forKey: "counts"), ["x": 1, "y": 2])
+      XCTAssertEqual(try coder.decode(Double.self, forKey: "zoom"), 1.5)
+      let box = try XCTUnwrap(try coder.container(forKey: "box"))
+      XCTAssertEqual(try box.decode(Int.self, forKey: "height"), 7)
+      XCTAssertEqual(try box.decode(String.self, forKey: "text"), "deep")
+      XCTAssertEqual(try box.container(forKey: "inner")?.decode(Bool.self, forKey: "made"), true)
+    }
+    XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
+  }
+
+  func testReferencesAreTheSameAfterAMigration() async throws {
+    let launch = Launch()
+    let other = TestNode("b")
+    let node = TestNode("a")
+    node.onEncode = { coder in
+      coder.encode(other, forKey: "friend")
+      coder.encode([other], forKey: "friends")
+      coder.encodeContainer(forKey: "box") { $0.encode(other, forKey: "friend") }
+    }
+    try await save(launch, nodes: [node, other])
+    let keeper = try launch.keeper()
+    try keeper.register(
+      nodeClass: TestNode.self, version: 2,
+      migrations: [
+        StateMigration(from: 1) { state in
+          try state.rename("friend", to: "peer")
+          try state.changeContainer(forKey: "box") { try $0.encode(1, forKey: "new") }
+        }
+      ])
+    let (newNode, newOther) = (TestNode("a"), TestNode("b"))
+    newNode.onDecode = { coder in
+      XCTAssertIdentical(try coder.decodeNode(TestNode.self, forKey: "peer"), newOther)
+      XCTAssertEqual(try coder.decodeNodes(TestNode.self, forKey: "friends").count, 1)
+      XCTAssertIdentical(
+        try coder.container(forKey: "box")?.decodeNode(TestNode.self, forKey: "friend"), newOther)
+    }
+    // The other has no friend and no box: a step sees what is there.
+    let report = try await keeper.restore(into: [newNode, newOther])
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testTheFactoryReadsMigratedValues() async throws {
+    let launch = Launch()
+    let keeper = try launch.keeper()
+    try keeper.register(nodeClass: TestNode.self) { _, _ in nil }
+    _ = try await keeper.save([TestNode("a", value: "stored")])
+
+    let next = try launch.keeper()
+    var seen: String?
+    try next.register(
+      nodeClass: TestNode.self, version: 2,
+      migrations: [StateMigration(from: 1) { try $0.encode("migrated", forKey: "value") }]
+    ) { path, coder in
+      seen = try coder.decode(String.self, forKey: "value")
+      return TestNode(path.identifier)
+    }
+    let report = try await next.restore()
+    XCTAssertEqual(seen, "migrated")
+    XCTAssertEqual(report.outcome(of: "a"), .restored(by: .restorationClass))
+  }
+
+  func testARestorationClassGivesTheVersionOfNodesWhoseClassIsNotRegistered() async throws {
+    let launch = Launch()
+    let node = TestNode("a", value: "stored")
+    node.restorationClass = TestFactory.self
+    _ = try await launch.keeper().save([node])
+    let keeper = try launch.keeper()
+    try keeper.register(
+      TestFactory.self, version: 2,
+      migrations: [StateMigration(from: 1) { try $0.encode("migrated", forKey: "value") }])
+    let made = TestNode("a")
+    TestFactory.make = { _, _ in made }
+    defer { TestFactory.make = { _, _ in nil } }
+    _ = try await keeper.restore()
+    XCTAssertEqual(made.value, "migrated")
+  }
+
+  func testObjectsAreMigrated() async throws {
+    final class Shared: RestorableObject {
+      var value = 0
+      func encodeRestorableState(with coder: StateEncoder) { coder.encode(value, forKey: "old") }
+      func decodeRestorableState(with coder: StateDecoder) throws {
+        value = try coder.decode(forKey: "new")
+      }
+    }
+    let launch = Launch()
+    let keeper = try launch.keeper()
+    let shared = Shared()
+    shared.value = 5
+    keeper.registerObject(shared, restorationIdentifier: "shared")
+    let node = TestNode("a")
+    node.onEncode = { $0.encode(shared, forKey: "shared") }
+    _ = try await keeper.save([node])
+
+    let next = try launch.keeper()
+    try next.register(
+      stateOf: Shared.self, version: 2,
+      migrations: [StateMigration(from: 1) { try $0.rename("old", to: "new") }])
+    let again = Shared()
+    next.registerObject(again, restorationIdentifier: "shared")
+    let report = try await next.restore(into: [TestNode("a")])
+    XCTAssertEqual(again.value, 5)
+    XCTAssertEqual(report.entries.last?.migratedFrom, 1)
+  }
+
+  func testTheNextSaveStoresTheNewVersion() async throws {
+    let launch = Launch()
+    try await save(launch)
+    let keeper = try launch.keeper()
+    var count = 0
+    let steps = [StateMigration(from: 1) { _ in count += 1 }]
+    try keeper.register(nodeClass: TestNode.self, version: 2, migrations: steps)
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    _ = try await keeper.save([node])
+    let report = try await restore(launch, version: 2, steps)
+    XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
+    XCTAssertEqual(count, 1)
+  }
+
+  func testAMigrationThatThrowsCostsTheStateOfItsNodeOnly() async throws {
+    struct Failure: Error {}
+    let launch = Launch()
+    try await save(
+      launch,
+      nodes: [TestNode("a", value: "first", children: [TestNode("c", value: "below")])])
+    let keeper = try launch.keeper()
+    var failing = true
+    let steps = [
+      StateMigration(from: 1) { try $0.encode("lost", forKey: "value") },
+      StateMigration(from: 2) { state in
+        if failing, state.contains("value") {
+          failing = false
+          throw Failure()
+        }
+      },
+    ]
+    try keeper.register(nodeClass: TestNode.self, version: 3, migrations: steps)
+    let child = TestNode("c")
+    let node = TestNode("a", value: "default", children: [child])
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(
+      report.outcome(of: "a"), .migrationFailed(by: .existing, from: 2, "Failure()"))
+    XCTAssertEqual(report.outcome(of: "a/c"), .restored(by: .existing))
+    XCTAssertEqual(node.value, "default")
+    XCTAssertEqual(child.value, "lost")
+    XCTAssertEqual(
+      report.problems.map(\.reason),
+      [
+        "already there, but its migration from version 2 failed: Failure(); nothing was decoded,"
+          + " and saves keep the state as it is stored"
+      ])
+
+    // A later version of the app, with a step that works, has the stored state.
+    _ = try await keeper.save([node])
+    let again = TestNode("a")
+    let next = try launch.keeper()
+    try next.register(
+      nodeClass: TestNode.self, version: 3,
+      migrations: nothing(upTo: 3))
+    let last = try await next.restore(into: [again])
+    XCTAssertEqual(again.value, "first")
+    XCTAssertEqual(last.entries.first?.migratedFrom, 1)
+  }
+
+  func testAVersionThatIsNotReadAnyMoreIsKept() async throws {
+    let launch = Launch()
+    try await save(launch)
+    let report = try await restore(launch, version: 3, [StateMigration(from: 2) { _ in }])
+    XCTAssertEqual(
+      report.outcome(of: "a"),
+      .migrationFailed(by: .existing, from: 1, "there is no migration from this version"))
+  }
+
+  func testMigrationsWithAGapAreRefusedAtRegistration() throws {
+    let keeper = try Launch().keeper()
+    func code(_ version: Int, _ from: [Int]) -> RestorationError.Code? {
+      do throws(RestorationError) {
+        try keeper.register(
+          nodeClass: TestNode.self, version: version,
+          migrations: from.map { StateMigration(from: $0) { _ in } })
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    for fitting in [(1, []), (2, [1]), (3, [2]), (3, []), (4, [3, 1, 2])] as [(Int, [Int])] {
+      XCTAssertNil(code(fitting.0, fitting.1), "\(fitting)")
+    }
+    let refused: [(Int, [Int])] = [
+      (0, []), (-1, []), (.min, [.max]), (1, [0]), (1, [1]), (2, [2]), (3, [1]), (3, [1, 1]),
+      (3, [2, 2]), (4, [1, 3]), (2, [0, 1]), (.max, [.min]),
+    ]
+    for (version, from) in refused {
+      XCTAssertEqual(code(version, from), .invalidMigrations, "\(version) \(from)")
+    }
+  }
+
+  func testAKeyThatIsTakenIsNotRenamedTo() async throws {
+    let launch = Launch()
+    try await save(launch) { $0.encode(1, forKey: "other") }
+    for target in ["other", ReservedKey.timestamp] {
+      let report = try await restore(
+        launch, version: 2, [StateMigration(from: 1) { try $0.rename("value", to: target) }])
+      guard case .migrationFailed(by: .existing, from: 1, _) = report.outcome(of: "a") else {
+        return XCTFail("\(report)")
+      }
+    }
+  }
+
+  func testMigrationsSeeACopyAndRunOffTheHooks() async throws {
+    let launch = Launch()
+    try await save(launch)
+    let before = launch.storedBytes
+    let keeper = try launch.keeper()
+    try keeper.register(
+      nodeClass: TestNode.self, version: 2,
+      migrations: [StateMigration(from: 1) { try $0.encode("new", forKey: "value") }])
+    var calls: [String] = []
+    keeper.trace = { calls.append($0.description) }
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "new")
+    XCTAssertEqual(launch.storedBytes, before)
+    XCTAssertEqual(
+      calls,
+      [
+        "loadViewIfNeeded a", "decodeRestorableState a", "restoreStateAfterLayout a",
+        "applicationFinishedRestoringState a",
+      ])
+  }
+}

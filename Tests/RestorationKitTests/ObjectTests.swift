@@ -1,0 +1,298 @@
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class ObjectTests: XCTestCase {
+  private let launch = Launch()
+
+  private func keeper(registering objects: [(TestObject, String)]) throws -> StateKeeper {
+    let keeper = try launch.keeper()
+    try keeper.register(objectClass: TestObjectFactory.self)
+    for (object, identifier) in objects {
+      keeper.registerObject(object, restorationIdentifier: identifier)
+    }
+    return keeper
+  }
+
+  private func node(_ identifier: String, refersTo object: (any RestorableObject)?) -> TestNode {
+    let node = TestNode(identifier)
+    node.onEncode = { $0.encode(object, forKey: "object") }
+    return node
+  }
+
+  /// Restores a node and returns what its reference names.
+  private func reference(
+    _ identifier: String, _ keeper: StateKeeper
+  ) async throws -> (object: (any RestorableObject)?, report: RestorationReport) {
+    let back = TestNode(identifier)
+    var object: (any RestorableObject)?
+    back.onDecode = { object = try $0.decodeObject((any RestorableObject).self, forKey: "object") }
+    let report = try await keeper.restore(into: [back])
+    return (object, report)
+  }
+
+  func testARegisteredObjectThatNobodyRefersToIsNotSaved() async throws {
+    let filter = TestObject("f")
+    let report = try await keeper(registering: [(filter, "filter")]).save([TestNode("a")])
+    XCTAssertEqual(report.savedPaths, ["a"])
+  }
+
+  func testAnObjectThatIsReferredToHasOneRecordAndComesBackAsOne() async throws {
+    let filter = TestObject("f")
+    let tree = TestNode("root", children: ["a", "b"].map { node($0, refersTo: filter) })
+    let saved = try await keeper(registering: [(filter, "filter")]).save([tree])
+    XCTAssertEqual(saved.savedPaths, ["root", "root/a", "root/b", "filter"])
+    XCTAssertEqual(saved.entries.last?.kind, .object)
+
+    let back = TestObject()
+    let children = ["a", "b"].map { TestNode($0) }
+    var found: [TestObject?] = []
+    for child in children {
+      child.onDecode = { found.append(try $0.decodeObject(forKey: "object")) }
+    }
+    _ = try await keeper(registering: [(back, "filter")])
+      .restore(into: [TestNode("root", children: children)])
+    XCTAssertEqual(found.count, 2)
+    XCTAssertTrue(found.allSatisfy { $0 === back })
+    XCTAssertEqual(back.value, "f")
+    XCTAssertTrue(back.wasFinished)
+  }
+
+  func testReferencesInArraysAndDictionariesComeBack() async throws {
+    func setUp(_ node: TestNode, _ one: TestObject, _ two: TestObject) {
+      node.onEncode = { coder in
+        coder.encode([one, two, one], forKey: "list")
+        coder.encode(["first": one, "second": two], forKey: "named")
+      }
+    }
+    let (one, two) = (TestObject("1"), TestObject("2"))
+    let saved = TestNode("a")
+    setUp(saved, one, two)
+    _ = try await keeper(registering: [(one, "one"), (two, "two")]).save([saved])
+    let (backOne, backTwo) = (TestObject(), TestObject())
+    let back = TestNode("a")
+    var list: [TestObject] = []
+    var named: [String: TestObject] = [:]
+    back.onDecode = { coder in
+      list = try coder.decodeObjects(forKey: "list")
+      named = try coder.decodeObjectDictionary(forKey: "named")
+    }
+    _ = try await keeper(registering: [(backOne, "one"), (backTwo, "two")]).restore(into: [back])
+    XCTAssertTrue(list.elementsEqual([backOne, backTwo, backOne]) { $0 === $1 })
+    XCTAssertTrue(named["first"] === backOne && named["second"] === backTwo && named.count == 2)
+  }
+
+  func testPlainCodableValuesComeBackAsCopies() async throws {
+    let value = ["a": 1]
+    let tree = TestNode("root", children: [TestNode("a"), TestNode("b")])
+    for case let child as TestNode in tree.restorationChildren {
+      child.onEncode = { $0.encode(value, forKey: "plain") }
+    }
+    _ = try await launch.keeper().save([tree])
+    let back = TestNode("root", children: [TestNode("a"), TestNode("b")])
+    var values: [[String: Int]] = []
+    for case let child as TestNode in back.restorationChildren {
+      child.onDecode = { values.append(try $0.decode(forKey: "plain")) }
+    }
+    _ = try await launch.keeper().restore(into: [back])
+    XCTAssertEqual(values, [value, value])
+  }
+
+  func testAnObjectWithoutStateIsReferredTo() async throws {
+    let stateless = StatelessObject()
+    let saving = try launch.keeper()
+    saving.registerObject(stateless, restorationIdentifier: "s")
+    _ = try await saving.save([node("a", refersTo: stateless)])
+    let back = StatelessObject()
+    let restoring = try launch.keeper()
+    restoring.registerObject(back, restorationIdentifier: "s")
+    let (object, report) = try await reference("a", restoring)
+    XCTAssertTrue(object === back)
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testObjectsOfDifferentParentsMayHaveOneIdentifier() async throws {
+    func tree(_ value: (String) -> String?) -> (TestNode, [(TestObject, String)]) {
+      let children = ["a", "b"].map { TestNode($0) }
+      let objects = children.map { child in
+        let object = TestObject(value(child.restorationIdentifier ?? ""), parent: child)
+        child.onEncode = { $0.encode(object, forKey: "object") }
+        return (object, "filter")
+      }
+      return (TestNode("root", children: children), objects)
+    }
+    let (saved, savedObjects) = tree { $0 }
+    let report = try await keeper(registering: savedObjects).save([saved])
+    XCTAssertEqual(
+      report.savedPaths, ["root", "root/a", "root/b", "root/a/filter", "root/b/filter"])
+    XCTAssertEqual(report.problems, [])
+    let (back, objects) = tree { _ in nil }
+    _ = try await keeper(registering: objects).restore(into: [back])
+    XCTAssertEqual(objects.map(\.0.value), ["a", "b"])
+  }
+
+  func testAParentThatIsNotPreservedScopesNothing() async throws {
+    let filter = TestObject("f", parent: StatelessObject())
+    let saved = try await keeper(registering: [(filter, "filter")])
+      .save([node("a", refersTo: filter)])
+    XCTAssertEqual(saved.savedPaths, ["a", "filter"])
+    let back = TestObject(parent: StatelessObject())
+    let (object, _) = try await reference("a", keeper(registering: [(back, "filter")]))
+    XCTAssertTrue(object === back)
+  }
+
+  func testAScopeOfAScopeIsPreservedFirst() async throws {
+    let root = TestNode("root")
+    let outer = TestObject("outer", parent: root)
+    let inner = TestObject("inner", parent: outer)
+    root.onEncode = { $0.encode(inner, forKey: "object") }
+    let report = try await keeper(registering: [(outer, "outer"), (inner, "inner")]).save([root])
+    XCTAssertEqual(report.savedPaths, ["root", "root/outer", "root/outer/inner"])
+  }
+
+  func testCyclesOfReferencesAndOfScopesEnd() async throws {
+    let (one, two) = (TestObject("1"), TestObject("2"))
+    (one.restorationParent, two.restorationParent) = (two, one)
+    let tree = node("a", refersTo: one)
+    one.onEncode = { $0.encode(tree, forKey: "node") }
+    two.onEncode = { $0.encode(two, forKey: "self") }
+    let report = try await keeper(registering: [(one, "one"), (two, "two")]).save([tree])
+    XCTAssertEqual(Set(report.savedPaths), ["a", "two", "two/one"])
+
+    let (backOne, backTwo) = (TestObject(), TestObject())
+    (backOne.restorationParent, backTwo.restorationParent) = (backTwo, backOne)
+    var found: TestNode?
+    backOne.onDecode = { found = try $0.decodeObject(forKey: "node") }
+    let back = TestNode("a")
+    _ = try await keeper(registering: [(backOne, "one"), (backTwo, "two")]).restore(into: [back])
+    (one.restorationParent, backOne.restorationParent) = (nil, nil)
+    XCTAssertTrue(found === back)
+    XCTAssertEqual(backOne.value, "1")
+  }
+
+  // MARK: Restoration classes
+
+  private func saveMadeByClass() async throws {
+    let filter = TestObject("f")
+    filter.objectRestorationClass = TestObjectFactory.self
+    _ = try await keeper(registering: [(filter, "filter")]).save([node("a", refersTo: filter)])
+  }
+
+  func testWhenItsClassReturnsNilAReferenceIsNil() async throws {
+    try await saveMadeByClass()
+    TestObjectFactory.make = { _, _ in nil }
+    let twin = TestObject()
+    let (object, report) = try await reference("a", keeper(registering: [(twin, "filter")]))
+    XCTAssertNil(object)
+    XCTAssertFalse(twin.wasDecoded || twin.wasFinished)
+    XCTAssertEqual(report.outcome(of: "filter"), .vetoed)
+  }
+
+  func testTheClassIsAskedAndNotARegisteredTwin() async throws {
+    try await saveMadeByClass()
+    let made = TestObject()
+    var value: String?
+    TestObjectFactory.make = { path, coder in
+      XCTAssertEqual(path.description, "filter")
+      value = try coder.decode(forKey: "value")
+      return made
+    }
+    let twin = TestObject()
+    let (object, _) = try await reference("a", keeper(registering: [(twin, "filter")]))
+    XCTAssertTrue(object === made)
+    XCTAssertEqual(made.value, "f")
+    XCTAssertEqual(value, "f")
+    XCTAssertFalse(twin.wasDecoded)
+  }
+
+  func testAnObjectThatAClassMadeIsSavedAgain() async throws {
+    try await saveMadeByClass()
+    let made = TestObject()
+    TestObjectFactory.make = { _, _ in made }
+    let keeper = try keeper(registering: [])
+    _ = try await keeper.restore(into: [TestNode("a")])
+    let report = try await keeper.save([node("a", refersTo: made)])
+    XCTAssertEqual(report.savedPaths, ["a", "filter"])
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testAnObjectThatIsNotRegisteredAgainIsReported() async throws {
+    let filter = TestObject("f")
+    _ = try await keeper(registering: [(filter, "filter")]).save([node("a", refersTo: filter)])
+    let (object, report) = try await reference("a", keeper(registering: []))
+    XCTAssertNil(object)
+    XCTAssertEqual(report.outcome(of: "filter"), .notRegistered)
+  }
+
+  func testAReferenceToAnObjectThatIsNotRegisteredIsReported() async throws {
+    let report = try await launch.keeper().save([node("a", refersTo: TestObject())])
+    XCTAssertEqual(
+      report.problems, [.referenceWithoutIdentifier(key: "object", className: "TestObject")])
+    XCTAssertEqual(report.savedPaths, ["a"])
+  }
+
+  func testAKeeperDoesNotKeepRegisteredObjectsAlive() throws {
+    let keeper = try launch.keeper()
+    weak var object: TestObject?
+    do {
+      let filter = TestObject()
+      object = filter
+      keeper.registerObject(filter, restorationIdentifier: "filter")
+    }
+    XCTAssertNil(object)
+  }
+
+  func testWhatIsReferredToMayBeDecodedAfterItsHolder() async throws {
+    let filter = TestObject("f")
+    _ = try await keeper(registering: [(filter, "filter")]).save([node("a", refersTo: filter)])
+    let back = TestObject()
+    let holder = TestNode("a")
+    var seen: (object: TestObject?, isDecoded: Bool)?
+    holder.onDecode = { coder in
+      let object: TestObject? = try coder.decodeObject(forKey: "object")
+      seen = (object, object?.wasDecoded ?? true)
+    }
+    _ = try await keeper(registering: [(back, "filter")]).restore(into: [holder])
+    XCTAssertTrue(seen?.object === back)
+    XCTAssertEqual(seen?.isDecoded, false)
+    XCTAssertTrue(back.wasDecoded)
+  }
+
+  func testAChainOfFiftyThousandScopesComesBack() async throws {
+    func chain(_ value: String?) -> [(TestObject, String)] {
+      var objects: [(TestObject, String)] = []
+      for _ in 0..<50_000 {
+        objects.append((TestObject(value, parent: objects.last?.0), "o"))
+      }
+      return objects
+    }
+    let saved = chain("x")
+    let report = try await keeper(registering: saved)
+      .save([node("a", refersTo: saved.last?.0)])
+    XCTAssertEqual(report.entries.count, 50_002)
+    let back = chain(nil)
+    _ = try await keeper(registering: back).restore(into: [TestNode("a")])
+    XCTAssertTrue(back.allSatisfy { $0.0.value == "x" })
+    for (object, _) in saved + back { object.restorationParent = nil }
+  }
+
+  func testAHundredThousandObjectsOfOneIdentifierComeBack() async throws {
+    func tree(_ value: String?) -> (TestNode, [(TestObject, String)]) {
+      var objects: [(TestObject, String)] = []
+      let nodes = (0..<100_000).map { number in
+        let node = TestNode("n\(number)")
+        let object = TestObject(value, parent: node)
+        objects.append((object, "filter"))
+        node.onEncode = { [unowned object] in $0.encode(object, forKey: "object") }
+        return node
+      }
+      return (TestNode("root", children: nodes), objects)
+    }
+    let (saved, savedObjects) = tree("x")
+    _ = try await keeper(registering: savedObjects).save([saved])
+    let (back, objects) = tree(nil)
+    _ = try await keeper(registering: objects).restore(into: [back])
+    XCTAssertTrue(objects.allSatisfy { $0.0.value == "x" })
+  }
+}

@@ -1,0 +1,119 @@
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Work of a restore that goes on after it.
+@MainActor
+final class RestorationExtensionTests: XCTestCase {
+  private let launch = Launch()
+
+  /// A launch that has restored, with what the body did while it decoded.
+  private func restored(_ body: @escaping (StateKeeper) -> Void) async throws -> StateKeeper {
+    if launch.storedBytes == nil { _ = try await launch.keeper().save([TestNode("a")]) }
+    let keeper = try launch.keeper()
+    keeper.crashThreshold = 1
+    let node = TestNode("a")
+    node.onDecode = { _ in body(keeper) }
+    _ = try await keeper.restore(into: [node])
+    return keeper
+  }
+
+  private func nextOutcome() async throws -> RestorationReport.Outcome {
+    let keeper = try launch.keeper()
+    keeper.crashThreshold = 1
+    return try await keeper.restore().outcome
+  }
+
+  func testACrashBetweenExtendAndCompleteIsBlamedOnTheState() async throws {
+    _ = try await restored { $0.extendStateRestoration() }
+    let outcome = try await nextOutcome()
+    XCTAssertEqual(outcome, .crashed(keptAt: "memory 1"))
+  }
+
+  func testOneCompleteOfTwoExtendsIsNotEnough() async throws {
+    let keeper = try await restored {
+      $0.extendStateRestoration()
+      $0.extendStateRestoration()
+      $0.completeStateRestoration()
+    }
+    XCTAssertEqual(keeper.status, .restoring)
+    let outcome = try await nextOutcome()
+    XCTAssertEqual(outcome, .crashed(keptAt: "memory 1"))
+  }
+
+  func testTheLastCompleteEndsTheRestore() async throws {
+    let keeper = try await restored { $0.extendStateRestoration() }
+    XCTAssertNotNil(launch.markerBytes)
+    keeper.completeStateRestoration()
+    await keeper.restorationEnded()
+    XCTAssertNil(launch.markerBytes)
+    XCTAssertEqual(keeper.status, .active)
+    let outcome = try await nextOutcome()
+    XCTAssertEqual(outcome, .restored)
+  }
+
+  func testACompleteTooManyIsIgnored() async throws {
+    let keeper = try launch.keeper()
+    keeper.completeStateRestoration()
+    _ = try await restored {
+      $0.completeStateRestoration()
+      $0.extendStateRestoration()
+      $0.completeStateRestoration()
+      $0.completeStateRestoration()
+    }
+    XCTAssertNil(launch.markerBytes)
+    // The counter did not go below 0: one extend is open again.
+    _ = try await restored {
+      $0.completeStateRestoration()
+      $0.extendStateRestoration()
+    }
+    XCTAssertNotNil(launch.markerBytes)
+  }
+
+  func testWithoutARestoreNobodyWaits() async throws {
+    await (try launch.keeper()).restorationEnded()
+  }
+
+  func testAWaitBeginsBeforeTheRestoreIsThrough() async throws {
+    var ended: Task<Bool, Never>?
+    let keeper = try await restored { [launch] keeper in
+      keeper.extendStateRestoration()
+      ended = Task { @MainActor in
+        await keeper.restorationEnded()
+        return launch.markerBytes == nil
+      }
+    }
+    keeper.completeStateRestoration()
+    let wasUnmarked = await ended?.value
+    XCTAssertEqual(wasUnmarked, true)
+  }
+
+  /// Meant for the thread sanitizer, too.
+  func testAnyThreadMayExtendAndComplete() async throws {
+    let keeper = try await restored { keeper in
+      keeper.extendStateRestoration()
+      let work = keeper.restorationExtension
+      DispatchQueue.concurrentPerform(iterations: 64) { _ in
+        work.extend()
+        work.complete()
+      }
+      for _ in 1...64 { work.extend() }
+    }
+    XCTAssertNotNil(launch.markerBytes)
+    let work = keeper.restorationExtension
+    await withTaskGroup { group in
+      for _ in 1...64 { group.addTask { work.complete() } }
+      for _ in 1...8 {
+        group.addTask {
+          work.extend(); work.complete()
+        }
+      }
+    }
+    XCTAssertEqual(keeper.status, .restoring)
+    async let first: Void = work.ended()
+    async let second: Void = work.ended()
+    work.complete()
+    _ = await (first, second)
+    XCTAssertNil(launch.markerBytes)
+  }
+}

@@ -1,0 +1,145 @@
+import Observation
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class SceneStorageTests: XCTestCase {
+  private let launch = Launch()
+
+  private func host() async throws -> SceneHost {
+    let host = SceneHost(try launch.keeper())
+    host.register(SceneConfiguration { TestSceneDelegate() })
+    try await host.launch()
+    return host
+  }
+
+  func testAllOfOneKeyInASceneAreOneValueAndOtherScenesHaveTheirOwn() async throws {
+    let host = try await host()
+    let (scene, other) = (try await host.open(), try await host.open())
+    let (one, two, three) = (Model(scene), Model(scene), Model(other))
+    one.draft = "x"
+    XCTAssertEqual([one.draft, two.draft, three.draft], ["x", "x", ""])
+  }
+
+  func testAValueComesBackWithItsSceneAndNotWithANewOne() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    Model(scene).draft = "text"
+    Model(scene).tags = ["a": [1, 2]]
+    try await first.disconnect(scene)
+    let second = try await host()
+    let back = Model(try await second.connect(second.openSessions[0]))
+    XCTAssertEqual(back.draft, "text")
+    XCTAssertEqual(back.tags, ["a": [1, 2]])
+    XCTAssertEqual(OtherDefault(back.scene).draft, "text", "A stored value beats a new default.")
+    let new = try await second.open()
+    XCTAssertEqual(Model(new).draft, "")
+  }
+
+  func testAValueThatNobodyReadStaysStored() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    Model(scene).draft = "text"
+    try await first.disconnect(scene)
+    let second = try await host()
+    try await second.disconnect(try await second.connect(second.openSessions[0]))
+    let third = try await host()
+    let back = try await third.connect(third.openSessions[0])
+    XCTAssertEqual(Model(back).draft, "text")
+  }
+
+  func testAnotherTypeGivesTheDefaultAndAnEntryInTheReport() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    Model(scene).draft = "text"
+    try await first.disconnect(scene)
+    let second = try await host()
+    let back = try await second.connect(second.openSessions[0])
+    XCTAssertEqual(NumberModel(back).draft, 7)
+    let report = try await second.save(back)
+    guard case .storageTypeMismatch(key: "draft", _) = report.problems.first else {
+      return XCTFail("\(report.problems)")
+    }
+    XCTAssertEqual(Model(back).draft, "text")
+  }
+
+  func testAChangeMarksTheSceneAndASaveClearsTheMark() async throws {
+    let host = try await host()
+    let scene = try await host.open()
+    let model = Model(scene)
+    XCTAssertFalse(scene.needsSave)
+    model.draft = "x"
+    XCTAssertTrue(scene.needsSave)
+    try await host.save(scene)
+    XCTAssertFalse(scene.needsSave)
+  }
+
+  func testAChangeOfAnObservableModelMarksTheSceneEachTime() async throws {
+    let host = try await host()
+    let scene = try await host.open()
+    let note = Note()
+    scene.track { _ = note.text }
+    for text in ["a", "b"] {
+      XCTAssertFalse(scene.needsSave)
+      note.text = text
+      XCTAssertTrue(scene.needsSave)
+      try await host.save(scene)
+    }
+  }
+
+  func testReadingAValueIsObserved() async throws {
+    let scene = try await host().open()
+    let model = Model(scene)
+    let changes = Changes()
+    withObservationTracking({ _ = model.draft }, onChange: { changes.note() })
+    model.draft = "x"
+    XCTAssertEqual(changes.count, 1)
+  }
+}
+
+@MainActor
+private final class Model: @MainActor SceneMember {
+  let scene: Scene
+  @SceneStorage("draft") var draft = ""
+  @SceneStorage("tags") var tags: [String: [Int]]?
+
+  init(_ scene: Scene) {
+    self.scene = scene
+  }
+}
+
+@MainActor
+private final class OtherDefault: @MainActor SceneMember {
+  let scene: Scene
+  @SceneStorage("draft") var draft = "another"
+
+  init(_ scene: Scene) {
+    self.scene = scene
+  }
+}
+
+@MainActor
+private final class NumberModel: @MainActor SceneMember {
+  let scene: Scene
+  @SceneStorage("draft") var draft = 7
+
+  init(_ scene: Scene) {
+    self.scene = scene
+  }
+}
+
+@MainActor
+@Observable
+private final class Note {
+  var text = ""
+}
+
+private final class Changes: @unchecked Sendable {
+  // Counted on one thread.
+  private(set) var count = 0
+
+  func note() {
+    count += 1
+  }
+}

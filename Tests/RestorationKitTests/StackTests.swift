@@ -1,0 +1,118 @@
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class StackTests: XCTestCase {
+  private let launch = Launch()
+
+  private func makeEverything() {
+    TestFactory.make = { path, _ in TestNode(path.identifier) }
+  }
+
+  private func made(_ identifier: String?, _ value: String? = nil) -> TestNode {
+    let node = TestNode(identifier, value: value)
+    node.restorationClass = TestFactory.self
+    return node
+  }
+
+  func testEqualIdentifiersInAStackAreToldApartAndComeBackInOrder() async throws {
+    makeEverything()
+    let pages = ["1", "2", "3"].map { made("x", $0) }
+    let saved = try await launch.keeper().save([TestStack("nav", children: pages)])
+    XCTAssertEqual(saved.savedPaths, ["nav", "nav/x", "nav/x", "nav/x"])
+    XCTAssertEqual(saved.entries.map(\.path.siblingIndex), [0, 0, 0, 1, 2])
+    XCTAssertEqual(saved.problems, [])
+
+    let stack = TestStack("nav")
+    let report = try await launch.keeper().restore(into: [stack])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(stack.restorationChildren.map { ($0 as? TestNode)?.value }, ["1", "2", "3"])
+  }
+
+  func testExistingNodesOfAStackAreFoundByTheirOrder() async throws {
+    let pages = ["1", "2"].map { TestNode("x", value: $0) }
+    _ = try await launch.keeper().save([TestStack("nav", children: pages)])
+    let (first, second) = (TestNode("x"), TestNode("x"))
+    let stack = TestStack("nav", children: [first, second])
+    _ = try await launch.keeper().restore(into: [stack])
+    XCTAssertEqual([first.value, second.value], ["1", "2"])
+  }
+
+  func testAStackIsCutAtTheFirstMissingNode() async throws {
+    let pages = ["a", "b", "c"].map { made($0) }
+    _ = try await launch.keeper().save([TestStack("nav", children: pages)])
+    var asked: [String] = []
+    TestFactory.make = { path, _ in
+      asked.append(path.description)
+      return path.identifier == "b" ? nil : TestNode(path.identifier)
+    }
+    let stack = TestStack("nav")
+    let report = try await launch.keeper().restore(into: [stack])
+    XCTAssertEqual(stack.restorationChildren.map(\.restorationIdentifier), ["a"])
+    XCTAssertEqual(report.outcome(of: "nav/b"), .vetoed)
+    XCTAssertEqual(report.outcome(of: "nav/c"), .stackCut)
+    XCTAssertEqual(asked, ["nav/a", "nav/b"], "What lay on a missing node was asked for.")
+  }
+
+  func testAStackOfWhichNothingIsBackStaysAsItIs() async throws {
+    _ = try await launch.keeper().save([TestStack("nav", children: [made("a")])])
+    TestFactory.make = { _, _ in nil }
+    let trace = Trace()
+    let stack = TestStack("nav", trace: trace, children: [TestNode("start")])
+    _ = try await launch.keeper().restore(into: [stack])
+    XCTAssertEqual(stack.restorationChildren.map(\.restorationIdentifier), ["start"])
+    XCTAssertFalse(trace.events.contains { $0.hasPrefix("stack") })
+  }
+
+  func testANodeWithoutIdentifierIsLeftOutOfTheStackAndThoseOnItAreNot() async throws {
+    makeEverything()
+    let pages = [made("a"), made(nil), made("c")]
+    _ = try await launch.keeper().save([TestStack("nav", children: pages)])
+    let stack = TestStack("nav")
+    _ = try await launch.keeper().restore(into: [stack])
+    XCTAssertEqual(stack.restorationChildren.map(\.restorationIdentifier), ["a", "c"])
+  }
+
+  func testTheStackIsThereBeforeItsOwnDecoding() async throws {
+    makeEverything()
+    let trace = Trace()
+    _ = try await launch.keeper().save([TestStack("nav", children: [made("a"), made("b")])])
+    let stack = TestStack("nav", trace: trace)
+    _ = try await launch.keeper().restore(into: [stack])
+    XCTAssertEqual(trace.events, ["load nav", "stack a,b", "decode nav", "finished nav"])
+  }
+
+  func testAHundredThousandNodesInAStackComeBack() async throws {
+    makeEverything()
+    let pages = (0..<100_000).map { _ in made("x") }
+    _ = try await launch.keeper().save([TestStack("nav", children: pages)])
+    let stack = TestStack("nav")
+    let report = try await launch.keeper().restore(into: [stack])
+    XCTAssertEqual(report.problems.count, 0)
+    XCTAssertEqual(stack.restorationChildren.count, 100_000)
+  }
+
+  func testADeepChainOfStacksComesBack() async throws {
+    TestFactory.make = { path, _ in TestStack(path.identifier) }
+    var chain = TestStack("n")
+    for _ in 0..<50_000 {
+      let below = chain
+      chain = TestStack("n", children: [below])
+      below.restorationClass = TestFactory.self
+    }
+    _ = try await launch.keeper().save([chain])
+    var next: TestStack? = chain
+    while let node = next {
+      (next, node.restorationChildren) = (node.restorationChildren.first as? TestStack, [])
+    }
+    let base = TestStack("n")
+    let report = try await launch.keeper().restore(into: [base])
+    XCTAssertEqual(report.entries.count, 50_001)
+    XCTAssertEqual(report.problems.count, 0)
+    next = base
+    while let node = next {
+      (next, node.restorationChildren) = (node.restorationChildren.first as? TestStack, [])
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// From when and until when a stored state counts, and who can open it.
+@MainActor
+final class StateLifetimeTests: XCTestCase {
+  private let launch = Launch()
+
+  private func save(_ value: String = "saved") async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: value)])
+  }
+
+  private func restore(
+    consuming: Bool = false, _ body: @MainActor (StateKeeper) async throws -> Void = { _ in }
+  ) async throws -> String? {
+    let keeper = try launch.keeper()
+    keeper.consumesStateOnLaunch = consuming
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    try await body(keeper)
+    return node.value
+  }
+
+  func testALaunchThatIsKilledInTheForegroundFindsTheStateAgain() async throws {
+    try await save()
+    for _ in 1...3 {
+      let value = try await restore()
+      XCTAssertEqual(value, "saved")
+    }
+  }
+
+  func testAConsumedStateCountsForOneLaunch() async throws {
+    try await save()
+    let first = try await restore(consuming: true)
+    XCTAssertEqual(first, "saved")
+    XCTAssertEqual(launch.disk, LaunchDisk())
+    let second = try await restore(consuming: true)
+    XCTAssertNil(second)
+  }
+
+  func testAStateIsConsumedWhenTheRestoreHasEnded() async throws {
+    try await save()
+    _ = try await restore(consuming: true) { keeper in
+      XCTAssertNil(launch.storedBytes)
+      _ = try await keeper.save([TestNode("a", value: "next")])
+    }
+    let next = try await restore(consuming: true) { keeper in
+      keeper.extendStateRestoration()
+    }
+    XCTAssertEqual(next, "next")
+  }
+
+  func testAStateIsThereUntilWhatWasAnnouncedIsDone() async throws {
+    try await save()
+    let keeper = try launch.keeper()
+    keeper.consumesStateOnLaunch = true
+    keeper.extendStateRestoration()
+    _ = try await keeper.restore(into: [TestNode("a")])
+    XCTAssertNotNil(launch.storedBytes)
+    keeper.completeStateRestoration()
+    await keeper.restorationEnded()
+    XCTAssertNil(launch.storedBytes)
+  }
+
+  func testAStateThatWasSavedMeanwhileIsNotConsumed() async throws {
+    try await save()
+    let keeper = try launch.keeper()
+    keeper.consumesStateOnLaunch = true
+    keeper.extendStateRestoration()
+    _ = try await keeper.restore(into: [TestNode("a")])
+    _ = try await keeper.save([TestNode("a", value: "newer")])
+    keeper.completeStateRestoration()
+    await keeper.restorationEnded()
+    let value = try await restore()
+    XCTAssertEqual(value, "newer")
+  }
+
+  func testAStateIsConsumedWhenItWasDeclinedButNotWhenItsRestoreCrashed() async throws {
+    try await save()
+    try await launch.crash()
+    XCTAssertNotNil(launch.storedBytes)
+    let delegate = TestDelegate()
+    delegate.restores = false
+    let keeper = try launch.keeper(delegate: delegate)
+    keeper.consumesStateOnLaunch = true
+    _ = try await keeper.restore()
+    XCTAssertNil(launch.storedBytes)
+  }
+
+  func testAStateOfWhichSomethingIsUnreadableIsNotConsumed() async throws {
+    let key = try XCTUnwrap(try launch.keys.key(creating: true))
+    let builder = RecordBuilder()
+    try builder.append(record: 2) { $0.encodeReferences(to: [], forKey: "roots") }
+    try builder.append(record: 3) { $0.encode("no node", forKey: "value") }
+    _ = try Archive.write(
+      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+    let bytes = launch.storedBytes
+    let value = try await restore(consuming: true)
+    XCTAssertNil(value)
+    XCTAssertEqual(launch.disk, LaunchDisk(state: bytes))
+  }
+
+  func testAForcedQuitDiscardsTheStateForTheNextLaunch() async throws {
+    try await save()
+    try await launch.keeper().discardState()
+    let delegate = TestDelegate()
+    let report = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(report.outcome, .noArchive)
+  }
+
+  func testASaveAfterBackgroundWorkReplacesTheState() async throws {
+    try await save("before the work")
+    let keeper = try launch.keeper()
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    node.value = "after the work"
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.outcome, .saved)
+    let value = try await restore()
+    XCTAssertEqual(value, "after the work")
+  }
+
+  func testAPowerCutInASaveLeavesTheStateBeforeIt() async throws {
+    struct Store: StateStore {
+      let storage: FaultyStorage
+      func storage(named name: String) -> any ArchiveStorage {
+        name.hasSuffix(".launch") ? MemoryStorage() : storage
+      }
+    }
+    try await save("before")
+    let before = launch.storedBytes
+    for call in [FaultyStorage.Call.replace, .publish] {
+      let storage = FaultyStorage(before) { made, _ in
+        made == call ? ArchiveError(.inputOutput) : nil
+      }
+      let keeper = try StateKeeper(
+        application: Launch.application, store: Store(storage: storage), keys: launch.keys)
+      do {
+        _ = try await keeper.save([TestNode("a", value: "after")])
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.archive?.code, .inputOutput)
+      }
+      launch.storedBytes = storage.durableBytes
+      let value = try await restore()
+      XCTAssertEqual(value, "before")
+    }
+  }
+
+  func testKeysThatWereAddedOpenWhatIsSavedAfterwards() async throws {
+    try await save("first")
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    let backup = try ArchiveKey()
+    let storage = launch.store.memory(named: "main")
+    let context = ArchiveContext([Launch.application, "main"])
+    try ArchiveWriter.open(storage, key: key, context: context).addSlot(.key(backup))
+    try await save("second")
+    try await save("third")
+    XCTAssertEqual(try Archive.slots(of: storage)?.count, 2)
+    XCTAssertEqual(try launch.archive()?.version.generation, 3)
+    XCTAssertNotNil(try Archive.open(storage, key: backup, context: context))
+    let value = try await restore()
+    XCTAssertEqual(value, "third")
+  }
+}

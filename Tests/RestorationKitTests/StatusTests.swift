@@ -1,0 +1,109 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What a keeper says of itself; locked and failed are in LockedTests.
+@MainActor
+final class StatusTests: XCTestCase {
+  private let launch = Launch()
+
+  private func check(
+    _ keeper: StateKeeper, _ status: StateKeeper.Status, isActive: Bool, _ sentence: String,
+    line: UInt = #line
+  ) {
+    XCTAssertEqual(keeper.status, status, line: line)
+    XCTAssertEqual(keeper.status.isActive, isActive, line: line)
+    XCTAssertEqual(keeper.status.description, sentence, line: line)
+  }
+
+  func testALaunchIsNotRestoredThenRestoringThenActive() async throws {
+    let keeper = try launch.keeper()
+    check(
+      keeper, .notRestoredYet, isActive: true,
+      "Nothing was restored yet. Call restore(into:) at launch.")
+    _ = try await keeper.save([TestNode("a")])
+    let node = TestNode("a")
+    var during: StateKeeper.Status?
+    node.onDecode = { _ in during = keeper.status }
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(during, .restoring)
+    XCTAssertEqual(StateKeeper.Status.restoring.description, "A restore is under way.")
+    check(keeper, .active, isActive: true, "Restoration is active.")
+  }
+
+  func testALaunchWithoutStateIsActive() async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    XCTAssertEqual(keeper.status, .active)
+  }
+
+  func testADelegateThatLacksAGateIsNamed() throws {
+    @MainActor
+    final class Delegate: @MainActor StateSavingGate {
+      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
+    }
+    let delegate = Delegate()
+    let reason =
+      "Delegate does not conform to StateRestoringGate."
+      + " Conform it to StateKeeperDelegate, or set no delegate."
+    check(
+      try launch.keeper(delegate: delegate), .notOptedIn(reason), isActive: false,
+      "Nothing is saved or restored. " + reason)
+  }
+
+  func testADelegateThatIsGoneIsSaid() throws {
+    let keeper = try launch.keeper()
+    do {
+      let delegate = TestDelegate()
+      keeper.delegate = delegate
+      XCTAssertEqual(keeper.status, .notRestoredYet)
+      _ = delegate
+    }
+    let reason = "The delegate is gone. Keep it alive, or set it to nil."
+    check(
+      keeper, .notOptedIn(reason), isActive: false, "Nothing is saved or restored. " + reason)
+  }
+
+  func testARestoreThatWasDeclinedIsSaid() async throws {
+    _ = try await launch.keeper().save([])
+    let delegate = TestDelegate()
+    delegate.restores = false
+    let keeper = try launch.keeper(delegate: delegate)
+    _ = try await keeper.restore()
+    check(
+      keeper, .declined, isActive: false,
+      "Nothing was restored, because the restore gate said no.")
+  }
+
+  func testCrashesAreSaidWithThePlaceOfTheState() async throws {
+    _ = try await launch.keeper().save([TestNode("a")])
+    for _ in 1...2 { try await launch.crash() }
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    check(
+      keeper, .crashed(keptAt: "memory 1"), isActive: false,
+      "Nothing was restored, because the last restores crashed. The state is kept in memory 1.")
+  }
+
+  func testAStateThatCannotBeReadIsSaid() async throws {
+    launch.storedBytes = [1, 2, 3]
+    _ = try launch.keys.key(creating: true)
+    let keeper = try launch.keeper()
+    do {
+      _ = try await keeper.restore()
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .notAnArchive)
+      check(
+        keeper, .failed(error.description), isActive: false, "Nothing was restored. \(error)")
+    }
+  }
+
+  func testALockedKeyIsSaid() {
+    XCTAssertFalse(StateKeeper.Status.locked.isActive)
+    XCTAssertEqual(
+      StateKeeper.Status.locked.description,
+      "Nothing is saved or restored, because the key is locked. Restore again when it is unlocked.")
+  }
+}

@@ -1,0 +1,88 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// States that older versions wrote, kept as files.
+@MainActor
+final class StoredStateTests: XCTestCase {
+  private struct FixedKey: KeyProvider {
+    func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+      let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 32, alignment: 1)
+      defer { bytes.deallocate() }
+      for place in bytes.indices { bytes[place] = UInt8(place) }
+      return try ArchiveKey(moving: bytes)
+    }
+  }
+
+  private func file(_ version: Int) -> URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("StoredStates/version-\(version).rka")
+  }
+
+  private func keeper(
+    _ store: MemoryStateStore, version: Int = GoldenScreen.version
+  ) throws -> StateKeeper {
+    let keeper = try StateKeeper(
+      application: "org.example.golden", store: store, keys: FixedKey(),
+      environment: ApplicationEnvironment(applicationVersion: "\(version)"),
+      now: { Date(timeIntervalSinceReferenceDate: 0) })
+    try keeper.register(
+      nodeClass: GoldenScreen.self, version: version,
+      migrations: GoldenScreen.migrations.filter { $0.from < version })
+    return keeper
+  }
+
+  private func screens() -> [GoldenScreen] {
+    let (left, right) = (GoldenScreen("left"), GoldenScreen("right"))
+    left.restorationChildren = [GoldenScreen("empty")]
+    return [left, right]
+  }
+
+  func testEveryVersionThatWasEverStoredIsMigrated() async throws {
+    for version in 1...GoldenScreen.version {
+      let store = MemoryStateStore()
+      store.memory(named: "main").bytes = Array(try Data(contentsOf: file(version)))
+      let keeper = try keeper(store)
+      let check = try await keeper.checkStoredState()
+      XCTAssertEqual(check.problems, [], "version \(version)")
+      XCTAssertEqual(check.entries.map(\.version), [version, version, version])
+
+      let screens = screens()
+      let report = try await keeper.restore(into: screens)
+      XCTAssertEqual(report.problems, [], "version \(version)")
+      let left = screens[0]
+      XCTAssertEqual(left.title, "Left “1”", "version \(version)")
+      XCTAssertEqual([left.breadth, left.height], [640, -480], "version \(version)")
+      XCTAssertEqual(left.filter, GoldenScreen.Filter(tags: ["new"]), "version \(version)")
+      XCTAssertEqual(left.since, Date(timeIntervalSinceReferenceDate: 1.5), "version \(version)")
+      XCTAssertIdentical(left.sibling, screens[1], "version \(version)")
+      XCTAssertIdentical(screens[1].sibling, left, "version \(version)")
+      let empty = try XCTUnwrap(left.restorationChildren.first as? GoldenScreen)
+      XCTAssertEqual(empty.filter, GoldenScreen.Filter(tags: []), "version \(version)")
+    }
+  }
+
+  func testMissingStatesAreWritten() async throws {
+    try XCTSkipUnless(
+      ProcessInfo.processInfo.environment["WRITE_STATES"] == "1",
+      "Stored states are only read. Run with WRITE_STATES=1 to write those that are missing.")
+    for version in 1...GoldenScreen.version
+    where !FileManager.default.fileExists(atPath: file(version).path) {
+      let screens = screens()
+      screens[0].title = "Left “1”"
+      (screens[0].breadth, screens[0].height) = (640, -480)
+      screens[0].filter.tags = ["new"]
+      screens[0].since = Date(timeIntervalSinceReferenceDate: 1.5)
+      (screens[0].sibling, screens[1].sibling) = (screens[1], screens[0])
+      for screen in screens + screens[0].restorationChildren.compactMap({ $0 as? GoldenScreen }) {
+        screen.playedVersion = version
+      }
+      let store = MemoryStateStore()
+      let report = try await keeper(store, version: version).save(screens)
+      XCTAssertEqual(report.problems, [])
+      try Data(try XCTUnwrap(store.memory(named: "main").bytes)).write(to: file(version))
+    }
+  }
+}

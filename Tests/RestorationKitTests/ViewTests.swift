@@ -1,0 +1,172 @@
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class ViewTests: XCTestCase {
+  private let launch = Launch()
+
+  private func node(_ identifier: String?, _ views: [any RestorableView]) -> TestNode {
+    let node = TestNode(identifier)
+    node.restorationViews = views
+    return node
+  }
+
+  func testAViewOfANodeWithoutIdentifierIsNotRecorded() async throws {
+    let report = try await launch.keeper().save([node(nil, [TestView("v")])])
+    XCTAssertEqual(report.savedPaths, [])
+  }
+
+  func testAViewWithoutIdentifierIsNotAskedButThoseInItAre() async throws {
+    let trace = Trace()
+    let (outer, inner) = (TestView(nil), TestView("v"))
+    (outer.trace, inner.trace) = (trace, trace)
+    outer.restorationSubviews = [TestView("", subviews: [inner])]
+    let report = try await launch.keeper().save([node("a", [outer])])
+    XCTAssertEqual(trace.events, ["encode v"])
+    XCTAssertEqual(report.savedPaths, ["a", "a/v"])
+    XCTAssertEqual(report.entries.map(\.kind), [.application, .node, .view])
+  }
+
+  func testAViewThreeLevelsDeepComesBack() async throws {
+    func views(_ value: String?) -> [any RestorableView] {
+      [TestView(nil, subviews: [TestView(nil, subviews: [TestView("v", value: value)])])]
+    }
+    _ = try await launch.keeper().save([node("a", views("deep"))])
+    let back = node("a", views(nil))
+    let report = try await launch.keeper().restore(into: [back])
+    let view = back.restorationViews[0].restorationSubviews[0].restorationSubviews[0]
+    XCTAssertEqual((view as? TestView)?.value, "deep")
+    XCTAssertEqual(report.outcome(of: "a/v"), .restored(by: .existing))
+  }
+
+  func testAViewOfAChildIsRecordedUnderTheChild() async throws {
+    func tree(_ value: String?) -> (TestNode, TestView) {
+      let view = TestView("v", value: value)
+      let child = node("child", [view])
+      let parent = node("parent", [TestView("frame", subviews: [view])])
+      parent.restorationChildren = [child]
+      return (parent, view)
+    }
+    let report = try await launch.keeper().save([tree("x").0])
+    XCTAssertEqual(report.savedPaths, ["parent", "parent/frame", "parent/child", "parent/child/v"])
+    let (back, view) = tree(nil)
+    _ = try await launch.keeper().restore(into: [back])
+    XCTAssertEqual(view.value, "x")
+  }
+
+  func testOfTwoViewsWithOneIdentifierTheFirstWins() async throws {
+    let report = try await launch.keeper().save(
+      [node("a", [TestView("v", value: "1"), TestView("v", value: "2")])])
+    XCTAssertEqual(report.problems, [.duplicateIdentifier("v")])
+    let (first, second) = (TestView("v"), TestView("v"))
+    _ = try await launch.keeper().restore(into: [node("a", [first, second])])
+    XCTAssertEqual([first.value, second.value], ["1", nil])
+  }
+
+  func testAViewMayHaveTheIdentifierOfAChild() async throws {
+    let parent = node("a", [TestView("x", value: "view")])
+    parent.restorationChildren = [TestNode("x", value: "node")]
+    let report = try await launch.keeper().save([parent])
+    XCTAssertEqual(report.problems, [])
+    let (view, child) = (TestView("x"), TestNode("x"))
+    let back = node("a", [view])
+    back.restorationChildren = [child]
+    _ = try await launch.keeper().restore(into: [back])
+    XCTAssertEqual([view.value, child.value], ["view", "node"])
+  }
+
+  func testASaveDoesNotLoadViews() async throws {
+    let trace = Trace()
+    let late = LateViewNode("a", views: [TestView("v")])
+    late.trace = trace
+    let report = try await launch.keeper().save([late])
+    XCTAssertEqual(trace.events, ["encode a"])
+    XCTAssertEqual(report.savedPaths, ["a"])
+  }
+
+  func testAViewIsFoundWhenItsNodeHasLoadedIt() async throws {
+    _ = try await launch.keeper().save([node("a", [TestView("v", value: "late")])])
+    let view = TestView("v")
+    _ = try await launch.keeper().restore(into: [LateViewNode("a", views: [view])])
+    XCTAssertEqual(view.value, "late")
+  }
+
+  func testAViewThatIsNotThereIsReported() async throws {
+    _ = try await launch.keeper().save([node("a", [TestView("v")])])
+    let report = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome(of: "a/v"), .viewNotFound)
+  }
+
+  func testAReferenceToAViewComesBack() async throws {
+    func tree() -> (TestNode, TestView) {
+      let view = TestView("v")
+      return (node("a", [view]), view)
+    }
+    let (saved, savedView) = tree()
+    saved.onEncode = { $0.encode(savedView, forKey: "focus") }
+    let stray = TestView("stray")
+    saved.restorationChildren = [TestNode("b")]
+    (saved.restorationChildren[0] as? TestNode)?.onEncode = { $0.encode(stray, forKey: "focus") }
+    let report = try await launch.keeper().save([saved])
+    XCTAssertEqual(report.problems, [.referenceToUnpreservedView(key: "focus")])
+    let (back, view) = tree()
+    var focus: TestView?
+    back.onDecode = { focus = try $0.decodeObject(forKey: "focus") }
+    _ = try await launch.keeper().restore(into: [back])
+    XCTAssertTrue(focus === view)
+  }
+
+  func testNodesAreDecodedBeforeTheirViewsAndThoseBeforeTheChildren() async throws {
+    let trace = Trace()
+    func tree() -> TestNode {
+      let view = TestView("v")
+      view.trace = trace
+      let child = TestNode("child", trace: trace)
+      let parent = TestNode("a", trace: trace, children: [child])
+      parent.restorationViews = [view]
+      return parent
+    }
+    _ = try await launch.keeper().save([tree()])
+    XCTAssertEqual(trace.events, ["encode a", "encode v", "encode child"])
+    trace.clear()
+    _ = try await launch.keeper().restore(into: [tree()])
+    XCTAssertEqual(
+      trace.events,
+      [
+        "load a", "load child", "decode a", "decode v", "decode child", "scroll v", "finished a",
+        "finished child",
+      ])
+  }
+
+  // MARK: Scrolling and texts
+
+  func testScrollOffsetsAreMovedIntoTheContentAndSetAfterLayout() async throws {
+    let saved = TestView("v")
+    saved.contentOffset = ScrollOffset(x: -3, y: 900)
+    _ = try await launch.keeper().save([node("a", [saved])])
+    let trace = Trace()
+    let view = TestView("v")
+    view.trace = trace
+    let delegate = TestDelegate(trace)
+    delegate.onLayOut = { view.maximumContentOffset = ScrollOffset(x: 10, y: 120) }
+    _ = try await launch.keeper(delegate: delegate).restore(into: [node("a", [view])])
+    XCTAssertEqual(view.contentOffset, ScrollOffset(x: 0, y: 120))
+    XCTAssertEqual(
+      trace.events,
+      ["shouldRestore", "delegate a", "decode v", "layOut", "scroll v", "didDecode"])
+  }
+
+  func testATextSelectionComesBackIfItFits() async throws {
+    let saved = TestView("v")
+    saved.selectedTextRange = 2..<5
+    _ = try await launch.keeper().save([node("a", [saved])])
+    for (text, expected) in [("12345", 2..<5), ("1234", nil)] as [(String, Range<Int>?)] {
+      let view = TestView("v")
+      view.text = text
+      view.selectedTextRange = 0..<1
+      _ = try await launch.keeper().restore(into: [node("a", [view])])
+      XCTAssertEqual(view.selectedTextRange, expected)
+    }
+  }
+}

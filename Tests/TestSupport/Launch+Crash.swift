@@ -1,0 +1,48 @@
+internal import ArchiveCodec
+package import RestorationKit
+
+/// What a launch leaves on the disk when its process ends at some moment.
+package struct LaunchDisk: Equatable {
+  package var state: [UInt8]?
+  package var marker: [UInt8]?
+
+  package init(state: [UInt8]? = nil, marker: [UInt8]? = nil) {
+    self.state = state
+    self.marker = marker
+  }
+}
+
+extension Launch {
+  /// What is stored now; set it to go on from there, as after a crash.
+  package var disk: LaunchDisk {
+    get { LaunchDisk(state: storedBytes, marker: markerBytes) }
+    set {
+      storedBytes = newValue.state
+      markerBytes = newValue.marker
+    }
+  }
+
+  /// What is stored beside the state about launches.
+  package var markerBytes: [UInt8]? {
+    get { store.memory(named: "main.launch").bytes }
+    set { store.memory(named: "main.launch").bytes = newValue }
+  }
+
+  /// The states that were set aside.
+  package var setAside: [[UInt8]] { store.memory(named: "main").setAsideBytes }
+
+  /// A launch that crashes when it decodes the node `a`.
+  ///
+  /// - Returns: What its restore had reported, had it ended.
+  @discardableResult
+  package func crash(threshold: Int = 2) async throws -> RestorationReport {
+    let node = TestNode("a")
+    var crashed: LaunchDisk?
+    node.onDecode = { [unowned self] _ in crashed = disk }
+    let keeper = try keeper()
+    keeper.crashThreshold = threshold
+    let report = try await keeper.restore(into: [node])
+    if let crashed { disk = crashed }
+    return report
+  }
+}

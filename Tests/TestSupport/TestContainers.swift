@@ -1,0 +1,34 @@
+package import RestorationKit
+
+/// A stack that writes down what is given back to it.
+@MainActor
+package final class TestStack: TestNode, @MainActor RestorableStack {
+  package func restoreStack(_ nodes: [any RestorableNode]) {
+    trace?.add("stack \(nodes.map { $0.restorationIdentifier ?? "nil" }.joined(separator: ","))")
+    restorationChildren = nodes
+  }
+}
+
+@MainActor
+package final class TestSplit: TestNode, @MainActor RestorableSplit {
+  package var restoredColumns: [any RestorableNode] = []
+
+  package func restoreColumns(_ nodes: [any RestorableNode]) {
+    restoredColumns = nodes
+  }
+}
+
+@MainActor
+package final class TestTabs: TestNode, @MainActor RestorableTabs {
+  package var selectedTab: (any RestorableNode)? {
+    didSet { trace?.add("select \(selectedTab?.restorationIdentifier ?? "nil")") }
+  }
+}
+
+@MainActor
+package final class TestPresenter: TestNode, @MainActor RestorablePresenter {
+  package func restorePresented(_ node: any RestorableNode) {
+    trace?.add("present \(node.restorationIdentifier ?? "nil")")
+    restorationPresented = node
+  }
+}
