@@ -143,11 +143,17 @@ extension PropertyListValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLi
   ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
 {
+  /// A Bool.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// An integer.
   public init(integerLiteral value: Int) { self = .integer(value) }
+  /// A number.
   public init(floatLiteral value: Double) { self = .double(value) }
+  /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// An array.
   public init(arrayLiteral elements: PropertyListValue...) { self = .array(elements) }
+  /// Null.
   public init(nilLiteral: ()) { self = .null }
 
   /// Of equal keys the last one counts.

@@ -53,9 +53,9 @@ public final class Scene {
   /// asked. All of one activity add to the same.
   ///
   /// - Parameters:
-  ///   - responder: Who adds; not kept alive.
   ///   - activity: The activity; nil takes the responder away. An activity
   ///     whose last responder is taken away is invalidated.
+  ///   - responder: Who adds; not kept alive.
   public func setActivity(_ activity: UserActivity?, of responder: any UserActivityResponder) {
     responders.set(activity, of: responder)
   }

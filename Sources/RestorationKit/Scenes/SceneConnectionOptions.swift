@@ -35,7 +35,12 @@ public enum RestoreReason: String, Hashable, Codable, Sendable, CaseIterable {
 public struct SceneRestorationPolicy: Hashable, Sendable {
   /// The parts of a scene's state.
   public struct Parts: OptionSet, Hashable, Sendable {
+    /// One bit for each part.
     public let rawValue: Int
+
+    /// Creates a set of parts.
+    ///
+    /// - Parameter rawValue: One bit for each part.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// The activity that it stored.

@@ -74,17 +74,38 @@ public protocol SceneDelegate: AnyObject {
 }
 
 extension SceneDelegate {
+  /// Does nothing.
   public func scene(
     _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {}
+
+  /// None.
   public func restorationRoots(for scene: Scene) -> [any RestorableNode] { [] }
+
+  /// None.
   public func stateRestorationActivity(for scene: Scene) -> UserActivity? { nil }
+
+  /// Does nothing.
   public func scene(_ scene: Scene, didUpdate userActivity: UserActivity) {}
+
+  /// Does nothing.
   public func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {}
+
+  /// Does nothing.
   public func scene(_ scene: Scene, continue userActivity: UserActivity) {}
+
+  /// Does nothing.
   public func sceneWillEnterForeground(_ scene: Scene) {}
+
+  /// Does nothing.
   public func sceneDidBecomeActive(_ scene: Scene) {}
+
+  /// Does nothing.
   public func sceneWillResignActive(_ scene: Scene) {}
+
+  /// Does nothing.
   public func sceneDidEnterBackground(_ scene: Scene) {}
+
+  /// Does nothing.
   public func sceneDidDisconnect(_ scene: Scene) {}
 }

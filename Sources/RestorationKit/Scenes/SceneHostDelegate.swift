@@ -28,10 +28,12 @@ public protocol SceneHostDelegate: AnyObject {
 }
 
 extension SceneHostDelegate {
+  /// Chooses the default.
   public func host(
     _ host: SceneHost, configurationForConnecting session: SceneSession,
     options: SceneConnectionOptions
   ) -> SceneConfiguration? { nil }
 
+  /// Does nothing.
   public func host(_ host: SceneHost, didDiscardSceneSessions sessions: [SceneSession]) {}
 }

@@ -28,6 +28,7 @@ public struct SceneStorage<Value: Codable & Sendable>: Sendable {
     initial = wrappedValue
   }
 
+  /// Not there: the value belongs to the scene of the object that has it.
   @available(*, unavailable, message: "use it in a class that conforms to SceneMember")
   public var wrappedValue: Value {
     get { initial }
