@@ -5,8 +5,10 @@ import XCTest
 /// A key and a nonce are used for one content only, whatever happens to files
 /// and to the random source.
 final class NonceTests: XCTestCase {
-  /// What decides on the key of a commit: the archive, the MAC before it, and
-  /// its own header with its salt. Nonces count from 0 in each.
+  /// What decides on the key of a commit.
+  ///
+  /// It is the archive, the MAC before it, and its own header with its salt.
+  /// Nonces count from 0 in each.
   private struct KeyInput: Hashable {
     let archive: [UInt8]
     let previousMAC: [UInt8]
