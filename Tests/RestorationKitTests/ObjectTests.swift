@@ -284,13 +284,14 @@ final class ObjectTests: XCTestCase {
         let node = TestNode("n\(number)")
         let object = TestObject(value, parent: node)
         objects.append((object, "filter"))
-        node.onEncode = { [unowned object] in $0.encode(object, forKey: "object") }
+        node.onEncode = { [weak object] in $0.encode(object, forKey: "object") }
         return node
       }
       return (TestNode("root", children: nodes), objects)
     }
     let (saved, savedObjects) = tree("x")
-    _ = try await keeper(registering: savedObjects).save([saved])
+    let report = try await keeper(registering: savedObjects).save([saved])
+    XCTAssertEqual(report.savedPaths.count, savedObjects.count * 2 + 1)
     let (back, objects) = tree(nil)
     _ = try await keeper(registering: objects).restore(into: [back])
     XCTAssertTrue(objects.allSatisfy { $0.0.value == "x" })

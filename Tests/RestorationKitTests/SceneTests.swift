@@ -55,6 +55,8 @@ final class SceneTests: XCTestCase {
         "sceneWillResignActive", "sceneDidEnterBackground", "stateRestorationActivity",
         "userActivityWillSave", "updateUserActivityState", "updateUserActivityState", "didUpdate",
       ])
+    // Neither the activity nor the scene keeps these alive.
+    withExtendedLifetime((owner, responders)) {}
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(
       scene.session.stateRestorationActivity?.userInfo, ["a": 1, "b": 2, "last": true])

@@ -38,7 +38,7 @@ extension Launch {
   package func crash(threshold: Int = 2) async throws -> RestorationReport {
     let node = TestNode("a")
     var crashed: LaunchDisk?
-    node.onDecode = { [unowned self] _ in crashed = disk }
+    node.onDecode = { [self] _ in crashed = disk }
     let keeper = try keeper()
     keeper.crashThreshold = threshold
     let report = try await keeper.restore(into: [node])

@@ -12,6 +12,9 @@ package final class Launch {
   package var environment = ApplicationEnvironment(
     applicationVersion: "11", userInterfaceIdiom: "test", systemVersion: "6.1")
 
+  /// Kept alive, which a keeper does not do.
+  private var delegates: [(any StateDelegate)?] = []
+
   package init() {}
 
   package static let application = "org.example.test"
@@ -23,6 +26,7 @@ package final class Launch {
       environment: environment, now: { [self] in now })
     try keeper.register(TestFactory.self)
     keeper.delegate = delegate
+    delegates.append(delegate)
     return keeper
   }
 

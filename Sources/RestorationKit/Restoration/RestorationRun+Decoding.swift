@@ -1,0 +1,62 @@
+extension RestorationRun {
+  func decode() {
+    eachRestored { object, place in
+      let coder = coders[place]
+      restoreContent(object, coder, place)
+      attempt(place) {
+        if prepared[place].element.values.state != nil {
+          note(.decodeRestorableState, place)
+          try object.decodeRestorableState(with: coder)
+        }
+        try coder.builtIn?.restoreAfterDecoding(object)
+      }
+    }
+  }
+
+  func restoreAfterLayout() {
+    eachRestored { object, place in
+      attempt(place) {
+        try coders[place].builtIn?.restoreAfterLayout(object)
+        guard prepared[place].element.values.state != nil else { return }
+        note(.restoreStateAfterLayout, place)
+        try object.restoreStateAfterLayout(with: coders[place])
+      }
+    }
+  }
+
+  /// Gives a container what is back of what it contained.
+  func restoreContent(_ object: any RestorableObject, _ coder: StateDecoder, _ place: Int) {
+    let traits = registry.traits(of: object)
+    if traits.contains(.stack), let stack = object as? any RestorableStack {
+      let nodes = coder.restoredChildren
+      if !nodes.isEmpty { stack.restoreStack(nodes) }
+    }
+    if traits.contains(.split), let split = object as? any RestorableSplit {
+      let nodes = coder.restoredChildren
+      if !nodes.isEmpty { split.restoreColumns(nodes) }
+    }
+    if traits.contains(.presenter), let presenter = object as? any RestorablePresenter,
+      let node = coder.restoredPresented, presenter.restorationPresented !== node
+    {
+      presenter.restorePresented(node)
+    }
+    if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
+      attempt(place) {
+        if let record = try coder.builtIn?.selectedTab(),
+          let tab = restored[record] as? any RestorableNode
+        {
+          tabs.selectedTab = tab
+        }
+      }
+    }
+  }
+
+  func attempt(_ place: Int, _ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      guard let step = outcomes[place].step else { return }
+      outcomes[place] = .decodeFailed(by: step, "\(error)")
+    }
+  }
+}

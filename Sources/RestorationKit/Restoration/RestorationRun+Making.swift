@@ -1,0 +1,154 @@
+extension RestorationRun {
+  func makeObjects() {
+    let lookup = ObjectLookup(registry: registry, delegate: delegate, trace: trace)
+    coders.reserveCapacity(tree.elements.count)
+    outcomes.reserveCapacity(tree.elements.count)
+    for prepared in prepared {
+      let stored = prepared.element
+      let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
+      coders.append(coder)
+      switch find(stored, coder, lookup) {
+      case .found(let object, let step): take(object, by: step, as: stored)
+      case .missing(let outcome): leaveOut(stored, outcome)
+      }
+    }
+  }
+
+  /// What became of an element that is back, and of its class.
+  func outcome(ofPlace place: Int, by step: RestorationReport.Step)
+    -> RestorationReport.NodeOutcome
+  {
+    withheld(place, by: step)
+      ?? (prepared[place].element.values.state == nil
+        ? .restoredWithoutState(by: step) : .restored(by: step))
+  }
+
+  /// Nil if the state of an element could be read, or if it has none.
+  func withheld(_ place: Int, by step: RestorationReport.Step?)
+    -> RestorationReport.NodeOutcome?
+  {
+    switch prepared[place].version {
+    case .current, .migrated: nil
+    case .newer(let stored, let known): .newerVersion(by: step, stored: stored, known: known)
+    case .failed(let version, let error): .migrationFailed(by: step, from: version, error)
+    }
+  }
+
+  func find(
+    _ stored: StoredTree.Element, _ coder: StateDecoder, _ lookup: ObjectLookup
+  ) -> ObjectLookup.Result {
+    var container: TypeTraits = []
+    if let place = stored.parent {
+      let parent = tree.elements[place]
+      guard let object = restored[parent.record] else {
+        return .missing(.parentMissing(parent.path))
+      }
+      if stored.role == .child { container = registry.traits(of: object) }
+    }
+    switch stored.content.kind {
+    case .object:
+      return lookup.findObject(stored.content, coder: coder) { registeredObject(for: stored) }
+    case .view, .application:
+      // Found when its node has loaded it.
+      return .missing(.viewNotFound)
+    case .node:
+      if container.contains(.stack), let stack = stored.parent, cutStacks.contains(stack) {
+        return .missing(.stackCut)
+      }
+      if container.contains(.tabs) {
+        return existingNode(for: stored).map { .found($0, .existing) } ?? .missing(.tabNotFound)
+      }
+      return lookup.findNode(stored.content, coder: coder) { existingNode(for: stored) }
+    }
+  }
+
+  func take(
+    _ object: any RestorableObject, by step: RestorationReport.Step, as stored: StoredTree.Element
+  ) {
+    if let other = restored.claim(object, for: stored.record, path: stored.path) {
+      return leaveOut(stored, .providedTwice(other))
+    }
+    if registry.isObject(object, ofClassNamed: stored.content.className) {
+      outcomes.append(outcome(ofPlace: outcomes.count, by: step))
+    } else {
+      outcomes.append(.classMismatch(by: step, found: registry.className(of: object)))
+    }
+    registry.remember(
+      object,
+      as: ObjectRegistry.Restored(
+        identifier: stored.content.identifier,
+        restorationClassName: stored.content.restorationClassName))
+    if stored.content.kind == .object {
+      registry.registerObject(object, identifier: stored.content.identifier)
+    }
+  }
+
+  func leaveOut(_ stored: StoredTree.Element, _ reason: RestorationReport.NodeOutcome) {
+    let place = outcomes.count
+    outcomes.append(reason)
+    switch reason {
+    case .parentMissing: break
+    // It is kept with what it lay on.
+    case .stackCut:
+      if let stack = stored.parent, keptStacks.contains(stack) { unclaimed.insert(place) }
+    default:
+      if stored.role != .view, let withheld = withheld(place, by: nil) {
+        outcomes[place] = withheld
+        unclaimed.insert(place)
+      }
+    }
+    if stored.role == .child, let parent = stored.parent,
+      let container = restored[tree.elements[parent].record],
+      registry.traits(of: container).contains(.stack)
+    {
+      cutStacks.insert(parent)
+      if unclaimed.contains(place) { keptStacks.insert(parent) }
+    }
+  }
+
+  /// The node that was there before, with exactly this path.
+  ///
+  /// The parent is already back, so the path is exact if the parent contains
+  /// or presents a node with the identifier. Each parent is asked once.
+  func existingNode(for stored: StoredTree.Element) -> (any RestorableNode)? {
+    let parent = stored.parent.flatMap {
+      restored[tree.elements[$0].record] as? any RestorableNode
+    }
+    if existing[stored.parent] == nil {
+      existing[stored.parent] =
+        parent.map { ExistingNodes(below: $0, registry) } ?? ExistingNodes(roots, registry)
+    }
+    return existing[stored.parent]?.node(stored.content)
+  }
+
+  /// The object that was registered, with the parent that is back.
+  func registeredObject(for stored: StoredTree.Element) -> (any RestorableObject)? {
+    let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
+    return scopedObjects.object(
+      stored.content.identifier, scope: scope, in: registry, isScope: restored.contains)
+  }
+
+  func findViews() {
+    var views: [Int: [String: any RestorableView]] = [:]
+    for (place, stored) in prepared.map(\.element).enumerated() where stored.role == .view {
+      guard outcomes[place] == .viewNotFound, let owner = stored.parent,
+        outcomes[owner].isDecodable,
+        let node = restored[tree.elements[owner].record] as? any RestorableNode
+      else { continue }
+      if views[owner] == nil { views[owner] = ViewTree.viewsByIdentifier(of: node) }
+      guard let view = views[owner]?[stored.content.identifier] else {
+        if let withheld = withheld(place, by: nil) {
+          outcomes[place] = withheld
+          unclaimed.insert(place)
+        }
+        continue
+      }
+      guard registry.isObject(view, ofClassNamed: stored.content.className) else {
+        outcomes[place] = .classMismatch(by: .existing, found: registry.className(of: view))
+        continue
+      }
+      restored[stored.record] = view
+      outcomes[place] = outcome(ofPlace: place, by: .existing)
+    }
+  }
+}

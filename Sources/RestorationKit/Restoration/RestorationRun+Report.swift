@@ -1,0 +1,51 @@
+internal import ArchiveCodec
+
+extension RestorationRun {
+  /// What the saves that follow write back.
+  ///
+  /// What a container would have taken in its decoding, which could not be
+  /// called, is kept with it.
+  func kept(_ unattached: Set<UInt64>) -> KeptRecords? {
+    let notTaken = tree.elements.indices.filter { place in
+      unattached.contains(tree.elements[place].record)
+        && tree.elements[place].parent.map { prepared[$0].isWithheld } == true
+    }
+    return KeptRecords(
+      tree.elements,
+      unread: outcomes.indices.filter { prepared[$0].isWithheld && outcomes[$0].isDecodable },
+      missing: unclaimed.union(notTaken), restored: restored)
+  }
+
+  func entries(_ unattached: Set<UInt64>) -> [RestorationReport.Entry] {
+    zip(tree.elements, zip(prepared, outcomes)).map { stored, result in
+      RestorationReport.Entry(
+        kind: stored.content.kind, path: stored.path, className: stored.content.className,
+        outcome: result.1, isAttached: !unattached.contains(stored.record),
+        migratedFrom: result.1.isDecodable ? result.0.migratedFrom : nil)
+    }
+      + tree.unreadable.map { lost in
+        RestorationReport.Entry(
+          kind: .node, path: RestorationPath(), className: "record \(lost.record)",
+          outcome: .unreadable(lost.error.description))
+      }
+  }
+
+  /// Nodes that are back, but that the node above does not contain any more.
+  func unattachedRecords() -> Set<UInt64> {
+    var unattached: Set<UInt64> = []
+    for stored in tree.elements {
+      let records = stored.content.children + [stored.content.presented].compactMap(\.self)
+      guard !records.isEmpty, let parent = restored[stored.record] as? any RestorableNode
+      else { continue }
+      let contained = Set(
+        (parent.restorationChildren + [parent.restorationPresented].compactMap(\.self))
+          .map { ObjectIdentifier($0) })
+      for record in records {
+        if let node = restored[record], !contained.contains(ObjectIdentifier(node)) {
+          unattached.insert(record)
+        }
+      }
+    }
+    return unattached
+  }
+}
