@@ -172,6 +172,20 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(node.value, "x")
   }
 
+  func testASessionThatConnectsTwiceAtOnceGetsOneScene() async throws {
+    let first = try await host()
+    try await first.background(try await first.open())
+    let second = try await host()
+    let session = second.openSessions[0]
+    let tasks = (1...3).map { _ in
+      Task { @MainActor in ObjectIdentifier(try await second.connect(session)) }
+    }
+    var scenes: [ObjectIdentifier] = []
+    for task in tasks { scenes.append(try await task.value) }
+    XCTAssertEqual(Set(scenes).count, 1)
+    XCTAssertEqual(trace.filter { $0 == "willConnectTo" }.count, 1)
+  }
+
   func testWithoutActivityInteractionStateIsNotRestored() async throws {
     _ = try await host().open()
     XCTAssertEqual(

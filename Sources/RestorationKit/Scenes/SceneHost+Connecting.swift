@@ -39,9 +39,17 @@ extension SceneHost {
   public func connect(
     _ session: SceneSession, activity: UserActivity? = nil
   ) async throws(RestorationError) -> Scene {
+    // A second call while the first one reads waits for the scene of that one.
+    while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
     if let scene = session.scene {
       activate(scene, with: activity)
       return scene
+    }
+    let underWay = RestoreUnderWay()
+    connections[session.persistentIdentifier] = underWay
+    defer {
+      connections[session.persistentIdentifier] = nil
+      underWay.finish()
     }
     let options = SceneConnectionOptions(
       userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)

@@ -44,6 +44,8 @@ public final class SceneHost {
   private var keepers: [String: StateKeeper] = [:]
   /// A scene lives as long as it is connected.
   private var scenes: [String: Scene] = [:]
+  /// Sessions that are being connected, by their identifiers.
+  var connections: [String: RestoreUnderWay] = [:]
   private var discarded: [SceneEntry] = []
   private var indexNumber: UInt64 = 0
   private var endedCleanly = false
