@@ -7,7 +7,7 @@ public import Foundation
 /// A value that may lie in the user info of an activity or of a scene session.
 ///
 /// It can be written as a literal: `["product": "lamp", "count": 3]`.
-public indirect enum PropertyListValue: Hashable, Codable, Sendable {
+public enum PropertyListValue: Hashable, Codable, Sendable {
   case null
   case bool(Bool)
   case integer(Int)
