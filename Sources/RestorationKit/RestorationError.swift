@@ -44,6 +44,12 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A scene's configuration has another role than its session, or there is none.
     public static let noConfiguration = Code("noConfiguration")
 
+    /// A scene's delegate could not be made, or it follows another scene.
+    public static let noDelegate = Code("noDelegate")
+
+    /// A scene is not connected, or a session is none of the host's.
+    public static let notConnected = Code("notConnected")
+
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
   }
@@ -67,6 +73,13 @@ public struct RestorationError: Error, Hashable, Sendable {
     code = .archive
     archive = error
     reason = error.description
+  }
+}
+
+extension RestorationError {
+  /// The key is locked.
+  static func keyLocked() -> RestorationError {
+    RestorationError(ArchiveError.keyLocked())
   }
 }
 

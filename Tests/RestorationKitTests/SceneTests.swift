@@ -189,7 +189,11 @@ final class SceneTests: XCTestCase {
   func testWithoutActivityInteractionStateIsNotRestored() async throws {
     _ = try await host().open()
     XCTAssertEqual(
-      trace, ["willConnectTo", "sceneWillEnterForeground", "sceneDidBecomeActive"])
+      trace,
+      [
+        "configurationForConnecting", "willConnectTo", "sceneWillEnterForeground",
+        "sceneDidBecomeActive",
+      ])
   }
 
   func testAnIncomingActivityBeatsTheStoredOne() async throws {
@@ -224,11 +228,11 @@ final class SceneTests: XCTestCase {
     let scene = try await host.open()
     try await host.save(scene)
     let identifier = scene.session.persistentIdentifier
-    XCTAssertNotNil(launch.store.memory(named: "scene-\(identifier)").bytes)
+    XCTAssertNotNil(launch.store.memory(named: "main.scene-\(identifier)").bytes)
     trace = []
     try await host.close(scene)
     XCTAssertEqual(trace, ["sceneDidDisconnect", "didDiscardSceneSessions"])
-    XCTAssertNil(launch.store.memory(named: "scene-\(identifier)").bytes)
+    XCTAssertNil(launch.store.memory(named: "main.scene-\(identifier)").bytes)
     XCTAssertEqual(hostDelegate.discarded, [[identifier]])
     XCTAssertEqual(host.openSessions, [])
     let next = try await self.host()

@@ -12,6 +12,7 @@ extension UserActivity {
     var userInfo: [String: PropertyListValue]
     var requiredUserInfoKeys: Set<String>
     var targetContentIdentifier: String?
+    var webpageURL: URL?
     var persistentIdentifier: String?
     var expirationDate: Date?
   }
@@ -20,8 +21,13 @@ extension UserActivity {
     Content(
       activityType: activityType, title: title, userInfo: userInfo,
       requiredUserInfoKeys: requiredUserInfoKeys,
-      targetContentIdentifier: targetContentIdentifier,
+      targetContentIdentifier: targetContentIdentifier, webpageURL: webpageURL,
       persistentIdentifier: persistentIdentifier, expirationDate: expirationDate)
+  }
+
+  /// What scenes are compared by.
+  var contentNames: [String] {
+    [targetContentIdentifier, webpageURL?.absoluteString].compactMap(\.self)
   }
 
   convenience init(_ content: Content) {
@@ -30,6 +36,7 @@ extension UserActivity {
     userInfo = content.userInfo
     requiredUserInfoKeys = content.requiredUserInfoKeys
     targetContentIdentifier = content.targetContentIdentifier
+    webpageURL = content.webpageURL
     persistentIdentifier = content.persistentIdentifier
     expirationDate = content.expirationDate
   }

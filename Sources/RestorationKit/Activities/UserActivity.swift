@@ -13,7 +13,7 @@ public import Foundation
 ///     let activity = UserActivity(activityType: "org.example.catalog.product")
 ///     activity.title = "Lamp"
 ///     activity.addUserInfoEntries(from: ["product": .uuid(product.id)])
-public final class UserActivity {
+public final class UserActivity: Codable {
   /// The kind of activity, as `org.example.catalog.product`.
   ///
   /// It must be among the types that the ``SceneHost`` declares: saving one that
@@ -34,7 +34,12 @@ public final class UserActivity {
   /// What scenes are compared by when an activity comes in.
   public var targetContentIdentifier: String?
 
+  /// The page that shows the same in a browser; scenes are compared by it, too.
+  public var webpageURL: URL?
+
   /// A name by which activities that are stored can be deleted.
+  ///
+  /// See ``SceneHost/deleteSavedUserActivities(withPersistentIdentifiers:)``.
   public var persistentIdentifier: String?
 
   /// When the activity is not worth restoring any more; never if nil.
@@ -49,6 +54,8 @@ public final class UserActivity {
   /// Asked before the activity is saved; not kept alive.
   public weak var delegate: (any UserActivityDelegate)?
 
+  let mark = CurrentActivity.Mark()
+
   /// Whether it was ended; an invalid activity is not saved.
   public private(set) var isValid = true
 
@@ -57,6 +64,18 @@ public final class UserActivity {
   /// - Parameter activityType: The type; declare it with the ``SceneHost``.
   public init(activityType: String) {
     self.activityType = activityType
+  }
+
+  /// Reads what ``encode(to:)`` wrote.
+  public convenience init(from decoder: any Decoder) throws {
+    self.init(try Content(from: decoder))
+  }
+
+  /// Writes all that a scene stores of an activity.
+  ///
+  /// Its delegate, whether it is valid, and whether it needs saving are not written.
+  public func encode(to encoder: any Encoder) throws {
+    try content.encode(to: encoder)
   }
 
   /// Adds values to the user info; of equal keys the new one counts.
@@ -76,9 +95,10 @@ public final class UserActivity {
     userInfo = checked
   }
 
-  /// Ends the activity.
+  /// Ends the activity; it is not the current one any more.
   public func invalidate() {
     isValid = false
+    resignCurrent()
   }
 
   /// A new activity with the same values and the same delegate.

@@ -2,7 +2,8 @@ internal import ArchiveCodec
 
 /// How the tree lies in the records of an archive.
 ///
-/// Record 1 holds the application's state and the facts about the save, record
+/// Record 1 holds the application's state, the facts about the save, and what the
+/// library has to add in the name of a scene; record
 /// 2 names the roots, and every node, view and registered object has one of the
 /// others. What the library writes and what the app writes are in different
 /// containers, so that no key of one can stand for a key of the other.
@@ -14,6 +15,7 @@ struct NodeRecord: Sendable {
   static let rootsKey = "roots"
   static let snapshotKey = "snapshot"
   static let factsKey = "facts"
+  static let hostKey = "host"
   static let nodeKey = "node"
   static let builtInKey = "builtIn"
   static let stateKey = "state"
@@ -21,7 +23,8 @@ struct NodeRecord: Sendable {
   /// All keys of the library, in the order in which they are encoded.
   static let keys =
     [
-      rootsKey, snapshotKey, factsKey, nodeKey, builtInKey, stateKey, Key.kind, Key.identifier,
+      rootsKey, snapshotKey, factsKey, hostKey, nodeKey, builtInKey, stateKey, Key.kind,
+      Key.identifier,
       Key.siblingIndex, Key.className, Key.version, Key.restoresItself, Key.restorationClass,
       Key.storyboard,
       Key.storyboardIdentifier, Key.views, Key.children, Key.presented, Key.referrer,

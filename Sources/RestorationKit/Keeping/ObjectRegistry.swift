@@ -1,6 +1,9 @@
 /// What is known of objects besides what they say themselves: the names of
 /// types, the storyboards, the identifiers that nodes were restored under, and
 /// the objects that were registered.
+///
+/// The states of one app share the first two, and each has objects of its own
+/// and what its last restore could not read.
 final class ObjectRegistry {
   /// Makes or finds the object of a path; nil is a veto.
   typealias Factory = (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
@@ -20,14 +23,31 @@ final class ObjectRegistry {
     let restorationClassName: String?
   }
 
-  private var registrations: [String: Registration] = [:]
-  private var names: [ObjectIdentifier: String] = [:]
-  private var traits: [ObjectIdentifier: TypeTraits] = [:]
-  private var storyboards: [String: Storyboard] = [:]
+  private final class Types {
+    var registrations: [String: Registration] = [:]
+    var names: [ObjectIdentifier: String] = [:]
+    var traits: [ObjectIdentifier: TypeTraits] = [:]
+    var storyboards: [String: Storyboard] = [:]
+  }
+
+  private let types: Types
+  /// Whose objects count where there is none here.
+  private let outer: ObjectRegistry?
   private var restored = WeakTable<Restored>()
   private var registered = RegisteredObjects()
   /// What the last restore could not read.
   var kept: KeptRecords?
+
+  init() {
+    types = Types()
+    outer = nil
+  }
+
+  /// A registry of another state of the same app.
+  init(sharing outer: ObjectRegistry) {
+    types = outer.types
+    self.outer = outer
+  }
 
   // MARK: Types
 
@@ -38,7 +58,7 @@ final class ObjectRegistry {
     let name = name ?? String(describing: type)
     let version = try StateVersion(version, migrations, className: name)
     for taken in [name] + aliases {
-      if let other = registrations[taken], other.type != type {
+      if let other = types.registrations[taken], other.type != type {
         throw RestorationError(
           .nameTaken,
           "The name “\(taken)” is registered for another type."
@@ -46,11 +66,11 @@ final class ObjectRegistry {
       }
     }
     for entry in [name] + aliases {
-      registrations[entry] = Registration(
+      types.registrations[entry] = Registration(
         name: name, type: type, factory: factory, makesItsObjects: makesItsObjects, version: version
       )
     }
-    names[ObjectIdentifier(type)] = name
+    types.names[ObjectIdentifier(type)] = name
   }
 
   func className(of object: any RestorableObject) -> String {
@@ -59,22 +79,22 @@ final class ObjectRegistry {
 
   func traits(of object: any RestorableObject) -> TypeTraits {
     let type = ObjectIdentifier(type(of: object))
-    if let traits = traits[type] { return traits }
+    if let traits = types.traits[type] { return traits }
     let asked = TypeTraits(of: object)
-    traits[type] = asked
+    types.traits[type] = asked
     return asked
   }
 
   private func name(of type: Any.Type) -> String {
-    if let name = names[ObjectIdentifier(type)] { return name }
+    if let name = types.names[ObjectIdentifier(type)] { return name }
     let name = String(describing: type)
-    names[ObjectIdentifier(type)] = name
+    types.names[ObjectIdentifier(type)] = name
     return name
   }
 
   /// Whether an object is of the class that an archive names, or of a subclass.
   func isObject(_ object: any RestorableObject, ofClassNamed saved: String) -> Bool {
-    let current = registrations[saved]?.name ?? saved
+    let current = types.registrations[saved]?.name ?? saved
     if className(of: object) == current { return true }
     var mirror = Mirror(reflecting: object).superclassMirror
     while let superclass = mirror {
@@ -85,13 +105,14 @@ final class ObjectRegistry {
   }
 
   func isRegistered(_ name: String) -> Bool {
-    registrations[name] != nil
+    types.registrations[name] != nil
   }
 
   /// The version of an object's state: that of its class, or if that is not
   /// registered, that of its restoration class.
   func version(ofClass name: String, restoredBy restorationClass: String?) -> StateVersion {
-    (registrations[name] ?? restorationClass.flatMap { registrations[$0] })?.version ?? .first
+    (types.registrations[name] ?? restorationClass.flatMap { types.registrations[$0] })?.version
+      ?? .first
   }
 
   // MARK: Restoration classes
@@ -103,12 +124,12 @@ final class ObjectRegistry {
   ) -> (name: String, isRegistered: Bool)? {
     if let type {
       let name = name(of: type)
-      return (name, registrations[name]?.factory != nil)
+      return (name, types.registrations[name]?.factory != nil)
     }
-    if let registration = registrations[className(of: object)], registration.makesItsObjects {
+    if let registration = types.registrations[className(of: object)], registration.makesItsObjects {
       return (registration.name, true)
     }
-    return restored[object]?.restorationClassName.map { ($0, registrations[$0] != nil) }
+    return restored[object]?.restorationClassName.map { ($0, types.registrations[$0] != nil) }
   }
 
   enum ResolvedClass {
@@ -119,7 +140,7 @@ final class ObjectRegistry {
 
   /// What an archive names as a restoration class.
   func restorationClass(named name: String) -> ResolvedClass {
-    guard let registration = registrations[name] else { return .unknown }
+    guard let registration = types.registrations[name] else { return .unknown }
     return registration.factory.map(ResolvedClass.found) ?? .notAFactory
   }
 
@@ -145,29 +166,30 @@ final class ObjectRegistry {
 
   /// The identifier that the object was registered under; nil if it was not.
   func identifier(ofRegistered object: any RestorableObject) -> String? {
-    registered.identifier(of: object)
+    registered.identifier(of: object) ?? outer?.identifier(ofRegistered: object)
   }
 
   func registeredObjects(named identifier: String) -> RegisteredObjects.Named {
-    registered[identifier]
+    let own = registered[identifier]
+    return own.entries.isEmpty ? outer?.registeredObjects(named: identifier) ?? own : own
   }
 
   // MARK: Storyboards
 
   func register(_ storyboard: Storyboard) throws(RestorationError) {
-    if let other = storyboards[storyboard.name], other !== storyboard {
+    if let other = types.storyboards[storyboard.name], other !== storyboard {
       throw RestorationError(
         .nameTaken, "The name “\(storyboard.name)” is registered for another storyboard.")
     }
-    storyboards[storyboard.name] = storyboard
+    types.storyboards[storyboard.name] = storyboard
   }
 
   func storyboard(named name: String) -> Storyboard? {
-    storyboards[name]
+    types.storyboards[name]
   }
 
   func storyboard(of node: any RestorableNode) -> StoryboardReference? {
-    for (name, storyboard) in storyboards {
+    for (name, storyboard) in types.storyboards {
       if let identifier = storyboard.identifier(of: node) {
         return StoryboardReference(name: name, identifier: identifier)
       }

@@ -25,26 +25,29 @@ extension StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
-    try await restore { roots }
+    await otherRestoreEnded()
+    if let reason = missingGate { return RestorationReport(.notOptedIn(reason)) }
+    return try await restore { _ in RestorationParticipants(roots: roots, delegate: delegate) }
   }
 
-  /// Brings back the state; the roots are asked for when the gate has opened.
+  /// Brings back the state with those who are named when it has been read.
+  ///
+  /// They are given what is stored. Nil restores nothing.
   func restore(
-    into roots: () -> [any RestorableNode]
+    with participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
-    await restoreUnderWay?.end()
+    await otherRestoreEnded()
     let underWay = RestoreUnderWay()
     restoreUnderWay = underWay
     defer {
       restoreUnderWay = nil
       underWay.finish()
     }
-    if let reason = missingGate { return RestorationReport(.notOptedIn(reason)) }
     restorationExtension.beginRestore()
     var window: UInt64?
     let result: Result<RestorationReport, RestorationError>
     do throws(RestorationError) {
-      result = .success(try await restore(into: roots, &window))
+      result = .success(try await restore(with: participants, &window))
     } catch {
       result = .failure(error)
     }
@@ -60,8 +63,13 @@ extension StateKeeper {
     }
   }
 
+  /// Waits until no restore is under way.
+  func otherRestoreEnded() async {
+    while let underWay = restoreUnderWay { await underWay.end() }
+  }
+
   private func restore(
-    into roots: () -> [any RestorableNode], _ window: inout UInt64?
+    with participants: (StoredTree) -> RestorationParticipants?, _ window: inout UInt64?
   ) async throws(RestorationError) -> RestorationReport {
     let found: StateFile.Found
     do {
@@ -81,7 +89,7 @@ extension StateKeeper {
     case .crashed(let location): return RestorationReport(.crashed(keptAt: location))
     case .state(let tree, let usesSnapshot, let begun):
       window = begun
-      var report = try restore(tree, into: roots)
+      var report = try restore(tree, with: participants)
       report.usesSnapshot = usesSnapshot && report.outcome == .restored
       return report
     }
@@ -89,18 +97,19 @@ extension StateKeeper {
 
   /// All that is called in the app, in one go.
   private func restore(
-    _ tree: StoredTree, into roots: () -> [any RestorableNode]
+    _ tree: StoredTree, with participants: (StoredTree) -> RestorationParticipants?
   ) throws(RestorationError) -> RestorationReport {
     let start = ContinuousClock.now
+    guard let participants = participants(tree) else { return RestorationReport(.declined) }
     let run = RestorationRun(
-      tree, registry: registry, delegate: delegate, now: now(), trace: trace)
-    if let gate = delegate as? any StateRestoringGate {
+      tree, registry: registry, delegate: participants.delegate, now: now(), trace: trace)
+    run.roots = participants.roots
+    if let gate = participants.delegate as? any StateRestoringGate {
       run.note(.shouldRestoreApplicationState)
       guard gate.shouldRestoreSecureApplicationState(with: run.applicationCoder()) else {
         return RestorationReport(.declined)
       }
     }
-    run.roots = roots()
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
     if isStrict, let problem = report.firstProblem {
@@ -119,6 +128,12 @@ extension StateKeeper {
       await file.endRestore(window: window, consuming: consuming)
     }
   }
+}
+
+/// Who takes part in a restore.
+struct RestorationParticipants {
+  let roots: [any RestorableNode]
+  let delegate: (any StateDelegate)?
 }
 
 /// A restore that has begun, for those who wait for its end.

@@ -20,15 +20,23 @@ extension StateKeeper {
   public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
     -> PreservationReport
   {
-    await restoreUnderWay?.end()
+    await otherRestoreEnded()
     if let reason = missingGate { return PreservationReport(.notOptedIn(reason)) }
+    return try await save(roots, for: delegate)
+  }
+
+  /// Stores the state; what a scene adds is written beside it.
+  func save(
+    _ roots: [any RestorableNode], for delegate: (any StateDelegate)?,
+    host: ((KeyedEncoder) throws -> Void)? = nil
+  ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
     let start = ContinuousClock.now
     walkCount += 1
     let number = walkCount
     let walk = PreservationWalk(registry: registry, trace: trace)
     do {
-      guard try preserve(roots, with: walk) else {
+      guard try preserve(roots, with: walk, for: delegate, host: host) else {
         registry.kept = nil
         var report = PreservationReport(.declined)
         report.setAside = try await file.decline(number: number)
@@ -62,20 +70,24 @@ extension StateKeeper {
 
   /// All that is called in the app, in one go; false if the gate says no.
   private func preserve(
-    _ roots: [any RestorableNode], with walk: PreservationWalk
+    _ roots: [any RestorableNode], with walk: PreservationWalk,
+    for delegate: (any StateDelegate)?, host: ((KeyedEncoder) throws -> Void)?
   ) throws -> Bool {
     ignoresSnapshot = false
-    guard try encodeApplication(walk) else { return false }
+    guard try encodeApplication(walk, for: delegate, host: host) else { return false }
     try walk.walk(roots) { ignoresSnapshot }
     return true
   }
 
   /// Asks the gate and lets the delegate write; false if the gate says no.
-  private func encodeApplication(_ walk: PreservationWalk) throws -> Bool {
+  private func encodeApplication(
+    _ walk: PreservationWalk, for delegate: (any StateDelegate)?,
+    host: ((KeyedEncoder) throws -> Void)?
+  ) throws -> Bool {
     do {
-      try walk.encodeApplication { encoder in
-        environment.encode(with: encoder, timestamp: now())
-      } state: { coder, encoder in
+      try walk.encodeApplication(
+        facts: { environment.encode(with: $0, timestamp: now()) }, host: host
+      ) { coder, encoder in
         guard let delegate else { return }
         if let gate = delegate as? any StateSavingGate {
           var isSaving = true

@@ -57,6 +57,7 @@ public final class StateKeeper {
   let registry: ObjectRegistry
   let file: StateFile
   let application: String
+  let name: String
   let store: any StateStore
   let keys: any KeyProvider
   let environment: ApplicationEnvironment
@@ -93,17 +94,20 @@ public final class StateKeeper {
     now: @escaping () -> Date = { Date() }
   ) throws(RestorationError) {
     for name in [application, name] {
-      guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= 200,
+      guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= Self.longestName,
         !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
       else {
         throw RestorationError(
           .invalidName,
-          "“\(name)” cannot name a state. Use up to 200 bytes without “/”, not beginning with “.”.")
+          "“\(name)” cannot name a state. Use up to \(Self.longestName) bytes without “/”, not beginning with “.”."
+        )
       }
     }
-    guard !name.hasSuffix(Self.launchSuffix) else {
+    guard !name.hasSuffix(Self.launchSuffix), !name.contains(SceneHost.suffix) else {
       throw RestorationError(
-        .invalidName, "“\(name)” cannot name a state: “\(Self.launchSuffix)” is taken.")
+        .invalidName,
+        "“\(name)” cannot name a state: “\(Self.launchSuffix)” and “\(SceneHost.suffix)” are taken."
+      )
     }
     let store = store ?? FileStateStore(application: application)
     let keys = keys ?? FileKeyProvider(application: application)
@@ -116,11 +120,13 @@ public final class StateKeeper {
     self.now = now
     registry = ObjectRegistry()
     self.application = application
+    self.name = name
     self.store = store
     self.keys = keys
   }
 
-  /// A keeper of another state, with all that is registered with this one.
+  /// A keeper of another state, with the types that are registered with this one
+  /// and with its settings.
   init(sharing keeper: StateKeeper, name: String) {
     file = StateFile(
       storage: keeper.store.storage(named: name),
@@ -128,13 +134,20 @@ public final class StateKeeper {
       context: ArchiveContext([keeper.application, name]))
     environment = keeper.environment
     now = keeper.now
-    registry = keeper.registry
+    registry = ObjectRegistry(sharing: keeper.registry)
     application = keeper.application
+    self.name = name
     store = keeper.store
     keys = keeper.keys
+    isStrict = keeper.isStrict
+    crashThreshold = keeper.crashThreshold
+    consumesStateOnLaunch = keeper.consumesStateOnLaunch
+    trace = keeper.trace
   }
 
-  private static let launchSuffix = ".launch"
+  /// Leaves room for what files of a state add to its name.
+  private static let longestName = 150
+  static let launchSuffix = ".launch"
 
   /// Registers a restoration class, so that archives can name it.
   ///

@@ -74,9 +74,10 @@ final class PreservationWalk {
     return lines.enumerated().filter { !obsoleteLines.contains($0.offset) }.map(\.element)
   }
 
-  /// Writes the application's record; if the body throws, there is none.
+  /// Writes the application's record; if a body throws, there is none.
   func encodeApplication(
-    facts: (KeyedEncoder) -> Void, state: (StateEncoder, KeyedEncoder) throws -> Void
+    facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
+    state: (StateEncoder, KeyedEncoder) throws -> Void
   ) throws {
     lines.append(
       PreservationReport.Entry(
@@ -88,6 +89,7 @@ final class PreservationWalk {
         }
       }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
+      if let host { try encoder.encodeContainer(forKey: NodeRecord.hostKey, host) }
     }
   }
 

@@ -50,6 +50,8 @@ struct StoredTree: Sendable {
   let snapshot: SnapshotUse
   let facts: SaveFacts?
   let applicationState: KeyedDecoder?
+  /// What was written in the name of a scene.
+  let host: KeyedDecoder?
   private(set) var elements: [Element] = []
   private(set) var unreadable: [Unreadable] = []
 
@@ -81,6 +83,7 @@ struct StoredTree: Sendable {
     snapshot = try SnapshotUse(reading: tree)
     facts = try application?.container(forKey: NodeRecord.factsKey).map(SaveFacts.init)
     applicationState = try application?.container(forKey: NodeRecord.stateKey)
+    host = try application?.container(forKey: NodeRecord.hostKey)
     place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], records, referred)
   }
 

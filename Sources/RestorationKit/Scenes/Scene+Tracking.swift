@@ -4,21 +4,39 @@ internal import Synchronization
 extension Scene {
   /// Marks the scene as to be saved when an observable model changes.
   ///
-  /// - Parameter reading: Reads all properties that count. It is called now and
-  ///   after every save, and the scene keeps it.
+  /// - Parameter reading: Reads all properties that count. It is called now, and
+  ///   in the save after a change; the scene keeps it.
   public func track(_ reading: @escaping () -> Void) {
+    let reading = TrackedReading(reading)
     tracked.append(reading)
     watch(reading)
   }
 
+  /// Whether a save has anything to store.
+  var isChanged: Bool { needsSave || userActivity?.needsSave == true }
+
   /// Begins anew: what has changed so far is in the save that begins.
   func beginSave() {
     needsSave = false
-    tracked.forEach(watch)
+    for reading in tracked where reading.hasChanged.isSet { watch(reading) }
   }
 
-  private func watch(_ reading: () -> Void) {
-    withObservationTracking(reading) { [changes] in changes.isSet = true }
+  private func watch(_ reading: TrackedReading) {
+    reading.hasChanged.isSet = false
+    withObservationTracking(reading.read) { [hasChanged = reading.hasChanged, changes] in
+      hasChanged.isSet = true
+      changes.isSet = true
+    }
+  }
+}
+
+/// Reads observable properties; it is watched until one of them changes.
+final class TrackedReading {
+  let read: () -> Void
+  let hasChanged = ChangeFlag()
+
+  init(_ read: @escaping () -> Void) {
+    self.read = read
   }
 }
 

@@ -20,6 +20,12 @@ public final class Scene {
   /// How far the scene is from the user.
   public internal(set) var activationState: ActivationState = .unattached
 
+  /// What the user is doing in the scene, for its delegate to return from
+  /// ``SceneDelegate/stateRestorationActivity(for:)``.
+  ///
+  /// While it needs saving, so does the scene.
+  public var userActivity: UserActivity?
+
   /// Follows the scene; kept alive until it disconnects.
   public internal(set) var delegate: (any SceneDelegate)?
 
@@ -35,16 +41,67 @@ public final class Scene {
     set { changes.isSet = newValue }
   }
 
+  /// What became of the scene's nodes when it connected; nil before.
+  ///
+  /// A failure says why the stored state could not be read. The scene starts
+  /// afresh then, and the next save keeps what is stored under another name.
+  public internal(set) var restoration: Result<RestorationReport, RestorationError>?
+
+  /// Announces work of the scene's restore from any thread.
+  ///
+  /// A process that ends before counts as crashed in the restore of this scene.
+  public var restorationExtension: RestorationExtension { keeper.restorationExtension }
+
+  let keeper: StateKeeper
+  let options: SceneConnectionOptions
+  let restoredParts: SceneRestorationPolicy.Parts
+  /// Whether the interaction state was restored.
+  var hasInteractionState = false
+
   let changes = ChangeFlag()
-  /// What is tracked, to be watched again after a save.
-  var tracked: [() -> Void] = []
+  var tracked: [TrackedReading] = []
 
-  let values: SceneValues
+  let values = SceneValues()
 
-  init(_ session: SceneSession, storage: [String: StoredValue]) {
+  init(
+    _ session: SceneSession, keeper: StateKeeper, options: SceneConnectionOptions,
+    restoring parts: SceneRestorationPolicy.Parts
+  ) {
     self.session = session
-    values = SceneValues(storage)
+    self.keeper = keeper
+    self.options = options
+    restoredParts = parts
     values.changed = { [changes] in changes.isSet = true }
+  }
+
+  /// Leaves out what does not come back now, and hands out the stored values.
+  func restrictContent() {
+    let now = keeper.now()
+    session.dropActivity { !restoredParts.contains(.activity) || $0.isExpired(at: now) }
+    if !restoredParts.contains(.storage) { session.content.storage = [:] }
+    values.take(session.content.storage)
+  }
+
+  /// Who takes part in restoring the nodes; nil if they do not come back.
+  var participants: RestorationParticipants? {
+    guard restoredParts.contains(.nodes), let delegate else { return nil }
+    return RestorationParticipants(
+      roots: delegate.restorationRoots(for: self), delegate: delegate as? any StateDelegate)
+  }
+
+  /// Makes an object of this scene known, so that its nodes can refer to it.
+  ///
+  /// As ``StateKeeper/registerObject(_:restorationIdentifier:)``; what is
+  /// registered with the host's keeper is known in all scenes, and saved with
+  /// each that refers to it.
+  ///
+  /// - Parameters:
+  ///   - object: The object; not kept alive.
+  ///   - identifier: Its name in the scene.
+  public func registerObject(
+    _ object: any RestorableObject, restorationIdentifier identifier: String
+  ) {
+    keeper.registerObject(object, restorationIdentifier: identifier)
   }
 
   /// Lets a part of the interface add to an activity whenever the scene is saved.

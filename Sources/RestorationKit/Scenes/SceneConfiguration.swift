@@ -18,7 +18,7 @@ public struct SceneConfiguration {
   /// ``SceneHost/continueActivity(_:)``.
   public let handlesExternalEvents: ContentMatcher?
 
-  let makeDelegate: () -> any SceneDelegate
+  let makeDelegate: () async throws -> any SceneDelegate
 
   /// Creates a configuration.
   ///
@@ -27,12 +27,13 @@ public struct SceneConfiguration {
   ///   - name: A name if the role has several.
   ///   - restoration: What of its scenes comes back at the next launch.
   ///   - handlesExternalEvents: What it opens for; everything if nil.
-  ///   - makeDelegate: Makes the delegate of a new scene; the scene keeps it.
+  ///   - makeDelegate: Makes the delegate of a new scene, another for every one;
+  ///     the scene keeps it. If it throws, the scene is not connected.
   public init(
     role: SceneRole = .windowApplication, name: String? = nil,
     restoration: SceneRestorationPolicy = .always,
     handlesExternalEvents: ContentMatcher? = nil,
-    makeDelegate: @escaping () -> any SceneDelegate
+    makeDelegate: @escaping () async throws -> any SceneDelegate
   ) {
     self.role = role
     self.name = name

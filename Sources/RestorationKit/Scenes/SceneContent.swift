@@ -1,35 +1,45 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import ArchiveCodec
 
-/// What is stored of a scene beside its nodes.
+/// What is stored of a scene beside its nodes, in its own file.
 struct SceneContent: Hashable, Codable, Sendable {
+  /// What may be set while no scene is connected.
+  enum Part: String, Codable, CaseIterable {
+    case activity, userInfo, storage, windowValue, activationConditions
+  }
+
+  var role: SceneRole
+  var configurationName: String?
   var activity: UserActivity.Content?
   var userInfo: [String: PropertyListValue] = [:]
   var storage: [String: StoredValue] = [:]
-}
-
-/// What is known of a scene without opening its file.
-struct SceneEntry: Hashable, Codable, Sendable {
-  let identifier: String
-  let role: SceneRole
-  let configurationName: String?
-  var title: String?
-  var savedAt: Date?
-  var byteCount = 0
-  var conditions = SceneActivationConditions()
   var windowValue: StoredValue?
-  /// What was set while no scene was connected; it is newer than the file.
-  var pending: SceneContent?
+  var activationConditions = SceneActivationConditions()
+
+  init(_ role: SceneRole, configurationName: String?) {
+    self.role = role
+    self.configurationName = configurationName
+  }
+
+  mutating func take(_ parts: Set<Part>, from other: SceneContent) {
+    if parts.contains(.activity) { activity = other.activity }
+    if parts.contains(.userInfo) { userInfo = other.userInfo }
+    if parts.contains(.storage) { storage = other.storage }
+    if parts.contains(.windowValue) { windowValue = other.windowValue }
+    if parts.contains(.activationConditions) { activationConditions = other.activationConditions }
+  }
 }
 
-/// All scenes of an application, most recently used first.
-struct SceneIndex: Hashable, Codable, Sendable {
-  var scenes: [SceneEntry] = []
-  /// Discarded while the app did not run, and not yet told to it.
-  var discarded: [SceneEntry] = []
-  /// Whether the app said that it was about to end.
-  var endedCleanly = true
+extension SceneContent {
+  private static let key = "scene"
+
+  init?(reading values: KeyedDecoder?) throws {
+    guard let values, let content = try values.decodeIfPresent(Self.self, forKey: Self.key) else {
+      return nil
+    }
+    self = content
+  }
+
+  func encode(with encoder: KeyedEncoder) throws {
+    try encoder.encode(self, forKey: Self.key)
+  }
 }

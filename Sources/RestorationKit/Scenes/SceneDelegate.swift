@@ -1,6 +1,8 @@
 /// Follows one scene through its life; the scene keeps it alive.
 ///
-/// All methods have defaults that do nothing. The order of the calls stands in
+/// All methods have defaults that do nothing. One that is also a ``StateDelegate``
+/// takes part in saving and restoring the scene's nodes as a keeper's delegate
+/// does, and need not have the gates. The order of the calls stands in
 /// <doc:working-with-scenes>.
 public protocol SceneDelegate: AnyObject {
   /// Builds the interface of a scene that connects.
@@ -40,10 +42,19 @@ public protocol SceneDelegate: AnyObject {
   ///   - userActivity: The activity whose copy will be stored.
   func scene(_ scene: Scene, didUpdate userActivity: UserActivity)
 
+  /// Tells that what was locked when the scene connected is there now.
+  ///
+  /// The session has its ``SceneSession/stateRestorationActivity``, and the
+  /// scene its values. The nodes are restored after this, and then the
+  /// interaction state.
+  ///
+  /// - Parameter scene: The scene.
+  func sceneStateDidBecomeAvailable(_ scene: Scene)
+
   /// Brings back what needs the interface, such as the focus.
   ///
   /// Called once after the scene has connected and before it is active, if
-  /// there is an activity.
+  /// there is an activity; or when one that was locked has become available.
   ///
   /// - Parameters:
   ///   - scene: The scene.
@@ -87,6 +98,9 @@ extension SceneDelegate {
 
   /// Does nothing.
   public func scene(_ scene: Scene, didUpdate userActivity: UserActivity) {}
+
+  /// Does nothing.
+  public func sceneStateDidBecomeAvailable(_ scene: Scene) {}
 
   /// Does nothing.
   public func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {}

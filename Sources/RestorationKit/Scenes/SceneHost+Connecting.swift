@@ -1,4 +1,16 @@
+internal import ArchiveCodec
+
 extension SceneHost {
+  /// How a scene is shown that connects.
+  private enum Presentation {
+    /// As the one that was used last.
+    case front
+    /// In its place among the others.
+    case place
+    /// Not at all.
+    case background
+  }
+
   /// Opens a new scene.
   ///
   /// - Parameters:
@@ -6,43 +18,105 @@ extension SceneHost {
   ///   - configurationName: The configuration; the first of the role if nil.
   ///   - activity: What the user wants to do in it.
   /// - Returns: The scene, which is active.
-  /// - Throws: ``RestorationError`` with `noConfiguration`, or `archive`.
+  /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`; then
+  ///   there is no new session. That it cannot be stored is no error here; see
+  ///   ``listFailure``.
   @discardableResult
   public func open(
     _ role: SceneRole = .windowApplication, configurationName: String? = nil,
     activity: UserActivity? = nil
   ) async throws(RestorationError) -> Scene {
     guard let configuration = defaultConfiguration(role, configurationName) else {
-      throw RestorationError(
-        .noConfiguration, "No configuration is registered for the role “\(role.rawValue)”.")
+      throw .noConfiguration(role, configurationName)
     }
-    let session = addSession(configuration)
-    let scene = try await connect(session, activity: activity)
-    try await writeIndex()
-    return scene
+    return try await open(SceneSession(configuration), activity: activity)
+  }
+
+  /// Connects a session that is new.
+  func open(
+    _ session: SceneSession, activity: UserActivity? = nil
+  ) async throws(RestorationError) -> Scene {
+    openSessions.insert(session, at: 0)
+    do throws(RestorationError) {
+      let scene = try await connect(session, activity: activity)
+      await writeList()
+      return scene
+    } catch {
+      openSessions.removeAll { $0 == session }
+      forgetKeeper(of: session)
+      throw error
+    }
   }
 
   /// Connects a session to a new scene, with the state that was stored.
   ///
   /// The calls: `willConnectTo`, `sceneWillEnterForeground`, the nodes are
   /// restored, `restoreInteractionStateWith` if there is an activity, and
-  /// `sceneDidBecomeActive`. A connected session comes to the front instead.
+  /// `sceneDidBecomeActive`. A connected session comes to the front instead, and
+  /// its delegate is asked to `continue` the activity.
   ///
   /// - Parameters:
   ///   - session: One of ``openSessions``.
   ///   - activity: What the user wants to do in it.
   /// - Returns: The scene, which is active.
-  /// - Throws: ``RestorationError`` with `noConfiguration`. A state that cannot
-  ///   be read is a problem in the report of the next save, and the scene
-  ///   connects without it.
+  /// - Throws: ``RestorationError`` with `noConfiguration`, `noDelegate`, or
+  ///   `notConnected` for a session that was discarded. A state that cannot
+  ///   be read is none: the scene connects without it; see ``Scene/restoration``.
   @discardableResult
   public func connect(
     _ session: SceneSession, activity: UserActivity? = nil
   ) async throws(RestorationError) -> Scene {
+    try await connect(session, activity, .front)
+  }
+
+  /// Connects all sessions that have no scene, most recently used first.
+  ///
+  /// One that cannot be connected does not stop the others, and stays in
+  /// ``openSessions``. A delegate that takes long to make holds up those after
+  /// it. At the end, and if there is nothing to connect, the host's delegate is
+  /// told ``SceneHostDelegate/hostDidFinishRestoringScenes(_:)``.
+  ///
+  /// - Returns: The errors of those that could not be connected.
+  @discardableResult
+  public func restoreScenes() async -> [SceneSession: RestorationError] {
+    var failures: [SceneSession: RestorationError] = [:]
+    for session in openSessions where session.scene == nil {
+      guard delegate?.host(self, shouldRestore: session) ?? true else { continue }
+      do throws(RestorationError) {
+        _ = try await connect(session, nil, .place)
+      } catch {
+        failures[session] = error
+      }
+    }
+    trace?("hostDidFinishRestoringScenes")
+    delegate?.hostDidFinishRestoringScenes(self)
+    return failures
+  }
+
+  /// Saves a scene; one that is not connected is connected in the background
+  /// for it, and let go again.
+  ///
+  /// - Parameter session: A session whose data have changed.
+  /// - Throws: As ``connect(_:activity:)`` and ``save(_:)``.
+  public func refresh(_ session: SceneSession) async throws(RestorationError) {
+    let isConnected = session.scene != nil
+    let scene = try await connect(session, nil, .background)
+    try await save(scene)
+    if !isConnected, scene.activationState == .background { release(scene) }
+  }
+
+  private func connect(
+    _ session: SceneSession, _ activity: UserActivity?, _ presentation: Presentation
+  ) async throws(RestorationError) -> Scene {
     // A second call while the first one reads waits for the scene of that one.
     while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
+    guard openSessions.contains(where: { $0 === session }) else {
+      throw RestorationError(
+        .notConnected, "The session is not open. Use one of the host's openSessions.")
+    }
     if let scene = session.scene {
-      activate(scene, with: activity)
+      if presentation == .front { moveToFront(session) }
+      if presentation != .background { activate(scene, with: activity) }
       return scene
     }
     let underWay = RestoreUnderWay()
@@ -51,58 +125,128 @@ extension SceneHost {
       connections[session.persistentIdentifier] = nil
       underWay.finish()
     }
+    let scene = try await makeScene(session, activity)
+    await restore(scene, isShown: presentation != .background)
+    if presentation == .front { moveToFront(session) }
+    restoreInteractionState(of: scene)
+    if presentation != .background { becomeActive(scene) }
+    return scene
+  }
+
+  /// Makes a scene that has no state yet and has made no call but the first.
+  private func makeScene(
+    _ session: SceneSession, _ activity: UserActivity?
+  ) async throws(RestorationError) -> Scene {
     let options = SceneConnectionOptions(
       userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
     let configuration = try chosenConfiguration(for: session, options)
-    let parts = configuration.restoration[restoreReason] ?? .all
-    let changes = session.isChanged ? session.content : nil
-    let connection = SceneConnection(restoresNodes: parts.contains(.nodes)) { content in
-      var content = changes ?? content ?? session.content ?? SceneContent()
-      if !parts.contains(.activity) { content.activity = nil }
-      if !parts.contains(.storage) { content.storage = [:] }
-      if content.activity?.isExpired(at: self.keeper.now()) == true { content.activity = nil }
-      return self.begin(session, content, configuration, options)
-    }
-    let keeper = keeper(of: session)
-    keeper.delegate = connection
+    let delegate: any SceneDelegate
     do {
-      connection.report = try await keeper.restore {
-        connection.scene.map { $0.delegate?.restorationRoots(for: $0) ?? [] } ?? []
-      }
-      if connection.report?.outcome == .locked { session.content = nil }
+      delegate = try await configuration.makeDelegate()
     } catch {
-      session.readingFailure = error.description
+      throw RestorationError(.noDelegate, "The scene's delegate could not be made: \(error)")
     }
-    keeper.delegate = nil
-    let scene = connection.begin(with: nil)
-    finish(scene)
+    guard !isFollowing(delegate) else {
+      throw RestorationError(
+        .noDelegate, "The delegate follows another scene. Make a new one for every scene.")
+    }
+    session.configurationName = configuration.name
+    let scene = Scene(
+      session, keeper: keeper(of: session), options: options,
+      restoring: configuration.restoration[restoreReason] ?? .all)
+    scene.delegate = delegate
     return scene
   }
 
-  private func begin(
-    _ session: SceneSession, _ content: SceneContent, _ configuration: SceneConfiguration,
-    _ options: SceneConnectionOptions
-  ) -> Scene {
-    session.content = content
-    let scene = Scene(session, storage: content.storage)
-    scene.delegate = configuration.makeDelegate()
-    setScene(scene, of: session)
-    moveToFront(session)
+  /// Brings back the state of a scene, which is connected in the midst of that.
+  private func restore(_ scene: Scene, isShown: Bool) async {
+    let session = scene.session
+    do {
+      let report = try await scene.keeper.restore { tree in
+        take(tree, in: scene)
+        connect(scene, isShown: isShown)
+        return scene.participants
+      }
+      scene.restoration = .success(report)
+      switch report.outcome {
+      case .locked: session.failure = RestorationError(.keyLocked())
+      case .crashed: session.startAfresh()
+      default: session.takeListed()
+      }
+    } catch {
+      scene.restoration = .failure(error)
+      // A strict keeper throws when all is done.
+      if error.code != .strict {
+        session.failure = error
+        session.takeListed()
+      }
+    }
+    guard scene.activationState == .unattached else { return }
+    // Nothing was stored, or it cannot be read, but for what the launch read.
+    scene.restrictContent()
+    connect(scene, isShown: isShown)
+  }
+
+  /// What is stored of the scene beside its nodes.
+  private func take(_ tree: StoredTree, in scene: Scene) {
+    do {
+      let stored = try SceneContent(reading: tree.host)
+      scene.session.failure = nil
+      scene.session.take(stored, version: tree.version)
+    } catch {
+      scene.session.failure = RestorationError(.archive, "The scene cannot be read: \(error)")
+    }
+    scene.restrictContent()
+  }
+
+  private func connect(_ scene: Scene, isShown: Bool) {
+    setScene(scene, of: scene.session)
     scene.activationState = .background
     trace?("willConnectTo")
-    scene.delegate?.scene(scene, willConnectTo: session, options: options)
-    trace?("sceneWillEnterForeground")
-    scene.activationState = .foregroundInactive
-    scene.delegate?.sceneWillEnterForeground(scene)
-    return scene
+    scene.delegate?.scene(scene, willConnectTo: scene.session, options: scene.options)
+    if isShown { enterForeground(scene) }
   }
 
-  private func finish(_ scene: Scene) {
-    if let activity = scene.session.stateRestorationActivity {
-      trace?("restoreInteractionState")
-      scene.delegate?.scene(scene, restoreInteractionStateWith: activity)
+  // MARK: Unlocking
+
+  /// Gives a scene what was locked when it connected.
+  func unlock(_ scene: Scene) async {
+    do {
+      let report = try await scene.keeper.restore { tree in
+        // It may have been closed meanwhile.
+        guard scene.activationState != .unattached else { return nil }
+        take(tree, in: scene)
+        trace?("sceneStateDidBecomeAvailable")
+        scene.delegate?.sceneStateDidBecomeAvailable(scene)
+        return scene.participants
+      }
+      if report.outcome == .locked { return }
+      scene.restoration = .success(report)
+      if scene.session.isLocked { scene.session.failure = nil }
+    } catch {
+      scene.restoration = .failure(error)
+      if error.code != .strict { scene.session.failure = error }
     }
-    becomeActive(scene)
+    guard scene.activationState != .unattached else { return }
+    restoreInteractionState(of: scene)
+  }
+
+  // MARK: Coming to the front
+
+  /// Once in the life of a scene, as soon as there is an activity.
+  private func restoreInteractionState(of scene: Scene) {
+    guard !scene.hasInteractionState, let activity = scene.session.stateRestorationActivity else {
+      return
+    }
+    scene.hasInteractionState = true
+    trace?("restoreInteractionState")
+    scene.delegate?.scene(scene, restoreInteractionStateWith: activity)
+  }
+
+  private func enterForeground(_ scene: Scene) {
+    scene.activationState = .foregroundInactive
+    trace?("sceneWillEnterForeground")
+    scene.delegate?.sceneWillEnterForeground(scene)
   }
 
   private func becomeActive(_ scene: Scene) {
@@ -111,57 +255,13 @@ extension SceneHost {
     scene.delegate?.sceneDidBecomeActive(scene)
   }
 
-  /// Brings a connected scene to the front.
-  func activate(_ scene: Scene, with activity: UserActivity?) {
-    moveToFront(scene.session)
-    if scene.activationState == .background {
-      trace?("sceneWillEnterForeground")
-      scene.activationState = .foregroundInactive
-      scene.delegate?.sceneWillEnterForeground(scene)
-    }
+  /// Shows a scene that is connected.
+  private func activate(_ scene: Scene, with activity: UserActivity?) {
+    if scene.activationState == .background { enterForeground(scene) }
     if let activity {
       trace?("continue")
       scene.delegate?.scene(scene, continue: activity)
     }
     if scene.activationState != .foregroundActive { becomeActive(scene) }
   }
-}
-
-/// The one who takes part in restoring a scene's nodes: it connects the scene
-/// between reading its state and making its nodes.
-final class SceneConnection: StateKeeperDelegate {
-  private let restoresNodes: Bool
-  private let connect: (SceneContent?) -> Scene
-  private(set) var scene: Scene?
-  var report: RestorationReport?
-
-  static let contentKey = "scene"
-
-  init(restoresNodes: Bool, _ connect: @escaping (SceneContent?) -> Scene) {
-    self.restoresNodes = restoresNodes
-    self.connect = connect
-  }
-
-  /// The scene, connected now if nothing was stored.
-  func begin(with content: SceneContent?) -> Scene {
-    if let scene { return scene }
-    let made = connect(content)
-    scene = made
-    return made
-  }
-
-  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
-    var content: SceneContent?
-    do {
-      content = try coder.decodeIfPresent(SceneContent.self, forKey: Self.contentKey)
-    } catch {
-      let scene = begin(with: nil)
-      scene.session.readingFailure = "\(error)"
-      return restoresNodes
-    }
-    _ = begin(with: content)
-    return restoresNodes
-  }
-
-  func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
 }

@@ -8,36 +8,87 @@ extension SceneHost {
   /// each of them is asked to `updateUserActivityState`; `didUpdate`; then the
   /// nodes encode themselves. A copy of the activity is stored.
   ///
+  /// While the key is locked nothing is called or stored. Of a session that is not
+  /// restorable what is stored is removed.
+  ///
   /// - Parameter scene: The scene.
   /// - Returns: What was saved, and what the developer should mend.
-  /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; or
-  ///   `noConfiguration` for a scene that is not connected.
+  /// - Throws: ``RestorationError`` with `archive` if it cannot be stored, and then
+  ///   ``Scene/needsSave`` is true again; `notConnected`; or `strict`.
   @discardableResult
   public func save(_ scene: Scene) async throws(RestorationError) -> SceneReport {
+    await scene.keeper.otherRestoreEnded()
     guard scene.activationState != .unattached, let delegate = scene.delegate else {
-      throw RestorationError(.noConfiguration, "The scene is not connected, so it cannot be saved.")
+      throw RestorationError(
+        .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
     let session = scene.session
-    var problems = session.readingFailure.map { [SceneProblem.unreadable($0)] } ?? []
-    session.readingFailure = nil
-    scene.beginSave()
-    let activity = updatedActivity(of: scene, delegate, &problems)
-    session.stateRestorationActivity = activity.map { UserActivity($0) }
-    session.change { $0.storage = scene.values.encoded() }
-    problems += scene.values.takeProblems()
+    if scene.keeper.isLocked { return SceneReport(nodes: PreservationReport(.locked)) }
+    guard session.isRestorable else { return try await saveNothing(of: scene) }
 
-    let keeper = keeper(of: session)
-    let writing = SceneContentWriting(session.content ?? SceneContent())
-    keeper.delegate = writing
-    defer { keeper.delegate = nil }
-    let nodes = try await keeper.save(delegate.restorationRoots(for: scene))
-    if nodes.outcome == .saved {
-      session.isChanged = false
-      session.savedAt = keeper.now()
-      session.byteCount = nodes.byteCount
-      try await writeIndex()
+    var report = SceneReport(nodes: PreservationReport(.locked))
+    if let failure = session.failure { report.problems.append(.unreadable(failure.description)) }
+    scene.beginSave()
+    let activity = updatedActivity(of: scene, delegate, &report.problems)
+    session.stateRestorationActivity = activity.map { UserActivity($0) }
+    session.change(.storage) { $0.storage = scene.values.encoded() }
+    report.problems += scene.values.takeProblems()
+
+    // What is set while the file is written counts as set after it.
+    let changes = session.changes
+    session.changes = []
+    do throws(RestorationError) {
+      let content = session.content
+      report.nodes = try await scene.keeper.save(
+        delegate.restorationRoots(for: scene), for: delegate as? any StateDelegate,
+        host: content.encode)
+    } catch {
+      session.changes.formUnion(changes)
+      scene.needsSave = true
+      throw error
     }
-    return SceneReport(nodes: nodes, problems: problems)
+    switch report.nodes.outcome {
+    case .saved:
+      session.failure = nil
+      session.savedAt = keeper.now()
+      session.byteCount = report.nodes.byteCount
+      session.version = report.nodes.version
+    case .superseded: break
+    case .declined, .locked, .notOptedIn:
+      session.changes.formUnion(changes)
+      scene.needsSave = true
+    }
+    await writeList()
+    return report
+  }
+
+  /// Saves the connected scenes that have changed since their last save.
+  ///
+  /// However often a scene was marked, it is saved once. One that cannot be
+  /// saved does not stop the others.
+  ///
+  /// - Returns: What was saved of each.
+  /// - Throws: The first error of ``save(_:)``, when all were tried.
+  @discardableResult
+  public func saveChangedScenes() async throws(RestorationError) -> [SceneSession: SceneReport] {
+    var reports: [SceneSession: SceneReport] = [:]
+    var failure: RestorationError?
+    for scene in connectedScenes where scene.isChanged && scene.activationState != .unattached {
+      do throws(RestorationError) {
+        reports[scene.session] = try await save(scene)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return reports
+  }
+
+  private func saveNothing(of scene: Scene) async throws(RestorationError) -> SceneReport {
+    scene.needsSave = false
+    try await scene.keeper.discardState()
+    await writeList()
+    return SceneReport(nodes: PreservationReport(.declined))
   }
 
   /// Asks for the activity and lets all who take part bring it up to date.
@@ -112,87 +163,11 @@ extension SceneHost {
 
   /// Lets a scene go to free its memory; its session stays.
   ///
-  /// - Parameter scene: A connected scene. It is saved first.
+  /// - Parameter scene: A connected scene. It is saved first; if it comes to the
+  ///   front meanwhile, it stays.
   /// - Throws: As ``save(_:)``; the scene stays connected then.
   public func disconnect(_ scene: Scene) async throws(RestorationError) {
     _ = try await background(scene)
-    release(scene)
+    if scene.activationState == .background { release(scene) }
   }
-
-  /// The user closed the scene: its session, its file and its data key go.
-  ///
-  /// - Parameter scene: A connected scene. It is not saved.
-  /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed.
-  public func close(_ scene: Scene) async throws(RestorationError) {
-    release(scene)
-    try await removeSession(scene.session)
-  }
-
-  /// Discards a session, and first disconnects its scene if there is one.
-  ///
-  /// - Parameter session: One of ``openSessions``.
-  /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed.
-  public func discard(_ session: SceneSession) async throws(RestorationError) {
-    if let scene = session.scene { release(scene) }
-    try await removeSession(session)
-  }
-
-  private func release(_ scene: Scene) {
-    scene.activationState = .unattached
-    trace?("sceneDidDisconnect")
-    scene.delegate?.sceneDidDisconnect(scene)
-    scene.delegate = nil
-    setScene(nil, of: scene.session)
-  }
-
-  /// Connects a scene in the background, lets it be saved, and lets it go again.
-  ///
-  /// - Parameter session: A session whose data have changed.
-  /// - Throws: As ``connect(_:activity:)`` and ``save(_:)``.
-  public func refresh(_ session: SceneSession) async throws(RestorationError) {
-    if let scene = session.scene {
-      _ = try await save(scene)
-    } else {
-      try await disconnect(try await connect(session))
-    }
-  }
-
-  // MARK: Activities from outside
-
-  /// Finds the scene for an activity that came in, and hands it over.
-  ///
-  /// First come scenes that prefer it, then those that can take it, connected
-  /// or not, most recently used first; otherwise a new scene opens, of the first
-  /// configuration that handles it, or else of the first that handles everything.
-  ///
-  /// - Parameter activity: What came in.
-  /// - Returns: The scene that has it now.
-  /// - Throws: As ``open(_:configurationName:activity:)``.
-  @discardableResult
-  public func continueActivity(_ activity: UserActivity) async throws(RestorationError) -> Scene {
-    let content = [activity.targetContentIdentifier].compactMap(\.self)
-    let conditions = openSessions.map { ($0, $0.activationConditions) }
-    let session =
-      conditions.first { $0.1.prefersToActivate.matches(content) }?.0
-      ?? conditions.first { $0.1.canActivate == .all || $0.1.canActivate.matches(content) }?.0
-    if let session { return try await connect(session, activity: activity) }
-    return try await open(
-      configurationName: configurationName(handling: content), activity: activity)
-  }
-}
-
-/// Writes what belongs to a scene beside its nodes.
-private final class SceneContentWriting: StateKeeperDelegate {
-  private let content: SceneContent
-
-  init(_ content: SceneContent) {
-    self.content = content
-  }
-
-  func willEncodeRestorableState(with coder: StateEncoder) throws {
-    try coder.encode(content, forKey: SceneConnection.contentKey)
-  }
-
-  func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
-  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool { true }
 }

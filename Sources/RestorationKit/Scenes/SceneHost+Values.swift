@@ -20,19 +20,11 @@ extension SceneHost {
     }
     if let shown { return try await connect(shown) }
     guard let configuration = defaultConfiguration(role, configurationName) else {
-      throw RestorationError(
-        .noConfiguration, "No configuration is registered for the role “\(role.rawValue)”.")
+      throw .noConfiguration(role, configurationName)
     }
-    let session = addSession(configuration)
-    do throws(RestorationError) {
-      try session.setWindowValue(value)
-      let scene = try await connect(session)
-      try await writeIndex()
-      return scene
-    } catch {
-      forget(session)
-      throw error
-    }
+    let session = SceneSession(configuration)
+    try session.setWindowValue(value)
+    return try await open(session)
   }
 }
 
@@ -44,7 +36,7 @@ extension SceneSession {
   ///   not decode as this type any more.
   public func windowValue<Value: Codable>(_ type: Value.Type = Value.self) -> Value? {
     // What does not decode is as good as none here, and stays stored.
-    windowValue.flatMap { try? $0.decode(type) }
+    content.windowValue.flatMap { try? $0.decode(type) }
   }
 
   /// Replaces the value that the session shows; it is stored with the next save.
@@ -54,7 +46,9 @@ extension SceneSession {
   ///   encoded; nothing is changed then.
   public func setWindowValue(_ value: some Codable) throws(RestorationError) {
     do {
-      windowValue = try StoredValue(value)
+      let stored = try StoredValue(value)
+      change(.windowValue) { $0.windowValue = stored }
+      scene?.needsSave = true
     } catch {
       throw RestorationError(.unsupportedValue, "The value cannot be stored: \(error)")
     }

@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import ArchiveCodec
 
 /// Lets the windows of an app come and go, each with a state of its own.
@@ -14,8 +9,11 @@ internal import ArchiveCodec
 ///     let host = SceneHost(keeper)
 ///     host.register(SceneConfiguration { CatalogScene(catalog) })
 ///     try await host.launch()
-///     for session in host.openSessions { try await host.connect(session) }
+///     await host.restoreScenes()
 ///     if host.connectedScenes.isEmpty { try await host.open() }
+///
+/// Every scene has a file of its own; the list of them is another. A list that
+/// is lost or damaged is made again from the files.
 public final class SceneHost {
   /// Answers where scenes come and go; not kept alive.
   public weak var delegate: (any SceneHostDelegate)?
@@ -30,139 +28,87 @@ public final class SceneHost {
   public var trace: ((String) -> Void)?
 
   /// All sessions, most recently used first.
-  public private(set) var openSessions: [SceneSession] = []
+  public internal(set) var openSessions: [SceneSession] = []
 
   /// The scenes that are there now, in the order of their sessions.
   public var connectedScenes: [Scene] { openSessions.compactMap(\.scene) }
 
   /// Why the app was brought back; known after ``launch(asSession:)``.
-  public private(set) var restoreReason = RestoreReason.pristine
+  public internal(set) var restoreReason = RestoreReason.pristine
+
+  /// Why the list of scenes could not be stored; nil if it is.
+  ///
+  /// The scenes themselves have files of their own. The list is written again
+  /// with the next save.
+  public private(set) var listFailure: RestorationError?
 
   let keeper: StateKeeper
-  private let index: SceneIndexFile
+  let list: SceneListFile
+  /// Whether it is known which scenes there are; before that no list is written.
+  var isListRead = false
+  var isListLocked = false
+  var isSession = false
+  /// Sessions that are being connected, by their identifiers.
+  var connections: [String: RestoreUnderWay] = [:]
+  /// Discarded, and the delegate has not been told.
+  var discarded: [SceneSession] = []
   private var configurations: [SceneConfiguration] = []
   private var keepers: [String: StateKeeper] = [:]
   /// A scene lives as long as it is connected.
   private var scenes: [String: Scene] = [:]
-  /// Sessions that are being connected, by their identifiers.
-  var connections: [String: RestoreUnderWay] = [:]
-  private var discarded: [SceneEntry] = []
-  private var indexNumber: UInt64 = 0
-  private var endedCleanly = false
+
+  static let suffix = ".scene"
 
   /// Creates a host of the scenes of an application.
   ///
-  /// - Parameter keeper: Knows the application, its store and its key, and the
-  ///   classes of nodes. The states of scenes are stored beside its own.
+  /// - Parameter keeper: Knows the application, its store and its key, the
+  ///   classes of nodes, and how often a restore may crash. The states of scenes
+  ///   are stored beside its own, under names that begin with its name.
   public init(_ keeper: StateKeeper) {
     self.keeper = keeper
-    index = SceneIndexFile(
-      storage: keeper.store.storage(named: "scenes"), keys: keeper.keys,
-      context: ArchiveContext([keeper.application, "scenes"]))
+    list = SceneListFile(
+      StateKeeper(sharing: keeper, name: "\(keeper.name)\(Self.suffix)s"))
   }
+
+  // MARK: Configurations
 
   /// Registers how scenes are made; of one role and name the last one counts.
   ///
   /// - Parameter configuration: The configuration.
   public func register(_ configuration: SceneConfiguration) {
-    configurations.removeAll {
+    let place = configurations.firstIndex {
       $0.role == configuration.role && $0.name == configuration.name
     }
-    configurations.append(configuration)
-  }
-
-  // MARK: Launching
-
-  /// Reads which scenes there are; call it once, before any other.
-  ///
-  /// Scenes that their configuration does not restore for this reason are
-  /// discarded. The delegate is told of them, and of those that were discarded
-  /// while the app did not run, in one call.
-  ///
-  /// - Parameter asSession: Whether the system brings back all apps.
-  /// - Throws: ``RestorationError`` with `archive` if the list cannot be read; it
-  ///   is unchanged then.
-  public func launch(asSession: Bool = false) async throws(RestorationError) {
-    let stored: SceneIndex?
-    do {
-      stored = try await index.read()
-    } catch {
-      throw RestorationError(.archive, "The list of scenes cannot be read: \(error)")
-    }
-    restoreReason =
-      switch stored {
-      case nil: .pristine
-      case _? where asSession: .session
-      case let stored?: stored.endedCleanly ? .launch : .recover
-      }
-    openSessions = stored?.scenes.map { SceneSession($0) } ?? []
-    let reason = restoreReason
-    let unwanted = openSessions.filter { session in
-      configuration(of: session).map { $0.restoration[reason] == nil } ?? false
-    }
-    let gone = (stored?.discarded ?? []).map { SceneSession($0) } + unwanted
-    for session in unwanted { try await removeState(of: session) }
-    openSessions.removeAll { unwanted.contains($0) }
-    discarded = []
-    try await writeIndex()
-    if !gone.isEmpty { delegate?.host(self, didDiscardSceneSessions: gone) }
-  }
-
-  /// Says that the app is about to end properly.
-  ///
-  /// - Throws: ``RestorationError`` with `archive` if that cannot be stored.
-  public func terminate() async throws(RestorationError) {
-    endedCleanly = true
-    try await writeIndex()
-  }
-
-  /// Discards scenes of an app that does not run, as a window switcher may do.
-  ///
-  /// - Parameter identifiers: The persistent identifiers of their sessions.
-  /// - Throws: ``RestorationError`` with `archive`.
-  public func discardWhileNotRunning(_ identifiers: [String]) async throws(RestorationError) {
-    do {
-      guard var stored = try await index.read() else { return }
-      let gone = stored.scenes.filter { identifiers.contains($0.identifier) }
-      for entry in gone { try await removeState(of: SceneSession(entry)) }
-      stored.scenes.removeAll { gone.contains($0) }
-      stored.discarded += gone
-      indexNumber += 1
-      try await index.write(stored, number: indexNumber)
-    } catch let error as RestorationError {
-      throw error
-    } catch {
-      throw RestorationError(.archive, "The list of scenes cannot be changed: \(error)")
+    if let place {
+      configurations[place] = configuration
+    } else {
+      configurations.append(configuration)
     }
   }
 
-  /// Stores what was set on sessions that have no scene now.
-  ///
-  /// - Throws: ``RestorationError`` with `archive`.
-  public func saveSessions() async throws(RestorationError) {
-    try await writeIndex()
-  }
-
-  // MARK: Sessions
-
+  /// The configuration of a session, nil if none has its role and name.
   func configuration(of session: SceneSession) -> SceneConfiguration? {
-    let ofRole = configurations.filter { $0.role == session.role }
-    guard let name = session.configurationName else { return ofRole.first }
-    return ofRole.first { $0.name == name }
+    defaultConfiguration(session.role, session.configurationName)
   }
 
-  /// What makes the scene of a session.
+  func defaultConfiguration(_ role: SceneRole, _ name: String?) -> SceneConfiguration? {
+    configurations.first { $0.role == role && (name == nil || $0.name == name) }
+  }
+
+  /// What makes the scene of a session; the delegate is asked for a new one, and
+  /// for one whose configuration is gone.
   ///
   /// - Throws: `noConfiguration` if there is none, or one of another role.
   func chosenConfiguration(
     for session: SceneSession, _ options: SceneConnectionOptions
   ) throws(RestorationError) -> SceneConfiguration {
-    let chosen = delegate?.host(self, configurationForConnecting: session, options: options)
-    guard let chosen = chosen ?? configuration(of: session) else {
-      throw RestorationError(
-        .noConfiguration,
-        "No configuration is registered for the role “\(session.role.rawValue)”.")
+    let known = configuration(of: session)
+    var chosen = known
+    if session.isNew || known == nil {
+      trace?("configurationForConnecting")
+      chosen = delegate?.host(self, configurationForConnecting: session, options: options) ?? known
     }
+    guard let chosen else { throw .noConfiguration(session.role, session.configurationName) }
     guard chosen.role == session.role else {
       throw RestorationError(
         .noConfiguration,
@@ -172,42 +118,34 @@ public final class SceneHost {
     return chosen
   }
 
-  func addSession(_ configuration: SceneConfiguration) -> SceneSession {
-    let session = SceneSession(
-      SceneEntry(
-        identifier: UUID().uuidString.lowercased(), role: configuration.role,
-        configurationName: configuration.name),
-      content: SceneContent())
-    openSessions.insert(session, at: 0)
-    return session
-  }
-
-  func defaultConfiguration(_ role: SceneRole, _ name: String?) -> SceneConfiguration? {
-    configurations.first { $0.role == role && (name == nil || $0.name == name) }
-  }
-
   /// The first configuration that says that it handles it, else the first that
   /// says nothing.
-  func configurationName(handling content: [String]) -> String? {
-    (configurations.first { $0.handlesExternalEvents?.matches(content) ?? false }
-      ?? configurations.first { $0.handlesExternalEvents == nil })?.name
+  func configuration(handling content: [String]) -> SceneConfiguration? {
+    configurations.first { $0.handlesExternalEvents?.matches(content) ?? false }
+      ?? configurations.first { $0.handlesExternalEvents == nil }
   }
 
-  func forget(_ session: SceneSession) {
-    openSessions.removeAll { $0 == session }
-  }
+  // MARK: Sessions
 
   func moveToFront(_ session: SceneSession) {
     openSessions.removeAll { $0 == session }
     openSessions.insert(session, at: 0)
   }
 
+  func stateName(_ identifier: String) -> String {
+    "\(keeper.name)\(Self.suffix)-\(identifier)"
+  }
+
   func keeper(of session: SceneSession) -> StateKeeper {
     let identifier = session.persistentIdentifier
     if let known = keepers[identifier] { return known }
-    let made = StateKeeper(sharing: keeper, name: "scene-\(identifier)")
+    let made = StateKeeper(sharing: keeper, name: stateName(identifier))
     keepers[identifier] = made
     return made
+  }
+
+  func forgetKeeper(of session: SceneSession) {
+    keepers[session.persistentIdentifier] = nil
   }
 
   func setScene(_ scene: Scene?, of session: SceneSession) {
@@ -215,30 +153,42 @@ public final class SceneHost {
     session.scene = scene
   }
 
-  /// Takes a session out of the list; its file and its data key go with it.
-  func removeSession(_ session: SceneSession) async throws(RestorationError) {
-    openSessions.removeAll { $0 == session }
-    try await removeState(of: session)
-    try await writeIndex()
-    trace?("didDiscardSceneSessions")
-    delegate?.host(self, didDiscardSceneSessions: [session])
+  func isFollowing(_ delegate: any SceneDelegate) -> Bool {
+    scenes.values.contains { $0.delegate === delegate }
   }
 
-  private func removeState(of session: SceneSession) async throws(RestorationError) {
-    try await keeper(of: session).discardState()
-    keepers[session.persistentIdentifier] = nil
+  // MARK: The list
+
+  /// Stores what was set on sessions that have no scene now.
+  ///
+  /// - Throws: ``RestorationError`` with `archive`; nothing is lost, and the next
+  ///   call or save stores it.
+  public func saveSessions() async throws(RestorationError) {
+    await writeList()
+    if let listFailure { throw listFailure }
   }
 
-  /// Stores the list of sessions.
-  func writeIndex() async throws(RestorationError) {
-    indexNumber += 1
-    let list = SceneIndex(
-      scenes: openSessions.map(\.entry), discarded: discarded, endedCleanly: endedCleanly)
-    do {
-      try await index.write(list, number: indexNumber)
+  /// Stores the list of sessions if it says anything new.
+  func writeList(endedCleanly: Bool = false) async {
+    guard isListRead else { return }
+    do throws(RestorationError) {
+      try await list.write(
+        SceneList(
+          scenes: openSessions.map(\.entry), discarded: discarded.map(\.entry),
+          endedCleanly: endedCleanly))
+      listFailure = nil
     } catch {
-      throw RestorationError(.archive, "The list of scenes cannot be stored: \(error)")
+      listFailure = error
     }
+  }
+}
+
+extension RestorationError {
+  static func noConfiguration(_ role: SceneRole, _ name: String?) -> RestorationError {
+    RestorationError(
+      .noConfiguration,
+      "No configuration is registered for the role “\(role.rawValue)”"
+        + (name.map { " and the name “\($0)”" } ?? "") + ". Register one with the host.")
   }
 }
 

@@ -1,9 +1,10 @@
 /// Answers for the app where scenes come and go; not kept alive by the host.
 public protocol SceneHostDelegate: AnyObject {
-  /// Chooses the configuration of a session that connects for the first time.
+  /// Chooses the configuration of a session that connects for the first time, or
+  /// whose configuration is not registered any more.
   ///
   /// Called before the scene is made. By default the one that has the session's
-  /// name, or else the first of its role.
+  /// name; the session keeps the name of the one that is chosen.
   ///
   /// - Parameters:
   ///   - host: The host.
@@ -14,6 +15,21 @@ public protocol SceneHostDelegate: AnyObject {
     _ host: SceneHost, configurationForConnecting session: SceneSession,
     options: SceneConnectionOptions
   ) -> SceneConfiguration?
+
+  /// Whether a session is to be connected by ``SceneHost/restoreScenes()``.
+  ///
+  /// One that is not stays in ``SceneHost/openSessions``.
+  ///
+  /// - Parameters:
+  ///   - host: The host.
+  ///   - session: A session without scene.
+  /// - Returns: True by default.
+  func host(_ host: SceneHost, shouldRestore session: SceneSession) -> Bool
+
+  /// Tells that ``SceneHost/restoreScenes()`` has tried all sessions.
+  ///
+  /// - Parameter host: The host.
+  func hostDidFinishRestoringScenes(_ host: SceneHost)
 
   /// Tells that sessions will not come back, so that what the app has of them
   /// can go.
@@ -33,6 +49,12 @@ extension SceneHostDelegate {
     _ host: SceneHost, configurationForConnecting session: SceneSession,
     options: SceneConnectionOptions
   ) -> SceneConfiguration? { nil }
+
+  /// Wants all.
+  public func host(_ host: SceneHost, shouldRestore session: SceneSession) -> Bool { true }
+
+  /// Does nothing.
+  public func hostDidFinishRestoringScenes(_ host: SceneHost) {}
 
   /// Does nothing.
   public func host(_ host: SceneHost, didDiscardSceneSessions sessions: [SceneSession]) {}

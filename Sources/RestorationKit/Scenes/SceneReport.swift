@@ -49,8 +49,12 @@ extension SceneProblem: CustomStringConvertible {
 /// What a save of a scene did.
 public struct SceneReport: Hashable, Codable, Sendable {
   /// What became of the scene's nodes, and of the file as a whole.
-  public let nodes: PreservationReport
+  public internal(set) var nodes: PreservationReport
 
   /// What the developer should mend, beside what ``nodes`` says.
-  public let problems: [SceneProblem]
+  public internal(set) var problems: [SceneProblem] = []
+
+  init(nodes: PreservationReport) {
+    self.nodes = nodes
+  }
 }

@@ -1,3 +1,4 @@
+internal import ArchiveCodec
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -16,7 +17,7 @@ public final class SceneSession {
   public let role: SceneRole
 
   /// The name of the configuration that makes its scenes.
-  public let configurationName: String?
+  public internal(set) var configurationName: String?
 
   /// The scene while there is one.
   public internal(set) weak var scene: Scene?
@@ -28,42 +29,65 @@ public final class SceneSession {
   public internal(set) var savedAt: Date?
 
   /// The size of what is stored, in bytes.
-  public internal(set) var byteCount = 0
+  public internal(set) var byteCount: Int
 
-  /// Which activities from outside the session's scene takes.
-  public var activationConditions: SceneActivationConditions
+  /// Whether the session comes back at the next launch.
+  ///
+  /// Set it to false for a window that should leave nothing behind: the next
+  /// save removes what is stored of it, and the next launch discards it. It
+  /// is false from the start if its configuration restores it for no reason.
+  public var isRestorable: Bool
 
-  /// Nil while the key is not available, or the file cannot be read.
-  var content: SceneContent?
-  /// What the scene was opened for.
-  var windowValue: StoredValue?
-  /// What the report of the next save says of the session's stored state.
-  var readingFailure: String?
-  /// Whether something was set that is not stored.
-  var isChanged = false
+  /// Why what is stored of the session could not be read; nil if it could.
+  ///
+  /// Its scene starts afresh, and the next save keeps what is stored under
+  /// another name. While the key is locked, saves change nothing.
+  public internal(set) var failure: RestorationError?
 
-  init(_ entry: SceneEntry, content: SceneContent? = nil) {
+  var content: SceneContent
+  /// What was set and is not in the file.
+  var changes: Set<SceneContent.Part> = []
+  /// The file that was read or written last.
+  var version: ArchiveVersion?
+  /// What the list says was set after the file, until that is read.
+  private var listed: SceneList.Change?
+  /// Whether it was opened in this launch and has had no scene.
+  let isNew: Bool
+
+  /// A session that was stored, before its file is read.
+  init(_ entry: SceneList.Entry) {
+    isNew = false
     persistentIdentifier = entry.identifier
     role = entry.role
     configurationName = entry.configurationName
     title = entry.title
     savedAt = entry.savedAt
     byteCount = entry.byteCount
-    activationConditions = entry.conditions
-    windowValue = entry.windowValue
-    self.content = entry.pending ?? content
-    isChanged = entry.pending != nil
+    isRestorable = entry.isRestorable
+    content = SceneContent(entry.role, configurationName: entry.configurationName)
+    listed = entry.change
+  }
+
+  /// A new session.
+  init(_ configuration: SceneConfiguration) {
+    isNew = true
+    persistentIdentifier = UUID().uuidString.lowercased()
+    role = configuration.role
+    configurationName = configuration.name
+    byteCount = 0
+    isRestorable = configuration.restoration != .never
+    content = SceneContent(configuration.role, configurationName: configuration.name)
   }
 
   /// What was stored last of what the user was doing.
   ///
   /// It is a copy each time, in both directions. Nil if nothing was, if it has
-  /// expired, and as long as the key is not available. It may be set at any time,
+  /// expired, and as long as the key is locked. It may be set at any time,
   /// also while no scene is connected; ``SceneHost/saveSessions()`` stores it.
   public var stateRestorationActivity: UserActivity? {
-    get { content?.activity.map { UserActivity($0) } }
+    get { content.activity.map { UserActivity($0) } }
     set {
-      change { $0.activity = newValue?.content }
+      change(.activity) { $0.activity = newValue?.content }
       title = newValue?.title
     }
   }
@@ -72,23 +96,71 @@ public final class SceneSession {
   ///
   /// They are independent of the activity.
   public var userInfo: [String: PropertyListValue] {
-    get { content?.userInfo ?? [:] }
-    set { change { $0.userInfo = newValue } }
+    get { content.userInfo }
+    set { change(.userInfo) { $0.userInfo = newValue } }
   }
 
-  func change(_ body: (inout SceneContent) -> Void) {
-    var changed = content ?? SceneContent()
-    body(&changed)
-    guard changed != content else { return }
-    content = changed
-    isChanged = true
+  /// Which activities from outside the session's scene takes.
+  public var activationConditions: SceneActivationConditions {
+    get { content.activationConditions }
+    set { change(.activationConditions) { $0.activationConditions = newValue } }
   }
 
-  var entry: SceneEntry {
-    SceneEntry(
+  /// Whether the key was locked when the session was to be read.
+  var isLocked: Bool { failure?.archive?.code == .keyLocked }
+
+  func change(_ part: SceneContent.Part, _ body: (inout SceneContent) -> Void) {
+    let old = content
+    body(&content)
+    if content != old { changes.insert(part) }
+  }
+
+  /// Takes what the list says was set, where there is no file to say more.
+  func takeListed() {
+    guard let listed else { return }
+    content.take(listed.parts.subtracting(changes), from: listed.content)
+    changes.formUnion(listed.parts)
+    self.listed = nil
+    title = content.activity?.title
+  }
+
+  /// Leaves out an activity that is stored and does not come back.
+  func dropActivity(where isOut: (UserActivity.Content) -> Bool) {
+    guard let activity = content.activity, isOut(activity) else { return }
+    content.activity = nil
+    title = nil
+  }
+
+  /// Drops all that was stored.
+  func startAfresh() {
+    content = SceneContent(role, configurationName: configurationName)
+    changes = []
+    listed = nil
+    title = nil
+  }
+
+  /// Takes what the file says, but for what was set since; nil for no file.
+  func take(_ stored: SceneContent?, version: ArchiveVersion?) {
+    if listed?.version == version { takeListed() }
+    listed = nil
+    let own = content
+    content = stored ?? SceneContent(role, configurationName: configurationName)
+    content.take(changes, from: own)
+    title = content.activity?.title
+    self.version = version
+  }
+
+  var entry: SceneList.Entry {
+    var entry = SceneList.Entry(
       identifier: persistentIdentifier, role: role, configurationName: configurationName,
-      title: title, savedAt: savedAt, byteCount: byteCount, conditions: activationConditions,
-      windowValue: windowValue, pending: isChanged ? content : nil)
+      isRestorable: isRestorable, savedAt: savedAt, byteCount: byteCount, change: listed)
+    guard isRestorable else { return entry }
+    entry.title = title
+    guard !changes.isEmpty else { return entry }
+    var changed = SceneContent(role, configurationName: configurationName)
+    changed.take(changes, from: content)
+    entry.change = SceneList.Change(content: changed, parts: changes, version: version)
+    return entry
   }
 }
 

@@ -8,15 +8,18 @@ final class SceneValues: Observable {
     let type: Any.Type
   }
 
-  private var stored: [String: StoredValue]
+  private var stored: [String: StoredValue] = [:]
   private var used: [String: Used] = [:]
   /// One place for observers of all keys of this scene.
   private let registrar = ObservationRegistrar()
   private(set) var problems: [SceneProblem] = []
   var changed: (() -> Void)?
 
-  init(_ stored: [String: StoredValue]) {
-    self.stored = stored
+  /// Takes what is stored; what was set already stays.
+  func take(_ stored: [String: StoredValue]) {
+    registrar.withMutation(of: self, keyPath: \.revision) {
+      self.stored = stored
+    }
   }
 
   /// For observation only.

@@ -1,4 +1,9 @@
 public import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// States in files of one directory, written whole or not at all.
 ///
@@ -6,6 +11,8 @@ public import ArchiveCodec
 public struct FileStateStore: StateStore {
   /// The path of the directory; it is made with the first state.
   public let directory: String
+
+  private static let fileExtension = ".rka"
 
   /// Creates a store in a directory.
   ///
@@ -26,7 +33,19 @@ public struct FileStateStore: StateStore {
 
   /// The file `name.rka` in the directory.
   public func storage(named name: String) -> any ArchiveStorage {
-    FileStorage(path: "\(directory)/\(name).rka")
+    FileStorage(path: "\(directory)/\(name)\(Self.fileExtension)")
+  }
+
+  /// The names of the `.rka` files in the directory, without that ending.
+  public func names() throws(ArchiveError) -> [String] {
+    guard FileManager.default.fileExists(atPath: directory) else { return [] }
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: directory)
+        .filter { $0.hasSuffix(Self.fileExtension) && !$0.hasPrefix(".") }
+        .map { String($0.dropLast(Self.fileExtension.count)) }
+    } catch {
+      throw ArchiveError(.inputOutput, location: directory)
+    }
   }
 
   /// The file `name.launch.rka` in the directory.
@@ -34,6 +53,6 @@ public struct FileStateStore: StateStore {
   /// It is not durable: a launch should not wait for the disk (3 syncs took 7 ms
   /// of 7.5), and after a power cut nobody asks which launch crashed.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    FileStorage(path: "\(directory)/\(name).launch.rka", isDurable: false)
+    FileStorage(path: "\(directory)/\(name).launch\(Self.fileExtension)", isDurable: false)
   }
 }

@@ -13,6 +13,11 @@ public final class MemoryStateStore: StateStore {
     memory(named: name)
   }
 
+  /// The names of the states that have bytes.
+  public func names() throws(ArchiveError) -> [String] {
+    storages.withLock { storages in storages.filter { $0.value.bytes != nil }.map(\.key) }
+  }
+
   /// The storage of one state, to look at its bytes or to change them.
   ///
   /// - Parameter name: The name of the state.

@@ -1,4 +1,9 @@
 package import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
@@ -99,6 +104,28 @@ package actor StateFile {
       return nil
     }
     return try StoredTree(reading: archive)
+  }
+
+  /// What was written in the name of a scene, and where that lies.
+  struct HostPart: Sendable {
+    let values: KeyedDecoder
+    let savedAt: Date?
+    let version: ArchiveVersion
+    let byteCount: Int
+  }
+
+  /// Reads and verifies what was written in the name of a scene, and nothing
+  /// else; nil if nothing was.
+  func readHostPart() throws(ArchiveError) -> HostPart? {
+    guard let opened = try storage.open() else { return nil }
+    guard let archive = try Archive.open(storage, key: existingKey(), context: context),
+      let record = try archive.record(NodeRecord.application),
+      let values = try record.container(forKey: NodeRecord.hostKey)
+    else { return nil }
+    let facts = try record.container(forKey: NodeRecord.factsKey).map(SaveFacts.init)
+    return HostPart(
+      values: values, savedAt: facts?.timestamp, version: archive.version,
+      byteCount: opened.byteCount)
   }
 
   /// Takes the mark away; with `consuming` also the state, if it is still the

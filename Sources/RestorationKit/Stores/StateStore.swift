@@ -17,9 +17,21 @@ public protocol StateStore: Sendable {
   /// - Parameter name: The name of the state.
   /// - Returns: A place of its own.
   func launchStorage(ofStateNamed name: String) -> any ArchiveStorage
+
+  /// The names of what is stored here.
+  ///
+  /// By them a ``SceneHost`` finds scenes that its list has lost.
+  ///
+  /// - Returns: The names, in any order; none if the store cannot tell, as by
+  ///   default.
+  /// - Throws: ``ArchiveCodec/ArchiveError`` with `inputOutput`.
+  func names() throws(ArchiveError) -> [String]
 }
 
 extension StateStore {
+  /// Cannot tell.
+  public func names() throws(ArchiveError) -> [String] { [] }
+
   /// The storage named `NAME.launch`.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
     storage(named: name + ".launch")

@@ -1,0 +1,116 @@
+internal import ArchiveCodec
+
+extension SceneHost {
+  /// The user closed the scene: its session, its file and its data key go.
+  ///
+  /// - Parameter scene: A connected scene. It is not saved.
+  /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed
+  ///   now; the session is gone all the same, and the next launch tries again.
+  public func close(_ scene: Scene) async throws(RestorationError) {
+    try await discard(scene.session)
+  }
+
+  /// Discards a session, and first disconnects its scene if there is one.
+  ///
+  /// - Parameter session: One of ``openSessions``; another one is ignored.
+  /// - Throws: As ``close(_:)``.
+  public func discard(_ session: SceneSession) async throws(RestorationError) {
+    try await discard([session])
+  }
+
+  /// Discards sessions, and tells the delegate of all of them in one call.
+  ///
+  /// - Parameter sessions: Some of ``openSessions``; others are ignored.
+  /// - Throws: As ``close(_:)``.
+  public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
+    for session in sessions {
+      while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
+    }
+    let gone = openSessions.filter { sessions.contains($0) }
+    guard !gone.isEmpty else { return }
+    for scene in gone.compactMap(\.scene) { release(scene) }
+    openSessions.removeAll { gone.contains($0) }
+    discarded += gone
+    // First the list: whatever happens now, no closed window comes back.
+    await writeList()
+    let failure = listFailure
+    if let failed = await tellDiscarded() ?? failure { throw failed }
+  }
+
+  /// Removes the files of what was discarded, tells the delegate, and forgets it.
+  ///
+  /// Those whose file cannot be removed stay in the list for the next launch.
+  @discardableResult
+  func tellDiscarded() async -> RestorationError? {
+    var failure: RestorationError?
+    var told: [SceneSession] = []
+    for session in discarded {
+      do throws(RestorationError) {
+        try await keeper(of: session).discardState()
+        forgetKeeper(of: session)
+        told.append(session)
+      } catch {
+        failure = error
+      }
+    }
+    discarded.removeAll { told.contains($0) }
+    if !told.isEmpty {
+      trace?("didDiscardSceneSessions")
+      delegate?.host(self, didDiscardSceneSessions: told)
+    }
+    await writeList()
+    return failure
+  }
+
+  /// Lets a scene go; its session stays.
+  func release(_ scene: Scene) {
+    guard scene.activationState != .unattached else { return }
+    scene.activationState = .unattached
+    trace?("sceneDidDisconnect")
+    scene.delegate?.sceneDidDisconnect(scene)
+    scene.delegate = nil
+    setScene(nil, of: scene.session)
+  }
+
+  /// Discards scenes of an app that does not run, as a window switcher may do.
+  ///
+  /// Call it on a host that has not been launched.
+  ///
+  /// - Parameter identifiers: The persistent identifiers of their sessions.
+  /// - Throws: ``RestorationError`` with `archive`.
+  public func discardWhileNotRunning(_ identifiers: [String]) async throws(RestorationError) {
+    var stored: SceneList
+    do throws(ArchiveError) {
+      guard let list = try await list.read() else { return }
+      stored = list
+    } catch {
+      throw RestorationError(error)
+    }
+    let gone = stored.scenes.filter { identifiers.contains($0.identifier) }
+    stored.scenes.removeAll { gone.contains($0) }
+    stored.discarded += gone
+    try await list.write(stored)
+    for entry in gone { try await keeper(of: SceneSession(entry)).discardState() }
+  }
+
+  /// Ends the app properly: what has changed is saved, and the next launch knows
+  /// that this one did not crash.
+  ///
+  /// - Parameter closingScenes: Whether all scenes are closed, as for users who
+  ///   do not want windows to come back.
+  /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``.
+  public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
+    var failure: RestorationError?
+    do throws(RestorationError) {
+      if closingScenes {
+        try await discard(openSessions)
+      } else {
+        try await saveChangedScenes()
+      }
+    } catch {
+      failure = error
+    }
+    await writeList(endedCleanly: true)
+    if let failure = failure ?? listFailure { throw failure }
+  }
+}

@@ -1,0 +1,152 @@
+internal import ArchiveCodec
+
+extension SceneHost {
+  /// Reads which scenes there are; call it once, before any other.
+  ///
+  /// No scene is made. The sessions have what was stored of them, but for their
+  /// nodes. Those that their configuration does not restore for this reason are
+  /// discarded. The delegate is told of them, and of those that were discarded
+  /// while the app did not run, in one call.
+  ///
+  /// If the key is locked, ``isLocked`` is true, and there are no sessions until
+  /// ``protectedDataDidBecomeAvailable()``.
+  ///
+  /// - Parameter asSession: Whether the system brings back all apps.
+  /// - Throws: ``RestorationError`` with `archive` if the list cannot be read.
+  ///   Then the sessions are those whose files can be, and the next save keeps
+  ///   the list under another name; if the store itself fails, there are none,
+  ///   and no list is written.
+  public func launch(asSession: Bool = false) async throws(RestorationError) {
+    isSession = asSession
+    try await readSessions()
+  }
+
+  /// Whether the key was locked when scenes were to be read.
+  ///
+  /// Until ``protectedDataDidBecomeAvailable()`` nothing that is stored is changed.
+  public var isLocked: Bool {
+    isListLocked || openSessions.contains(where: \.isLocked)
+  }
+
+  /// Tells that the key may be there by now: what was locked is read.
+  ///
+  /// Sessions that were not known join ``openSessions`` behind the others. The
+  /// delegate of a scene that was connected meanwhile is told
+  /// ``SceneDelegate/sceneStateDidBecomeAvailable(_:)``, its nodes are restored,
+  /// and its interaction state. What was set meanwhile stays.
+  ///
+  /// - Throws: As ``launch(asSession:)``. It is no error if the key is still
+  ///   locked.
+  public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
+    if isListLocked { try await readSessions() }
+    for session in openSessions where session.isLocked {
+      if let scene = session.scene {
+        await unlock(scene)
+      } else {
+        await load(session)
+      }
+    }
+    await writeList()
+  }
+
+  private func readSessions() async throws(RestorationError) {
+    var stored: SceneList?
+    var failure: RestorationError?
+    isListLocked = false
+    do {
+      stored = try await list.read()
+    } catch {
+      if error.code == .keyLocked {
+        isListLocked = true
+        return
+      }
+      guard error.isAboutContent || error.code == .keyMissing else {
+        throw RestorationError(error)
+      }
+      failure = RestorationError(error)
+    }
+    var found = (stored?.scenes ?? []).map { SceneSession($0) }
+    discarded = (stored?.discarded ?? []).map { SceneSession($0) }
+    for session in found { await load(session) }
+    do {
+      found += try await lostSessions(besides: Set(found + discarded))
+    } catch {
+      failure = failure ?? RestorationError(error)
+    }
+    setReason(stored, hasSessions: !found.isEmpty)
+    openSessions += found
+    isListRead = true
+    await discardUnwanted(found)
+    if let failure { throw failure }
+  }
+
+  private func setReason(_ stored: SceneList?, hasSessions: Bool) {
+    restoreReason =
+      if stored == nil, !hasSessions {
+        .pristine
+      } else if isSession {
+        .session
+      } else {
+        stored?.endedCleanly == true ? .launch : .recover
+      }
+  }
+
+  /// Sessions that have a file and are not in the list.
+  private func lostSessions(
+    besides known: Set<SceneSession>
+  ) async throws(ArchiveError) -> [SceneSession] {
+    let known = Set((known + openSessions).map { stateName($0.persistentIdentifier) })
+    let prefix = stateName("")
+    var found: [SceneSession] = []
+    for name in try keeper.store.names().sorted()
+    where name.hasPrefix(prefix) && !name.hasSuffix(StateKeeper.launchSuffix)
+      && !known.contains(name)
+    {
+      let identifier = String(name.dropFirst(prefix.count))
+      let file = StateKeeper(sharing: keeper, name: name).file
+      do {
+        guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
+          continue
+        }
+        let session = SceneSession(
+          SceneList.Entry(
+            identifier: identifier, role: content.role,
+            configurationName: content.configurationName))
+        await load(session)
+        found.append(session)
+      } catch {
+        // What cannot be read stands for no window, and stays where it is.
+      }
+    }
+    return found
+  }
+
+  /// Reads what is stored of a session beside its nodes.
+  private func load(_ session: SceneSession) async {
+    do {
+      let part = try await keeper(of: session).file.readHostPart()
+      session.failure = nil
+      session.take(try SceneContent(reading: part?.values), version: part?.version)
+      session.savedAt = part?.savedAt ?? session.savedAt
+      session.byteCount = part?.byteCount ?? session.byteCount
+      session.dropActivity { $0.isExpired(at: keeper.now()) }
+    } catch let error as ArchiveError {
+      session.failure = RestorationError(error)
+    } catch {
+      session.failure = RestorationError(.archive, "The scene cannot be read: \(error)")
+    }
+  }
+
+  /// Discards what does not come back, and tells of all that was discarded.
+  private func discardUnwanted(_ found: [SceneSession]) async {
+    let unwanted = found.filter { session in
+      !session.isRestorable
+        || configuration(of: session).map { $0.restoration[restoreReason] == nil } ?? false
+    }
+    openSessions.removeAll { unwanted.contains($0) }
+    discarded += unwanted
+    // First the list, so that a launch that ends here goes on at the next one.
+    if !unwanted.isEmpty { await writeList() }
+    await tellDiscarded()
+  }
+}

@@ -1,0 +1,89 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// All scenes of an application, most recently used first.
+struct SceneList: Hashable, Codable, Sendable {
+  /// What is known of a scene without opening its file.
+  struct Entry: Hashable, Codable, Sendable {
+    let identifier: String
+    var role: SceneRole
+    var configurationName: String?
+    var isRestorable = true
+    var title: String?
+    var savedAt: Date?
+    var byteCount = 0
+    var change: Change?
+  }
+
+  /// What was set on a session and is not in its file.
+  struct Change: Hashable, Codable, Sendable {
+    let content: SceneContent
+    let parts: Set<SceneContent.Part>
+    /// The file that it was set after; a file that was written later has it.
+    let version: ArchiveVersion?
+  }
+
+  var scenes: [Entry] = []
+  /// Discarded, and the app has not been told yet.
+  var discarded: [Entry] = []
+  /// Whether the app said that it was about to end.
+  var endedCleanly = false
+
+  /// Whether it says the same, but for times and sizes, which the files of the
+  /// scenes say as well.
+  func isSame(as other: SceneList?) -> Bool {
+    guard var other, other.scenes.count == scenes.count else { return false }
+    for place in scenes.indices {
+      other.scenes[place].savedAt = scenes[place].savedAt
+      other.scenes[place].byteCount = scenes[place].byteCount
+    }
+    return other == self
+  }
+}
+
+/// The stored list of an application's scenes.
+///
+/// It is a state without nodes, so it is written, superseded and set aside as
+/// states are.
+final class SceneListFile {
+  private let keeper: StateKeeper
+  private var writeCount = 0
+  /// What is stored, and by which write.
+  private var written: (list: SceneList, number: Int)?
+
+  private static let key = "scenes"
+
+  init(_ keeper: StateKeeper) {
+    self.keeper = keeper
+  }
+
+  /// The list, nil if none is stored.
+  func read() async throws(ArchiveError) -> SceneList? {
+    guard let part = try await keeper.file.readHostPart() else { return nil }
+    do {
+      let list = try part.values.decode(SceneList.self, forKey: Self.key)
+      written = (list, writeCount)
+      return list
+    } catch let error as ArchiveError {
+      throw error
+    } catch {
+      throw ArchiveError(.malformed, subject: "\(error)")
+    }
+  }
+
+  /// Writes the list unless it is stored already.
+  ///
+  /// - Throws: ``RestorationError`` with `archive`, also if the key is locked.
+  func write(_ list: SceneList) async throws(RestorationError) {
+    guard !list.isSame(as: written?.list) else { return }
+    writeCount += 1
+    let number = writeCount
+    let report = try await keeper.save([], for: nil) { try $0.encode(list, forKey: Self.key) }
+    guard report.outcome != .locked else { throw RestorationError(.keyLocked()) }
+    if report.outcome == .saved, number > written?.number ?? 0 { written = (list, number) }
+  }
+}
