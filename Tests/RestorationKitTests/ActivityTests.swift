@@ -46,6 +46,51 @@ final class ActivityTests: XCTestCase {
     XCTAssertEqual(copy.userInfo, [:])
   }
 
+  func testOneActivityOfAProcessIsCurrentAtMost() async {
+    let (one, two) = (UserActivity(activityType: "a"), UserActivity(activityType: "a"))
+    XCTAssertFalse(one.isCurrent)
+    one.becomeCurrent()
+    XCTAssertEqual([one.isCurrent, two.isCurrent], [true, false])
+    two.becomeCurrent()
+    XCTAssertEqual([one.isCurrent, two.isCurrent], [false, true])
+    one.resignCurrent()
+    XCTAssertTrue(two.isCurrent)
+    XCTAssertFalse(two.copy().isCurrent)
+    two.invalidate()
+    XCTAssertFalse(two.isCurrent)
+    two.becomeCurrent()
+    XCTAssertFalse(two.isCurrent)
+  }
+
+  func testAnActivityIsACodableValue() async throws {
+    let activity = UserActivity(activityType: "a")
+    activity.title = "Lamp"
+    activity.userInfo = ["id": 3, "tags": ["x", nil], "at": .date(Date(timeIntervalSince1970: 5))]
+    activity.requiredUserInfoKeys = ["id"]
+    activity.targetContentIdentifier = "lamp"
+    activity.webpageURL = URL(string: "https://example.org/lamp")
+    activity.persistentIdentifier = "p"
+    activity.expirationDate = Date(timeIntervalSince1970: 7)
+    activity.needsSave = true
+    let launch = Launch()
+    let node = TestNode("a")
+    node.onEncode = { try $0.encode(activity, forKey: "activity") }
+    _ = try await launch.keeper().save([node])
+    var back: UserActivity?
+    node.onDecode = { back = try $0.decode(UserActivity.self, forKey: "activity") }
+    _ = try await launch.keeper().restore(into: [node])
+    let read = try XCTUnwrap(back)
+    XCTAssertEqual(read.activityType, "a")
+    XCTAssertEqual(read.title, "Lamp")
+    XCTAssertEqual(read.userInfo, activity.userInfo)
+    XCTAssertEqual(read.requiredUserInfoKeys, ["id"])
+    XCTAssertEqual(read.targetContentIdentifier, "lamp")
+    XCTAssertEqual(read.webpageURL, activity.webpageURL)
+    XCTAssertEqual(read.persistentIdentifier, "p")
+    XCTAssertEqual(read.expirationDate, activity.expirationDate)
+    XCTAssertTrue(read.isValid && !read.needsSave && !read.isCurrent)
+  }
+
   func testContentIsComparedWithoutCaseAndDiacritics() async {
     let matcher: ContentMatcher = ["Édition"]
     XCTAssertTrue(matcher.matches(["edition"]))

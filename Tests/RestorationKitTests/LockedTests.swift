@@ -1,6 +1,5 @@
 import ArchiveCodec
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 
@@ -9,7 +8,7 @@ import XCTest
 final class LockedTests: XCTestCase {
   private let launch = Launch()
   private let trace = Trace()
-  private let lock = LockableKeys(MemoryKeyProvider())
+  private let lock = MemoryKeyProvider()
 
   private func keeper() throws -> StateKeeper {
     try StateKeeper(application: Launch.application, store: launch.store, keys: lock)
@@ -130,27 +129,5 @@ final class LockedTests: XCTestCase {
     let report = try await keeper.restore()
     XCTAssertEqual(report.outcome, .noArchive)
     XCTAssertEqual(keeper.status, .active)
-  }
-}
-
-/// Keys in a keyring that can be locked.
-private final class LockableKeys: KeyProvider {
-  private let keys: MemoryKeyProvider
-  private let locked = Mutex(false)
-
-  init(_ keys: MemoryKeyProvider) {
-    self.keys = keys
-  }
-
-  var isLocked: Bool {
-    get { locked.withLock { $0 } }
-    set { locked.withLock { $0 = newValue } }
-  }
-
-  var location: String? { "keyring" }
-
-  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
-    if isLocked { throw .keyLocked(at: location) }
-    return try keys.key(creating: creating)
   }
 }

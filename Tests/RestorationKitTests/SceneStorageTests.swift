@@ -17,7 +17,7 @@ final class SceneStorageTests: XCTestCase {
   func testAllOfOneKeyInASceneAreOneValueAndOtherScenesHaveTheirOwn() async throws {
     let host = try await host()
     let (scene, other) = (try await host.open(), try await host.open())
-    let (one, two, three) = (Model(scene), Model(scene), Model(other))
+    let (one, two, three) = (DraftModel(scene), DraftModel(scene), DraftModel(other))
     one.draft = "x"
     XCTAssertEqual([one.draft, two.draft, three.draft], ["x", "x", ""])
   }
@@ -25,34 +25,34 @@ final class SceneStorageTests: XCTestCase {
   func testAValueComesBackWithItsSceneAndNotWithANewOne() async throws {
     let first = try await host()
     let scene = try await first.open()
-    Model(scene).draft = "text"
-    Model(scene).tags = ["a": [1, 2]]
+    DraftModel(scene).draft = "text"
+    DraftModel(scene).tags = ["a": [1, 2]]
     try await first.disconnect(scene)
     let second = try await host()
-    let back = Model(try await second.connect(second.openSessions[0]))
+    let back = DraftModel(try await second.connect(second.openSessions[0]))
     XCTAssertEqual(back.draft, "text")
     XCTAssertEqual(back.tags, ["a": [1, 2]])
     XCTAssertEqual(OtherDefault(back.scene).draft, "text", "A stored value beats a new default.")
     let new = try await second.open()
-    XCTAssertEqual(Model(new).draft, "")
+    XCTAssertEqual(DraftModel(new).draft, "")
   }
 
   func testAValueThatNobodyReadStaysStored() async throws {
     let first = try await host()
     let scene = try await first.open()
-    Model(scene).draft = "text"
+    DraftModel(scene).draft = "text"
     try await first.disconnect(scene)
     let second = try await host()
     try await second.disconnect(try await second.connect(second.openSessions[0]))
     let third = try await host()
     let back = try await third.connect(third.openSessions[0])
-    XCTAssertEqual(Model(back).draft, "text")
+    XCTAssertEqual(DraftModel(back).draft, "text")
   }
 
   func testAnotherTypeGivesTheDefaultAndAnEntryInTheReport() async throws {
     let first = try await host()
     let scene = try await first.open()
-    Model(scene).draft = "text"
+    DraftModel(scene).draft = "text"
     try await first.disconnect(scene)
     let second = try await host()
     let back = try await second.connect(second.openSessions[0])
@@ -61,13 +61,13 @@ final class SceneStorageTests: XCTestCase {
     guard case .storageTypeMismatch(key: "draft", _) = report.problems.first else {
       return XCTFail("\(report.problems)")
     }
-    XCTAssertEqual(Model(back).draft, "text")
+    XCTAssertEqual(DraftModel(back).draft, "text")
   }
 
   func testAChangeMarksTheSceneAndASaveClearsTheMark() async throws {
     let host = try await host()
     let scene = try await host.open()
-    let model = Model(scene)
+    let model = DraftModel(scene)
     XCTAssertFalse(scene.needsSave)
     model.draft = "x"
     XCTAssertTrue(scene.needsSave)
@@ -90,22 +90,11 @@ final class SceneStorageTests: XCTestCase {
 
   func testReadingAValueIsObserved() async throws {
     let scene = try await host().open()
-    let model = Model(scene)
+    let model = DraftModel(scene)
     let changes = Changes()
     withObservationTracking({ _ = model.draft }, onChange: { changes.note() })
     model.draft = "x"
     XCTAssertEqual(changes.count, 1)
-  }
-}
-
-@MainActor
-private final class Model: @MainActor SceneMember {
-  let scene: Scene
-  @SceneStorage("draft") var draft = ""
-  @SceneStorage("tags") var tags: [String: [Int]]?
-
-  init(_ scene: Scene) {
-    self.scene = scene
   }
 }
 

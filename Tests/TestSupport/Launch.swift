@@ -60,13 +60,32 @@ extension RestorationReport {
   }
 }
 
-/// A key that is made when it is first needed, and can be lost.
+/// A key that is made when it is first needed, and can be locked and lost.
 package final class MemoryKeyProvider: KeyProvider {
   private let stored = Mutex<ArchiveKey?>(nil)
+  /// How often the key is given out before it is locked.
+  private let locked = Mutex(Int.max)
 
   package init() {}
 
+  package let location: String? = "keyring"
+
+  package var isLocked: Bool {
+    get { locked.withLock { $0 == 0 } }
+    set { locked.withLock { $0 = newValue ? 0 : .max } }
+  }
+
+  /// Locks when the key has been given out so often.
+  package func lock(after count: Int) {
+    locked.withLock { $0 = count }
+  }
+
   package func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    let isGivenOut = locked.withLock { left in
+      defer { if left > 0, left < .max { left -= 1 } }
+      return left > 0
+    }
+    guard isGivenOut else { throw .keyLocked(at: location) }
     if let key = stored.withLock({ $0 }) { return key }
     guard creating else { return nil }
     let key = try ArchiveKey()

@@ -9,6 +9,8 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
   package var interactions: [UserActivity] = []
   package var continued: [UserActivity] = []
   package var onUpdate: ((UserActivity) -> Void)?
+  package var onConnect: ((Scene) -> Void)?
+  package var becameAvailable = 0
 
   package init() {}
 
@@ -16,6 +18,7 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
     _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
     connected.append((session, options))
+    onConnect?(scene)
   }
 
   package func restorationRoots(for scene: Scene) -> [any RestorableNode] { roots }
@@ -28,6 +31,10 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
     interactions.append(userActivity)
   }
 
+  package func sceneStateDidBecomeAvailable(_ scene: Scene) {
+    becameAvailable += 1
+  }
+
   package func scene(_ scene: Scene, continue userActivity: UserActivity) {
     continued.append(userActivity)
   }
@@ -37,8 +44,18 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
 package final class TestHostDelegate: @MainActor SceneHostDelegate {
   package var discarded: [[String]] = []
   package var configuration: SceneConfiguration?
+  package var skipped: Set<String> = []
+  package var finishedCount = 0
 
   package init() {}
+
+  package func host(_ host: SceneHost, shouldRestore session: SceneSession) -> Bool {
+    !skipped.contains(session.persistentIdentifier)
+  }
+
+  package func hostDidFinishRestoringScenes(_ host: SceneHost) {
+    finishedCount += 1
+  }
 
   package func host(
     _ host: SceneHost, configurationForConnecting session: SceneSession,

@@ -150,7 +150,9 @@ extension SceneHost {
       throw RestorationError(
         .noDelegate, "The delegate follows another scene. Make a new one for every scene.")
     }
+    session.isNew = false
     session.configurationName = configuration.name
+    session.content.configurationName = configuration.name
     let scene = Scene(
       session, keeper: keeper(of: session), options: options,
       restoring: configuration.restoration[restoreReason] ?? .all)

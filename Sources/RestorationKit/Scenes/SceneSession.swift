@@ -52,7 +52,7 @@ public final class SceneSession {
   /// What the list says was set after the file, until that is read.
   private var listed: SceneList.Change?
   /// Whether it was opened in this launch and has had no scene.
-  let isNew: Bool
+  var isNew: Bool
 
   /// A session that was stored, before its file is read.
   init(_ entry: SceneList.Entry) {

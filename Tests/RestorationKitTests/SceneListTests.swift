@@ -1,0 +1,250 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// The list of scenes, and what becomes of scenes when it or a file is lost.
+@MainActor
+final class SceneListTests: XCTestCase {
+  private let app = SceneLaunch()
+
+  private var list: MemoryStorage { app.launch.store.memory(named: "main.scenes") }
+
+  private func file(_ identifier: String) -> MemoryStorage {
+    app.launch.store.memory(named: "main.scene-\(identifier)")
+  }
+
+  /// What all scenes show after a launch, by their order.
+  private func restoredDrafts(_ host: SceneHost) -> [String] {
+    host.connectedScenes.map { DraftModel($0).draft }
+  }
+
+  func testADamagedListIsMadeAgainFromTheFilesAndKeptAside() async throws {
+    let first = try await app.host()
+    for number in 1...2 { try await app.store(number, in: first) }
+    let bytes = try XCTUnwrap(list.bytes)
+    for place in bytes.indices {
+      var damaged = bytes
+      damaged[place] ^= 1
+      list.bytes = damaged
+      let host = SceneHost(try app.launch.keeper())
+      do {
+        try await host.launch()
+        XCTFail("Byte \(place) was not noticed.")
+      } catch {
+        XCTAssertEqual(error.code, .archive)
+      }
+      XCTAssertEqual(Set(host.openSessions), Set(first.openSessions), "byte \(place)")
+      XCTAssertEqual(Set(host.openSessions.map(\.title)), ["Product 1", "Product 2"])
+      XCTAssertEqual(list.setAsideBytes.last, damaged)
+    }
+    XCTAssertEqual(list.setAsideBytes.count, bytes.count)
+    list.bytes = nil
+    let host = try await app.host()
+    XCTAssertEqual(host.restoreReason, .recover)
+    await host.restoreScenes()
+    XCTAssertEqual(Set(restoredDrafts(host)), ["draft 1", "draft 2"])
+  }
+
+  func testADamagedFileOfOneSceneLeavesTheOtherWholeAndIsKeptAside() async throws {
+    let first = try await app.host()
+    let whole = try await app.store(1, in: first)
+    let broken = try await app.store(2, in: first)
+    let bytes = try XCTUnwrap(app.bytes(of: broken))
+    let (listed, other) = (list.bytes, app.bytes(of: whole))
+    for place in bytes.indices {
+      list.bytes = listed
+      file(whole).bytes = other
+      var damaged = bytes
+      damaged[place] ^= 1
+      file(broken).bytes = damaged
+      let nodes = [TestNode("root"), TestNode("root")]
+      var next = 0
+      app.prepare = { delegate in
+        delegate.roots = [nodes[next]]
+        next += 1
+      }
+      let host = try await app.host()
+      let failures = await host.restoreScenes()
+      XCTAssertEqual(failures, [:])
+      XCTAssertEqual(restoredDrafts(host)[1], "draft 1")
+      XCTAssertEqual(nodes[1].value, "1")
+      XCTAssertNil(nodes[0].value)
+      let scene = try XCTUnwrap(host.openSessions[0].scene)
+      guard case .failure(let error) = scene.restoration else {
+        return XCTFail("Byte \(place) was not noticed.")
+      }
+      XCTAssertEqual(error.code, .archive)
+      XCTAssertEqual(file(broken).bytes, damaged)
+      guard place % 64 == 0 else { continue }
+      let report = try await host.save(scene)
+      XCTAssertNotNil(report.nodes.setAside)
+      XCTAssertEqual(report.problems, [.unreadable(error.description)])
+      XCTAssertEqual(file(broken).setAsideBytes.last, damaged)
+    }
+  }
+
+  func testASceneWhoseNodesAreDamagedKeepsItsActivityAndItsValues() async throws {
+    let first = try await app.host()
+    let stored = try await app.store(1, in: first)
+    app.delegates[0].roots = (0..<8).map { number in
+      TestNode("\(number)", value: String(repeating: "x", count: 20_000))
+    }
+    try await first.save(first.connectedScenes[0])
+    let bytes = try XCTUnwrap(app.bytes(of: stored))
+    var kept = 0
+    for place in stride(from: 0, to: bytes.count, by: 997) {
+      var damaged = bytes
+      damaged[place] ^= 1
+      file(stored).bytes = damaged
+      let host = try await app.host()
+      await host.restoreScenes()
+      let scene = host.connectedScenes[0]
+      let id = scene.session.stateRestorationActivity?.id
+      XCTAssertTrue([nil, 1].contains(id))
+      XCTAssertEqual(DraftModel(scene).draft, id == nil ? "" : "draft 1")
+      if id != nil { kept += 1 }
+    }
+    XCTAssertGreaterThan(kept, 100)
+  }
+
+  func testWithoutTheStoreNoListIsWritten() async throws {
+    let host = SceneHost(
+      try StateKeeper(
+        application: Launch.application, store: BrokenStore(), keys: app.launch.keys))
+    host.register(SceneConfiguration { TestSceneDelegate() })
+    do {
+      try await host.launch()
+      XCTFail("It launched.")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .inputOutput)
+    }
+    // The user gets a window all the same.
+    let scene = try await host.open()
+    do {
+      try await host.save(scene)
+      XCTFail("It was saved.")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .inputOutput)
+    }
+    XCTAssertTrue(scene.needsSave)
+  }
+
+  func testASceneThatTheListMissesIsFound() async throws {
+    let first = try await app.host()
+    try await app.store(1, in: first)
+    let older = list.bytes
+    try await app.store(2, in: first)
+    list.bytes = older
+    let second = try await app.host()
+    XCTAssertEqual(second.openSessions.map(\.title), ["Product 1", "Product 2"])
+    XCTAssertEqual(second.openSessions[1].userInfo, ["kept": 2])
+  }
+
+  func testWhatIsSetOnASessionHidesNothingElseOfIt() async throws {
+    try await app.store(1, in: try await app.host())
+    let second = try await app.host()
+    second.openSessions[0].userInfo = ["set": true]
+    try await second.saveSessions()
+    let third = try await app.host()
+    let session = third.openSessions[0]
+    XCTAssertEqual(session.userInfo, ["set": true])
+    XCTAssertEqual(session.stateRestorationActivity?.id, 1)
+    let scene = try await third.connect(session)
+    XCTAssertEqual(DraftModel(scene).draft, "draft 1")
+    XCTAssertEqual(session.userInfo, ["set": true])
+  }
+
+  func testWhatWasSetBeforeALaterSaveDoesNotComeBackOverIt() async throws {
+    try await app.store(1, in: try await app.host())
+    let second = try await app.host()
+    second.openSessions[0].userInfo = ["set": "before"]
+    try await second.saveSessions()
+    let listed = list.bytes
+    let scene = try await second.connect(second.openSessions[0])
+    scene.session.userInfo = ["set": "after"]
+    try await second.save(scene)
+    // As if the app had been killed between the two files.
+    list.bytes = listed
+    let third = try await app.host()
+    XCTAssertEqual(third.openSessions[0].userInfo, ["set": "after"])
+  }
+
+  func testASaveWritesTheListOnlyIfItSaysAnythingNew() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    app.delegates[0].activity = app.activity(1)
+    try await host.save(scene)
+    let listed = list.bytes
+    scene.needsSave = true
+    DraftModel(scene).draft = "x"
+    try await host.save(scene)
+    XCTAssertEqual(list.bytes, listed)
+    app.delegates[0].activity = app.activity(2)
+    try await host.save(scene)
+    XCTAssertNotEqual(list.bytes, listed)
+  }
+
+  func testTheTimesOfTheFilesBeatThoseOfTheList() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    try await host.save(scene)
+    app.launch.now += 60
+    DraftModel(scene).draft = "longer than before"
+    try await host.save(scene)
+    let session = try await app.host().openSessions[0]
+    XCTAssertEqual(session.savedAt, app.launch.now)
+    XCTAssertEqual(session.byteCount, app.bytes(of: session.persistentIdentifier)?.count)
+  }
+
+  func testADiscardThatIsCutShortIsFinishedByTheNextLaunch() async throws {
+    let first = try await app.host()
+    let gone = try await app.store(1, in: first)
+    let bytes = app.bytes(of: gone)
+    try await app.store(2, in: first)
+    // The list says so, and the process ends.
+    try await app.host(launching: false).discardWhileNotRunning([gone])
+    file(gone).bytes = bytes
+    let second = try await app.host()
+    XCTAssertEqual(second.openSessions.map(\.title), ["Product 2"])
+    XCTAssertNil(app.bytes(of: gone))
+    XCTAssertEqual(app.hostDelegate.discarded, [[gone]])
+  }
+
+  func testTheScenesOfTwoStatesOfOneAppAreApart() async throws {
+    for user in ["anna", "ben"] {
+      let host = SceneHost(
+        try StateKeeper(
+          application: Launch.application, name: user, store: app.launch.store,
+          keys: app.launch.keys))
+      host.register(SceneConfiguration { TestSceneDelegate() })
+      try await host.launch()
+      XCTAssertEqual(host.openSessions, [])
+      try await host.save(try await host.open())
+    }
+    for name in ["main.scenes", "a.scene-b"] {
+      XCTAssertThrowsError(try StateKeeper(application: "a", name: name)) {
+        XCTAssertEqual(($0 as? RestorationError)?.code, .invalidName)
+      }
+    }
+  }
+}
+
+/// A store on a disk that cannot be read.
+private struct BrokenStore: StateStore {
+  func storage(named name: String) -> any ArchiveStorage { BrokenStorage() }
+}
+
+private struct BrokenStorage: ArchiveStorage {
+  let location = "broken"
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { throw ArchiveError(.inputOutput) }
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    throw ArchiveError(.inputOutput)
+  }
+  func lock() throws(ArchiveError) -> any ArchiveLock { throw ArchiveError(.inputOutput) }
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    throw ArchiveError(.inputOutput)
+  }
+  func remove() throws(ArchiveError) { throw ArchiveError(.inputOutput) }
+  func setAside() throws(ArchiveError) -> String? { throw ArchiveError(.inputOutput) }
+}

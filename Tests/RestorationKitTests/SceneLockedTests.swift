@@ -1,0 +1,104 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Scenes while the key is locked.
+@MainActor
+final class SceneLockedTests: XCTestCase {
+  private let app = SceneLaunch()
+  private var keys: MemoryKeyProvider { app.launch.keys }
+
+  func testALockedLaunchHasNoSessionsAndChangesNothingUntilTheKeyIsThere() async throws {
+    let stored = try await app.store(1, in: try await app.host())
+    let disk = try XCTUnwrap(app.bytes(of: stored))
+    let list = app.launch.store.memory(named: "main.scenes").bytes
+    keys.isLocked = true
+    let host = try await app.host()
+    XCTAssertTrue(host.isLocked)
+    XCTAssertEqual(host.openSessions, [])
+    let scene = try await host.open()
+    let report = try await host.save(scene)
+    XCTAssertEqual(report.nodes.outcome, .locked)
+    XCTAssertEqual(app.bytes(of: stored), disk)
+    XCTAssertEqual(app.launch.store.memory(named: "main.scenes").bytes, list)
+
+    try await host.protectedDataDidBecomeAvailable()
+    XCTAssertTrue(host.isLocked)
+    keys.isLocked = false
+    try await host.protectedDataDidBecomeAvailable()
+    XCTAssertFalse(host.isLocked)
+    XCTAssertEqual(host.restoreReason, .recover)
+    XCTAssertEqual(
+      host.openSessions.map(\.persistentIdentifier), [scene.session.persistentIdentifier, stored])
+    XCTAssertEqual(host.openSessions[1].stateRestorationActivity?.id, 1)
+    let saved = try await host.save(scene)
+    XCTAssertEqual(saved.nodes.outcome, .saved)
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions, host.openSessions)
+  }
+
+  func testASceneThatConnectsLockedGetsItsStateWhenTheKeyIsThere() async throws {
+    let stored = try await app.store(1, in: try await app.host())
+    let disk = try XCTUnwrap(app.bytes(of: stored))
+    // The list can still be read, and the scene's file cannot.
+    let host = try await app.host(launching: false)
+    keys.lock(after: 1)
+    try await host.launch()
+    let session = try XCTUnwrap(host.openSessions.first)
+    XCTAssertEqual(session.title, "Product 1")
+    XCTAssertTrue(host.isLocked)
+    let node = TestNode("root", value: "fresh")
+    app.prepare = { $0.roots = [node] }
+    let scene = try await host.connect(session)
+    XCTAssertNil(session.stateRestorationActivity)
+    XCTAssertEqual(DraftModel(scene).draft, "")
+    let delegate = app.delegates[1]
+    XCTAssertEqual(delegate.interactions.count, 0)
+    DraftModel(scene).tags = ["set": [1]]
+    session.userInfo = ["set": true]
+
+    app.trace = []
+    let locked = try await host.save(scene)
+    XCTAssertEqual(locked.nodes.outcome, .locked)
+    XCTAssertEqual(app.trace, [])
+    XCTAssertEqual(app.bytes(of: stored), disk)
+
+    keys.isLocked = false
+    try await host.protectedDataDidBecomeAvailable()
+    XCTAssertEqual(app.trace, ["sceneStateDidBecomeAvailable", "restoreInteractionState"])
+    XCTAssertEqual(session.stateRestorationActivity?.id, 1)
+    XCTAssertEqual(delegate.becameAvailable, 1)
+    XCTAssertEqual(delegate.interactions.map(\.id), [1])
+    XCTAssertEqual(node.value, "1")
+    XCTAssertEqual(DraftModel(scene).draft, "draft 1")
+    XCTAssertEqual(DraftModel(scene).tags, ["set": [1]])
+    XCTAssertEqual(session.userInfo, ["set": true])
+    XCTAssertFalse(host.isLocked)
+    try await host.protectedDataDidBecomeAvailable()
+    XCTAssertEqual(delegate.becameAvailable, 1)
+
+    delegate.activity = session.stateRestorationActivity
+    let saved = try await host.save(scene)
+    XCTAssertEqual(saved.nodes.outcome, .saved)
+    XCTAssertNil(saved.nodes.setAside)
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions[0].userInfo, ["set": true])
+  }
+
+  func testASceneThatIsClosedWhileItIsUnlockedStaysClosed() async throws {
+    try await app.store(1, in: try await app.host())
+    let host = try await app.host(launching: false)
+    keys.lock(after: 1)
+    try await host.launch()
+    let scene = try await host.connect(host.openSessions[0])
+    keys.isLocked = false
+    let unlocking = Task { @MainActor in try await host.protectedDataDidBecomeAvailable() }
+    try await host.close(scene)
+    try await unlocking.value
+    XCTAssertEqual(host.openSessions, [])
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions, [])
+    XCTAssertEqual(app.hostDelegate.discarded.count, 1)
+  }
+}

@@ -1,0 +1,185 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What happens to scenes while others wait for a disk.
+@MainActor
+final class SceneOverlapTests: XCTestCase {
+  private let app = SceneLaunch()
+
+  func testOfSavesAtOnceTheLastOneStays() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let model = DraftModel(scene)
+    let saves = (1...20).map { number in
+      Task { @MainActor in
+        model.draft = "\(number)"
+        app.delegates[0].activity = app.activity(number)
+        try await host.save(scene)
+      }
+    }
+    for save in saves { try await save.value }
+    let last = model.draft
+    let next = try await app.host()
+    await next.restoreScenes()
+    XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, last)
+    XCTAssertEqual(
+      next.openSessions[0].stateRestorationActivity?.id.map(String.init), last)
+  }
+
+  func testWhatIsSetDuringASaveIsStoredToo() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let saving = Task { @MainActor in try await host.disconnect(scene) }
+    // Until the save has made its calls and waits for the disk.
+    while scene.activationState != .background { await Task.yield() }
+    scene.session.userInfo = ["late": true]
+    try await saving.value
+    try await host.saveSessions()
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions[0].userInfo, ["late": true])
+  }
+
+  func testASceneThatIsClosedDuringASaveLeavesNoFile() async throws {
+    let host = try await app.host()
+    for _ in 1...20 {
+      let scene = try await host.open()
+      let saving = Task { @MainActor in try await host.background(scene) }
+      while scene.activationState != .background { await Task.yield() }
+      try await host.close(scene)
+      _ = await saving.result
+      XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
+    }
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions, [])
+  }
+
+  func testASceneIsTornDownOnceHoweverManyWantIt() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let tasks = (1...5).map { _ in Task { @MainActor in try await host.disconnect(scene) } }
+    for task in tasks { _ = await task.result }
+    try await host.discard(scene.session)
+    XCTAssertEqual(app.trace.filter { $0 == "sceneDidDisconnect" }.count, 1)
+    XCTAssertEqual(app.hostDelegate.discarded.count, 1)
+  }
+
+  func testASceneThatComesToTheFrontWhileItIsDisconnectedStays() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let leaving = Task { @MainActor in try await host.disconnect(scene) }
+    while scene.activationState != .background { await Task.yield() }
+    let back = try await host.connect(scene.session)
+    try await leaving.value
+    XCTAssertTrue(back === scene)
+    XCTAssertEqual(scene.activationState, .foregroundActive)
+    XCTAssertTrue(scene.session.scene === scene)
+  }
+
+  func testADiscardWaitsForASceneThatConnects() async throws {
+    try await app.store(1, in: try await app.host())
+    let host = try await app.host()
+    let session = host.openSessions[0]
+    let connecting = Task { @MainActor in _ = try await host.connect(session) }
+    await Task.yield()
+    try await host.discard(session)
+    _ = await connecting.result
+    XCTAssertNil(session.scene)
+    XCTAssertEqual(host.openSessions, [])
+    XCTAssertNil(app.bytes(of: session.persistentIdentifier))
+  }
+
+  func testASaveDuringARestoreStoresAllThatTheSceneHas() async throws {
+    let stored = try await app.store(1, in: try await app.host())
+    let host = try await app.host()
+    app.prepare = { [app] in $0.activity = app.activity(1) }
+    var saving: Task<SceneReport, any Error>?
+    let node = TestNode("root")
+    app.prepare = { [app] delegate in
+      delegate.activity = app.activity(1)
+      delegate.roots = [node]
+    }
+    node.onDecode = { _ in
+      saving = Task { @MainActor in try await host.save(host.connectedScenes[0]) }
+    }
+    await host.restoreScenes()
+    let report = try await XCTUnwrap(saving).value
+    XCTAssertEqual(report.nodes.outcome, .saved)
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions[0].persistentIdentifier, stored)
+    XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.id, 1)
+    let back = try await next.connect(next.openSessions[0])
+    XCTAssertEqual(DraftModel(back).draft, "draft 1")
+  }
+
+  func testASaveThatFailsLeavesTheSceneMarkedAndTheListSaysWhatWasSet() async throws {
+    let store = FillingStore(app.launch.store)
+    let host = SceneHost(
+      try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+    host.declaredActivityTypes = ["product"]
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    try await host.launch()
+    let scene = try await host.open()
+    try await host.save(scene)
+    store.isFull.isSet = true
+    scene.session.userInfo = ["set": 1]
+    DraftModel(scene).draft = "x"
+    do {
+      try await host.saveChangedScenes()
+      XCTFail("It was saved.")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .inputOutput)
+    }
+    XCTAssertTrue(scene.needsSave)
+    try await host.saveSessions()
+    let after = try await app.host()
+    XCTAssertEqual(after.openSessions[0].userInfo, ["set": 1])
+    store.isFull.isSet = false
+    try await host.saveChangedScenes()
+    XCTAssertFalse(scene.needsSave)
+    let last = try await app.host()
+    let back = try await last.connect(last.openSessions[0])
+    XCTAssertEqual(DraftModel(back).draft, "x")
+  }
+}
+
+/// A store in which the files of scenes cannot be written at times.
+private struct FillingStore: StateStore {
+  let isFull = Flag()
+  private let store: MemoryStateStore
+
+  init(_ store: MemoryStateStore) {
+    self.store = store
+  }
+
+  func storage(named name: String) -> any ArchiveStorage {
+    let storage = store.storage(named: name)
+    return name.contains(".scene-") ? FillingStorage(storage: storage, isFull: isFull) : storage
+  }
+
+  func names() throws(ArchiveError) -> [String] { try store.names() }
+}
+
+private final class Flag: @unchecked Sendable {
+  // Set while nothing is stored.
+  var isSet = false
+}
+
+private struct FillingStorage: ArchiveStorage {
+  let storage: any ArchiveStorage
+  let isFull: Flag
+
+  var location: String { storage.location }
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try storage.openForAppending()
+  }
+  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    if isFull.isSet { throw ArchiveError(.inputOutput) }
+    try storage.replace(body)
+  }
+  func remove() throws(ArchiveError) { try storage.remove() }
+  func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
+}

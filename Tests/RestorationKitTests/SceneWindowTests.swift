@@ -1,0 +1,285 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Windows that are brought back together, as AppKit does, and their values.
+@MainActor
+final class SceneWindowTests: XCTestCase {
+  private let app = SceneLaunch()
+
+  func testTheEndOfARestoreIsToldWithoutWindowsToo() async throws {
+    let host = try await app.host()
+    await host.restoreScenes()
+    XCTAssertEqual(app.trace, ["hostDidFinishRestoringScenes"])
+    XCTAssertEqual(app.hostDelegate.finishedCount, 1)
+  }
+
+  func testAllScenesComeBackInTheirOrder() async throws {
+    let first = try await app.host()
+    for number in 1...3 { try await app.store(number, in: first) }
+    let second = try await app.host()
+    let failures = await second.restoreScenes()
+    XCTAssertEqual(failures, [:])
+    XCTAssertEqual(second.openSessions.map(\.title), ["Product 3", "Product 2", "Product 1"])
+    XCTAssertEqual(second.connectedScenes.count, 3)
+    XCTAssertTrue(second.connectedScenes.allSatisfy { $0.activationState == .foregroundActive })
+    let third = try await app.host()
+    XCTAssertEqual(third.openSessions, second.openSessions)
+  }
+
+  func testADelegateThatIsMadeLateGetsTheStateAndTheLaunchGoesOnMeanwhile() async throws {
+    try await app.store(1, in: try await app.host())
+    let host = SceneHost(try app.launch.keeper())
+    host.delegate = app.hostDelegate
+    var resume: CheckedContinuation<Void, Never>?
+    host.register(
+      SceneConfiguration { [app] in
+        await withCheckedContinuation { resume = $0 }
+        return app.makeDelegate()
+      })
+    try await host.launch()
+    let restoring = Task { @MainActor in _ = await host.restoreScenes() }
+    while resume == nil { await Task.yield() }
+    XCTAssertEqual(app.hostDelegate.finishedCount, 0)
+    XCTAssertTrue(host.connectedScenes.isEmpty)
+    let late = try XCTUnwrap(resume)
+    await Task.detached { late.resume() }.value
+    await restoring.value
+    XCTAssertEqual(app.hostDelegate.finishedCount, 1)
+    XCTAssertEqual(DraftModel(host.connectedScenes[0]).draft, "draft 1")
+  }
+
+  func testADelegateThatCannotBeMadeDoesNotStopTheOthers() async throws {
+    let first = try await app.host()
+    for number in 1...3 { try await app.store(number, in: first) }
+    let host = SceneHost(try app.launch.keeper())
+    host.delegate = app.hostDelegate
+    var isSecond = false
+    host.register(
+      SceneConfiguration { [app] in
+        defer { isSecond.toggle() }
+        if isSecond { throw Failure() }
+        return app.makeDelegate()
+      })
+    try await host.launch()
+    let failed = host.openSessions[1]
+    let failures = await host.restoreScenes()
+    XCTAssertEqual(failures.keys.map(\.title), ["Product 2"])
+    XCTAssertEqual(failures[failed]?.code, .noDelegate)
+    XCTAssertEqual(
+      failures[failed]?.description, "The scene's delegate could not be made: Failure()")
+    XCTAssertEqual(host.connectedScenes.map(\.session.title), ["Product 3", "Product 1"])
+    XCTAssertEqual(app.hostDelegate.finishedCount, 1)
+    // It is not lost.
+    XCTAssertEqual(host.openSessions[1], failed)
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions.count, 3)
+  }
+
+  func testASessionThatTheHostDoesNotWantIsSkippedAndStaysStored() async throws {
+    let first = try await app.host()
+    try await app.store(1, in: first)
+    app.hostDelegate.skipped = [try await app.store(2, in: first)]
+    let host = try await app.host()
+    await host.restoreScenes()
+    XCTAssertEqual(host.connectedScenes.map(\.session.title), ["Product 1"])
+    XCTAssertEqual(host.openSessions.map(\.title), ["Product 2", "Product 1"])
+    XCTAssertEqual(app.hostDelegate.finishedCount, 1)
+    XCTAssertEqual(app.hostDelegate.discarded, [])
+  }
+
+  func testADelegateThatFollowsAnotherSceneIsRefused() async throws {
+    let host = SceneHost(try app.launch.keeper())
+    let only = TestSceneDelegate()
+    host.register(SceneConfiguration { only })
+    try await host.launch()
+    let scene = try await host.open()
+    do {
+      try await host.open()
+      XCTFail("It opened.")
+    } catch {
+      XCTAssertEqual(error.code, .noDelegate)
+    }
+    XCTAssertEqual(host.openSessions, [scene.session])
+    XCTAssertEqual(only.connected.count, 1)
+  }
+
+  func testASceneThatIsNotRestorableLeavesNothingBehind() async throws {
+    let first = try await app.host()
+    let stored = try await app.store(1, in: first)
+    let scene = first.connectedScenes[0]
+    XCTAssertTrue(scene.session.isRestorable)
+    scene.session.isRestorable = false
+    let report = try await first.save(scene)
+    XCTAssertEqual(report.nodes.outcome, .declined)
+    XCTAssertNil(app.bytes(of: stored))
+    let second = try await app.host()
+    XCTAssertEqual(second.openSessions, [])
+    XCTAssertEqual(app.hostDelegate.discarded, [[stored]])
+
+    let never = try await app.host(restoration: .never)
+    let unwanted = try await never.open()
+    XCTAssertFalse(unwanted.session.isRestorable)
+    let wanted = try await never.open()
+    wanted.session.isRestorable = true
+    XCTAssertTrue(wanted.session.isRestorable)
+  }
+
+  func testASceneThatIsMarkedOftenIsSavedOnce() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    try await host.open()
+    for _ in 1...5 { scene.needsSave = true }
+    app.trace = []
+    let reports = try await host.saveChangedScenes()
+    XCTAssertEqual(Array(reports.keys), [scene.session])
+    XCTAssertEqual(app.trace, ["stateRestorationActivity"])
+    let none = try await host.saveChangedScenes()
+    XCTAssertTrue(none.isEmpty)
+  }
+
+  func testAnActivityThatNeedsSavingIsSaved() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let product = app.activity(1)
+    scene.userActivity = product
+    app.delegates[0].activity = product
+    var reports = try await host.saveChangedScenes()
+    XCTAssertTrue(reports.isEmpty)
+    product.needsSave = true
+    reports = try await host.saveChangedScenes()
+    XCTAssertEqual(reports.count, 1)
+    XCTAssertFalse(product.needsSave)
+  }
+
+  func testQuittingMayCloseAllScenes() async throws {
+    let first = try await app.host()
+    let stored = try await app.store(1, in: first)
+    try await first.terminate(closingScenes: true)
+    XCTAssertNil(app.bytes(of: stored))
+    XCTAssertTrue(first.connectedScenes.isEmpty)
+    let second = try await app.host()
+    XCTAssertEqual(second.openSessions, [])
+    XCTAssertEqual(app.hostDelegate.discarded, [[stored]])
+  }
+
+  func testQuittingSavesWhatHasChanged() async throws {
+    let first = try await app.host()
+    let scene = try await first.open()
+    DraftModel(scene).draft = "last words"
+    try await first.terminate()
+    let second = try await app.host()
+    XCTAssertEqual(second.restoreReason, .launch)
+    await second.restoreScenes()
+    XCTAssertEqual(DraftModel(second.connectedScenes[0]).draft, "last words")
+  }
+
+  // MARK: Activation
+
+  func testActivatingASessionWithoutSceneMakesANewSceneOfItWithTheActivity() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    try await host.disconnect(scene)
+    let back = try await host.connect(scene.session, activity: app.activity(7))
+    XCTAssertTrue(back.session === scene.session)
+    XCTAssertFalse(back === scene)
+    XCTAssertEqual(app.delegates[1].connected[0].options.userActivities.map(\.id), [7])
+    // One that is connected goes on with it.
+    try await host.connect(back.session, activity: app.activity(8))
+    XCTAssertEqual(app.delegates[1].continued.map(\.id), [8])
+  }
+
+  func testActivatingNothingMakesANewSessionAndScene() async throws {
+    let host = try await app.host()
+    let (one, two) = (try await host.open(), try await host.open(activity: app.activity(7)))
+    XCTAssertNotEqual(one.session, two.session)
+    XCTAssertEqual(host.openSessions, [two.session, one.session])
+    XCTAssertEqual(app.delegates[1].connected[0].options.userActivities.map(\.id), [7])
+  }
+
+  func testADiscardedSessionDoesNotConnectAgain() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    try await host.close(scene)
+    do {
+      try await host.connect(scene.session)
+      XCTFail("It connected.")
+    } catch {
+      XCTAssertEqual(error.code, .notConnected)
+    }
+    try await host.discard(scene.session)
+    XCTAssertEqual(app.hostDelegate.discarded.count, 1)
+  }
+
+  func testWhatNoSceneTakesIsOpenedByTheFirstThatHandlesItOrSaysNothing() async throws {
+    let host = try await app.host(launching: false)
+    for (name, matcher) in [("x", ["x"]), ("any", nil), ("later", nil)]
+      as [(String, ContentMatcher?)]
+    {
+      host.register(
+        SceneConfiguration(name: name, handlesExternalEvents: matcher) { [app] in
+          app.makeDelegate()
+        })
+    }
+    // The one without name, which came first, takes only this.
+    host.register(
+      SceneConfiguration(handlesExternalEvents: ["only"]) { [app] in app.makeDelegate() })
+    try await host.launch()
+    for (content, name) in [("y", "any"), ("X", "x"), ("only", nil)] as [(String, String?)] {
+      let incoming = app.activity(1)
+      incoming.targetContentIdentifier = content
+      host.openSessions.forEach {
+        $0.activationConditions = SceneActivationConditions(canActivate: .none)
+      }
+      let scene = try await host.continueActivity(incoming)
+      XCTAssertEqual(scene.session.configurationName, name)
+    }
+  }
+
+  func testAWebPageIsContentToo() async throws {
+    let host = try await app.host()
+    let (fan, other) = (try await host.open(), try await host.open())
+    fan.session.activationConditions = SceneActivationConditions(
+      prefersToActivate: ContentMatcher([], prefixes: ["https://example.org/"]))
+    let incoming = app.activity(1)
+    incoming.webpageURL = URL(string: "https://example.org/lamp")
+    let taken = try await host.continueActivity(incoming)
+    XCTAssertTrue(taken === fan)
+    XCTAssertEqual(host.openSessions, [fan.session, other.session])
+  }
+
+  func testAConfigurationIsChosenOnceForASession() async throws {
+    let first = try await app.host()
+    app.hostDelegate.configuration = SceneConfiguration(name: "old") { [app] in app.makeDelegate() }
+    let scene = try await first.open()
+    XCTAssertEqual(scene.session.configurationName, "old")
+    try await first.background(scene)
+    // The name is gone, so the delegate is asked again, as for a renamed class.
+    app.hostDelegate.configuration = nil
+    let second = try await app.host()
+    let session = second.openSessions[0]
+    let failures = await second.restoreScenes()
+    XCTAssertEqual(failures[session]?.code, .noConfiguration)
+    app.hostDelegate.configuration = SceneConfiguration(name: "new") { [app] in app.makeDelegate() }
+    try await second.connect(session)
+    XCTAssertEqual(session.configurationName, "new")
+    XCTAssertEqual(app.trace.filter { $0 == "configurationForConnecting" }.count, 2)
+  }
+
+  func testRefreshingSavesASceneWithoutShowingIt() async throws {
+    let host = try await app.host()
+    let (scene, front) = (try await host.open(), try await host.open())
+    try await host.disconnect(scene)
+    app.prepare = { [app] in $0.activity = app.activity(9) }
+    app.trace = []
+    try await host.refresh(scene.session)
+    XCTAssertEqual(
+      app.trace, ["willConnectTo", "stateRestorationActivity", "didUpdate", "sceneDidDisconnect"])
+    XCTAssertEqual(scene.session.stateRestorationActivity?.id, 9)
+    XCTAssertNil(scene.session.scene)
+    XCTAssertEqual(host.openSessions[0], front.session)
+  }
+}
+
+private struct Failure: Error {}

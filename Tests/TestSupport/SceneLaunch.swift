@@ -1,0 +1,85 @@
+internal import ArchiveCodec
+package import RestorationKit
+
+/// Launches of an app with scenes over one store, without a process.
+@MainActor
+package final class SceneLaunch {
+  package let launch = Launch()
+  /// Kept alive, which a host does not do.
+  package let hostDelegate = TestHostDelegate()
+  /// Those of all scenes of all launches, in the order in which they were made.
+  package var delegates: [TestSceneDelegate] = []
+  /// The calls since the last ``host(restoration:launching:)``.
+  package var trace: [String] = []
+  /// Set up every delegate that is made.
+  package var prepare: ((TestSceneDelegate) -> Void)?
+
+  package init() {}
+
+  /// A host of a new launch; what was stored before is there.
+  package func host(
+    restoration: SceneRestorationPolicy = .always, launching: Bool = true
+  ) async throws -> SceneHost {
+    let host = SceneHost(try launch.keeper())
+    host.delegate = hostDelegate
+    host.declaredActivityTypes = ["product"]
+    host.trace = { [unowned self] in trace.append($0) }
+    host.register(SceneConfiguration(restoration: restoration) { [unowned self] in makeDelegate() })
+    if launching { try await host.launch() }
+    trace = []
+    return host
+  }
+
+  package func makeDelegate() -> TestSceneDelegate {
+    let made = TestSceneDelegate()
+    prepare?(made)
+    delegates.append(made)
+    return made
+  }
+
+  /// What the user does with a product.
+  package func activity(_ id: Int) -> UserActivity {
+    let activity = UserActivity(activityType: "product")
+    activity.title = "Product \(id)"
+    activity.userInfo = ["id": .integer(id)]
+    return activity
+  }
+
+  /// Stores a scene with an activity, a node, a value and user info, and lets
+  /// the app be killed.
+  ///
+  /// - Returns: The identifier of its session.
+  @discardableResult
+  package func store(_ id: Int, in host: SceneHost) async throws -> String {
+    let scene = try await host.open()
+    let delegate = delegates[delegates.count - 1]
+    delegate.activity = activity(id)
+    delegate.roots = [TestNode("root", value: "\(id)")]
+    DraftModel(scene).draft = "draft \(id)"
+    scene.session.userInfo = ["kept": .integer(id)]
+    try await host.background(scene)
+    return scene.session.persistentIdentifier
+  }
+
+  /// The bytes of a scene's file.
+  package func bytes(of identifier: String) -> [UInt8]? {
+    launch.store.memory(named: "main.scene-\(identifier)").bytes
+  }
+}
+
+extension UserActivity {
+  /// The product.
+  package var id: Int? { userInfo["id"]?.integerValue }
+}
+
+/// A part of a scene that has a value.
+@MainActor
+package final class DraftModel: @MainActor SceneMember {
+  package let scene: Scene
+  @SceneStorage("draft") package var draft = ""
+  @SceneStorage("tags") package var tags: [String: [Int]]?
+
+  package init(_ scene: Scene) {
+    self.scene = scene
+  }
+}
