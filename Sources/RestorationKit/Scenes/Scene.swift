@@ -47,6 +47,9 @@ public final class Scene {
   /// afresh then, and the next save keeps what is stored under another name.
   public internal(set) var restoration: Result<RestorationReport, RestorationError>?
 
+  /// Whether the scene is saved and restored now, and if not, why.
+  public var restorationStatus: StateKeeper.Status { keeper.status }
+
   /// Announces work of the scene's restore from any thread.
   ///
   /// A process that ends before counts as crashed in the restore of this scene.

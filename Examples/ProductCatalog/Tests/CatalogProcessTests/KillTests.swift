@@ -22,6 +22,38 @@ final class KillTests: XCTestCase {
     }
   }
 
+  func testTwoWindowsThatAreKilledComeBackEachWithItsProductTabAndEdit() throws {
+    let sandbox = try Sandbox()
+    let script =
+      #"down*3 enter tab e text:"Left " ctrl-n esc down*9 enter tab*2 e tab text:"Right\n日本" left"#
+    let first = try CatalogProcess(script, stays: true, in: sandbox)
+    try wait(for: "both edits") {
+      let screen = try first.screens.last?.screen ?? ""
+      return screen.contains("Left ") && screen.contains("日本")
+    }
+    try wait(for: "the files of both windows") { sandbox.windowFiles.count == 2 }
+    try waitUntilStill("the stored state") { sandbox.stateVersion }
+    let before = try XCTUnwrap(first.screens.last?.screen)
+    first.kill()
+    XCTAssertTrue(first.wasKilled)
+
+    for _ in 1...2 {
+      let again = try CatalogProcess(stays: true, in: sandbox)
+      try wait(for: "the first screen") { try !again.screens.isEmpty }
+      again.kill()
+      XCTAssertTrue(again.wasKilled)
+      XCTAssertEqual(try again.screens.map(\.screen), [before])
+    }
+
+    // The right one is closed, and the left one is what comes back.
+    let closing = try CatalogProcess("ctrl-w", stays: true, in: sandbox)
+    try wait(for: "one window") { sandbox.windowFiles.count == 1 }
+    closing.kill()
+    let one = try firstScreen(in: sandbox)
+    XCTAssertTrue(one.contains("Left ") && !one.contains("日本"), one)
+    XCTAssertEqual(sandbox.windowFiles.count, 1)
+  }
+
   func testAnOrderlyEndKeepsTheScreensToo() throws {
     let quitting = try Sandbox()
     XCTAssertEqual(try CatalogProcess("down enter tab q", in: quitting).end(), 0)
@@ -36,6 +68,14 @@ final class KillTests: XCTestCase {
   }
 
   func testKilledFiftyTimesAtRandomMomentsItComesBackToAScreenOfTheLastSecond() throws {
+    try checkKills(rounds: 50, keys: .screen)
+  }
+
+  func testWithSeveralWindowsItComesBackFromRandomKillsToo() throws {
+    try checkKills(rounds: 20, keys: .windows)
+  }
+
+  private func checkKills(rounds: Int, keys: RandomKeys) throws {
     let variable = "CATALOG_TEST_SEED"
     let seed =
       ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }
@@ -43,8 +83,8 @@ final class KillTests: XCTestCase {
     var generator = SeededGenerator(seed: seed)
     let sandbox = try Sandbox()
     var restored = try firstScreen(in: sandbox)
-    for round in 1...50 {
-      let script = RandomKeys.script(milliseconds: 3000, using: &generator)
+    for round in 1...rounds {
+      let script = keys.script(milliseconds: 3000, using: &generator)
       let lifetime = Double.random(in: 0.3...1.5, using: &generator)
       let started = Date()
       let process = try CatalogProcess(script, stays: true, in: sandbox)

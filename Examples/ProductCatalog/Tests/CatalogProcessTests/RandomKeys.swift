@@ -19,17 +19,28 @@ struct SeededGenerator: RandomNumberGenerator {
 ///
 /// Ctrl-S is not among the keys: it writes the edit to a file of its own, and a process can die
 /// between that and the next save. Nor are the keys that quit.
-enum RandomKeys {
-  private static let keys: [(word: String, weight: Int)] = [
+struct RandomKeys {
+  private let words: [String]
+
+  private init(_ keys: [(word: String, weight: Int)]) {
+    words = keys.flatMap { Array(repeating: $0.word, count: $0.weight) }
+  }
+
+  /// The keys of screens.
+  static let screen = RandomKeys(screenKeys)
+
+  /// Those of windows as well.
+  static let windows = RandomKeys(screenKeys + [("ctrl-n", 5), ("ctrl-o", 7), ("ctrl-w", 3)])
+
+  private static let screenKeys: [(word: String, weight: Int)] = [
     ("down", 8), ("up", 4), ("left", 4), ("right", 4), ("pgdn", 2), ("pgup", 1), ("home", 1),
     ("end", 1), ("tab", 5), ("shift-tab", 2), ("enter", 6), ("e", 6), ("esc", 3), ("/", 2),
     ("backspace", 3), ("delete", 2), ("a", 5), ("o", 5), ("space", 3), ("é", 2), ("日", 2),
     (#"text:"tea pot""#, 2), (#"text:"\n""#, 1),
   ]
-  private static let words = keys.flatMap { Array(repeating: $0.word, count: $0.weight) }
 
   /// A script that takes at least this long.
-  static func script(milliseconds: Int, using generator: inout SeededGenerator) -> String {
+  func script(milliseconds: Int, using generator: inout SeededGenerator) -> String {
     var script: [String] = []
     var left = milliseconds
     while left > 0, let word = words.randomElement(using: &generator) {

@@ -15,7 +15,16 @@ final class Sandbox {
     try? FileManager.default.removeItem(at: directory)
   }
 
-  var stateFile: URL { directory.appending(path: "state/\(Self.application)/main.rka") }
+  var stateDirectory: URL { directory.appending(path: "state/\(Self.application)") }
+
+  /// The files of windows, in any order.
+  var windowFiles: [URL] {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: stateDirectory.path)
+    return (names ?? []).filter {
+      $0.hasPrefix("main.scene-") && $0.hasSuffix(".rka") && !$0.hasSuffix(".launch.rka")
+    }.map { stateDirectory.appending(path: $0) }
+  }
+
   var keyFile: URL { directory.appending(path: "data/restoration-keys/\(Self.application).key") }
 
   private static let application = "org.restorationkit.product-catalog"
@@ -33,9 +42,12 @@ final class Sandbox {
 
   /// Changes whenever the state is stored anew, because that makes a new file.
   var stateVersion: String? {
-    let facts = try? FileManager.default.attributesOfItem(atPath: stateFile.path)
-    guard let number = facts?[.systemFileNumber], let date = facts?[.modificationDate] as? Date
-    else { return nil }
-    return "\(number) \(date.timeIntervalSince1970)"
+    let files = windowFiles
+    guard !files.isEmpty else { return nil }
+    return files.map { file in
+      let facts = try? FileManager.default.attributesOfItem(atPath: file.path)
+      let date = facts?[.modificationDate] as? Date
+      return "\(facts?[.systemFileNumber] ?? "none") \(date?.timeIntervalSince1970 ?? 0)"
+    }.sorted().joined(separator: " ")
   }
 }

@@ -24,12 +24,21 @@ final class UnusableStateTests: XCTestCase {
     XCTAssertTrue(errors.contains(expected), errors, line: line)
   }
 
-  private func setAside(_ sandbox: Sandbox) -> Data? {
-    let directory = sandbox.stateFile.deletingLastPathComponent()
-    let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
-    return names?.first { $0.hasPrefix("main.rka.unreadable-") }.flatMap {
-      try? Data(contentsOf: directory.appending(path: $0))
-    }
+  /// The file of the only window that was stored.
+  private func windowFile(_ sandbox: Sandbox) throws -> URL {
+    XCTAssertEqual(sandbox.windowFiles.count, 1)
+    return try XCTUnwrap(sandbox.windowFiles.first)
+  }
+
+  /// The files that begin so, with what is in them.
+  private func files(_ prefix: String, _ sandbox: Sandbox) throws -> [Data] {
+    try FileManager.default.contentsOfDirectory(atPath: sandbox.stateDirectory.path)
+      .filter { $0.hasPrefix(prefix) }
+      .map { try Data(contentsOf: sandbox.stateDirectory.appending(path: $0)) }
+  }
+
+  private func setAside(_ file: URL, _ sandbox: Sandbox) throws -> [Data] {
+    try files("\(file.lastPathComponent).unreadable-", sandbox)
   }
 
   private func checkThatTheNewStateOpens(_ sandbox: Sandbox) throws {
@@ -38,9 +47,11 @@ final class UnusableStateTests: XCTestCase {
     XCTAssertTrue(try again.errorOutput.hasPrefix("Restored 2 of 2 nodes."))
   }
 
-  func testAStateThatAnotherKeySealedIsKeptAside() throws {
+  func testAStateThatAnotherKeySealedIsKept() throws {
     let sandbox = try storeState()
-    let stored = try Data(contentsOf: sandbox.stateFile)
+    let file = try windowFile(sandbox)
+    let stored = try Data(contentsOf: file)
+    let list = try files("main.scenes.rka", sandbox)
     let other = try Sandbox()
     XCTAssertEqual(try CatalogProcess("down", in: other).end(), 0)
     try FileManager.default.removeItem(at: sandbox.keyFile)
@@ -48,42 +59,71 @@ final class UnusableStateTests: XCTestCase {
     try startAndPressDown(
       in: sandbox,
       saying: "catalog: Your screens are not back. The key does not open this archive.")
-    XCTAssertEqual(setAside(sandbox), stored)
+    XCTAssertEqual(try Data(contentsOf: file), stored)
+    XCTAssertEqual(try files("main.scenes.rka.unreadable-", sandbox), list)
     try checkThatTheNewStateOpens(sandbox)
   }
 
-  func testAStateWithoutItsKeyIsKeptAside() throws {
+  func testAStateWithoutItsKeyIsKept() throws {
     let sandbox = try storeState()
-    let stored = try Data(contentsOf: sandbox.stateFile)
+    let file = try windowFile(sandbox)
+    let stored = try Data(contentsOf: file)
+    let list = try files("main.scenes.rka", sandbox)
     try FileManager.default.removeItem(at: sandbox.keyFile)
     try startAndPressDown(
       in: sandbox,
       saying: "catalog: Your screens are not back. The key that opens this archive is not there.")
-    XCTAssertEqual(setAside(sandbox), stored)
+    XCTAssertEqual(try Data(contentsOf: file), stored)
+    XCTAssertEqual(try files("main.scenes.rka.unreadable-", sandbox), list)
     try checkThatTheNewStateOpens(sandbox)
   }
 
   func testATruncatedStateIsKeptAside() throws {
     let sandbox = try storeState()
-    let truncated = try Data(contentsOf: sandbox.stateFile).dropLast(100)
-    try truncated.write(to: sandbox.stateFile)
+    let file = try windowFile(sandbox)
+    let truncated = try Data(contentsOf: file).dropLast(100)
+    try truncated.write(to: file)
     try startAndPressDown(in: sandbox, saying: "catalog: Your screens are not back. The archive ")
-    XCTAssertEqual(setAside(sandbox), truncated)
+    XCTAssertEqual(try setAside(file, sandbox), [truncated])
     try checkThatTheNewStateOpens(sandbox)
+  }
+
+  func testALostListIsMadeAgainFromTheWindows() throws {
+    for damage in [nil, Data("not an archive".utf8)] {
+      let sandbox = try storeState()
+      let before = try CatalogProcess(in: sandbox)
+      XCTAssertEqual(before.end(), 0)
+      let list = sandbox.stateDirectory.appending(path: "main.scenes.rka")
+      if let damage {
+        try damage.write(to: list)
+      } else {
+        try FileManager.default.removeItem(at: list)
+      }
+      let after = try CatalogProcess(in: sandbox)
+      XCTAssertEqual(after.end(), 0)
+      XCTAssertEqual(
+        try after.errorOutput.contains("catalog: Your screens are not back."), damage != nil)
+      let again = try CatalogProcess(in: sandbox)
+      XCTAssertEqual(again.end(), 0)
+      XCTAssertEqual(try again.screens.map(\.screen), try before.screens.map(\.screen))
+    }
   }
 
   func testAnUnreadableStateStaysUntilTheNextKey() throws {
     let sandbox = try storeState()
+    let file = try windowFile(sandbox)
     let garbage = Data("not an archive".utf8)
-    try garbage.write(to: sandbox.stateFile)
+    try garbage.write(to: file)
     XCTAssertEqual(try CatalogProcess(in: sandbox).end(), 0)
-    XCTAssertEqual(try Data(contentsOf: sandbox.stateFile), garbage)
-    XCTAssertNil(setAside(sandbox))
+    XCTAssertEqual(try Data(contentsOf: file), garbage)
+    XCTAssertEqual(try setAside(file, sandbox), [])
   }
 
   func testADirectoryInPlaceOfTheStateIsSaidAndLeftAlone() throws {
-    let sandbox = try sandbox.get()
-    let inside = sandbox.stateFile.appending(path: "precious")
+    let sandbox = try storeState()
+    let file = try windowFile(sandbox)
+    try FileManager.default.removeItem(at: file)
+    let inside = file.appending(path: "precious")
     try FileManager.default.createDirectory(at: inside, withIntermediateDirectories: true)
     try startAndPressDown(
       in: sandbox, saying: "catalog: Your screens are not saved. The path does not name a regular")
@@ -92,14 +132,15 @@ final class UnusableStateTests: XCTestCase {
 
   func testADamagedKeyIsSaidAndNeitherFileIsReplaced() throws {
     let sandbox = try storeState()
-    let stored = try Data(contentsOf: sandbox.stateFile)
+    let file = try windowFile(sandbox)
+    let stored = try Data(contentsOf: file)
     let key = Data("not a key".utf8)
     try key.write(to: sandbox.keyFile)
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o600], ofItemAtPath: sandbox.keyFile.path)
     try startAndPressDown(
       in: sandbox, saying: "catalog: Your screens are not saved. The key is damaged or is none.")
-    XCTAssertEqual(try Data(contentsOf: sandbox.stateFile), stored)
+    XCTAssertEqual(try Data(contentsOf: file), stored)
     XCTAssertEqual(try Data(contentsOf: sandbox.keyFile), key)
   }
 }

@@ -8,13 +8,14 @@ import XCTest
       try Script(script), size: Size(columns: 60, rows: 12), staysAfterwards: stays
     ) { _ in }
     return App(
-      navigation: NavigationStack(root: ProductListScreen(catalog: catalog)), console: console)
+      windows: Windows(NavigationStack(root: ProductListScreen(catalog: catalog))),
+      console: console)
   }
 
   func testHookRunsAfterEveryEvent() async throws {
     let app = try app("down enter tab e")
     var depths: [Int] = []
-    app.afterEvent = { _ in depths.append(app.navigation.screens.count) }
+    app.afterEvent = { _ in depths.append(app.windows.focused?.navigation.screens.count ?? 0) }
     let ending = await app.run()
     XCTAssertEqual(ending, .inputEnded)
     XCTAssertEqual(depths, [1, 2, 2, 3])
@@ -40,8 +41,9 @@ import XCTest
   func testRootIsNeverPopped() async throws {
     let app = try app("enter esc esc esc")
     _ = await app.run()
-    XCTAssertTrue(app.navigation.top is ProductListScreen)
-    app.navigation.pop()
-    XCTAssertEqual(app.navigation.screens.count, 1)
+    let navigation = try XCTUnwrap(app.windows.focused).navigation
+    XCTAssertTrue(navigation.top is ProductListScreen)
+    navigation.pop()
+    XCTAssertEqual(navigation.screens.count, 1)
   }
 }

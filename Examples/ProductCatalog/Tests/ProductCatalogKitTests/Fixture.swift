@@ -39,7 +39,7 @@ import XCTest
     var output = ""
     let console = ScriptedConsole(try Script(script), size: size) { output += $0 }
     let navigation = NavigationStack(root: ProductListScreen(catalog: catalog))
-    _ = await App(navigation: navigation, console: console).run()
+    _ = await App(windows: Windows(navigation), console: console).run()
     return output.split(separator: "--- screen ").map {
       String($0.drop { !$0.isNewline }.dropFirst().dropLast())
     }

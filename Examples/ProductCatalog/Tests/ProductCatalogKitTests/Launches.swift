@@ -1,16 +1,24 @@
 import ArchiveCodec
 import ProductCatalogKit
 import RestorationKit
+import XCTest
 
 /// Launches of the app, one after another, over one stored state.
 @MainActor final class Launches {
   /// An app that has ended, as it was then.
   struct Launch {
+    let windows: Windows
+    /// The one in the window with the focus.
     let navigation: NavigationStack
+    /// That of the window that has the focus at the beginning.
     let report: RestorationReport?
     let notice: String?
     let screen: String
+    /// The titles of all windows that are stored, the one that was used last first.
+    let titles: [String?]
   }
+
+  static let application = "org.restorationkit.product-catalog"
 
   let store = MemoryStateStore()
   let keys: FixedKeyProvider
@@ -19,9 +27,16 @@ import RestorationKit
     keys = FixedKeyProvider(try ArchiveKey())
   }
 
-  var storedBytes: [UInt8]? {
-    get { store.memory(named: "main").bytes }
-    set { store.memory(named: "main").bytes = newValue }
+  /// The files of windows, by their names.
+  var windowFiles: [String] {
+    get throws {
+      try store.names().filter { $0.hasPrefix("main.scene-") && !$0.hasSuffix(".launch") }.sorted()
+    }
+  }
+
+  /// The file of the only window.
+  var windowFile: MemoryStorage? {
+    get throws { try windowFiles.first.map { store.memory(named: $0) } }
   }
 
   func keeper(for catalog: Catalog) throws -> StateKeeper {
@@ -31,14 +46,46 @@ import RestorationKit
   func run(
     _ script: String = "", on catalog: Catalog, size: Size = Size(columns: 60, rows: 12)
   ) async throws -> Launch {
-    let navigation = NavigationStack(root: ProductListScreen(catalog: catalog))
-    let restoration = ScreenRestoration(of: navigation, keeper: try keeper(for: catalog))
-    let report = await restoration.restore()
+    let restoration = WindowRestoration(of: catalog, keeper: try keeper(for: catalog))
+    try await restoration.restore()
+    let report: RestorationReport? =
+      if case .success(let report) = restoration.host.connectedScenes.first?.restoration {
+        report
+      } else {
+        nil
+      }
     let notice = restoration.notice
     let console = ScriptedConsole(try Script(script), size: size) { _ in }
-    _ = await App(navigation: navigation, console: console).run(keeping: restoration)
+    _ = await App(windows: restoration.windows, console: console).run(keeping: restoration)
     return Launch(
-      navigation: navigation, report: report, notice: notice,
-      screen: ScreenFrame(size: size).draw(navigation).plainText)
+      windows: restoration.windows,
+      navigation: try XCTUnwrap(restoration.windows.focused).navigation, report: report,
+      notice: notice,
+      screen: WindowFrame(size: size).draw(restoration.windows).plainText,
+      titles: restoration.host.openSessions.map(\.title))
   }
+
+  /// Stores trees as those of one window; the keeper knows their classes.
+  func store(_ roots: [any RestorableNode], by keeper: StateKeeper) async throws {
+    let host = SceneHost(keeper)
+    let scene = FixedScene()
+    scene.roots = roots
+    host.register(SceneConfiguration { scene })
+    try await host.launch()
+    try await host.save(try await host.open())
+  }
+}
+
+/// A scene whose nodes are given, and that can end its restore never.
+@MainActor final class FixedScene: @MainActor SceneDelegate {
+  var roots: [any RestorableNode] = []
+  var neverEnds = false
+
+  func scene(
+    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+  ) {
+    if neverEnds { scene.restorationExtension.extend() }
+  }
+
+  func restorationRoots(for scene: Scene) -> [any RestorableNode] { roots }
 }

@@ -99,7 +99,7 @@ import XCTest
     let navigation = NavigationStack(root: ProductListScreen(catalog: catalog))
     navigation.push(DetailScreen(catalog: catalog, productID: UUID()))
     navigation.push(try fixture.editScreen())
-    _ = try await launches.keeper(for: catalog).save([navigation])
+    try await launches.store([navigation], by: try launches.keeper(for: catalog))
     let after = try await launches.run(on: catalog)
     XCTAssertEqual(after.report?.outcome(of: "navigation/detail"), .vetoed)
     XCTAssertEqual(after.report?.outcome(of: "navigation/edit"), .stackCut)
@@ -122,15 +122,15 @@ import XCTest
     }
   }
 
-  func testNothingIsStoredWithoutAKey() async throws {
+  func testNoWindowIsStoredWithoutAKey() async throws {
     let fixture = try fixture()
     let launches = try Launches()
     _ = try await launches.run("wait:1ms resize:80x24", on: fixture.catalog)
-    XCTAssertNil(launches.storedBytes)
+    XCTAssertEqual(try launches.windowFiles, [])
     _ = try await launches.run("down", on: fixture.catalog)
-    let stored = try XCTUnwrap(launches.storedBytes)
+    let stored = try XCTUnwrap(launches.windowFile?.bytes)
     _ = try await launches.run("wait:1ms", on: fixture.catalog)
-    XCTAssertEqual(launches.storedBytes, stored)
+    XCTAssertEqual(try launches.windowFile?.bytes, stored)
   }
 
   func testAStateThatCrashedTwoLaunchesIsSaidAndKeptAside() async throws {
@@ -139,9 +139,12 @@ import XCTest
     _ = try await launches.run("down enter", on: fixture.catalog)
     for _ in 1...2 {
       // A restore that never ends.
-      let keeper = try launches.keeper(for: fixture.catalog)
-      keeper.extendStateRestoration()
-      _ = try await keeper.restore()
+      let host = SceneHost(try launches.keeper(for: fixture.catalog))
+      let scene = FixedScene()
+      scene.neverEnds = true
+      host.register(SceneConfiguration { scene })
+      try await host.launch()
+      await host.restoreScenes()
     }
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(after.report?.outcome, .crashed(keptAt: "memory 1"))
@@ -155,14 +158,15 @@ import XCTest
     let fixture = try fixture()
     let launches = try Launches()
     _ = try await launches.run("down enter", on: fixture.catalog)
-    let damaged = try XCTUnwrap(launches.storedBytes).dropLast(10)
-    launches.storedBytes = Array(damaged)
+    let file = try XCTUnwrap(launches.windowFile)
+    let damaged = try XCTUnwrap(file.bytes).dropLast(10)
+    file.bytes = Array(damaged)
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(after.navigation.screens.count, 1)
     XCTAssertEqual(after.notice?.hasPrefix("Your screens are not back. "), true)
-    XCTAssertEqual(launches.storedBytes, Array(damaged))
+    XCTAssertEqual(file.bytes, Array(damaged))
     _ = try await launches.run("down", on: fixture.catalog)
-    XCTAssertEqual(launches.store.memory(named: "main").setAsideBytes, [Array(damaged)])
+    XCTAssertEqual(file.setAsideBytes, [Array(damaged)])
   }
 }
 

@@ -9,8 +9,7 @@ import XCTest
     let fixture = try Fixture()
     let launches = try Launches()
     let writer = try StateKeeper(
-      application: "org.restorationkit.product-catalog", store: launches.store,
-      keys: launches.keys)
+      application: Launches.application, store: launches.store, keys: launches.keys)
     try writer.register(nodeClass: StrangeStack.self, as: "NavigationStack")
     try writer.register(nodeClass: StrangeList.self, as: "ProductListScreen")
     let restoration = { (_: RestorationPath, _: StateDecoder) -> StrangeNode? in nil }
@@ -18,7 +17,7 @@ import XCTest
       nodeClass: StrangeDetail.self, as: "DetailScreen", restoration: restoration)
     try writer.register(nodeClass: StrangeEdit.self, as: "EditScreen", restoration: restoration)
     try writer.register(nodeClass: StrangePage.self, as: "TabPage")
-    _ = try await writer.save([StrangeStack("navigation", children: screens)])
+    try await launches.store([StrangeStack("navigation", children: screens)], by: writer)
     return try await launches.run(on: fixture.catalog)
   }
 

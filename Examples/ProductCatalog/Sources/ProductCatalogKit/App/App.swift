@@ -1,4 +1,4 @@
-/// The program while it runs: it passes events to the screens and shows the top one.
+/// The program while it runs: it passes events to the windows and shows them.
 @MainActor package final class App {
   package enum Ending: Hashable, Sendable {
     case quit
@@ -6,7 +6,9 @@
     case signal(Int32)
   }
 
-  package let navigation: NavigationStack
+  package let windows: Windows
+  /// Who opens and closes windows; without it there is the one that was given.
+  package weak var commands: (any WindowCommands)?
   /// Called after every event, the last one too, and at least four times a second.
   package var afterEvent: (@MainActor (InputEvent) -> Void)?
   /// A sentence for the user, shown over the last rows from the next event on.
@@ -16,8 +18,8 @@
   private let log: ScreenLog?
   private var shown: Canvas?
 
-  package init(navigation: NavigationStack, console: any Console, log: ScreenLog? = nil) {
-    self.navigation = navigation
+  package init(windows: Windows, console: any Console, log: ScreenLog? = nil) {
+    self.windows = windows
     self.console = console
     self.log = log
   }
@@ -26,7 +28,7 @@
   package func run() async -> Ending {
     show()
     while let event = await console.nextEvent() {
-      let ending = handle(event)
+      let ending = await handle(event)
       if ending == nil { show() }
       afterEvent?(event)
       if let ending { return ending }
@@ -36,20 +38,23 @@
     return .inputEnded
   }
 
-  private func handle(_ event: InputEvent) -> Ending? {
+  private func handle(_ event: InputEvent) async -> Ending? {
     switch event {
     case .key(.control("c")), .key(.control("q")): return .quit
+    case .key(.control("n")): await commands?.openWindow()
+    case .key(.control("o")): await commands?.focusNextWindow()
+    case .key(.control("w")): await commands?.closeWindow()
     case .key(let key): return handle(key)
     case .terminated(let signal): return .signal(signal)
-    case .resized:
-      shown = nil
-      return nil
-    case .tick: return nil
+    case .resized: shown = nil
+    case .tick: break
     }
+    return nil
   }
 
   private func handle(_ key: Key) -> Ending? {
-    let bodySize = ScreenFrame(size: console.size).bodySize
+    guard let navigation = windows.focused?.navigation else { return nil }
+    let bodySize = WindowFrame(size: console.size).bodySize(windows)
     switch navigation.top.handle(key, size: bodySize) {
     case .stay: break
     case .push(let screen): navigation.push(screen)
@@ -60,7 +65,7 @@
   }
 
   private func show() {
-    let canvas = ScreenFrame(size: console.size).draw(navigation, notice: notice)
+    let canvas = WindowFrame(size: console.size).draw(windows, notice: notice)
     guard canvas != shown else { return }
     console.show(canvas)
     log?.append(canvas)

@@ -46,46 +46,44 @@ import RestorationKit
   private func run() async throws -> Int32 {
     Signals.holdEndings()
     let catalog = try catalog()
-    let navigation = NavigationStack(root: ProductListScreen(catalog: catalog))
-    let restoration = ScreenRestoration(
-      of: navigation, keeper: try .ofCatalog(catalog), tellsSaveProblems: options.report)
+    let restoration = WindowRestoration(
+      of: catalog, keeper: try .ofCatalog(catalog), tellsSaveProblems: options.report)
     let log = try screenLog()
     let script = try script()
-    if let report = await restoration.restore(), options.report {
-      OutputDescriptor.standardError.write("\(report)\n")
-    }
+    try await restoration.restore()
+    if options.report { OutputDescriptor.standardError.write("\(restoration.report)\n") }
     let ending =
       if let script {
-        await run(script, navigation, restoration, log)
+        await run(script, restoration, log)
       } else {
-        try await runInTerminal(navigation, restoration, log)
+        try await runInTerminal(restoration, log)
       }
     guard case .signal(let number) = ending else { return 0 }
     return Self.signalStatusBase + number
   }
 
   private func run(
-    _ script: Script, _ navigation: NavigationStack, _ restoration: ScreenRestoration,
-    _ log: ScreenLog?
+    _ script: Script, _ restoration: WindowRestoration, _ log: ScreenLog?
   ) async -> App.Ending {
     let console = ScriptedConsole(
       script, size: options.size ?? Self.scriptedSize, staysAfterwards: options.stay,
       print: OutputDescriptor.standardOutput.write)
     tell(restoration.notice)
     restoration.noticeChanged = { tell($0) }
-    return await App(navigation: navigation, console: console, log: log).run(keeping: restoration)
+    return await App(windows: restoration.windows, console: console, log: log).run(
+      keeping: restoration)
   }
 
   /// The notice is on the screen meanwhile, and goes to standard error when that is gone.
   private func runInTerminal(
-    _ navigation: NavigationStack, _ restoration: ScreenRestoration, _ log: ScreenLog?
+    _ restoration: WindowRestoration, _ log: ScreenLog?
   ) async throws -> App.Ending {
     let console = try TerminalConsole()
     defer {
       console.close()
       tell(restoration.notice)
     }
-    let app = App(navigation: navigation, console: console, log: log)
+    let app = App(windows: restoration.windows, console: console, log: log)
     app.notice = restoration.notice
     restoration.noticeChanged = { app.notice = $0 }
     return await app.run(keeping: restoration)

@@ -6,9 +6,18 @@
   private static let smallestPath = 16
 
   let size: Size
+  private let isFocused: Bool
+  /// Keys that are none of the screen's.
+  private let hints: [KeyHint]
 
   package init(size: Size) {
+    self.init(size: size, isFocused: true)
+  }
+
+  init(size: Size, isFocused: Bool = true, hints: [KeyHint] = []) {
     self.size = size
+    self.isFocused = isFocused
+    self.hints = hints
   }
 
   private var isBoxed: Bool {
@@ -29,7 +38,11 @@
     if isBoxed { canvas.box(rows: 0..<(size.rows - 1)) }
     canvas.place(body, at: Position(row: 1, column: isBoxed ? 2 : 0))
     drawHeader(of: navigation, into: &canvas)
-    drawFooter(navigation.top.keyHints, into: &canvas)
+    if isFocused {
+      drawFooter(hints + navigation.top.keyHints, into: &canvas)
+    } else {
+      canvas.cursor = nil
+    }
     if let notice { draw(notice, into: &canvas) }
     return canvas
   }
@@ -41,7 +54,8 @@
     let noteColumns = note.text.isEmpty ? 0 : note.text.columns + 2
     let pathColumns = available - noteColumns - (isBoxed ? 3 : 0)
     let path = Self.path(navigation.screens.map(\.title), columns: pathColumns)
-    canvas.draw(isBoxed ? " \(path) " : path, at: Position(row: 0, column: margin), .bold)
+    canvas.draw(
+      isBoxed ? " \(path) " : path, at: Position(row: 0, column: margin), isFocused ? .bold : .dim)
     let noteStart = Position(row: 0, column: size.columns - margin - noteColumns)
     canvas.draw(note.text.isEmpty ? "" : " \(note.text) ", at: noteStart, note.style)
   }
@@ -64,7 +78,7 @@
   }
 
   /// Covers the last rows with a text, as many as it takes but not the header.
-  private func draw(_ notice: String, into canvas: inout Canvas) {
+  func draw(_ notice: String, into canvas: inout Canvas) {
     let lines = TextLayout(notice, columns: size.columns).texts
     let first = max(1, size.rows - lines.count)
     for (row, line) in zip(first..<max(first, size.rows), lines) {

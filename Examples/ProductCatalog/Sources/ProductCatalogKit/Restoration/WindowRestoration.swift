@@ -1,0 +1,144 @@
+package import RestorationKit
+
+/// Brings the windows back at the start, opens and closes them, and keeps them stored.
+///
+/// Nothing that goes wrong here ends the program. It is a sentence for the user, and what was
+/// stored before stays.
+@MainActor package final class WindowRestoration {
+  package let windows = Windows()
+  package let host: SceneHost
+  private let tellsSaveProblems: Bool
+  private lazy var schedule = SaveSchedule(interval: .milliseconds(250)) { [weak self] in
+    await self?.save() ?? true
+  }
+
+  /// What the user should know now, in plain words; nil if all is well.
+  package private(set) var notice: String? {
+    didSet { if notice != oldValue { noticeChanged?(notice) } }
+  }
+
+  package var noticeChanged: (@MainActor (String?) -> Void)?
+
+  /// - Parameters:
+  ///   - catalog: What the windows show.
+  ///   - keeper: A keeper that knows the screens; see `StateKeeper.ofCatalog`.
+  ///   - tellsSaveProblems: Whether single screens that cannot be saved well are worth a notice.
+  package init(of catalog: Catalog, keeper: StateKeeper, tellsSaveProblems: Bool = false) {
+    host = SceneHost(keeper)
+    self.tellsSaveProblems = tellsSaveProblems
+    host.declaredActivityTypes = [CatalogScene.activityType]
+    host.register(SceneConfiguration { [windows] in CatalogScene(catalog, in: windows) })
+  }
+
+  /// Brings back the windows that were stored last, or opens the first one.
+  package func restore() async throws {
+    do {
+      try await host.launch()
+    } catch {
+      notice = "Your screens are not back. \(error)"
+    }
+    for error in await host.restoreScenes().values {
+      notice = "A window is not back. \(error)"
+    }
+    for scene in host.connectedScenes {
+      if case .failure(let error) = scene.restoration {
+        notice = "Your screens are not back. \(error)"
+      } else if !scene.restorationStatus.isActive {
+        notice = "Your screens are not back. \(scene.restorationStatus)"
+      }
+    }
+    if host.connectedScenes.isEmpty { try await host.open() }
+    // The one that was used last is the first of them.
+    if let window = window(of: host.connectedScenes.first) { windows.focus(on: window) }
+  }
+
+  /// What was restored, window by window.
+  package var report: String {
+    host.connectedScenes.compactMap { scene in
+      guard case .success(let report) = scene.restoration else { return nil }
+      guard host.connectedScenes.count > 1 else { return "\(report)" }
+      return "Window “\(scene.session.title ?? "new")”:\n\(report)"
+    }.joined(separator: "\n")
+  }
+
+  /// Stores the window with the focus soon; call it when something in it may have changed.
+  package func noteChange() {
+    scene(of: windows.focused)?.needsSave = true
+    schedule.noteChange()
+  }
+
+  /// Stores what is not yet stored, before the program ends.
+  package func finish() async {
+    await schedule.finish()
+    do {
+      try await host.terminate()
+    } catch {
+      notice = "Your screens are not saved. \(error)"
+    }
+  }
+
+  private func save() async -> Bool {
+    do {
+      let reports = try await host.saveChangedScenes()
+      try await host.saveSessions()
+      notice = notice(after: reports.values.map(\.nodes))
+      return true
+    } catch {
+      notice = "Your screens are not saved. \(error)"
+      return false
+    }
+  }
+
+  private func notice(after reports: [PreservationReport]) -> String? {
+    if let kept = reports.compactMap(\.setAside).first {
+      return "What could not be read is kept in \(kept)."
+    }
+    let problems = reports.flatMap(\.problems)
+    guard tellsSaveProblems, !problems.isEmpty else { return nil }
+    return problems.map(\.description).joined(separator: " ")
+  }
+
+  private func scene(of window: Window?) -> Scene? {
+    host.connectedScenes.first { self.window(of: $0) === window }
+  }
+
+  private func window(of scene: Scene?) -> Window? {
+    (scene?.delegate as? CatalogScene)?.window
+  }
+}
+
+extension WindowRestoration: WindowCommands {
+  /// Opens a window with the product that is in sight.
+  package func openWindow() async {
+    guard windows.all.count < Windows.limit else { return }
+    do {
+      let scene = try await host.open(
+        activity: windows.focused.map { CatalogScene.activity(of: $0.navigation) })
+      if let window = window(of: scene) { windows.focus(on: window) }
+    } catch {
+      notice = "There is no new window. \(error)"
+    }
+  }
+
+  /// Goes to the next window, which is used last from now on.
+  package func focusNextWindow() async {
+    guard let window = windows.next, let scene = scene(of: window) else { return }
+    do {
+      try await host.connect(scene.session)
+      windows.focus(on: window)
+    } catch {
+      notice = "The window is not there. \(error)"
+    }
+  }
+
+  /// Closes the window with the focus, and forgets it; the last one stays.
+  package func closeWindow() async {
+    guard windows.all.count > 1, let scene = scene(of: windows.focused) else { return }
+    do {
+      try await host.close(scene)
+      if let next = self.scene(of: windows.focused) { try await host.connect(next.session) }
+    } catch {
+      notice = "The window is closed, but its state is still stored. \(error)"
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// Draws all windows; where there is no room for them, only the one with the focus.
+@MainActor package struct WindowFrame {
+  private static let hints = [
+    KeyHint("Ctrl-O", "Next window"), KeyHint("Ctrl-W", "Close it"),
+  ]
+
+  let size: Size
+
+  package init(size: Size) {
+    self.size = size
+  }
+
+  /// The part of the terminal that belongs to the screen with the focus.
+  func bodySize(_ windows: Windows) -> Size {
+    ScreenFrame(size: focusedArea(windows).size).bodySize
+  }
+
+  package func draw(_ windows: Windows, notice: String? = nil) -> Canvas {
+    var canvas = Canvas(size: size)
+    let areas = WindowLayout(size: size, count: windows.all.count).areas
+    for (window, area) in zip(windows.all, areas ?? []) where window !== windows.focused {
+      let frame = ScreenFrame(size: area.size, isFocused: false)
+      canvas.place(frame.draw(window.navigation), at: area.origin)
+    }
+    if let focused = windows.focused {
+      let area = focusedArea(windows)
+      let frame = ScreenFrame(size: area.size, hints: windows.all.count > 1 ? Self.hints : [])
+      // The last one that is placed has the cursor.
+      canvas.place(frame.draw(focused.navigation), at: area.origin)
+    }
+    if let notice { ScreenFrame(size: size).draw(notice, into: &canvas) }
+    return canvas
+  }
+
+  private func focusedArea(_ windows: Windows) -> (origin: Position, size: Size) {
+    let areas = WindowLayout(size: size, count: windows.all.count).areas
+    guard let areas, let index = windows.all.firstIndex(where: { $0 === windows.focused }) else {
+      return (Position(row: 0, column: 0), size)
+    }
+    return areas[index]
+  }
+}
