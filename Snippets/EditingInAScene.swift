@@ -1,0 +1,79 @@
+// A model that stores itself in the activity of its window, and restores itself from it.
+
+import Observation
+import RestorationKit
+
+@MainActor @Observable
+final class AppState {
+  static let activityType = "org.example.edit.editing"
+
+  var text = ""
+  var isEditing = false
+
+  private enum Key {
+    static let text = "text"
+    static let isEditing = "isEditing"
+  }
+
+  func store(in activity: UserActivity) {
+    activity.addUserInfoEntries(from: [Key.text: .string(text), Key.isEditing: .bool(isEditing)])
+  }
+
+  func restore(from activity: UserActivity) {
+    guard activity.activityType == Self.activityType,
+      let text = activity.userInfo[Key.text]?.stringValue,
+      let isEditing = activity.userInfo[Key.isEditing]?.boolValue
+    else { return }
+    self.text = text
+    self.isEditing = isEditing
+  }
+}
+
+@MainActor
+final class EditingScene: @MainActor SceneDelegate {
+  let state = AppState()
+
+  func scene(
+    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+  ) {
+    if let activity = options.activity(restoring: session) { state.restore(from: activity) }
+    // A change of either property marks the scene as to be saved.
+    scene.track { [state] in _ = (state.text, state.isEditing) }
+  }
+
+  func stateRestorationActivity(for scene: Scene) -> UserActivity? {
+    let activity = UserActivity(activityType: AppState.activityType)
+    activity.title = state.text
+    state.store(in: activity)
+    return activity
+  }
+}
+
+let host = SceneHost(try StateKeeper(application: "org.example.edit"))
+host.declaredActivityTypes = [AppState.activityType]
+host.register(SceneConfiguration { EditingScene() })
+
+// What cannot be read must not end the app.
+do {
+  try await host.launch()
+} catch {
+  print("Some windows are lost. \(error)")
+}
+await host.restoreScenes()
+if host.connectedScenes.isEmpty { try await host.open() }
+
+for scene in host.connectedScenes {
+  guard let state = (scene.delegate as? EditingScene)?.state else { continue }
+  print(state.isEditing ? "Editing:" : "New:", state.text)
+
+  // The user goes to the edit screen and types. A real app saves when a window goes to the
+  // background, and from time to time.
+  state.isEditing = true
+  state.text += "ABC "
+}
+do {
+  try await host.saveChangedScenes()
+} catch {
+  print("Not saved. \(error)")
+}
+// Without host.terminate() this is what a crash leaves behind; it comes back all the same.
