@@ -37,6 +37,7 @@ final class SceneListTests: XCTestCase {
       XCTAssertEqual(Set(host.openSessions), Set(first.openSessions), "byte \(place)")
       XCTAssertEqual(Set(host.openSessions.map(\.title)), ["Product 1", "Product 2"])
       XCTAssertEqual(list.setAsideBytes.last, damaged)
+      XCTAssertEqual(host.listKeptAt, "memory \(list.setAsideBytes.count)")
     }
     XCTAssertEqual(list.setAsideBytes.count, bytes.count)
     list.bytes = nil
@@ -209,6 +210,15 @@ final class SceneListTests: XCTestCase {
     XCTAssertEqual(second.openSessions.map(\.title), ["Product 2"])
     XCTAssertNil(app.bytes(of: gone))
     XCTAssertEqual(app.hostDelegate.discarded, [[gone]])
+  }
+
+  func testASecondLaunchOfAHostAddsNothing() async throws {
+    try await app.store(1, in: try await app.host())
+    let host = try await app.host()
+    let scene = try await host.connect(host.openSessions[0])
+    try await host.launch()
+    XCTAssertEqual(host.openSessions.count, 1)
+    XCTAssertTrue(host.openSessions[0] === scene.session)
   }
 
   func testTheScenesOfTwoStatesOfOneAppAreApart() async throws {

@@ -7,6 +7,22 @@ import XCTest
 @MainActor
 final class SceneOverlapTests: XCTestCase {
   private let app = SceneLaunch()
+  private let store = SlowStore()
+
+  /// A host whose files of scenes can be held up.
+  private func slowHost() async throws -> SceneHost {
+    let host = SceneHost(
+      try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+    host.delegate = app.hostDelegate
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    try await host.launch()
+    return host
+  }
+
+  /// Lets others run until something is so.
+  private func wait(until isSo: () -> Bool) async {
+    while !isSo() { await Task.yield() }
+  }
 
   func testOfSavesAtOnceTheLastOneStays() async throws {
     let host = try await app.host()
@@ -29,29 +45,32 @@ final class SceneOverlapTests: XCTestCase {
   }
 
   func testWhatIsSetDuringASaveIsStoredToo() async throws {
-    let host = try await app.host()
+    let host = try await slowHost()
     let scene = try await host.open()
-    let saving = Task { @MainActor in try await host.disconnect(scene) }
-    // Until the save has made its calls and waits for the disk.
-    while scene.activationState != .background { await Task.yield() }
+    store.holdUp()
+    let leaving = Task { @MainActor in try await host.disconnect(scene) }
+    await wait { scene.activationState == .background }
     scene.session.userInfo = ["late": true]
-    try await saving.value
+    store.goOn()
+    try await leaving.value
     try await host.saveSessions()
-    let next = try await app.host()
+    let next = try await slowHost()
     XCTAssertEqual(next.openSessions[0].userInfo, ["late": true])
   }
 
   func testASceneThatIsClosedDuringASaveLeavesNoFile() async throws {
-    let host = try await app.host()
-    for _ in 1...20 {
-      let scene = try await host.open()
-      let saving = Task { @MainActor in try await host.background(scene) }
-      while scene.activationState != .background { await Task.yield() }
-      try await host.close(scene)
-      _ = await saving.result
-      XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
-    }
-    let next = try await app.host()
+    let host = try await slowHost()
+    let scene = try await host.open()
+    store.holdUp()
+    let saving = Task { @MainActor in try await host.background(scene) }
+    await wait { scene.activationState == .background }
+    let closing = Task { @MainActor in try await host.close(scene) }
+    await wait { scene.activationState == .unattached }
+    store.goOn()
+    try await closing.value
+    _ = await saving.result
+    XCTAssertEqual(try store.names(), ["main.scenes"])
+    let next = try await slowHost()
     XCTAssertEqual(next.openSessions, [])
   }
 
@@ -66,11 +85,13 @@ final class SceneOverlapTests: XCTestCase {
   }
 
   func testASceneThatComesToTheFrontWhileItIsDisconnectedStays() async throws {
-    let host = try await app.host()
+    let host = try await slowHost()
     let scene = try await host.open()
+    store.holdUp()
     let leaving = Task { @MainActor in try await host.disconnect(scene) }
-    while scene.activationState != .background { await Task.yield() }
+    await wait { scene.activationState == .background }
     let back = try await host.connect(scene.session)
+    store.goOn()
     try await leaving.value
     XCTAssertTrue(back === scene)
     XCTAssertEqual(scene.activationState, .foregroundActive)
@@ -178,6 +199,46 @@ private struct FillingStorage: ArchiveStorage {
   func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     if isFull.isSet { throw ArchiveError(.inputOutput) }
+    try storage.replace(body)
+  }
+  func remove() throws(ArchiveError) { try storage.remove() }
+  func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
+}
+
+/// A store in which the files of scenes are written when it lets them.
+private final class SlowStore: StateStore {
+  private let store = MemoryStateStore()
+  /// Held by whoever holds up all others.
+  private let gate = NSLock()
+
+  func holdUp() { gate.lock() }
+  func goOn() { gate.unlock() }
+
+  func pass() {
+    gate.lock()
+    gate.unlock()
+  }
+
+  func storage(named name: String) -> any ArchiveStorage {
+    let storage = store.storage(named: name)
+    return name.contains(".scene-") ? SlowStorage(storage: storage, store: self) : storage
+  }
+
+  func names() throws(ArchiveError) -> [String] { try store.names() }
+}
+
+private struct SlowStorage: ArchiveStorage {
+  let storage: any ArchiveStorage
+  let store: SlowStore
+
+  var location: String { storage.location }
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try storage.openForAppending()
+  }
+  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    store.pass()
     try storage.replace(body)
   }
   func remove() throws(ArchiveError) { try storage.remove() }

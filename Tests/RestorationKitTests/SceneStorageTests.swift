@@ -68,6 +68,8 @@ final class SceneStorageTests: XCTestCase {
     let host = try await host()
     let scene = try await host.open()
     let model = DraftModel(scene)
+    XCTAssertTrue(scene.needsSave, "A new window is a change.")
+    try await host.save(scene)
     XCTAssertFalse(scene.needsSave)
     model.draft = "x"
     XCTAssertTrue(scene.needsSave)
@@ -78,6 +80,7 @@ final class SceneStorageTests: XCTestCase {
   func testAChangeOfAnObservableModelMarksTheSceneEachTime() async throws {
     let host = try await host()
     let scene = try await host.open()
+    try await host.save(scene)
     let note = Note()
     scene.track { _ = note.text }
     for text in ["a", "b"] {

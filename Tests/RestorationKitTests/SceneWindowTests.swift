@@ -130,6 +130,8 @@ final class SceneWindowTests: XCTestCase {
     let host = try await app.host()
     let scene = try await host.open()
     try await host.open()
+    let both = try await host.saveChangedScenes()
+    XCTAssertEqual(both.count, 2)
     for _ in 1...5 { scene.needsSave = true }
     app.trace = []
     let reports = try await host.saveChangedScenes()
@@ -145,6 +147,7 @@ final class SceneWindowTests: XCTestCase {
     let product = app.activity(1)
     scene.userActivity = product
     app.delegates[0].activity = product
+    try await host.save(scene)
     var reports = try await host.saveChangedScenes()
     XCTAssertTrue(reports.isEmpty)
     product.needsSave = true
@@ -196,6 +199,11 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertNotEqual(one.session, two.session)
     XCTAssertEqual(host.openSessions, [two.session, one.session])
     XCTAssertEqual(app.delegates[1].connected[0].options.userActivities.map(\.id), [7])
+    try await host.saveChangedScenes()
+    try await host.connect(one.session)
+    try await host.connect(two.session, activity: app.activity(8))
+    // What the user wants is to be saved; that a window came to the front is in the list.
+    XCTAssertEqual([one.needsSave, two.needsSave], [false, true])
   }
 
   func testADiscardedSessionDoesNotConnectAgain() async throws {
@@ -213,7 +221,7 @@ final class SceneWindowTests: XCTestCase {
   }
 
   func testWhatNoSceneTakesIsOpenedByTheFirstThatHandlesItOrSaysNothing() async throws {
-    let host = try await app.host(launching: false)
+    let host = SceneHost(try app.launch.keeper())
     for (name, matcher) in [("x", ["x"]), ("any", nil), ("later", nil)]
       as [(String, ContentMatcher?)]
     {
@@ -222,7 +230,6 @@ final class SceneWindowTests: XCTestCase {
           app.makeDelegate()
         })
     }
-    // The one without name, which came first, takes only this.
     host.register(
       SceneConfiguration(handlesExternalEvents: ["only"]) { [app] in app.makeDelegate() })
     try await host.launch()

@@ -17,10 +17,10 @@ extension SceneHost {
   ///   - role: What it is for.
   ///   - configurationName: The configuration; the first of the role if nil.
   ///   - activity: What the user wants to do in it.
-  /// - Returns: The scene, which is active.
+  /// - Returns: The scene, which is active. It comes back at the next launch when
+  ///   it was saved once; it needs that from the start.
   /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`; then
-  ///   there is no new session. That it cannot be stored is no error here; see
-  ///   ``listFailure``.
+  ///   there is no new session.
   @discardableResult
   public func open(
     _ role: SceneRole = .windowApplication, configurationName: String? = nil,
@@ -39,7 +39,7 @@ extension SceneHost {
     openSessions.insert(session, at: 0)
     do throws(RestorationError) {
       let scene = try await connect(session, activity: activity)
-      await writeList()
+      scene.needsSave = true
       return scene
     } catch {
       openSessions.removeAll { $0 == session }
@@ -81,7 +81,9 @@ extension SceneHost {
   public func restoreScenes() async -> [SceneSession: RestorationError] {
     var failures: [SceneSession: RestorationError] = [:]
     for session in openSessions where session.scene == nil {
-      guard delegate?.host(self, shouldRestore: session) ?? true else { continue }
+      // It may have been discarded while others connected.
+      guard openSessions.contains(session), delegate?.host(self, shouldRestore: session) ?? true
+      else { continue }
       do throws(RestorationError) {
         _ = try await connect(session, nil, .place)
       } catch {
@@ -101,8 +103,10 @@ extension SceneHost {
   public func refresh(_ session: SceneSession) async throws(RestorationError) {
     let isConnected = session.scene != nil
     let scene = try await connect(session, nil, .background)
+    defer {
+      if !isConnected, scene.activationState == .background { release(scene) }
+    }
     try await save(scene)
-    if !isConnected, scene.activationState == .background { release(scene) }
   }
 
   private func connect(
@@ -130,6 +134,8 @@ extension SceneHost {
     if presentation == .front { moveToFront(session) }
     restoreInteractionState(of: scene)
     if presentation != .background { becomeActive(scene) }
+    // What the user wants now is stored nowhere yet.
+    if activity != nil { scene.needsSave = true }
     return scene
   }
 
@@ -263,6 +269,7 @@ extension SceneHost {
     if let activity {
       trace?("continue")
       scene.delegate?.scene(scene, continue: activity)
+      scene.needsSave = true
     }
     if scene.activationState != .foregroundActive { becomeActive(scene) }
   }

@@ -74,6 +74,8 @@ extension SceneHost {
       failure = failure ?? RestorationError(error)
     }
     setReason(stored, hasSessions: !found.isEmpty)
+    // Those that were opened before the list was read are at the front.
+    found.removeAll { openSessions.contains($0) }
     openSessions += found
     isListRead = true
     await discardUnwanted(found)

@@ -42,6 +42,9 @@ public final class SceneHost {
   /// with the next save.
   public private(set) var listFailure: RestorationError?
 
+  /// Where a list is kept that could not be read, since one was written.
+  public private(set) var listKeptAt: String?
+
   let keeper: StateKeeper
   let list: SceneListFile
   /// Whether it is known which scenes there are; before that no list is written.
@@ -92,7 +95,8 @@ public final class SceneHost {
   }
 
   func defaultConfiguration(_ role: SceneRole, _ name: String?) -> SceneConfiguration? {
-    configurations.first { $0.role == role && (name == nil || $0.name == name) }
+    let ofRole = configurations.filter { $0.role == role }
+    return ofRole.first { $0.name == name } ?? (name == nil ? ofRole.first : nil)
   }
 
   /// What makes the scene of a session; the delegate is asked for a new one, and
@@ -172,10 +176,11 @@ public final class SceneHost {
   func writeList(endedCleanly: Bool = false) async {
     guard isListRead else { return }
     do throws(RestorationError) {
-      try await list.write(
+      let kept = try await list.write(
         SceneList(
           scenes: openSessions.map(\.entry), discarded: discarded.map(\.entry),
           endedCleanly: endedCleanly))
+      listKeptAt = kept ?? listKeptAt
       listFailure = nil
     } catch {
       listFailure = error

@@ -77,13 +77,16 @@ final class SceneListFile {
 
   /// Writes the list unless it is stored already.
   ///
+  /// - Returns: Where a list is kept that could not be read; nil if there was none.
   /// - Throws: ``RestorationError`` with `archive`, also if the key is locked.
-  func write(_ list: SceneList) async throws(RestorationError) {
-    guard !list.isSame(as: written?.list) else { return }
+  @discardableResult
+  func write(_ list: SceneList) async throws(RestorationError) -> String? {
+    guard !list.isSame(as: written?.list) else { return nil }
     writeCount += 1
     let number = writeCount
     let report = try await keeper.save([], for: nil) { try $0.encode(list, forKey: Self.key) }
     guard report.outcome != .locked else { throw RestorationError(.keyLocked()) }
     if report.outcome == .saved, number > written?.number ?? 0 { written = (list, number) }
+    return report.setAside
   }
 }

@@ -153,9 +153,10 @@ public final class SceneSession {
   var entry: SceneList.Entry {
     var entry = SceneList.Entry(
       identifier: persistentIdentifier, role: role, configurationName: configurationName,
-      isRestorable: isRestorable, savedAt: savedAt, byteCount: byteCount, change: listed)
+      isRestorable: isRestorable, savedAt: savedAt, byteCount: byteCount)
     guard isRestorable else { return entry }
     entry.title = title
+    entry.change = listed
     guard !changes.isEmpty else { return entry }
     var changed = SceneContent(role, configurationName: configurationName)
     changed.take(changes, from: content)

@@ -19,3 +19,20 @@ struct LoggedScreen: Decodable, Hashable {
     return zip(log, ends).filter { $1 >= time }.map(\.0)
   }
 }
+
+extension LoggedScreen {
+  /// The two windows of a screen that stand side by side, without the line of keys.
+  static func panes(of screen: String) -> [String] {
+    var panes = ["", ""]
+    for line in screen.split(separator: "\n").dropLast() {
+      // Nowhere else do two borders touch.
+      guard let seam = ["││", "╮╭", "╯╰"].lazy.compactMap({ line.firstRange(of: $0) }).first else {
+        return [screen]
+      }
+      let middle = line.index(after: seam.lowerBound)
+      panes[0] += line[..<middle] + "\n"
+      panes[1] += line[middle...] + "\n"
+    }
+    return panes
+  }
+}

@@ -1,10 +1,14 @@
 /// SplitMix64: small, and the same everywhere for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator, CustomStringConvertible {
+  private let seed: UInt64
   private var state: UInt64
 
   init(seed: UInt64) {
+    self.seed = seed
     state = seed
   }
+
+  var description: String { "CATALOG_TEST_SEED=\(seed)" }
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
@@ -29,8 +33,12 @@ struct RandomKeys {
   /// The keys of screens.
   static let screen = RandomKeys(screenKeys)
 
-  /// Those of windows as well.
-  static let windows = RandomKeys(screenKeys + [("ctrl-n", 5), ("ctrl-o", 7), ("ctrl-w", 3)])
+  /// Those that go from window to window as well.
+  static let windows = RandomKeys(screenKeys + [("ctrl-o", 7)])
+
+  /// Those that open and close windows as well.
+  static let comingAndGoing = RandomKeys(
+    screenKeys + [("ctrl-n", 6), ("ctrl-o", 6), ("ctrl-w", 4)])
 
   private static let screenKeys: [(word: String, weight: Int)] = [
     ("down", 8), ("up", 4), ("left", 4), ("right", 4), ("pgdn", 2), ("pgup", 1), ("home", 1),

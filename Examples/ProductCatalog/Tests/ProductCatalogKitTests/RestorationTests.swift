@@ -122,14 +122,12 @@ import XCTest
     }
   }
 
-  func testNoWindowIsStoredWithoutAKey() async throws {
+  func testAWindowIsNotStoredAgainWithoutAKey() async throws {
     let fixture = try fixture()
     let launches = try Launches()
-    _ = try await launches.run("wait:1ms resize:80x24", on: fixture.catalog)
-    XCTAssertEqual(try launches.windowFiles, [])
     _ = try await launches.run("down", on: fixture.catalog)
     let stored = try XCTUnwrap(launches.windowFile?.bytes)
-    _ = try await launches.run("wait:1ms", on: fixture.catalog)
+    _ = try await launches.run("wait:1ms resize:80x24", on: fixture.catalog)
     XCTAssertEqual(try launches.windowFile?.bytes, stored)
   }
 

@@ -1,0 +1,177 @@
+import ArchiveCodec
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// The power fails at every write that a life with windows makes.
+@MainActor
+final class ScenePowerTests: XCTestCase {
+  /// What the user may count on, as far as calls have returned.
+  private struct Promises {
+    /// The products that each window may show after the next launch; nil for none.
+    var shown: [String: Set<Int?>] = [:]
+    /// Windows whose closing has begun.
+    var closing: Set<String> = []
+    /// Windows that are closed.
+    var closed: Set<String> = []
+  }
+
+  private var delegates: [TestSceneDelegate] = []
+
+  private func host(_ store: any StateStore, _ launch: Launch) throws -> SceneHost {
+    let host = SceneHost(
+      try StateKeeper(application: Launch.application, store: store, keys: launch.keys))
+    host.declaredActivityTypes = ["product"]
+    host.register(
+      SceneConfiguration { [unowned self] in
+        delegates.append(TestSceneDelegate())
+        return delegates[delegates.count - 1]
+      })
+    return host
+  }
+
+  private func activity(_ id: Int) -> UserActivity {
+    let activity = UserActivity(activityType: "product")
+    activity.userInfo = ["id": .integer(id)]
+    return activity
+  }
+
+  /// Three windows come, change and go; ends where the power fails.
+  private func live(_ host: SceneHost, _ promises: inout Promises) async throws {
+    func save(_ scene: Scene, _ delegate: TestSceneDelegate, _ id: Int) async throws {
+      let identifier = scene.session.persistentIdentifier
+      delegate.activity = activity(id)
+      promises.shown[identifier, default: [nil]].insert(id)
+      try await host.save(scene)
+      promises.shown[identifier] = [id]
+    }
+    func close(_ scene: Scene) async throws {
+      let identifier = scene.session.persistentIdentifier
+      promises.closing.insert(identifier)
+      try await host.close(scene)
+      promises.closed.insert(identifier)
+    }
+    try await host.launch()
+    var scenes: [Scene] = []
+    for number in 1...3 {
+      let scene = try await host.open()
+      scenes.append(scene)
+      try await save(scene, delegates[delegates.count - 1], number)
+    }
+    let last = delegates.count
+    try await save(scenes[0], delegates[last - 3], 10)
+    try await close(scenes[1])
+    try await save(scenes[2], delegates[last - 1], 30)
+    let session = scenes[0].session
+    try await host.disconnect(scenes[0])
+    session.stateRestorationActivity = activity(11)
+    promises.shown[session.persistentIdentifier]?.insert(11)
+    try await host.saveSessions()
+    promises.shown[session.persistentIdentifier] = [11]
+    let back = try await host.connect(session)
+    try await save(back, delegates[delegates.count - 1], 12)
+    try await close(scenes[2])
+    try await host.terminate()
+  }
+
+  func testWhereverThePowerFailsEveryWindowIsAsItWasOrIsToBe() async throws {
+    var isWhole = false
+    var cut = 0
+    while !isWhole {
+      let launch = Launch()
+      let store = CutStore(launch.store, after: cut)
+      var promises = Promises()
+      do {
+        try await live(try host(store, launch), &promises)
+      } catch {
+        XCTAssertEqual((error as? RestorationError)?.archive?.code, .inputOutput, "cut \(cut)")
+      }
+      isWhole = !store.isCut
+      try await check(promises, launch, cut)
+      cut += 1
+    }
+    XCTAssertGreaterThan(cut, 20)
+  }
+
+  private func check(_ promises: Promises, _ launch: Launch, _ cut: Int) async throws {
+    let told = TestHostDelegate()
+    let host = try host(launch.store, launch)
+    host.delegate = told
+    try await host.launch()
+    let shown = Dictionary(
+      uniqueKeysWithValues: host.openSessions.map {
+        ($0.persistentIdentifier, $0.stateRestorationActivity?.id)
+      })
+    XCTAssertTrue(promises.closed.isDisjoint(with: shown.keys), "cut \(cut): one came back")
+    for (identifier, allowed) in promises.shown where !promises.closing.contains(identifier) {
+      let isThere = shown.keys.contains(identifier)
+      // One that was never stored may be gone.
+      XCTAssertTrue(isThere || allowed.contains(nil), "cut \(cut): one is lost")
+      if let id = shown[identifier] {
+        XCTAssertTrue(allowed.contains(id), "cut \(cut): \(String(describing: id)) of \(allowed)")
+      }
+    }
+    // Nothing of a window that is gone is left.
+    let names = try launch.store.names().filter { $0.contains(".scene-") }
+    for name in names {
+      XCTAssertTrue(shown.keys.contains { name.contains($0) }, "cut \(cut): \(name) is left")
+    }
+    await host.restoreScenes()
+    for scene in host.connectedScenes {
+      let report = try await host.save(scene)
+      XCTAssertNil(report.nodes.setAside, "cut \(cut)")
+    }
+  }
+}
+
+/// A store whose power fails after some changes: those that follow do not happen.
+private final class CutStore: StateStore {
+  private let store: MemoryStateStore
+  private let left: Mutex<Int>
+
+  init(_ store: MemoryStateStore, after count: Int) {
+    self.store = store
+    left = Mutex(count)
+  }
+
+  var isCut: Bool { left.withLock { $0 < 0 } }
+
+  func storage(named name: String) -> any ArchiveStorage {
+    CutStorage(storage: store.storage(named: name), store: self)
+  }
+
+  func names() throws(ArchiveError) -> [String] { try store.names() }
+
+  func change() throws(ArchiveError) {
+    let isDone = left.withLock { left in
+      if left >= 0 { left -= 1 }
+      return left >= 0
+    }
+    guard isDone else { throw ArchiveError(.inputOutput) }
+  }
+}
+
+private struct CutStorage: ArchiveStorage {
+  let storage: any ArchiveStorage
+  let store: CutStore
+
+  var location: String { storage.location }
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try storage.openForAppending()
+  }
+  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try store.change()
+    try storage.replace(body)
+  }
+  func remove() throws(ArchiveError) {
+    try store.change()
+    try storage.remove()
+  }
+  func setAside() throws(ArchiveError) -> String? {
+    try store.change()
+    return try storage.setAside()
+  }
+}
