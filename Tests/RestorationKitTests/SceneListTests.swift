@@ -110,9 +110,9 @@ final class SceneListTests: XCTestCase {
   }
 
   func testWithoutTheStoreNoListIsWritten() async throws {
+    let store = HookedStore { _, _ throws(ArchiveError) in throw ArchiveError(.inputOutput) }
     let host = SceneHost(
-      try StateKeeper(
-        application: Launch.application, store: BrokenStore(), keys: app.launch.keys))
+      try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
     host.register(SceneConfiguration { TestSceneDelegate() })
     do {
       try await host.launch()
@@ -238,23 +238,4 @@ final class SceneListTests: XCTestCase {
       }
     }
   }
-}
-
-/// A store on a disk that cannot be read.
-private struct BrokenStore: StateStore {
-  func storage(named name: String) -> any ArchiveStorage { BrokenStorage() }
-}
-
-private struct BrokenStorage: ArchiveStorage {
-  let location = "broken"
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { throw ArchiveError(.inputOutput) }
-  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    throw ArchiveError(.inputOutput)
-  }
-  func lock() throws(ArchiveError) -> any ArchiveLock { throw ArchiveError(.inputOutput) }
-  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    throw ArchiveError(.inputOutput)
-  }
-  func remove() throws(ArchiveError) { throw ArchiveError(.inputOutput) }
-  func setAside() throws(ArchiveError) -> String? { throw ArchiveError(.inputOutput) }
 }

@@ -86,6 +86,20 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertEqual(next.openSessions[0].userInfo, ["set": true])
   }
 
+  func testUnlockingTwiceAtOnceReadsEverySessionOnce() async throws {
+    let first = try await app.host()
+    for number in 1...3 { try await app.store(number, in: first) }
+    keys.isLocked = true
+    let host = try await app.host()
+    keys.isLocked = false
+    let tasks = (1...3).map { _ in
+      Task { @MainActor in try await host.protectedDataDidBecomeAvailable() }
+    }
+    for task in tasks { try await task.value }
+    XCTAssertEqual(host.openSessions.map(\.title), ["Product 3", "Product 2", "Product 1"])
+    XCTAssertEqual(app.hostDelegate.discarded, [])
+  }
+
   func testASceneThatIsClosedWhileItIsUnlockedStaysClosed() async throws {
     try await app.store(1, in: try await app.host())
     let host = try await app.host(launching: false)

@@ -1,5 +1,6 @@
 import ArchiveCodec
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -7,7 +8,10 @@ import XCTest
 @MainActor
 final class SceneOverlapTests: XCTestCase {
   private let app = SceneLaunch()
-  private let store = SlowStore()
+  private let gate = Gate()
+  private lazy var store = HookedStore { [gate] name, call in
+    if call == .replace, name.contains(".scene-") { gate.pass() }
+  }
 
   /// A host whose files of scenes can be held up.
   private func slowHost() async throws -> SceneHost {
@@ -47,11 +51,11 @@ final class SceneOverlapTests: XCTestCase {
   func testWhatIsSetDuringASaveIsStoredToo() async throws {
     let host = try await slowHost()
     let scene = try await host.open()
-    store.holdUp()
+    gate.holdUp()
     let leaving = Task { @MainActor in try await host.disconnect(scene) }
     await wait { scene.activationState == .background }
     scene.session.userInfo = ["late": true]
-    store.goOn()
+    gate.goOn()
     try await leaving.value
     try await host.saveSessions()
     let next = try await slowHost()
@@ -61,12 +65,12 @@ final class SceneOverlapTests: XCTestCase {
   func testASceneThatIsClosedDuringASaveLeavesNoFile() async throws {
     let host = try await slowHost()
     let scene = try await host.open()
-    store.holdUp()
+    gate.holdUp()
     let saving = Task { @MainActor in try await host.background(scene) }
     await wait { scene.activationState == .background }
     let closing = Task { @MainActor in try await host.close(scene) }
     await wait { scene.activationState == .unattached }
-    store.goOn()
+    gate.goOn()
     try await closing.value
     _ = await saving.result
     XCTAssertEqual(try store.names(), ["main.scenes"])
@@ -87,11 +91,11 @@ final class SceneOverlapTests: XCTestCase {
   func testASceneThatComesToTheFrontWhileItIsDisconnectedStays() async throws {
     let host = try await slowHost()
     let scene = try await host.open()
-    store.holdUp()
+    gate.holdUp()
     let leaving = Task { @MainActor in try await host.disconnect(scene) }
     await wait { scene.activationState == .background }
     let back = try await host.connect(scene.session)
-    store.goOn()
+    gate.goOn()
     try await leaving.value
     XCTAssertTrue(back === scene)
     XCTAssertEqual(scene.activationState, .foregroundActive)
@@ -135,7 +139,12 @@ final class SceneOverlapTests: XCTestCase {
   }
 
   func testASaveThatFailsLeavesTheSceneMarkedAndTheListSaysWhatWasSet() async throws {
-    let store = FillingStore(app.launch.store)
+    let isFull = Flag()
+    let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
+      if isFull.isSet, call == .replace, name.contains(".scene-") {
+        throw ArchiveError(.inputOutput)
+      }
+    }
     let host = SceneHost(
       try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
     host.declaredActivityTypes = ["product"]
@@ -143,7 +152,7 @@ final class SceneOverlapTests: XCTestCase {
     try await host.launch()
     let scene = try await host.open()
     try await host.save(scene)
-    store.isFull.isSet = true
+    isFull.isSet = true
     scene.session.userInfo = ["set": 1]
     DraftModel(scene).draft = "x"
     do {
@@ -156,7 +165,7 @@ final class SceneOverlapTests: XCTestCase {
     try await host.saveSessions()
     let after = try await app.host()
     XCTAssertEqual(after.openSessions[0].userInfo, ["set": 1])
-    store.isFull.isSet = false
+    isFull.isSet = false
     try await host.saveChangedScenes()
     XCTAssertFalse(scene.needsSave)
     let last = try await app.host()
@@ -165,82 +174,25 @@ final class SceneOverlapTests: XCTestCase {
   }
 }
 
-/// A store in which the files of scenes cannot be written at times.
-private struct FillingStore: StateStore {
-  let isFull = Flag()
-  private let store: MemoryStateStore
+/// Whether the disk is full; set while nothing is stored.
+private final class Flag: Sendable {
+  private let value = Mutex(false)
 
-  init(_ store: MemoryStateStore) {
-    self.store = store
+  var isSet: Bool {
+    get { value.withLock { $0 } }
+    set { value.withLock { $0 = newValue } }
   }
-
-  func storage(named name: String) -> any ArchiveStorage {
-    let storage = store.storage(named: name)
-    return name.contains(".scene-") ? FillingStorage(storage: storage, isFull: isFull) : storage
-  }
-
-  func names() throws(ArchiveError) -> [String] { try store.names() }
 }
 
-private final class Flag: @unchecked Sendable {
-  // Set while nothing is stored.
-  var isSet = false
-}
+/// Holds up those who write the files of scenes.
+private final class Gate: Sendable {
+  private let lock = NSLock()
 
-private struct FillingStorage: ArchiveStorage {
-  let storage: any ArchiveStorage
-  let isFull: Flag
-
-  var location: String { storage.location }
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
-  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try storage.openForAppending()
-  }
-  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
-  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    if isFull.isSet { throw ArchiveError(.inputOutput) }
-    try storage.replace(body)
-  }
-  func remove() throws(ArchiveError) { try storage.remove() }
-  func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
-}
-
-/// A store in which the files of scenes are written when it lets them.
-private final class SlowStore: StateStore {
-  private let store = MemoryStateStore()
-  /// Held by whoever holds up all others.
-  private let gate = NSLock()
-
-  func holdUp() { gate.lock() }
-  func goOn() { gate.unlock() }
+  func holdUp() { lock.lock() }
+  func goOn() { lock.unlock() }
 
   func pass() {
-    gate.lock()
-    gate.unlock()
+    lock.lock()
+    lock.unlock()
   }
-
-  func storage(named name: String) -> any ArchiveStorage {
-    let storage = store.storage(named: name)
-    return name.contains(".scene-") ? SlowStorage(storage: storage, store: self) : storage
-  }
-
-  func names() throws(ArchiveError) -> [String] { try store.names() }
-}
-
-private struct SlowStorage: ArchiveStorage {
-  let storage: any ArchiveStorage
-  let store: SlowStore
-
-  var location: String { storage.location }
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
-  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try storage.openForAppending()
-  }
-  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
-  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    store.pass()
-    try storage.replace(body)
-  }
-  func remove() throws(ArchiveError) { try storage.remove() }
-  func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
 }

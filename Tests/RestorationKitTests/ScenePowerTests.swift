@@ -80,14 +80,14 @@ final class ScenePowerTests: XCTestCase {
     var cut = 0
     while !isWhole {
       let launch = Launch()
-      let store = CutStore(launch.store, after: cut)
+      let power = Power(changes: cut)
       var promises = Promises()
       do {
-        try await live(try host(store, launch), &promises)
+        try await live(try host(power.store(over: launch.store), launch), &promises)
       } catch {
         XCTAssertEqual((error as? RestorationError)?.archive?.code, .inputOutput, "cut \(cut)")
       }
-      isWhole = !store.isCut
+      isWhole = !power.hasFailed
       try await check(promises, launch, cut)
       cut += 1
     }
@@ -125,53 +125,27 @@ final class ScenePowerTests: XCTestCase {
   }
 }
 
-/// A store whose power fails after some changes: those that follow do not happen.
-private final class CutStore: StateStore {
-  private let store: MemoryStateStore
+/// Counts the changes of a store until its power fails.
+private final class Power: Sendable {
   private let left: Mutex<Int>
 
-  init(_ store: MemoryStateStore, after count: Int) {
-    self.store = store
-    left = Mutex(count)
+  init(changes: Int) {
+    left = Mutex(changes)
   }
 
-  var isCut: Bool { left.withLock { $0 < 0 } }
+  var hasFailed: Bool { left.withLock { $0 < 0 } }
 
-  func storage(named name: String) -> any ArchiveStorage {
-    CutStorage(storage: store.storage(named: name), store: self)
+  /// A store that loses what comes after that.
+  func store(over store: MemoryStateStore) -> HookedStore {
+    HookedStore(store) { [self] _, call throws(ArchiveError) in
+      guard !call.isChange || use() else { throw ArchiveError(.inputOutput) }
+    }
   }
 
-  func names() throws(ArchiveError) -> [String] { try store.names() }
-
-  func change() throws(ArchiveError) {
-    let isDone = left.withLock { left in
+  private func use() -> Bool {
+    left.withLock { left in
       if left >= 0 { left -= 1 }
       return left >= 0
     }
-    guard isDone else { throw ArchiveError(.inputOutput) }
-  }
-}
-
-private struct CutStorage: ArchiveStorage {
-  let storage: any ArchiveStorage
-  let store: CutStore
-
-  var location: String { storage.location }
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
-  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try storage.openForAppending()
-  }
-  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
-  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    try store.change()
-    try storage.replace(body)
-  }
-  func remove() throws(ArchiveError) {
-    try store.change()
-    try storage.remove()
-  }
-  func setAside() throws(ArchiveError) -> String? {
-    try store.change()
-    return try storage.setAside()
   }
 }

@@ -49,6 +49,22 @@ final class SceneStorageTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "text")
   }
 
+  func testNilIsAValueLikeOthers() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    DraftModel(scene).tags = ["a": [1]]
+    try await first.save(scene)
+    DraftModel(scene).tags = nil
+    XCTAssertNil(DraftModel(scene).tags)
+    let report = try await first.save(scene)
+    XCTAssertEqual(report.problems, [])
+    let second = try await host()
+    let back = try await second.connect(second.openSessions[0])
+    XCTAssertNil(DraftModel(back).tags)
+    let again = try await second.save(back)
+    XCTAssertEqual(again.problems, [])
+  }
+
   func testAnotherTypeGivesTheDefaultAndAnEntryInTheReport() async throws {
     let first = try await host()
     let scene = try await first.open()

@@ -52,14 +52,11 @@ extension SceneHost {
   private func readSessions() async throws(RestorationError) {
     var stored: SceneList?
     var failure: RestorationError?
-    isListLocked = false
     do {
       stored = try await list.read()
     } catch {
-      if error.code == .keyLocked {
-        isListLocked = true
-        return
-      }
+      isListLocked = error.code == .keyLocked
+      if isListLocked { return }
       guard error.isAboutContent || error.code == .keyMissing else {
         throw RestorationError(error)
       }
@@ -77,7 +74,7 @@ extension SceneHost {
     // Those that were opened before the list was read are at the front.
     found.removeAll { openSessions.contains($0) }
     openSessions += found
-    isListRead = true
+    (isListRead, isListLocked) = (true, false)
     await discardUnwanted(found)
     if let failure { throw failure }
   }

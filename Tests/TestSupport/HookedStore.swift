@@ -1,0 +1,66 @@
+package import ArchiveCodec
+package import RestorationKit
+
+/// A store that asks before it does anything; what throws does not happen.
+package struct HookedStore: StateStore {
+  package enum Call: Hashable, Sendable {
+    case open, replace, remove, setAside
+
+    package var isChange: Bool { self != .open }
+  }
+
+  package typealias Hook = @Sendable (_ name: String, _ call: Call) throws(ArchiveError) -> Void
+
+  private let store: any StateStore
+  private let hook: Hook
+
+  /// - Parameters:
+  ///   - store: What is stored; empty if nil.
+  ///   - hook: Asked on the thread of the call.
+  package init(_ store: (any StateStore)? = nil, before hook: @escaping Hook) {
+    self.store = store ?? MemoryStateStore()
+    self.hook = hook
+  }
+
+  package func storage(named name: String) -> any ArchiveStorage {
+    HookedStorage(storage: store.storage(named: name)) { call throws(ArchiveError) in
+      try hook(name, call)
+    }
+  }
+
+  package func names() throws(ArchiveError) -> [String] { try store.names() }
+}
+
+private struct HookedStorage: ArchiveStorage {
+  let storage: any ArchiveStorage
+  let before: @Sendable (HookedStore.Call) throws(ArchiveError) -> Void
+
+  var location: String { storage.location }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? {
+    try before(.open)
+    return try storage.open()
+  }
+
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try before(.open)
+    return try storage.openForAppending()
+  }
+
+  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
+
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try before(.replace)
+    try storage.replace(body)
+  }
+
+  func remove() throws(ArchiveError) {
+    try before(.remove)
+    try storage.remove()
+  }
+
+  func setAside() throws(ArchiveError) -> String? {
+    try before(.setAside)
+    return try storage.setAside()
+  }
+}
