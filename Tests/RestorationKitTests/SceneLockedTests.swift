@@ -86,6 +86,23 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertEqual(next.openSessions[0].userInfo, ["set": true])
   }
 
+  func testASceneThatIsLockedAfterTheLaunchHasItsActivityAndGetsItsNodesLater() async throws {
+    try await app.store(1, in: try await app.host())
+    let host = try await app.host()
+    keys.isLocked = true
+    let node = TestNode("root", value: "fresh")
+    app.prepare = { $0.roots = [node] }
+    let scene = try await host.connect(host.openSessions[0])
+    XCTAssertEqual(scene.session.stateRestorationActivity?.id, 1)
+    XCTAssertEqual(DraftModel(scene).draft, "draft 1")
+    XCTAssertEqual(node.value, "fresh")
+    keys.isLocked = false
+    try await host.protectedDataDidBecomeAvailable()
+    XCTAssertEqual(node.value, "1")
+    // Once in the life of a scene.
+    XCTAssertEqual(app.delegates[1].interactions.map(\.id), [1])
+  }
+
   func testUnlockingTwiceAtOnceReadsEverySessionOnce() async throws {
     let first = try await app.host()
     for number in 1...3 { try await app.store(number, in: first) }

@@ -64,7 +64,6 @@ extension SceneHost {
 
   /// Lets a scene go; its session stays.
   func release(_ scene: Scene) {
-    guard scene.activationState != .unattached else { return }
     scene.activationState = .unattached
     trace?("sceneDidDisconnect")
     scene.delegate?.sceneDidDisconnect(scene)
