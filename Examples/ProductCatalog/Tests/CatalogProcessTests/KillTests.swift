@@ -3,47 +3,18 @@ import XCTest
 
 final class KillTests: XCTestCase {
   func testAKilledCatalogComesBackAsItWas() throws {
-    let sandbox = try Sandbox()
-    let script = #"down*30 enter tab down tab down*2 e tab up text:"Stoneware\n日本" left*2"#
-    let first = try CatalogProcess(script, stays: true, in: sandbox)
-    try wait(for: "the edit") { try first.screens.last?.screen.contains("Stoneware") == true }
-    try wait(for: "the stored state") { sandbox.stateVersion != nil }
-    try waitUntilStill("the stored state") { sandbox.stateVersion }
-    let before = try XCTUnwrap(first.screens.last?.screen)
-    first.kill()
-    XCTAssertTrue(first.wasKilled)
-
-    for _ in 1...2 {
-      let again = try CatalogProcess(stays: true, in: sandbox)
-      try wait(for: "the first screen") { try !again.screens.isEmpty }
-      again.kill()
-      XCTAssertTrue(again.wasKilled)
-      XCTAssertEqual(try again.screens.map(\.screen), [before])
-    }
+    try checkThatItComesBack(
+      after: #"down*30 enter tab down tab down*2 e tab up text:"Stoneware\n日本" left*2"#,
+      showing: ["Stoneware"], in: try Sandbox())
   }
 
   func testTwoWindowsThatAreKilledComeBackEachWithItsProductTabAndEdit() throws {
     let sandbox = try Sandbox()
-    let script =
-      #"down*3 enter tab e text:"Left " ctrl-n esc down*9 enter tab*2 e tab text:"Right\n日本" left"#
-    let first = try CatalogProcess(script, stays: true, in: sandbox)
-    try wait(for: "both edits") {
-      let screen = try first.screens.last?.screen ?? ""
-      return screen.contains("Left ") && screen.contains("日本")
-    }
-    try wait(for: "the files of both windows") { sandbox.windowFiles.count == 2 }
-    try waitUntilStill("the stored state") { sandbox.stateVersion }
-    let before = try XCTUnwrap(first.screens.last?.screen)
-    first.kill()
-    XCTAssertTrue(first.wasKilled)
-
-    for _ in 1...2 {
-      let again = try CatalogProcess(stays: true, in: sandbox)
-      try wait(for: "the first screen") { try !again.screens.isEmpty }
-      again.kill()
-      XCTAssertTrue(again.wasKilled)
-      XCTAssertEqual(try again.screens.map(\.screen), [before])
-    }
+    try checkThatItComesBack(
+      after:
+        #"down*3 enter tab e text:"Left " ctrl-n esc down*9 enter tab*2 e tab text:"Right\n日本" left"#,
+      showing: ["Left ", "日本"], in: sandbox)
+    XCTAssertEqual(sandbox.windowFiles.count, 2)
 
     // The right one is closed, and the left one is what comes back.
     let closing = try CatalogProcess("ctrl-w", stays: true, in: sandbox)
@@ -94,6 +65,31 @@ final class KillTests: XCTestCase {
       let output = try again.errorOutput
       XCTAssertFalse(output.contains("catalog:"), "Round \(round), \(generator): \(output)")
       XCTAssertFalse(try XCTUnwrap(again.screens.first?.screen).isEmpty)
+    }
+  }
+
+  /// Kills the program when everything is stored, and checks that the next two launches begin with
+  /// the screen that it had.
+  private func checkThatItComesBack(
+    after script: String, showing texts: [String], in sandbox: Sandbox
+  ) throws {
+    let first = try CatalogProcess(script, stays: true, in: sandbox)
+    try wait(for: "\(texts)") {
+      let screen = try first.screens.last?.screen ?? ""
+      return texts.allSatisfy { screen.contains($0) }
+    }
+    try wait(for: "the stored state") { sandbox.stateVersion != nil }
+    try waitUntilStill("the stored state") { sandbox.stateVersion }
+    let before = try XCTUnwrap(first.screens.last?.screen)
+    first.kill()
+    XCTAssertTrue(first.wasKilled)
+
+    for _ in 1...2 {
+      let again = try CatalogProcess(stays: true, in: sandbox)
+      try wait(for: "the first screen") { try !again.screens.isEmpty }
+      again.kill()
+      XCTAssertTrue(again.wasKilled)
+      XCTAssertEqual(try again.screens.map(\.screen), [before])
     }
   }
 
