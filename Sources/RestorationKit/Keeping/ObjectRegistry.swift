@@ -152,8 +152,17 @@ final class ObjectRegistry {
     return own.isEmpty ? nil : own
   }
 
-  func remember(_ object: any RestorableObject, as value: Restored) {
-    restored[object] = value
+  /// Remembers what an object was restored by, unless it says that itself.
+  func remember(
+    _ object: any RestorableObject, identifier: String, restorationClass: String?
+  ) {
+    let node = object as? any RestorableNode
+    let saysAll =
+      (node == nil || node?.restorationIdentifier != nil)
+      && (restorationClass == nil
+        || self.restorationClass(of: object, naming: node?.restorationClass) != nil)
+    restored[object] =
+      saysAll ? nil : Restored(identifier: identifier, restorationClassName: restorationClass)
   }
 
   // MARK: Registered objects

@@ -49,10 +49,18 @@ struct ElementPreparation {
   }
 
   mutating func prepare(_ stored: StoredTree.Element) -> PreparedElement {
+    let className = currentName(of: stored.content.className)
+    let restorationClassName = stored.content.restorationClassName.map { currentName(of: $0) }
+    let (values, version) = migrate(
+      stored, known: registry.version(ofClass: className, restoredBy: restorationClassName))
+    if case .current = version, className == stored.content.className,
+      restorationClassName == stored.content.restorationClassName
+    {
+      return PreparedElement(element: stored, version: version)
+    }
     var content = stored.content
-    content.className = currentName(of: content.className)
-    content.restorationClassName = content.restorationClassName.map { currentName(of: $0) }
-    let (values, version) = migrate(stored.values, content)
+    content.className = className
+    content.restorationClassName = restorationClassName
     return PreparedElement(
       element: StoredTree.Element(
         record: stored.record, path: stored.path, parent: stored.parent, role: stored.role,
@@ -78,10 +86,9 @@ struct ElementPreparation {
   }
 
   private func migrate(
-    _ values: StoredTree.Values, _ content: NodeRecord
+    _ stored: StoredTree.Element, known: StateVersion
   ) -> (StoredTree.Values, PreparedElement.Version) {
-    let known = registry.version(
-      ofClass: content.className, restoredBy: content.restorationClassName)
+    let (content, values) = (stored.content, stored.values)
     guard let state = values.state, content.version != known.number else {
       return (values, .current)
     }

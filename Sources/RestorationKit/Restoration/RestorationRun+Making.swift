@@ -3,6 +3,7 @@ extension RestorationRun {
     let lookup = ObjectLookup(registry: registry, delegate: delegate, trace: trace)
     coders.reserveCapacity(tree.elements.count)
     outcomes.reserveCapacity(tree.elements.count)
+    restored.reserveCapacity(tree.elements.count)
     for prepared in prepared {
       let stored = prepared.element
       let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
@@ -74,10 +75,8 @@ extension RestorationRun {
       outcomes.append(.classMismatch(by: step, found: registry.className(of: object)))
     }
     registry.remember(
-      object,
-      as: ObjectRegistry.Restored(
-        identifier: stored.content.identifier,
-        restorationClassName: stored.content.restorationClassName))
+      object, identifier: stored.content.identifier,
+      restorationClass: stored.content.restorationClassName)
     if stored.content.kind == .object {
       registry.registerObject(object, identifier: stored.content.identifier)
     }

@@ -3,6 +3,11 @@ final class RestoredObjects {
   private var objects: [UInt64: any RestorableObject] = [:]
   private var paths: [ObjectIdentifier: RestorationPath] = [:]
 
+  func reserveCapacity(_ count: Int) {
+    objects.reserveCapacity(count)
+    paths.reserveCapacity(count)
+  }
+
   subscript(record: UInt64) -> (any RestorableObject)? {
     get { objects[record] }
     set { objects[record] = newValue }

@@ -7,7 +7,9 @@ internal import ArchiveCodec
 /// or a child of two parents cannot make the restore go round or twice.
 struct StoredTree: Sendable {
   /// A node, view or object, after its parent and after its elder siblings.
-  struct Element: Sendable {
+  ///
+  /// It is a class because a restore passes it on often, and it holds much.
+  final class Element: Sendable {
     let record: UInt64
     let path: RestorationPath
     /// The place of the parent in ``StoredTree/elements``; nil for a root.
@@ -15,6 +17,18 @@ struct StoredTree: Sendable {
     let role: Role
     let content: NodeRecord
     let values: Values
+
+    init(
+      record: UInt64, path: RestorationPath, parent: Int?, role: Role, content: NodeRecord,
+      values: Values
+    ) {
+      self.record = record
+      self.path = path
+      self.parent = parent
+      self.role = role
+      self.content = content
+      self.values = values
+    }
   }
 
   /// What an element is to its parent.
@@ -64,7 +78,9 @@ struct StoredTree: Sendable {
     var tree: KeyedDecoder?
     var records: [UInt64: Stored] = [:]
     var referred: [UInt64: [UInt64]] = [:]
-    for record in try archive.readAll() {
+    let all = try archive.readAll()
+    records.reserveCapacity(all.count)
+    for record in all {
       switch record.identifier {
       case NodeRecord.application: application = try record.content.get()
       case NodeRecord.tree: tree = try record.content.get()
@@ -84,7 +100,7 @@ struct StoredTree: Sendable {
     facts = try application?.container(forKey: NodeRecord.factsKey).map(SaveFacts.init)
     applicationState = try application?.container(forKey: NodeRecord.stateKey)
     host = try application?.container(forKey: NodeRecord.hostKey)
-    place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], records, referred)
+    place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], &records, referred)
   }
 
   private static func read(_ decoder: KeyedDecoder) throws(ArchiveError) -> Stored {
@@ -102,10 +118,10 @@ struct StoredTree: Sendable {
   /// Orders the records: parents first, their views, what they contain in
   /// order, what they present, then what only they refer to.
   private mutating func place(
-    _ roots: [UInt64], _ stored: [UInt64: Stored], _ referred: [UInt64: [UInt64]]
+    _ roots: [UInt64], _ records: inout [UInt64: Stored], _ referred: [UInt64: [UInt64]]
   ) {
-    var records = stored
-    var siblings: Set<Sibling> = []
+    var siblings = Set<Sibling>(minimumCapacity: records.count)
+    elements.reserveCapacity(records.count)
     var stack: [(record: UInt64, parent: Int?, role: Role)] =
       roots.reversed().map { ($0, nil, .root) }
     while let (record, parent, role) = stack.popLast() {
