@@ -1,0 +1,36 @@
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class StoreNamesTests: XCTestCase {
+  func testAFileStoreTellsTheNamesOfItsStatesAlone() async throws {
+    let directory = try TemporaryDirectory()
+    let store = FileStateStore(directory: directory.path + "/states")
+    XCTAssertEqual(try store.names(), [])
+    let keys = MemoryKeyProvider()
+    for name in ["main", "main.x"] {
+      let keeper = try StateKeeper(application: "org.example", name: name, store: store, keys: keys)
+      _ = try await keeper.save([TestNode("a")])
+    }
+    for other in ["main.rka.unreadable-1", ".main.rka.lock", ".main.rka.12.tmp", "note.txt"] {
+      try Data().write(to: URL(filePath: "\(store.directory)/\(other)"))
+    }
+    XCTAssertEqual(try store.names().sorted(), ["main", "main.x"])
+  }
+
+  func testADirectoryThatCannotBeReadIsAnError() async throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.path + "/file"
+    try Data().write(to: URL(filePath: file))
+    XCTAssertThrowsError(try FileStateStore(directory: file).names())
+  }
+
+  func testAMemoryStoreTellsWhatHasBytes() async throws {
+    let launch = Launch()
+    _ = launch.store.storage(named: "empty")
+    _ = try await launch.keeper().save([TestNode("a")])
+    XCTAssertEqual(try launch.store.names(), ["main"])
+  }
+}
