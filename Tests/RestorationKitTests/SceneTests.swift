@@ -365,6 +365,45 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(session.openSessions, [])
     XCTAssertEqual(app.hostDelegate.discarded.count, 1)
   }
+
+  func testUserInfoOfTheDeepestNestingIsStored() async throws {
+    var deep: Any = 1
+    for _ in 0..<PropertyListValue.deepestNesting { deep = [deep] }
+    let host = try await app.host()
+    let scene = try await host.open()
+    scene.session.userInfo = ["deep": try PropertyListValue(deep)]
+    let product = app.activity(1)
+    try product.setUserInfo(["deep": deep])
+    app.delegates[0].activity = product
+    let report = try await host.save(scene)
+    XCTAssertEqual(report.problems, [])
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions[0].userInfo, scene.session.userInfo)
+    XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.userInfo, product.userInfo)
+  }
+
+  func testAValueThatCannotBeStoredIsReportedAndKeepsNothingElseFromIt() async throws {
+    var secret: PropertyListValue = "do not print me"
+    for _ in 0..<60 { secret = [secret] }
+    let host = try await app.host()
+    let scene = try await host.open()
+    scene.session.userInfo = ["deep": secret, "kept": 1]
+    let product = app.activity(1)
+    product.userInfo["deep"] = secret
+    app.delegates[0].activity = product
+    app.delegates[0].roots = [TestNode("root", value: "kept")]
+    let report = try await host.save(scene)
+    guard case .activityEncodingFailed("product", let activityReason) = report.problems.first,
+      case .userInfoEncodingFailed(key: "deep", let reason) = report.problems.last
+    else { return XCTFail("\(report)") }
+    for text in [activityReason, reason, "\(report)"] {
+      XCTAssertTrue(text.contains(" cannot be encoded at "), text)
+      XCTAssertFalse(text.contains("print me"), text)
+    }
+    XCTAssertEqual(report.nodes.savedPaths, ["root"])
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions[0].userInfo, ["kept": 1])
+  }
 }
 
 @MainActor

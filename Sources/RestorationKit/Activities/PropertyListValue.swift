@@ -24,7 +24,10 @@ public enum PropertyListValue: Hashable, Codable, Sendable {
 
 extension PropertyListValue {
   /// How deep collections may be nested.
-  public static let deepestNesting = 64
+  ///
+  /// A deeper one that is made of cases cannot be stored, which the report of the
+  /// save says.
+  public static let deepestNesting = 32
 
   /// Takes a value of any type, if it is one of those that are allowed.
   ///

@@ -64,7 +64,7 @@ extension StateKeeper {
     } catch let error as RestorationError {
       throw error
     } catch {
-      throw RestorationError(.archive, "Saving failed: \(error)")
+      throw RestorationError(.archive, "Saving failed: \(error.reason)")
     }
   }
 
@@ -95,7 +95,7 @@ extension StateKeeper {
           do {
             try encoder.attempt { isSaving = gate.shouldSaveSecureApplicationState(with: coder) }
           } catch {
-            coder.note(.encodeFailed("\(error)"))
+            coder.note(.encodeFailed(error.reason))
           }
           guard isSaving else { throw Declined() }
         }
@@ -103,7 +103,7 @@ extension StateKeeper {
         do {
           try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }
         } catch {
-          coder.note(.willEncodeFailed("\(error)"))
+          coder.note(.willEncodeFailed(error.reason))
         }
       }
       return true

@@ -256,7 +256,7 @@ final class PreservationWalk {
 
   func loseState(_ line: Int, _ error: any Error) {
     lines[line].outcome = .savedWithoutState
-    note(.encodeFailed("\(error)"), line: line)
+    note(.encodeFailed(error.reason), line: line)
   }
 
   private func withCoder(

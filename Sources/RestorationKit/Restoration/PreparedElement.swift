@@ -114,7 +114,7 @@ struct ElementPreparation {
         .migrated(from: content.version)
       )
     } catch {
-      return (withheld, .failed(version: version, error: "\(error)"))
+      return (withheld, .failed(version: version, error: error.reason))
     }
   }
 }

@@ -34,6 +34,8 @@ extension SceneHost {
     session.change(.storage) { $0.storage = scene.values.encoded() }
     report.problems += scene.values.takeProblems()
 
+    leaveOutUnstorableUserInfo(of: session, &report.problems)
+
     // What is set while the file is written counts as set after it.
     let changes = session.changes
     session.changes = []
@@ -82,6 +84,20 @@ extension SceneHost {
     }
     if let failure { throw failure }
     return reports
+  }
+
+  /// One value that cannot be stored does not keep the rest of the scene from it.
+  private func leaveOutUnstorableUserInfo(
+    of session: SceneSession, _ problems: inout [SceneProblem]
+  ) {
+    for (key, value) in session.userInfo {
+      do {
+        _ = try StoredValue(value)
+      } catch {
+        problems.append(.userInfoEncodingFailed(key: key, error.reason))
+        session.userInfo[key] = nil
+      }
+    }
   }
 
   private func saveNothing(of scene: Scene) async throws(RestorationError) -> SceneReport {
@@ -133,7 +149,7 @@ extension SceneHost {
         problems.append(.largeActivity(byteCount: byteCount, limit: activityByteLimit))
       }
     } catch {
-      problems.append(.invalidActivity("\(activity.activityType): \(error)"))
+      problems.append(.activityEncodingFailed(activity.activityType, error.reason))
       return nil
     }
     return content

@@ -50,7 +50,7 @@ extension SceneSession {
       change(.windowValue) { $0.windowValue = stored }
       scene?.needsSave = true
     } catch {
-      throw RestorationError(.unsupportedValue, "The value cannot be stored: \(error)")
+      throw RestorationError(.unsupportedValue, "The value cannot be stored: \(error.reason)")
     }
   }
 }

@@ -6,6 +6,12 @@ public enum SceneProblem: Hashable, Codable, Sendable {
   /// An activity was ended before it could be stored.
   case invalidActivity(String)
 
+  /// An activity could not be encoded, so it is not stored.
+  case activityEncodingFailed(String, String)
+
+  /// A value of a session's user info could not be encoded, so it was removed.
+  case userInfoEncodingFailed(key: String, String)
+
   /// The user info of an activity lacks keys that it says it needs.
   case requiredKeysMissing([String])
 
@@ -31,6 +37,11 @@ extension SceneProblem: CustomStringConvertible {
         + " Add it to the host's declaredActivityTypes."
     case .invalidActivity(let type):
       "The activity “\(type)” was invalidated, so it is not stored. Return one that is valid."
+    case .activityEncodingFailed(let type, let error):
+      "The activity “\(type)” cannot be encoded, so it is not stored: \(error)"
+    case .userInfoEncodingFailed(let key, let error):
+      "The value of “\(key)” in the session's user info cannot be encoded, so it was removed:"
+        + " \(error)"
     case .requiredKeysMissing(let keys):
       "The activity's user info lacks \(keys.joined(separator: ", ")), which it requires."
     case .largeActivity(let byteCount, let limit):
@@ -56,5 +67,12 @@ public struct SceneReport: Hashable, Codable, Sendable {
 
   init(nodes: PreservationReport) {
     self.nodes = nodes
+  }
+}
+
+extension SceneReport: CustomStringConvertible {
+  /// What was saved, and then a line for every problem.
+  public var description: String {
+    ([nodes.description] + problems.map(\.description)).joined(separator: "\n")
   }
 }

@@ -57,7 +57,7 @@ final class SceneValues: Observable {
       do {
         stored[key] = try StoredValue(entry.value)
       } catch {
-        note(.storageEncodingFailed(key: key, "\(error)"))
+        note(.storageEncodingFailed(key: key, error.reason))
       }
     }
     return stored
