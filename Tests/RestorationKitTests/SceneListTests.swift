@@ -212,6 +212,21 @@ final class SceneListTests: XCTestCase {
     XCTAssertEqual(app.hostDelegate.discarded, [[gone]])
   }
 
+  func testALongTitleIsWholeInItsFileAndCutInTheList() async throws {
+    let first = try await app.host()
+    for _ in 1...3 {
+      let scene = try await first.open()
+      let product = app.activity(1)
+      product.title = String(repeating: "long ", count: 1_500_000)
+      app.delegates[app.delegates.count - 1].activity = product
+      try await first.save(scene)
+    }
+    XCTAssertNil(first.listFailure)
+    XCTAssertLessThan(try XCTUnwrap(list.bytes).count, 10_000)
+    let second = try await app.host()
+    XCTAssertEqual(second.openSessions.map { $0.title?.count }, [7_500_000, 7_500_000, 7_500_000])
+  }
+
   func testASecondLaunchOfAHostAddsNothing() async throws {
     try await app.store(1, in: try await app.host())
     let host = try await app.host()

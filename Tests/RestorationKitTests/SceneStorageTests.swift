@@ -49,6 +49,20 @@ final class SceneStorageTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "text")
   }
 
+  func testAKeyThatNoArchiveTakesIsReportedAndKeepsNothingElseFromIt() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    DraftModel(scene).draft = "text"
+    LongKeyModel(scene).value = 1
+    let report = try await first.save(scene)
+    guard case .storageEncodingFailed(key: LongKeyModel.key, _) = report.problems.first else {
+      return XCTFail("\(report)")
+    }
+    let second = try await host()
+    let back = try await second.connect(second.openSessions[0])
+    XCTAssertEqual(DraftModel(back).draft, "text")
+  }
+
   func testNilIsAValueLikeOthers() async throws {
     let first = try await host()
     let scene = try await first.open()
@@ -114,6 +128,17 @@ final class SceneStorageTests: XCTestCase {
     withObservationTracking({ _ = model.draft }, onChange: { changes.note() })
     model.draft = "x"
     XCTAssertEqual(changes.count, 1)
+  }
+}
+
+@MainActor
+private final class LongKeyModel: @MainActor SceneMember {
+  static let key = String(repeating: "k", count: 3000)
+  let scene: Scene
+  @SceneStorage(key) var value = 0
+
+  init(_ scene: Scene) {
+    self.scene = scene
   }
 }
 

@@ -387,19 +387,23 @@ final class SceneTests: XCTestCase {
     for _ in 0..<60 { secret = [secret] }
     let host = try await app.host()
     let scene = try await host.open()
-    scene.session.userInfo = ["deep": secret, "kept": 1]
+    let longKey = String(repeating: "k", count: 3000)
+    scene.session.userInfo = ["deep": secret, "kept": 1, longKey: 2]
     let product = app.activity(1)
     product.userInfo["deep"] = secret
     app.delegates[0].activity = product
     app.delegates[0].roots = [TestNode("root", value: "kept")]
     let report = try await host.save(scene)
     guard case .activityEncodingFailed("product", let activityReason) = report.problems.first,
-      case .userInfoEncodingFailed(key: "deep", let reason) = report.problems.last
+      let deep = report.problems.first(where: {
+        if case .userInfoEncodingFailed(key: "deep", _) = $0 { true } else { false }
+      }), case .userInfoEncodingFailed(_, let reason) = deep
     else { return XCTFail("\(report)") }
     for text in [activityReason, reason, "\(report)"] {
       XCTAssertTrue(text.contains(" cannot be encoded at "), text)
       XCTAssertFalse(text.contains("print me"), text)
     }
+    XCTAssertEqual(report.problems.count, 3)
     XCTAssertEqual(report.nodes.savedPaths, ["root"])
     let next = try await app.host()
     XCTAssertEqual(next.openSessions[0].userInfo, ["kept": 1])

@@ -92,7 +92,7 @@ extension SceneHost {
   ) {
     for (key, value) in session.userInfo {
       do {
-        _ = try StoredValue(value)
+        _ = try StoredValue([key: value])
       } catch {
         problems.append(.userInfoEncodingFailed(key: key, error.reason))
         session.userInfo[key] = nil

@@ -150,12 +150,15 @@ public final class SceneSession {
     self.version = version
   }
 
+  private static let longestListedTitle = 256
+
   var entry: SceneList.Entry {
     var entry = SceneList.Entry(
       identifier: persistentIdentifier, role: role, configurationName: configurationName,
       isRestorable: isRestorable, savedAt: savedAt, byteCount: byteCount)
     guard isRestorable else { return entry }
-    entry.title = title
+    // Titles of any length must not make the list of all windows too large.
+    entry.title = title.map { String($0.prefix(Self.longestListedTitle)) }
     entry.change = listed
     guard !changes.isEmpty else { return entry }
     var changed = SceneContent(role, configurationName: configurationName)

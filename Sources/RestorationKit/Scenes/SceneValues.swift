@@ -55,6 +55,8 @@ final class SceneValues: Observable {
   func encoded() -> [String: StoredValue] {
     for (key, entry) in used {
       do {
+        // The key must be one that an archive takes.
+        _ = try StoredValue([key: true])
         stored[key] = try StoredValue(entry.value)
       } catch {
         note(.storageEncodingFailed(key: key, error.reason))
