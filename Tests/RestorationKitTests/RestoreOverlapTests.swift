@@ -1,0 +1,44 @@
+import ArchiveCodec
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+@MainActor
+final class RestoreOverlapTests: XCTestCase {
+  /// What happened, on whatever thread, without repetitions in a row.
+  private final class Log: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func add(_ line: String) {
+      lines.withLock { if $0.last != line { $0.append(line) } }
+    }
+  }
+
+  func testRestoresAtOnceFollowOneAnotherAndASaveIsInTheMidstOfNone() async throws {
+    let launch = Launch()
+    _ = try await launch.keeper().save([TestNode("a", value: "x")])
+    for _ in 1...20 {
+      let log = Log()
+      let store = HookedStore(launch.store) { name, call in
+        if name == "main" { log.add(call == .open ? "read" : "write") }
+      }
+      let keeper = try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+      let nodes = (1...4).map { _ in TestNode("a") }
+      let restores = nodes.map { node in
+        node.onDecode = { _ in log.add("decode") }
+        return Task { @MainActor in _ = try await keeper.restore(into: [node]) }
+      }
+      await Task.yield()
+      let save = Task { @MainActor in _ = try await keeper.save([nodes[0]]) }
+      for restore in restores { try await restore.value }
+      try await save.value
+      XCTAssertEqual(nodes.map(\.value), ["x", "x", "x", "x"])
+      let steps = zip(log.all, log.all.dropFirst()).filter { $1 != "read" }.map { "\($0) \($1)" }
+      XCTAssertEqual(
+        steps.sorted(), Array(repeating: "read decode", count: 4) + ["read write"], "\(log.all)")
+    }
+  }
+}
