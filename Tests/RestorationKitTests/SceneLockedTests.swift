@@ -103,6 +103,26 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertEqual(app.delegates[1].interactions.map(\.id), [1])
   }
 
+  func testWhatIsSetWhileTheFileIsLockedAddsToWhatWasSetBefore() async throws {
+    try await app.store(1, in: try await app.host())
+    let second = try await app.host()
+    second.openSessions[0].userInfo = ["set": 1]
+    try await second.saveSessions()
+    // The list can be read, then written, and the file cannot.
+    let third = try await app.host(launching: false)
+    keys.lock(after: 1)
+    try await third.launch()
+    third.openSessions[0].stateRestorationActivity = app.activity(2)
+    XCTAssertTrue(third.openSessions[0].failure != nil)
+    keys.isLocked = false
+    try await third.saveSessions()
+    let fourth = try await app.host()
+    XCTAssertEqual(fourth.openSessions[0].userInfo, ["set": 1])
+    XCTAssertEqual(fourth.openSessions[0].stateRestorationActivity?.id, 2)
+    let scene = try await fourth.connect(fourth.openSessions[0])
+    XCTAssertEqual(DraftModel(scene).draft, "draft 1")
+  }
+
   func testUnlockingTwiceAtOnceReadsEverySessionOnce() async throws {
     let first = try await app.host()
     for number in 1...3 { try await app.store(number, in: first) }

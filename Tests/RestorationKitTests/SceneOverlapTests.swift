@@ -138,6 +138,35 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "draft 1")
   }
 
+  func testAWindowThatIsClosedWhileTheListIsWrittenDoesNotComeBack() async throws {
+    let gate = gate
+    let store = HookedStore { name, call in
+      if call == .replace, name == "main.scenes" { gate.pass() }
+    }
+    func host() async throws -> SceneHost {
+      let host = SceneHost(
+        try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+      host.register(SceneConfiguration { [app] in app.makeDelegate() })
+      try await host.launch()
+      return host
+    }
+    let first = try await host()
+    let kept = try await first.open()
+    try await first.save(kept)
+    let closed = try await first.open()
+    gate.holdUp()
+    // The list with both is under way when the one without is wanted again.
+    let saving = Task { @MainActor in _ = try await first.save(closed) }
+    await wait { closed.session.savedAt != nil }
+    let closing = Task { @MainActor in try await first.close(closed) }
+    await wait { closed.activationState == .unattached }
+    gate.goOn()
+    _ = await saving.result
+    try await closing.value
+    let second = try await host()
+    XCTAssertEqual(second.openSessions, [kept.session])
+  }
+
   func testASaveThatFailsLeavesTheSceneMarkedAndTheListSaysWhatWasSet() async throws {
     let isFull = Flag()
     let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in

@@ -49,6 +49,20 @@ final class SceneStorageTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "text")
   }
 
+  func testAValueThatIsOnlyReadStaysAsItWasStored() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    PairModel(scene).pair = Pair(left: 1, right: 2)
+    try await first.save(scene)
+    let second = try await host()
+    let older = try await second.connect(second.openSessions[0])
+    XCTAssertEqual(OlderPairModel(older).pair.left, 1)
+    try await second.save(older)
+    let third = try await host()
+    let back = try await third.connect(third.openSessions[0])
+    XCTAssertEqual(PairModel(back).pair, Pair(left: 1, right: 2))
+  }
+
   func testAKeyThatNoArchiveTakesIsReportedAndKeepsNothingElseFromIt() async throws {
     let first = try await host()
     let scene = try await first.open()
@@ -128,6 +142,36 @@ final class SceneStorageTests: XCTestCase {
     withObservationTracking({ _ = model.draft }, onChange: { changes.note() })
     model.draft = "x"
     XCTAssertEqual(changes.count, 1)
+  }
+}
+
+private struct Pair: Codable, Hashable, Sendable {
+  var left = 0
+  var right = 0
+}
+
+/// What an older version of the app knows of it.
+private struct OlderPair: Codable, Sendable {
+  var left = 0
+}
+
+@MainActor
+private final class PairModel: @MainActor SceneMember {
+  let scene: Scene
+  @SceneStorage("pair") var pair = Pair()
+
+  init(_ scene: Scene) {
+    self.scene = scene
+  }
+}
+
+@MainActor
+private final class OlderPairModel: @MainActor SceneMember {
+  let scene: Scene
+  @SceneStorage("pair") var pair = OlderPair()
+
+  init(_ scene: Scene) {
+    self.scene = scene
   }
 }
 

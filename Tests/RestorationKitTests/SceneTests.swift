@@ -48,6 +48,25 @@ final class SceneTests: XCTestCase {
     XCTAssertFalse(product.isValid)
   }
 
+  func testAResponderThatIsGoneCountsNoMore() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let product = app.activity(5)
+    app.delegates[0].activity = product
+    let living = TestResponder(["a": 1])
+    do {
+      let passing = TestResponder(["b": 2])
+      scene.setActivity(product, of: passing)
+      scene.setActivity(product, of: living)
+      withExtendedLifetime(passing) {}
+    }
+    try await host.save(scene)
+    XCTAssertEqual(scene.session.stateRestorationActivity?.userInfo, ["a": 1])
+    XCTAssertTrue(product.isValid)
+    scene.setActivity(nil, of: living)
+    XCTAssertFalse(product.isValid)
+  }
+
   func testTheStoredActivityIsACopy() async throws {
     let host = try await app.host()
     let scene = try await host.open()

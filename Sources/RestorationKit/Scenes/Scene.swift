@@ -142,6 +142,7 @@ final class ActivityResponders {
   private var entries: [Entry] = []
 
   func set(_ activity: UserActivity?, of responder: any UserActivityResponder) {
+    entries.removeAll { $0.responder == nil }
     let place = entries.firstIndex { $0.responder === responder }
     let old = place.map { entries.remove(at: $0).activity }
     if let activity {

@@ -88,7 +88,7 @@ extension SceneHost {
     let gone = stored.scenes.filter { identifiers.contains($0.identifier) }
     stored.scenes.removeAll { gone.contains($0) }
     stored.discarded += gone
-    try await list.write(stored)
+    try await list.write { stored }
     for entry in gone { try await keeper(of: SceneSession(entry)).discardState() }
   }
 

@@ -176,10 +176,11 @@ public final class SceneHost {
   func writeList(endedCleanly: Bool = false) async {
     guard isListRead else { return }
     do throws(RestorationError) {
-      let kept = try await list.write(
+      let kept = try await list.write {
         SceneList(
           scenes: openSessions.map(\.entry), discarded: discarded.map(\.entry),
-          endedCleanly: endedCleanly))
+          endedCleanly: endedCleanly)
+      }
       listKeptAt = kept ?? listKeptAt
       listFailure = nil
     } catch {

@@ -51,9 +51,9 @@ struct SceneList: Hashable, Codable, Sendable {
 /// states are.
 final class SceneListFile {
   private let keeper: StateKeeper
-  private var writeCount = 0
-  /// What is stored, and by which write.
-  private var written: (list: SceneList, number: Int)?
+  /// What is stored; nil if that is not known.
+  private var written: SceneList?
+  private var underWay: RestoreUnderWay?
 
   private static let key = "scenes"
 
@@ -66,7 +66,7 @@ final class SceneListFile {
     guard let part = try await keeper.file.readHostPart() else { return nil }
     do {
       let list = try part.values.decode(SceneList.self, forKey: Self.key)
-      written = (list, writeCount)
+      written = list
       return list
     } catch let error as ArchiveError {
       throw error
@@ -75,18 +75,27 @@ final class SceneListFile {
     }
   }
 
-  /// Writes the list unless it is stored already.
+  /// Writes the list unless it is stored already; writes follow one another.
   ///
+  /// - Parameter list: Gives the list when it is about to be written.
   /// - Returns: Where a list is kept that could not be read; nil if there was none.
   /// - Throws: ``RestorationError`` with `archive`, also if the key is locked.
   @discardableResult
-  func write(_ list: SceneList) async throws(RestorationError) -> String? {
-    guard !list.isSame(as: written?.list) else { return nil }
-    writeCount += 1
-    let number = writeCount
+  func write(_ list: () -> SceneList) async throws(RestorationError) -> String? {
+    while let underWay { await underWay.end() }
+    let list = list()
+    guard !list.isSame(as: written) else { return nil }
+    let write = RestoreUnderWay()
+    underWay = write
+    defer {
+      underWay = nil
+      write.finish()
+    }
+    // A write that fails may have been done all the same.
+    written = nil
     let report = try await keeper.save([], for: nil) { try $0.encode(list, forKey: Self.key) }
     guard report.outcome != .locked else { throw RestorationError(.keyLocked()) }
-    if report.outcome == .saved, number > written?.number ?? 0 { written = (list, number) }
+    written = list
     return report.setAside
   }
 }

@@ -141,7 +141,8 @@ public final class SceneSession {
 
   /// Takes what the file says, but for what was set since; nil for no file.
   func take(_ stored: SceneContent?, version: ArchiveVersion?) {
-    if listed?.version == version { takeListed() }
+    // Without a version it was set while the file could not be read.
+    if let listed, listed.version == nil || listed.version == version { takeListed() }
     listed = nil
     let own = content
     content = stored ?? SceneContent(role, configurationName: configurationName)
@@ -159,11 +160,12 @@ public final class SceneSession {
     guard isRestorable else { return entry }
     // Titles of any length must not make the list of all windows too large.
     entry.title = title.map { String($0.prefix(Self.longestListedTitle)) }
-    entry.change = listed
-    guard !changes.isEmpty else { return entry }
-    var changed = SceneContent(role, configurationName: configurationName)
+    guard !changes.isEmpty || listed != nil else { return entry }
+    var changed = listed?.content ?? SceneContent(role, configurationName: configurationName)
     changed.take(changes, from: content)
-    entry.change = SceneList.Change(content: changed, parts: changes, version: version)
+    entry.change = SceneList.Change(
+      content: changed, parts: changes.union(listed?.parts ?? []),
+      version: listed.map { $0.version } ?? version)
     return entry
   }
 }

@@ -6,6 +6,8 @@ final class SceneValues: Observable {
   private struct Used {
     let value: any Codable & Sendable
     let type: Any.Type
+    /// Whether it was set; what was only read stays stored as it is.
+    let isSet: Bool
   }
 
   private var stored: [String: StoredValue] = [:]
@@ -36,7 +38,7 @@ final class SceneValues: Observable {
     guard let value = stored[key] else { return nil }
     do {
       let decoded = try value.decode(type)
-      used[key] = Used(value: decoded, type: type)
+      used[key] = Used(value: decoded, type: type, isSet: false)
       return decoded
     } catch {
       note(.storageTypeMismatch(key: key, "\(error)"))
@@ -46,14 +48,14 @@ final class SceneValues: Observable {
 
   func set<Value: Codable & Sendable>(_ value: Value, forKey key: String) {
     registrar.withMutation(of: self, keyPath: \.revision) {
-      used[key] = Used(value: value, type: Value.self)
+      used[key] = Used(value: value, type: Value.self, isSet: true)
     }
     changed?()
   }
 
-  /// All values, with those that nobody asked for as they were.
+  /// All values, with those that nobody set as they were.
   func encoded() -> [String: StoredValue] {
-    for (key, entry) in used {
+    for (key, entry) in used where entry.isSet {
       do {
         // The key must be one that an archive takes.
         _ = try StoredValue([key: true])
