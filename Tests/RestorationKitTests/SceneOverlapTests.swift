@@ -167,6 +167,40 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(second.openSessions, [kept.session])
   }
 
+  func testAListThatIsWantedWhileAnotherIsWrittenIsTheOneThatStays() async throws {
+    let gate = gate
+    let isWriting = Flag()
+    let store = HookedStore { name, call in
+      guard call == .replace, name == "main.scenes" else { return }
+      isWriting.isSet = true
+      gate.pass()
+    }
+    func host() async throws -> SceneHost {
+      let host = SceneHost(
+        try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+      host.register(SceneConfiguration { [app] in app.makeDelegate() })
+      try await host.launch()
+      return host
+    }
+    let first = try await host()
+    let (one, two) = (try await first.open(), try await first.open())
+    try await first.saveChangedScenes()
+    isWriting.isSet = false
+    gate.holdUp()
+    try await first.connect(one.session)
+    let forward = Task { @MainActor in try await first.saveSessions() }
+    await wait { isWriting.isSet }
+    // The list is again as it was when the other one was begun.
+    try await first.connect(two.session)
+    let back = Task { @MainActor in try await first.saveSessions() }
+    await Task.yield()
+    gate.goOn()
+    try await forward.value
+    try await back.value
+    let second = try await host()
+    XCTAssertEqual(second.openSessions, [two.session, one.session])
+  }
+
   func testASaveThatFailsLeavesTheSceneMarkedAndTheListSaysWhatWasSet() async throws {
     let isFull = Flag()
     let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
