@@ -141,8 +141,8 @@ public final class SceneSession {
 
   /// Takes what the file says, but for what was set since; nil for no file.
   func take(_ stored: SceneContent?, version: ArchiveVersion?) {
-    // Without a version it was set while the file could not be read.
-    if let listed, listed.version == nil || listed.version == version { takeListed() }
+    // What was set after another file, or without knowing one, is not newer than this one.
+    if listed?.version == version { takeListed() }
     listed = nil
     let own = content
     content = stored ?? SceneContent(role, configurationName: configurationName)
