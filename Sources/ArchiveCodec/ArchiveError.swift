@@ -165,6 +165,12 @@ extension ArchiveError {
     public static let storageFull = Code(
       "storageFull", "The disk is full. Free some space and save again; the old file is unchanged.")
 
+    /// The change is in its place, but the system could not put it on stable
+    /// storage, so a power cut may undo it.
+    public static let notDurable = Code(
+      "notDurable",
+      "The change is written, but a power cut may undo it. Check the disk, then save again.")
+
     /// The operating system reports another failure.
     public static let inputOutput = Code(
       "inputOutput", "Reading or writing failed. Check the disk and the path.")
@@ -173,9 +179,12 @@ extension ArchiveError {
     public static let locked = Code(
       "locked", "The archive is being changed elsewhere. Close the other writer, then try again.")
 
-    /// Records were built for an earlier state of the archive.
+    /// Records were built for an earlier state of the archive, or somebody else
+    /// has changed what is stored.
     public static let outdated = Code(
-      "outdated", "The archive has changed meanwhile. Build the records again with a new builder.")
+      "outdated",
+      "The archive has changed meanwhile. Build the records again with a new builder, or open the"
+        + " archive again if somebody else has changed it.")
 
     /// The writer was opened before this process was made by a fork.
     public static let forked = Code(

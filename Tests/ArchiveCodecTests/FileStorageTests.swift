@@ -136,6 +136,91 @@ final class FileStorageTests: XCTestCase {
     _ = consume disk
   }
 
+  func testADirectoryThatCannotBeSyncedIsNoFailureWhereThereIsNoSuchCall() throws {
+    for number in [EINVAL, ENOTSUP, ENOSYS] {
+      let directory = try TemporaryDirectory()
+      let storage = FileStorage(path: directory.child("state.rka")) { _ in
+        errno = number
+        return -1
+      }
+      try write("old", to: storage)
+      try write("new", to: storage)
+      XCTAssertEqual(try read(storage), "new")
+      try storage.remove()
+      XCTAssertNil(try storage.open())
+    }
+  }
+
+  func testAFailedSyncOfTheDirectorySaysThatTheChangeIsThere() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka")) { _ in
+      errno = EIO
+      return -1
+    }
+    let failure = ArchiveError(.notDurable, systemError: EIO, location: storage.path)
+    XCTAssertEqual(archiveError { try write("new", to: storage) }, failure)
+    XCTAssertEqual(try read(storage), "new")
+    XCTAssertNotNil(try storage.setAside())
+    XCTAssertNil(try storage.open())
+    XCTAssertEqual(archiveError { try write("newer", to: storage) }, failure)
+    XCTAssertEqual(archiveError { try storage.remove() }, failure)
+    XCTAssertNil(try storage.open())
+  }
+
+  func testADirectoryThatCannotBeOpenedFailsBeforeAnythingChanges() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    // It may be written, but not opened to be synced.
+    chmod(directory.path, 0o333)
+    chown(directory.path, OrdinaryUser.identifier, OrdinaryUser.identifier)
+    chown(storage.path, OrdinaryUser.identifier, OrdinaryUser.identifier)
+    defer { chmod(directory.path, 0o755) }
+    let user = OrdinaryUser()
+    let replaced = archiveError { try write("new", to: storage) }
+    let removed = archiveError { try storage.remove() }
+    let left = Result { try read(storage) }
+    _ = consume user
+    XCTAssertEqual(replaced?.code, .permissionDenied)
+    XCTAssertEqual(removed?.code, .permissionDenied)
+    XCTAssertEqual(try left.get(), "old")
+    chmod(directory.path, 0o755)
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+  }
+
+  func testALimitOnTheSizeOfFilesIsAnErrorAndEndsNoProcess() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    var disposition = sigaction()
+    XCTAssertEqual(sigaction(SIGXFSZ, nil, &disposition), 0)
+    let limit = ProcessLimit(fileByteCount: 10_000)
+    // Nothing is printed until the limit is gone: that is a file too.
+    let replaced = Result {
+      try storage.replace { sink throws(ArchiveError) in
+        for _ in 0..<3 { try sink.write([UInt8](repeating: 7, count: 5000)) }
+      }
+    }
+    let appended = Result {
+      try storage.openForAppending()?.write([UInt8](repeating: 7, count: 20_000), at: 3)
+    }
+    _ = consume limit
+
+    let failure = ArchiveError(.storageFull, systemError: EFBIG, location: storage.path)
+    XCTAssertEqual(archiveError { try replaced.get() }, failure)
+    XCTAssertEqual(archiveError { try appended.get() }?.systemError, EFBIG)
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+    var mask = sigset_t()
+    XCTAssertEqual(pthread_sigmask(SIG_BLOCK, nil, &mask), 0)
+    XCTAssertEqual(sigismember(&mask, SIGXFSZ), 0)
+    var pending = sigset_t()
+    XCTAssertEqual(sigpending(&pending), 0)
+    XCTAssertEqual(sigismember(&pending, SIGXFSZ), 0)
+    var after = sigaction()
+    XCTAssertEqual(sigaction(SIGXFSZ, nil, &after), 0)
+    XCTAssertEqual(after.sa_flags, disposition.sa_flags)
+  }
+
   func testWithoutPermissionNothingIsReadOrWritten() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))

@@ -246,6 +246,7 @@ extension HostileContainerTests {
     func open() throws(ArchiveError) -> (any ArchiveFile)? { file }
     func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? { nil }
     func lock() throws(ArchiveError) -> any ArchiveLock { throw ArchiveError(.locked) }
+    func isLocked() throws(ArchiveError) -> Bool { false }
     func remove() throws(ArchiveError) {}
     func setAside() throws(ArchiveError) -> String? { nil }
     func replace(

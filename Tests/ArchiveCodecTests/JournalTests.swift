@@ -139,7 +139,7 @@ final class JournalTests: JournalTestCase {
       XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)).count, Int(number))
     }
     XCTAssertEqual(try open(try directory.bytes(of: "a.rka")).version.generation, 5)
-    XCTAssertEqual(try directory.names(), [".a.rka.lock", "a.rka"])
+    XCTAssertEqual(try directory.names(), ["a.rka"])
   }
 
   func testAKeptVersionTellsRollbackAndFork() throws {

@@ -31,7 +31,9 @@ final class PowerCutTests: XCTestCase {
         try writer.append(builder.finish(), durability: durability)
         acknowledged = value
       }
-    } catch let error as ArchiveError where error.code == .inputOutput || error.code == .poisoned {
+    } catch let error as ArchiveError
+      where [.inputOutput, .poisoned, .notDurable].contains(error.code)
+    {
     }
     return acknowledged
   }

@@ -8,6 +8,8 @@ import Synchronization
 package final class FaultyStorage: ArchiveStorage {
   fileprivate struct State {
     var bytes: [UInt8]?
+    /// Grows when another file takes the place of the one before.
+    var fileNumber = 0
     /// What a power cut leaves.
     var durable: [UInt8]?
     var callCount = 0
@@ -51,8 +53,14 @@ package final class FaultyStorage: ArchiveStorage {
   }
 
   package func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    bytes.map { FaultyFile(storage: self, byteCount: $0.count) }
+    state.withLock { state in
+      state.bytes.map {
+        FaultyFile(storage: self, number: state.fileNumber, byteCount: $0.count)
+      }
+    }
   }
+
+  package func isLocked() throws(ArchiveError) -> Bool { state.withLock { $0.isLocked } }
 
   package func lock() throws(ArchiveError) -> any ArchiveLock {
     let isFree = state.withLock { state in
@@ -69,8 +77,15 @@ package final class FaultyStorage: ArchiveStorage {
     let sink = CollectingSink()
     try body(sink)
     try begin(.replace)
-    state.withLock { $0.bytes = sink.bytes }
-    try begin(.publish)
+    state.withLock { state in
+      state.bytes = sink.bytes
+      state.fileNumber += 1
+    }
+    do {
+      try begin(.publish)
+    } catch {
+      throw ArchiveError(.notDurable, systemError: error.systemError)
+    }
     state.withLock { $0.durable = $0.bytes }
   }
 
@@ -78,6 +93,7 @@ package final class FaultyStorage: ArchiveStorage {
     state.withLock { state in
       state.bytes = nil
       state.durable = nil
+      state.fileNumber += 1
     }
   }
 
@@ -97,6 +113,8 @@ private final class FaultyLock: ArchiveLock {
   deinit {
     storage.state.withLock { $0.isLocked = false }
   }
+
+  func isHeld() throws(ArchiveError) -> Bool { true }
 }
 
 package final class CollectingSink: ArchiveSink {
@@ -111,6 +129,7 @@ package final class CollectingSink: ArchiveSink {
 
 private struct FaultyFile: AppendableArchiveFile {
   let storage: FaultyStorage
+  let number: Int
   let byteCount: Int
 
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
@@ -121,7 +140,9 @@ private struct FaultyFile: AppendableArchiveFile {
     return Array(bytes[offset..<offset + count])
   }
 
-  func currentByteCount() throws(ArchiveError) -> Int { storage.bytes?.count ?? 0 }
+  func storedByteCount() throws(ArchiveError) -> Int? {
+    storage.state.withLock { $0.fileNumber == number ? $0.bytes?.count : nil }
+  }
 
   /// A write that fails leaves half of the bytes behind.
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {

@@ -49,6 +49,8 @@ private struct HookedStorage: ArchiveStorage {
 
   func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
 
+  func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
+
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     try before(.replace)
     try storage.replace(body)

@@ -44,3 +44,32 @@ package struct OrdinaryUser: ~Copyable {
     if Self.isNeeded { XCTAssertEqual(seteuid(0), 0) }
   }
 }
+
+/// A limit of the process that a test lowers.
+package struct ProcessLimit: ~Copyable {
+  #if canImport(Glibc)
+  private let resource: __rlimit_resource_t
+  #else
+  private let resource: CInt
+  #endif
+  private let before: rlimit
+
+  /// Limits the size of files that the process writes, until this goes.
+  package init(fileByteCount: Int) {
+    #if canImport(Glibc)
+    resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+    resource = CInt(RLIMIT_FSIZE)
+    #endif
+    var limit = rlimit()
+    XCTAssertEqual(getrlimit(resource, &limit), 0)
+    before = limit
+    limit.rlim_cur = rlim_t(fileByteCount)
+    XCTAssertEqual(setrlimit(resource, &limit), 0)
+  }
+
+  deinit {
+    var limit = before
+    setrlimit(resource, &limit)
+  }
+}

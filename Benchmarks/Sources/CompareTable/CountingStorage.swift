@@ -37,6 +37,10 @@ final class CountingStorage: ArchiveStorage {
     try storage.lock()
   }
 
+  func isLocked() throws(ArchiveError) -> Bool {
+    try storage.isLocked()
+  }
+
   func remove() throws(ArchiveError) {
     try storage.remove()
   }
@@ -56,8 +60,8 @@ private struct CountingFile: AppendableArchiveFile {
     try file.read(at: offset, count: count)
   }
 
-  func currentByteCount() throws(ArchiveError) -> Int {
-    try file.currentByteCount()
+  func storedByteCount() throws(ArchiveError) -> Int? {
+    try file.storedByteCount()
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {

@@ -34,7 +34,9 @@ extension Archive {
   /// - Returns: What was written.
   /// - Throws: ``ArchiveError``: what the storage throws, `malformed` if the
   ///   records continue another archive, `lastSlot` for no slots,
-  ///   `limitExceeded` for too many, and `cryptographyUnavailable`. If the new archive could not be put in place, the stored one is unchanged.
+  ///   `limitExceeded` for too many, and `cryptographyUnavailable`. Then the
+  ///   stored archive is unchanged. Only with `notDurable` the new one is in its
+  ///   place, and a power cut may bring the old one back.
   /// - Complexity: O(*n*) in the size of the records, and the cost of each
   ///   passphrase.
   public static func write(

@@ -37,27 +37,71 @@ public final class Archive: Sendable {
   ///   - credential: One of the keys and passphrases that it was written with.
   ///   - context: The context that it was written with.
   ///   - limits: What a record may hold.
-  ///   - recovery: What to do with a damaged end of the journal.
+  ///   - recovery: What to do with a damaged end of the journal. A change that
+  ///     a writer is just appending is not damage: the archive is then the one
+  ///     before it.
   /// - Returns: The archive, or nil if the storage is empty.
   /// - Throws: ``ArchiveError``: `notAnArchive`, `unsupportedVersion`,
   ///   `unsupportedFeature`, `truncated`, `damaged`, `wrongKey`,
   ///   `wrongPassphrase`, `wrongContext`, `malformed`, `limitExceeded`, and what the storage
-  ///   throws. An empty storage is not an error.
+  ///   throws; `locked` if a writer changes the file so fast that it cannot be
+  ///   read. An empty storage is not an error.
   /// - Complexity: O(*j* + *s*) in the sizes of the journal and of the symbol
   ///   table, not in the snapshot; and the cost of a passphrase.
   public static func open(
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
     limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .strict
   ) throws(ArchiveError) -> Archive? {
-    do {
-      guard let file = try storage.open() else { return nil }
-      let stored = try StoredHeader(reading: file)
-      let keys = try stored.unlock(with: credential, context: context)
-      let history = try History.read(
-        file, header: stored.header, keys: keys.schedule, limits: limits, recovery: recovery)
-      return Archive(history, limits: limits, isWritable: stored.isWritable)
+    do throws(ArchiveError) {
+      var keys: UnlockedHeader?
+      for _ in 0..<largestTryCount {
+        guard let file = try storage.open() else { return nil }
+        let stored = try StoredHeader(reading: file)
+        let unlocked: UnlockedHeader
+        if let keys, keys.matches(stored) {
+          // A passphrase is paid for once.
+          unlocked = keys
+        } else {
+          unlocked = try stored.unlock(with: credential, context: context)
+          keys = unlocked
+        }
+        let history = try readHistory(of: file, in: storage, unlocked, limits, recovery)
+        if let history {
+          return Archive(history, limits: limits, isWritable: stored.isWritable)
+        }
+      }
+      throw ArchiveError(.locked, subject: "it changes faster than it can be read")
     } catch {
       throw error.located(at: storage.location)
+    }
+  }
+
+  /// Each try but the first means that somebody changed the file meanwhile.
+  private static let largestTryCount = 32
+
+  /// Nil if a writer has gone on since the file was opened, so that what was not
+  /// whole then may be now.
+  private static func readHistory(
+    of file: any ArchiveFile, in storage: any ArchiveStorage, _ keys: UnlockedHeader,
+    _ limits: ArchiveLimits, _ recovery: ArchiveRecovery
+  ) throws(ArchiveError) -> History? {
+    func hasChanged() throws(ArchiveError) -> Bool {
+      try storage.open()?.byteCount != file.byteCount
+    }
+    do throws(ArchiveError) {
+      var history = try History.read(file, keys, limits: limits)
+      guard let dropped = history.dropped else { return history }
+      if dropped.code == .truncated, try storage.isLocked() {
+        // A writer is about to finish it, or will cut it off.
+        history.dropped = nil
+        return history
+      }
+      if try hasChanged() { return nil }
+      if recovery == .strict { throw dropped }
+      return history
+    } catch {
+      if error.code == .truncated, try hasChanged() { return nil }
+      throw error
     }
   }
 

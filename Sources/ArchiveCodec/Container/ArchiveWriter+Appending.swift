@@ -21,13 +21,19 @@ extension ArchiveWriter {
     let version = try commit.finish(symbols: changes.symbols, schema: schema)
 
     try write(sink.bytes, to: file, at: before.end, &state)
-    if durability == .durable { try synchronize(&state) } else { state.syncIsDue = true }
-
+    var failure: ArchiveError?
+    switch durability {
+    case .durable:
+      failure = try synchronize(before.end, or: version, &state)
+    case .lazy(let delay):
+      state.syncIsDue = true
+      synchronizeLater(delay)
+    }
     // In place: a second reference would have the whole journal copied.
     try state.open?.history.append(
       changes, removing: removed, version, schema: schema, byteCount: sink.bytes.count,
       limits: limits)
-    if case .lazy(let delay) = durability { synchronizeLater(delay) }
+    if let failure { throw failure }
     return Archive.Summary(
       version: version, byteCount: sink.bytes.count, recordCount: changes.count)
   }
@@ -37,14 +43,42 @@ extension ArchiveWriter {
     _ bytes: [UInt8], to file: any AppendableArchiveFile, at end: Int, _ state: inout State
   ) throws(ArchiveError) {
     do {
-      if try file.currentByteCount() > end { try file.truncate(to: end) }
+      if state.open?.byteCount != end { try file.truncate(to: end) }
       try file.write(bytes, at: end)
+      state.open?.byteCount = end + bytes.count
     } catch {
-      do {
-        try file.truncate(to: end)
-      } catch {
-        state.poison = ArchiveError(.poisoned)
+      if !takeBack(to: end, &state) { state.poison = ArchiveError(.poisoned) }
+      throw error
+    }
+  }
+
+  /// Cuts off what was not acknowledged; false if that failed too.
+  private func takeBack(to end: Int, _ state: inout State) -> Bool {
+    do {
+      try state.open?.file.truncate(to: end)
+      state.open?.byteCount = end
+      return true
+    } catch {
+      state.open?.byteCount = nil
+      return false
+    }
+  }
+
+  /// Puts a commit on stable storage; if that fails, takes it back and throws.
+  ///
+  /// If it cannot be taken back, readers find it, so it is part of the archive;
+  /// the error to throw then is returned.
+  private func synchronize(
+    _ end: Int, or version: ArchiveVersion, _ state: inout State
+  ) throws(ArchiveError) -> ArchiveError? {
+    do {
+      try synchronize(&state)
+      return nil
+    } catch {
+      guard takeBack(to: end, &state) else {
+        return ArchiveError(.notDurable, systemError: error.systemError)
       }
+      state.open?.takenBack = version
       throw error
     }
   }

@@ -6,14 +6,17 @@ extension ArchiveWriter {
   ///   - storage: Where the archive is or will be.
   ///   - key: A key of the archive.
   ///   - context: The context of the archive.
+  ///   - lock: The lock of the storage, if the caller has it already.
   ///   - limits: What a record may hold.
   ///   - recovery: What to do with a damaged end of the journal.
   /// - Returns: A writer; nothing stored is not an error.
   /// - Throws: ``ArchiveError`` as the other form does.
   public static func open(
     _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
-    limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover
+    lock: (any ArchiveLock)? = nil, limits: ArchiveLimits = .standard,
+    recovery: ArchiveRecovery = .recover
   ) throws(ArchiveError) -> ArchiveWriter {
-    try open(storage, with: .key(key), context: context, limits: limits, recovery: recovery)
+    try open(
+      storage, with: .key(key), context: context, lock: lock, limits: limits, recovery: recovery)
   }
 }

@@ -33,6 +33,19 @@ extension ArchiveWriter {
     }
   }
 
+  /// A failure is no failure of the change before it, which is stored.
+  func compactIfDue(_ state: inout State) {
+    guard let history = state.open?.history, history.isJournalTooLong,
+      history.end >= state.nextCompaction
+    else { return }
+    do {
+      try compact(&state)
+    } catch {
+      state.compactionFailure = error
+      state.nextCompaction = history.end + history.longestJournal
+    }
+  }
+
   private func replace(
     schema: UInt32?, _ symbols: SymbolTable, slots: [NewSlot]? = nil, _ state: inout State,
     _ body: (SnapshotWriter) throws(ArchiveError) -> Int
@@ -40,7 +53,7 @@ extension ArchiveWriter {
     let old = state.open?.history
     let file = try newFile(slots: slots, after: state.open)
     var summary: Archive.Summary?
-    try replaceStorage(&state) { sink throws(ArchiveError) in
+    try replaceStorage(by: file, &state) { sink throws(ArchiveError) in
       let writer = try SnapshotWriter(file, random: random, moment: moment ?? .now, sink: sink)
       let count = try body(writer)
       let version = try writer.finish(
@@ -48,50 +61,52 @@ extension ArchiveWriter {
       summary = Archive.Summary(
         version: version, byteCount: writer.byteCount, recordCount: count)
     }
-    try reopen(file, &state)
-    guard let summary, state.open?.history.version == summary.version else {
-      throw ArchiveError(.inputOutput, subject: "storage wrote nothing")
-    }
+    guard let summary else { throw ArchiveError(.inputOutput, subject: "storage wrote nothing") }
     return summary
   }
 
-  /// Replaces the file; after a failure, appends only if the old one is there.
+  /// Replaces the file and goes on with the new one.
   ///
-  /// A replacement may fail when the new file is already in place, but not for
-  /// good. What were appended to either of them could be lost then.
+  /// After `notDurable` too, but what is appended to a file whose name may go
+  /// with a power cut could be lost, so nothing is until a later replacement.
+  ///
+  /// If the new file cannot be opened, or somebody has replaced it already,
+  /// it was written all the same. The next change finds that the open file is
+  /// not the stored one, and throws `outdated`.
   func replaceStorage(
-    _ state: inout State, _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+    by file: UnlockedHeader, _ state: inout State,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    do {
+    var failure: ArchiveError?
+    do throws(ArchiveError) {
       try storage.replace(body)
     } catch {
-      if !isInPlace(state.open) { state.poison = ArchiveError(.poisoned) }
-      throw error
+      guard error.code == .notDurable else { throw error }
+      failure = error
     }
-  }
-
-  private func isInPlace(_ open: State.Open?) -> Bool {
     do {
-      guard let file = try storage.open() else { return open == nil }
-      return open?.keys.matches(try StoredHeader(reading: file)) ?? false
+      try reopen(file, &state)
     } catch {
-      return false
+      state.poison = ArchiveError(.outdated, systemError: error.systemError)
     }
+    guard let failure else { return }
+    state.poison = ArchiveError(.poisoned, systemError: failure.systemError)
+    throw failure
   }
 
   private func newFile(
     slots: [NewSlot]?, after old: State.Open?
   ) throws(ArchiveError) -> UnlockedHeader {
     if slots == nil, let old {
-      return try old.keys.successor(replacing: old.history.version, random: random)
+      return try old.keys.successor(replacing: old.newestVersion, random: random)
     }
     return try UnlockedHeader(
-      making: slots ?? firstSlots, context: context, replacing: old?.history.version,
+      making: slots ?? firstSlots, context: context, replacing: old?.newestVersion,
       random: random)
   }
 
   /// Goes on with a file that this writer has just put in place.
-  func reopen(_ file: UnlockedHeader, _ state: inout State) throws(ArchiveError) {
+  private func reopen(_ file: UnlockedHeader, _ state: inout State) throws(ArchiveError) {
     let open = try Self.openFile(storage, limits: limits, recovery: .strict) {
       (stored) throws(ArchiveError) in
       guard file.matches(stored) else {
@@ -101,4 +116,9 @@ extension ArchiveWriter {
     }
     state = State(open: open)
   }
+}
+
+extension ArchiveWriter.State.Open {
+  /// The last version that anybody can have seen.
+  fileprivate var newestVersion: ArchiveVersion { takenBack ?? history.version }
 }

@@ -22,7 +22,9 @@ extension ArchiveWriter {
   /// - Throws: ``ArchiveError``: `slotMissing` if nothing is stored,
   ///   `limitExceeded` if there are 8 slots or 2 for passphrases already,
   ///   `poisoned` after a failed sync, `outdated` if somebody else has replaced
-  ///   the file, `forked` in a child process, and what the storage throws. Then the archive is as before.
+  ///   the file, `forked` in a child process, and what the storage throws. Then
+  ///   the archive is as before; only with `notDurable` the change is there, and
+  ///   a power cut may undo it.
   /// - Complexity: O(*n*) in the size of the file, which is copied, and the
   ///   cost of a passphrase.
   public func addSlot(_ slot: NewSlot) throws(ArchiveError) {
@@ -78,11 +80,10 @@ extension ArchiveWriter {
       let changed = try open.keys.changingSlots(removing: old, adding: new, random: random)
       let file = try storedFile(open)
       let body = open.keys.header.byteCount..<open.history.end
-      try replaceStorage(&state) { sink throws(ArchiveError) in
+      try replaceStorage(by: changed, &state) { sink throws(ArchiveError) in
         try sink.write(changed.encoded)
         try Self.copy(body, of: file, to: sink)
       }
-      try reopen(changed, &state)
     }
   }
 
@@ -91,7 +92,7 @@ extension ArchiveWriter {
   private func storedFile(_ open: State.Open) throws(ArchiveError) -> any ArchiveFile {
     guard let file = try storage.open(), file.byteCount >= open.history.end,
       open.keys.matches(try StoredHeader(reading: file))
-    else { throw ArchiveError(.outdated, subject: "another file was put in place") }
+    else { throw ArchiveError(.outdated, subject: "the file was replaced or removed") }
     return file
   }
 

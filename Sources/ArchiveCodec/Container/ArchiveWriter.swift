@@ -28,12 +28,23 @@ public final class ArchiveWriter: Sendable {
     /// Set after a failed write or sync; only a new file helps then.
     var poison: ArchiveError?
     var syncIsDue = false
+    /// Why the last rewrite that a change brought with it failed.
+    var compactionFailure: ArchiveError?
+    /// How large the file must be before the next try.
+    var nextCompaction = 0
 
     /// What is needed to append to a file.
     struct Open {
       var history: History
       let keys: UnlockedHeader
       let file: any AppendableArchiveFile
+      /// The size of the file if it is as this writer left it; nil if nobody
+      /// knows, after a failure.
+      var byteCount: Int?
+      /// A commit that was taken back because its sync failed.
+      ///
+      /// Somebody may have read it, so the next file follows it.
+      var takenBack: ArchiveVersion?
     }
   }
 
@@ -56,6 +67,7 @@ public final class ArchiveWriter: Sendable {
   ///   - credential: A key or passphrase of the archive. If nothing is stored,
   ///     it will open the first file.
   ///   - context: The context of the archive.
+  ///   - lock: The lock of the storage, if the caller has it already.
   ///   - limits: What a record may hold.
   ///   - recovery: What to do with a damaged end of the journal; it is cut off
   ///     with the first change.
@@ -65,20 +77,21 @@ public final class ArchiveWriter: Sendable {
   ///   only a newer version may change the archive.
   public static func open(
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
-    limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover
+    lock: (any ArchiveLock)? = nil, limits: ArchiveLimits = .standard,
+    recovery: ArchiveRecovery = .recover
   ) throws(ArchiveError) -> ArchiveWriter {
     try ArchiveWriter(
-      storage, with: credential, context: context, limits: limits, recovery: recovery,
+      storage, with: credential, context: context, lock: lock, limits: limits, recovery: recovery,
       random: .system)
   }
 
   package init(
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
-    limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover,
-    random: RandomSource = .system, moment: Archive.Moment? = nil,
-    process: Int32 = SystemCall.processIdentifier
+    lock: (any ArchiveLock)? = nil, limits: ArchiveLimits = .standard,
+    recovery: ArchiveRecovery = .recover, random: RandomSource = .system,
+    moment: Archive.Moment? = nil, process: Int32 = SystemCall.processIdentifier
   ) throws(ArchiveError) {
-    lock = try storage.lock()
+    if let lock { self.lock = lock } else { self.lock = try storage.lock() }
     self.storage = storage
     firstSlots = [NewSlot(credential)]
     self.context = context
@@ -112,11 +125,9 @@ public final class ArchiveWriter: Sendable {
       throw ArchiveError(.unsupportedFeature, subject: "feature that a writer must know")
     }
     let keys = try unlock(stored)
-    let history = try History.read(
-      file, header: stored.header, keys: keys.schedule, limits: limits, recovery: recovery)
-    return State.Open(
-      history: history, keys: keys,
-      file: file)
+    let history = try History.read(file, keys, limits: limits)
+    if let dropped = history.dropped, recovery == .strict { throw dropped }
+    return State.Open(history: history, keys: keys, file: file, byteCount: file.byteCount)
   }
 
   /// The archive as of the last change; nil if nothing is stored.
@@ -125,6 +136,15 @@ public final class ArchiveWriter: Sendable {
   /// what the journal holds in memory.
   public var archive: Archive? {
     state.withLock { $0.open?.history }.map { Archive($0, limits: limits, isWritable: true) }
+  }
+
+  /// Why the last rewrite that a change brought with it failed; nil if it did
+  /// not.
+  ///
+  /// The change is stored all the same, and the journal grows until a later
+  /// rewrite succeeds.
+  public var compactionFailure: ArchiveError? {
+    state.withLock { $0.compactionFailure?.located(at: storage.location) }
   }
 
   /// A builder for records that change this archive.
@@ -140,7 +160,8 @@ public final class ArchiveWriter: Sendable {
   /// Appends changed and removed records as one commit.
   ///
   /// If nothing is stored, it writes the first file. If the journal has
-  /// outgrown the snapshot, it rewrites the file.
+  /// outgrown the snapshot, it rewrites the file after the change; see
+  /// ``compactionFailure``.
   ///
   /// - Parameters:
   ///   - changes: Records that are new or take the place of those that are there.
@@ -150,9 +171,13 @@ public final class ArchiveWriter: Sendable {
   ///   - schema: A number of the application's own; the last one stays if nil.
   /// - Returns: What was written.
   /// - Throws: ``ArchiveError``: `outdated` if the changes were built before
-  ///   a change that brought new keys, `forked` in a child process, `poisoned`
-  ///   after a failed sync (rewrite then), `malformed` if a record is changed
-  ///   and removed, and what the storage throws. Then the archive is as before.
+  ///   a change that brought new keys, or if somebody else has replaced or
+  ///   removed the file or its lock (open it again then), `forked` in a child
+  ///   process, `poisoned` after a failed sync (rewrite then), `malformed` if a
+  ///   record is changed and removed, and what the storage throws. Then the
+  ///   archive is as before, and no reader finds the change; only a power cut
+  ///   in that moment may leave it. With `notDurable` alone the change is
+  ///   there, and a power cut may undo it.
   /// - Complexity: O(*k*) in the size of the changes.
   @discardableResult
   public func append(
@@ -163,7 +188,7 @@ public final class ArchiveWriter: Sendable {
       guard state.open != nil else { return try rewrite(changes, schema: schema, &state) }
       if let poison = state.poison { throw poison }
       let summary = try append(changes, removed, schema: schema, durability, &state)
-      if state.open?.history.isJournalTooLong ?? false { try compact(&state) }
+      compactIfDue(&state)
       return summary
     }
   }
@@ -175,7 +200,7 @@ public final class ArchiveWriter: Sendable {
   ///   - schema: A number of the application's own; the last one stays if nil.
   /// - Returns: What was written.
   /// - Throws: ``ArchiveError`` as ``Archive/write(_:to:slots:context:replacing:schema:)``
-  ///   does.
+  ///   does, `outdated` and `forked` as ``append(_:removing:durability:schema:)``.
   @discardableResult
   public func rewrite(
     _ records: RecordBatch, schema: UInt32? = nil
@@ -191,7 +216,10 @@ public final class ArchiveWriter: Sendable {
   /// It takes a chunk and 16 bytes for each record in memory.
   ///
   /// - Throws: ``ArchiveError`` with `damaged` if a record of the snapshot was
-  ///   changed, and what the storage throws. Then the archive is as before.
+  ///   changed, `outdated` if somebody else has replaced or removed the file or
+  ///   its lock, and what the storage throws. Then the archive is as before; only
+  ///   with `notDurable` the new file is in its place, and a power cut may bring
+  ///   the old one back.
   /// - Complexity: O(*n*) in the size of the archive.
   public func compact() throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in try compact(&state) }
@@ -214,10 +242,31 @@ public final class ArchiveWriter: Sendable {
     guard process == SystemCall.processIdentifier else { throw ArchiveError(.forked) }
     return try state.withLock { (state) throws(ArchiveError) in
       do throws(ArchiveError) {
+        try checkOwnership(state)
         return try body(&state)
       } catch {
         throw error.located(at: storage.location)
       }
+    }
+  }
+
+  /// A change of a file that is not this writer's any more would be lost, or
+  /// would lose what somebody else has stored.
+  private func checkOwnership(_ state: State) throws(ArchiveError) {
+    guard try lock.isHeld() else {
+      throw ArchiveError(.outdated, subject: "the lock was removed")
+    }
+    guard let open = state.open else {
+      guard try storage.open() == nil else {
+        throw ArchiveError(.outdated, subject: "a file was put in place")
+      }
+      return
+    }
+    guard let byteCount = try open.file.storedByteCount() else {
+      throw ArchiveError(.outdated, subject: "the file was replaced or removed")
+    }
+    guard byteCount == open.byteCount ?? byteCount else {
+      throw ArchiveError(.outdated, subject: "the file has another size")
     }
   }
 }

@@ -31,23 +31,24 @@ struct History: Sendable {
   ///
   /// Rewriting when it has reached half of the snapshot keeps all that is ever
   /// written within three times the changes.
-  var isJournalTooLong: Bool {
-    end - snapshotRange.upperBound > max(1 << 16, snapshotRange.count / 2)
-  }
+  var isJournalTooLong: Bool { end - snapshotRange.upperBound > longestJournal }
+
+  var longestJournal: Int { max(1 << 16, snapshotRange.count / 2) }
 }
 
 extension History {
-  /// Verifies the chain of a file; with `recover`, a torn or damaged end of the
-  /// journal is left out.
+  /// Verifies the chain of a file; a torn or damaged end of the journal is left
+  /// out.
   static func read(
-    _ file: any ArchiveFile, header: Header, keys: borrowing KeySchedule, limits: ArchiveLimits,
-    recovery: ArchiveRecovery
+    _ file: any ArchiveFile, _ unlocked: UnlockedHeader, limits: ArchiveLimits
   ) throws(ArchiveError) -> History {
+    let header = unlocked.header
     let locator = CommitLocator(
       file: file, start: header.byteCount, chunkByteCount: 1 << Int(header.chunkSize))
     if let ranges = try locator.backwards() {
       do throws(ArchiveError) {
-        let history = try History(file, ranges, header: header, keys: keys, limits: limits)
+        let history = try History(
+          file, ranges, header: header, keys: unlocked.schedule, limits: limits)
         if history.dropped == nil { return history }
       } catch {
         // The trailers may lie; what the lengths say from the start decides.
@@ -56,9 +57,9 @@ extension History {
     }
     let located = try locator.forwards()
     guard !located.ranges.isEmpty else { throw located.ending ?? ArchiveError(.truncated) }
-    var history = try History(file, located.ranges, header: header, keys: keys, limits: limits)
+    var history = try History(
+      file, located.ranges, header: header, keys: unlocked.schedule, limits: limits)
     history.dropped = history.dropped ?? located.ending
-    if let dropped = history.dropped, recovery == .strict { throw dropped }
     return history
   }
 

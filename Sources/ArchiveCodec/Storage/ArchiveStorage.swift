@@ -17,7 +17,8 @@ public protocol ArchiveStorage: Sendable {
   /// - Parameter body: Writes the bytes in order.
   /// - Throws: What `body` throws; ``ArchiveError``: `storageFull`,
   ///   `permissionDenied`, `notAFile`, `inputOutput`. What was stored before is
-  ///   unchanged then.
+  ///   unchanged then. Only with `notDurable` the new archive is in its place,
+  ///   and a power cut may bring the old one back.
   func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError)
@@ -32,12 +33,22 @@ public protocol ArchiveStorage: Sendable {
   /// Readers need no lock, and neither does ``replace(_:)``.
   ///
   /// - Throws: ``ArchiveError`` with `locked` if there is a writer, without
-  ///   waiting for it; `permissionDenied`, `inputOutput`.
+  ///   waiting for it, and the writer as its subject where it is known;
+  ///   `permissionDenied`, `inputOutput`.
   func lock() throws(ArchiveError) -> any ArchiveLock
+
+  /// Whether somebody has the lock.
+  ///
+  /// A reader asks it about a change at the end that is not whole: beside a
+  /// writer, it is on its way.
+  ///
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
+  func isLocked() throws(ArchiveError) -> Bool
 
   /// Removes what is stored; nothing stored is not an error.
   ///
-  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`;
+  ///   `notDurable` if it is gone, but a power cut may bring it back.
   func remove() throws(ArchiveError)
 
   /// Moves what is stored out of the way and keeps it.
@@ -64,10 +75,12 @@ public protocol ArchiveFile: Sendable {
 
 /// The stored bytes of an archive, open for reading and appending.
 public protocol AppendableArchiveFile: ArchiveFile {
-  /// The size in bytes now.
+  /// The size in bytes now, nil if this is not what is stored any more.
+  ///
+  /// That is so after somebody has replaced or removed it.
   ///
   /// - Throws: ``ArchiveError`` with `inputOutput`.
-  func currentByteCount() throws(ArchiveError) -> Int
+  func storedByteCount() throws(ArchiveError) -> Int?
 
   /// Writes all of the bytes at an offset, which is the end.
   ///
@@ -88,7 +101,14 @@ public protocol AppendableArchiveFile: ArchiveFile {
 }
 
 /// The right to be the only writer; it ends when the last reference goes.
-public protocol ArchiveLock: AnyObject, Sendable {}
+public protocol ArchiveLock: AnyObject, Sendable {
+  /// Whether it still keeps other writers out.
+  ///
+  /// It does not after somebody has removed the file that carries it.
+  ///
+  /// - Throws: ``ArchiveError`` with `inputOutput`.
+  func isHeld() throws(ArchiveError) -> Bool
+}
 
 /// Takes the bytes of an archive in order.
 public protocol ArchiveSink: AnyObject {

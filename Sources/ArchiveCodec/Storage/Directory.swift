@@ -9,13 +9,19 @@ package import Darwin
 /// A directory into which files are put so that they survive a power cut.
 package struct Directory: Sendable {
   package let path: String
+  private let synchronize: Synchronize
 
-  package init(_ path: String) {
+  /// The system's call for an open directory; a test gives one that fails.
+  package typealias Synchronize = @Sendable (_ descriptor: CInt) -> CInt
+
+  package init(_ path: String, synchronize: @escaping Synchronize = { fsync($0) }) {
     self.path = path
+    self.synchronize = synchronize
   }
 
-  package init(parentOf path: String) {
-    self.init(path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".")
+  package init(parentOf path: String, synchronize: @escaping Synchronize = { fsync($0) }) {
+    self.init(
+      path.lastIndex(of: "/").map { String(path[...$0]) } ?? ".", synchronize: synchronize)
   }
 
   package static func name(of path: String) -> String {
@@ -39,17 +45,51 @@ package struct Directory: Sendable {
         guard try Self.status(of: made, following: true) != nil else { throw error }
         continue
       }
-      try Directory(made).parent.synchronize()
+      do {
+        try Directory(made).parent.open().synchronize()
+      } catch {
+        // Nothing is written yet that could be said to be there.
+        throw ArchiveError(.inputOutput, systemError: error.systemError)
+      }
     }
   }
 
   private var parent: Directory { Directory(child("..")) }
 
-  /// Puts new and renamed entries on stable storage.
-  package func synchronize() throws(ArchiveError) {
+  /// An open directory, whose entries can be put on stable storage.
+  package struct Handle: ~Copyable {
+    private let file: OpenFile
+    private let call: Directory.Synchronize
+
+    fileprivate init(_ file: consuming OpenFile, _ call: @escaping Directory.Synchronize) {
+      self.file = file
+      self.call = call
+    }
+
+    /// Puts new, renamed and removed entries on stable storage.
+    ///
+    /// Some file systems have no such call for directories; there it does
+    /// nothing, and the entries are as durable as the system makes them.
+    ///
+    /// - Throws: ``ArchiveError`` with `notDurable`: the entries are changed,
+    ///   but a power cut may undo it.
+    package func synchronize() throws(ArchiveError) {
+      do throws(ArchiveError) {
+        try SystemCall.check { call(file.descriptor) }
+      } catch {
+        guard !Self.notImplemented.contains(error.systemError) else { return }
+        throw ArchiveError(.notDurable, systemError: error.systemError)
+      }
+    }
+
+    private static let notImplemented: [CInt?] = [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP]
+  }
+
+  /// Opens the directory, before anything in it changes: what fails here has
+  /// changed nothing.
+  package func open() throws(ArchiveError) -> Handle {
     // With the dot, a link to a directory is as good as the directory.
-    let handle = try OpenFile(child("."), O_RDONLY | O_DIRECTORY)
-    try SystemCall.check { fsync(handle.descriptor) }
+    Handle(try OpenFile(child("."), O_RDONLY | O_DIRECTORY), synchronize)
   }
 
   /// The status of a path, nil if nothing is there.
@@ -70,7 +110,8 @@ package struct Directory: Sendable {
   /// Writes a file under a temporary name, puts it on stable storage, and then
   /// gives it its name.
   ///
-  /// If anything fails before the last step, no trace is left.
+  /// If anything fails before the last step, no trace is left. The error is
+  /// `notDurable` if only what comes after it failed.
   ///
   /// - Parameters:
   ///   - name: The final name.
@@ -84,6 +125,7 @@ package struct Directory: Sendable {
     publish: (_ temporary: String, _ final: String) -> CInt
   ) throws(ArchiveError) {
     try sweepTemporaries(of: name)
+    let handle = durably ? try open() : nil
     let temporary = child(
       Self.temporaryPrefix(name) + String(UInt64.random(in: .min ... .max), radix: 36)
         + Self.temporarySuffix)
@@ -98,7 +140,7 @@ package struct Directory: Sendable {
       _ = unsafe unlink(temporary)
       throw error
     }
-    if durably { try synchronize() }
+    try handle?.synchronize()
   }
 
   private static let temporarySuffix = ".tmp"

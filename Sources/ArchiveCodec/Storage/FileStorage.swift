@@ -27,11 +27,19 @@ public struct FileStorage: ArchiveStorage {
   ///     Otherwise a change takes much less time, and a power cut may leave the
   ///     old file, the new one, a part of it, or none; a crash does no harm.
   public init(path: String, isDurable: Bool = true) {
-    self.path = path
-    self.isDurable = isDurable
+    self.init(path: path, isDurable: isDurable) { fsync($0) }
   }
 
-  private var directory: Directory { Directory(parentOf: path) }
+  package init(
+    path: String, isDurable: Bool = true,
+    synchronizingDirectory synchronize: @escaping Directory.Synchronize
+  ) {
+    self.path = path
+    self.isDurable = isDurable
+    directory = Directory(parentOf: path, synchronize: synchronize)
+  }
+
+  private let directory: Directory
 
   private var name: String { Directory.name(of: path) }
 
@@ -48,15 +56,22 @@ public struct FileStorage: ArchiveStorage {
     try located { () throws(ArchiveError) in try StoredFile(path, O_RDWR) }
   }
 
-  /// Locks the file `.NAME.lock` beside it, which is made and stays.
+  /// Locks the file `.NAME.lock` beside it, which is there as long as the lock.
   ///
   /// The archive itself cannot carry the lock, because it is replaced.
   public func lock() throws(ArchiveError) -> any ArchiveLock {
     try located { () throws(ArchiveError) in
       try directory.create()
-      return try FileLock(directory.child(".\(name).lock"))
+      return try FileLock(lockPath)
     }
   }
+
+  /// Asks without locking, so that a reader is in no writer's way.
+  public func isLocked() throws(ArchiveError) -> Bool {
+    try located { () throws(ArchiveError) in try FileLock.isHeld(lockPath) }
+  }
+
+  private var lockPath: String { directory.child(".\(name).lock") }
 
   /// Writes a new file, makes its directory if needed, and renames it into place.
   public func replace(
@@ -79,8 +94,9 @@ public struct FileStorage: ArchiveStorage {
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       guard try isStored() else { return }
+      let handle = isDurable ? try directory.open() : nil
       try SystemCall.check { unsafe unlink(path) }
-      if isDurable { try directory.synchronize() }
+      try handle?.synchronize()
     }
   }
 
@@ -91,8 +107,9 @@ public struct FileStorage: ArchiveStorage {
       // One rename, since somebody may put a good file there at any moment; so
       // the name must be free without looking.
       let kept = "\(path).unreadable-" + String(UInt64.random(in: .min ... .max), radix: 36)
+      // Not synced: after a power cut it is under one of its names, and whoever
+      // writes a new file syncs the directory.
       try SystemCall.check { unsafe rename(path, kept) }
-      try directory.synchronize()
       return kept
     }
   }
@@ -117,11 +134,16 @@ public struct FileStorage: ArchiveStorage {
 
 private final class StoredFile: AppendableArchiveFile {
   private let file: OpenFile
+  private let path: String
+  private let identity: FileIdentity
   let byteCount: Int
 
   init?(_ path: String, _ access: CInt = O_RDONLY) throws(ArchiveError) {
     guard let file = try OpenFile.existing(path, access) else { return nil }
-    byteCount = Int(try file.status().st_size)
+    let status = try file.status()
+    byteCount = Int(status.st_size)
+    identity = FileIdentity(status)
+    self.path = path
     self.file = file
   }
 
@@ -139,8 +161,11 @@ private final class StoredFile: AppendableArchiveFile {
 }
 
 extension StoredFile {
-  func currentByteCount() throws(ArchiveError) -> Int {
-    Int(try file.status().st_size)
+  func storedByteCount() throws(ArchiveError) -> Int? {
+    guard let status = try Directory.status(of: path), FileIdentity(status) == identity else {
+      return nil
+    }
+    return Int(status.st_size)
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
@@ -155,19 +180,6 @@ extension StoredFile {
 
   func synchronize() throws(ArchiveError) {
     try file.synchronizeData()
-  }
-}
-
-private final class FileLock: ArchiveLock {
-  private let file: OpenFile
-
-  init(_ path: String) throws(ArchiveError) {
-    file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
-    do throws(ArchiveError) {
-      try SystemCall.check { flock(file.descriptor, LOCK_EX | LOCK_NB) }
-    } catch {
-      throw error.systemError == EWOULDBLOCK ? ArchiveError(.locked) : error
-    }
   }
 }
 

@@ -3,7 +3,7 @@ internal import Synchronization
 /// An archive in memory, for tests and previews.
 public final class MemoryStorage: ArchiveStorage {
   private struct Contents {
-    var bytes: [UInt8]?
+    var stored: StoredBytes?
     var setAside: [[UInt8]] = []
     var isLocked = false
   }
@@ -14,22 +14,25 @@ public final class MemoryStorage: ArchiveStorage {
   ///
   /// - Parameter bytes: The bytes of an archive, or nil.
   public init(_ bytes: [UInt8]? = nil) {
-    contents = Mutex(Contents(bytes: bytes))
+    contents = Mutex(Contents(stored: bytes.map(StoredBytes.init)))
   }
 
   /// The word memory.
   public var location: String { "memory" }
 
-  /// The stored bytes, nil if there are none.
+  /// The stored bytes, nil if there are none; new ones take the place of the
+  /// old, as another file does.
   public var bytes: [UInt8]? {
-    get { contents.withLock { $0.bytes } }
-    set { contents.withLock { $0.bytes = newValue } }
+    get { stored?.bytes }
+    set { contents.withLock { $0.stored = newValue.map(StoredBytes.init) } }
   }
 
   /// What ``setAside()`` moved away, oldest first.
   public var setAsideBytes: [[UInt8]] {
     contents.withLock { $0.setAside }
   }
+
+  fileprivate var stored: StoredBytes? { contents.withLock { $0.stored } }
 
   /// Opens the bytes as they are now.
   public func open() throws(ArchiveError) -> (any ArchiveFile)? {
@@ -38,7 +41,7 @@ public final class MemoryStorage: ArchiveStorage {
 
   /// Opens the bytes for appending.
   public func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    bytes.map { AppendableMemoryFile(storage: self, byteCount: $0.count) }
+    stored.map { AppendableMemoryFile(storage: self, stored: $0, byteCount: $0.bytes.count) }
   }
 
   /// Makes the caller the only writer.
@@ -47,21 +50,17 @@ public final class MemoryStorage: ArchiveStorage {
       defer { contents.isLocked = true }
       return !contents.isLocked
     }
-    guard isFree else { throw ArchiveError(.locked) }
+    guard isFree else { throw ArchiveError(.locked, subject: "this process") }
     return MemoryLock(storage: self)
+  }
+
+  /// Whether there is a writer.
+  public func isLocked() throws(ArchiveError) -> Bool {
+    contents.withLock { $0.isLocked }
   }
 
   fileprivate func unlock() {
     contents.withLock { $0.isLocked = false }
-  }
-
-  fileprivate func change(_ body: (inout [UInt8]) -> Void) {
-    contents.withLock { contents in
-      // Taken out, so that there is one reference and no copy is made.
-      guard var bytes = contents.bytes.take() else { return }
-      body(&bytes)
-      contents.bytes = bytes
-    }
   }
 
   /// Replaces the bytes when the body has returned.
@@ -81,11 +80,26 @@ public final class MemoryStorage: ArchiveStorage {
   /// Moves the bytes to ``setAsideBytes``.
   public func setAside() throws(ArchiveError) -> String? {
     contents.withLock { contents in
-      guard let bytes = contents.bytes else { return nil }
-      contents.setAside.append(bytes)
-      contents.bytes = nil
+      guard let stored = contents.stored.take() else { return nil }
+      contents.setAside.append(stored.bytes)
       return "memory \(contents.setAside.count)"
     }
+  }
+}
+
+/// The bytes of one archive, as a file has them: whoever has opened it goes on
+/// with it when another one takes its place.
+private final class StoredBytes: Sendable {
+  private let content: Mutex<[UInt8]>
+
+  init(_ bytes: [UInt8]) {
+    content = Mutex(bytes)
+  }
+
+  var bytes: [UInt8] { content.withLock { $0 } }
+
+  func change(_ body: (inout [UInt8]) -> Void) {
+    content.withLock { body(&$0) }
   }
 }
 
@@ -104,30 +118,32 @@ private struct MemoryFile: ArchiveFile {
 
 private struct AppendableMemoryFile: AppendableArchiveFile {
   let storage: MemoryStorage
+  let stored: StoredBytes
   let byteCount: Int
 
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try MemoryFile(bytes: storage.bytes ?? []).read(at: offset, count: count)
+    try MemoryFile(bytes: stored.bytes).read(at: offset, count: count)
   }
 
-  func currentByteCount() throws(ArchiveError) -> Int {
-    storage.bytes?.count ?? 0
+  func storedByteCount() throws(ArchiveError) -> Int? {
+    storage.stored === stored ? stored.bytes.count : nil
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    storage.change { stored in
+    stored.change { stored in
       stored.removeSubrange(min(offset, stored.count)...)
       stored += bytes
     }
   }
 
   func truncate(to byteCount: Int) throws(ArchiveError) {
-    storage.change { stored in stored.removeSubrange(min(byteCount, stored.count)...) }
+    stored.change { stored in stored.removeSubrange(min(byteCount, stored.count)...) }
   }
 
   func synchronize() throws(ArchiveError) {}
 }
 
+/// Nobody can take it away, so it is held as long as it is there.
 private final class MemoryLock: ArchiveLock {
   private let storage: MemoryStorage
 
@@ -138,6 +154,8 @@ private final class MemoryLock: ArchiveLock {
   deinit {
     storage.unlock()
   }
+
+  func isHeld() throws(ArchiveError) -> Bool { true }
 }
 
 private final class MemorySink: ArchiveSink {

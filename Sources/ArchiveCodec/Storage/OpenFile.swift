@@ -49,26 +49,29 @@ package struct OpenFile: ~Copyable, Sendable {
   package static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: CInt
   ) throws(ArchiveError) {
-    var written = 0
-    while written < bytes.count {
-      let count = try SystemCall.check {
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
-        return unsafe systemWrite(descriptor, rest.baseAddress, rest.count)
-      }
-      guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
-      written += count
+    try unsafe writeAll(bytes) { (rest, _) in
+      unsafe systemWrite(descriptor, rest.baseAddress, rest.count)
     }
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ArchiveError) {
-    var written = 0
-    while written < bytes.count {
-      let count = try SystemCall.check {
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
-        return unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
+    try unsafe Self.writeAll(bytes) { rest, written in
+      unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
+    }
+  }
+
+  private static func writeAll(
+    _ bytes: UnsafeRawBufferPointer, _ call: (_ rest: UnsafeRawBufferPointer, _ written: Int) -> Int
+  ) throws(ArchiveError) {
+    try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
+      var written = 0
+      while written < bytes.count {
+        let count = try SystemCall.check {
+          unsafe call(UnsafeRawBufferPointer(rebasing: bytes[written...]), written)
+        }
+        guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
+        written += count
       }
-      guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
-      written += count
     }
   }
 

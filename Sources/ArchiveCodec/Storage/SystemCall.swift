@@ -21,6 +21,44 @@ package enum SystemCall {
       if number != EINTR { throw ArchiveError(systemError: number) }
     }
   }
+
+  /// Runs a body whose writes may exceed the limit on the size of files
+  /// (RLIMIT_FSIZE): they give EFBIG, and the signal that would end the process
+  /// is taken away.
+  ///
+  /// The mask of this thread is put back, and what the process does about the
+  /// signal is not touched; one that was already waiting stays.
+  static func withoutFileSizeSignal<Result>(
+    _ body: () throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    var signal = sigset_t()
+    var waiting = sigset_t()
+    var mask = sigset_t()
+    unsafe sigemptyset(&signal)
+    unsafe sigaddset(&signal, SIGXFSZ)
+    unsafe sigpending(&waiting)
+    let wasWaiting = unsafe sigismember(&waiting, SIGXFSZ) == 1
+    unsafe pthread_sigmask(SIG_BLOCK, &signal, &mask)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &mask, nil) }
+    do {
+      return try body()
+    } catch {
+      if error.systemError == EFBIG, !wasWaiting { unsafe take(&signal) }
+      throw error
+    }
+  }
+
+  @unsafe private static func take(_ signal: UnsafeMutablePointer<sigset_t>) {
+    #if canImport(Darwin)
+    // There is no wait with an end, but the signal is there: the call that
+    // failed has raised it in this thread.
+    var number: CInt = 0
+    _ = unsafe sigwait(signal, &number)
+    #else
+    var none = timespec()
+    _ = unsafe sigtimedwait(signal, nil, &none)
+    #endif
+  }
 }
 
 extension ArchiveError {

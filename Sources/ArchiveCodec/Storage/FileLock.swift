@@ -1,0 +1,134 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A lock that a file carries, which says in plain text who has it.
+///
+/// It belongs to the open file and not to the process, so that two writers of
+/// one process keep each other out, and anybody can ask who has it without
+/// taking it. The system lets it go with the process, whatever ends that.
+final class FileLock: ArchiveLock {
+  private let file: OpenFile
+  private let path: String
+  private let identity: FileIdentity
+
+  /// Makes the file if it is not there.
+  init(_ path: String) throws(ArchiveError) {
+    for _ in 0..<Self.largestTryCount {
+      let file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
+      do throws(ArchiveError) {
+        try SystemCall.check {
+          var region = Self.wholeFile
+          return unsafe fcntl(file.descriptor, Self.setLock, &region)
+        }
+      } catch {
+        guard [EAGAIN, EACCES].contains(error.systemError) else { throw error }
+        throw ArchiveError(.locked, subject: try Self.holder(in: file))
+      }
+      let identity = FileIdentity(try file.status())
+      // Whoever had it before may have removed the file after it was opened
+      // here. Then nobody would find this lock.
+      guard try Self.names(path, identity) else { continue }
+      try Self.write(holder: Self.ownName, to: file)
+      self.file = file
+      self.path = path
+      self.identity = identity
+      return
+    }
+    throw ArchiveError(.locked)
+  }
+
+  /// Each try that fails has met another writer that came and went.
+  private static let largestTryCount = 100
+
+  deinit {
+    // Removed while it is locked, so nobody else can have it now.
+    if (try? Self.names(path, identity)) == true { _ = unsafe unlink(path) }
+  }
+
+  func isHeld() throws(ArchiveError) -> Bool {
+    try Self.names(path, identity)
+  }
+
+  /// Whether anybody has the lock; it is not taken to find out.
+  static func isHeld(_ path: String) throws(ArchiveError) -> Bool {
+    guard let file = try OpenFile.existing(path) else { return false }
+    var region = wholeFile
+    try SystemCall.check { unsafe fcntl(file.descriptor, getLock, &region) }
+    return region.l_type != unlocked
+  }
+
+  private static func names(
+    _ path: String, _ identity: FileIdentity
+  ) throws(ArchiveError) -> Bool {
+    try Directory.status(of: path).map(FileIdentity.init) == identity
+  }
+
+  // MARK: The holder
+
+  private static let longestHolder = 100
+
+  /// Containers number processes each for itself, so the name is there too.
+  private static var ownName: String {
+    "process \(SystemCall.processIdentifier), \(ProcessInfo.processInfo.processName)"
+  }
+
+  private static func write(
+    holder: String, to file: borrowing OpenFile
+  ) throws(ArchiveError) {
+    try SystemCall.check { ftruncate(file.descriptor, 0) }
+    let text = Array(holder.utf8.prefix(longestHolder))
+    try unsafe text.withUnsafeBufferPointer { (text) throws(ArchiveError) in
+      try unsafe file.write(UnsafeRawBufferPointer(text), at: 0)
+    }
+  }
+
+  /// Nil if it was not written yet.
+  private static func holder(in file: borrowing OpenFile) throws(ArchiveError) -> String? {
+    var text = [UInt8](repeating: 0, count: longestHolder)
+    let count = try unsafe text.withUnsafeMutableBufferPointer { (text) throws(ArchiveError) in
+      try unsafe file.read(into: UnsafeMutableRawBufferPointer(text), at: 0)
+    }
+    return count == 0 ? nil : String(decoding: text[..<count], as: UTF8.self)
+  }
+
+  // MARK: The system's names
+
+  private static var wholeFile: flock {
+    var region = flock()
+    region.l_type = Int16(F_WRLCK)
+    region.l_whence = Int16(SEEK_SET)
+    return region
+  }
+
+  private static let unlocked = Int16(F_UNLCK)
+
+  // Locks of open files: the headers that Swift imports leave the names out.
+  #if canImport(Darwin)
+  private static let setLock: CInt = 90
+  private static let getLock: CInt = 92
+  #else
+  private static let setLock: CInt = 37
+  private static let getLock: CInt = 36
+  #endif
+}
+
+/// Which file it is, whatever its name; not used again while it is open.
+struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let inode: ino_t
+
+  init(_ status: stat) {
+    device = status.st_dev
+    inode = status.st_ino
+  }
+}
