@@ -69,3 +69,17 @@ extension Trailer {
     mac = try reader.readBytes(count: 32)
   }
 }
+
+extension KeySchedule {
+  /// The key of the commit's chunks.
+  func commitKey(_ header: CommitHeader, previousMAC: [UInt8]) throws(ArchiveError) -> SecretBytes {
+    try commitKey(
+      generation: header.generation, flags: header.flags, salt: header.salt,
+      previousMAC: previousMAC)
+  }
+
+  /// The MAC that ends a commit, over its ends and all that came before it.
+  func chainMAC(_ header: CommitHeader, _ trailer: Trailer, previousMAC: [UInt8]) -> [UInt8] {
+    chainMAC(over: header.encoded + trailer.encodedWithoutMAC + previousMAC, salt: header.salt)
+  }
+}
