@@ -152,7 +152,7 @@ extension Archive {
 
     /// The time, the process, and how many archives it has written.
     package static var now: Moment {
-      var writer = ByteWriter()
+      let writer = ByteBuffer()
       writer.writeInteger(Date().timeIntervalSinceReferenceDate.bitPattern)
       writer.writeInteger(ProcessInfo.processInfo.processIdentifier)
       writer.writeInteger(count.wrappingAdd(1, ordering: .relaxed).newValue)

@@ -12,7 +12,7 @@ struct CommitHeader: Hashable, Sendable {
   let salt: [UInt8]
 
   var encoded: [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.write(Self.magic)
     writer.writeInteger(flags)
     writer.writeInteger(generation)
@@ -45,7 +45,7 @@ struct Trailer: Hashable, Sendable {
   var mac: [UInt8]
 
   var encodedWithoutMAC: [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.write(Self.magic)
     writer.writeInteger(footerByteCount)
     writer.writeInteger(generation)

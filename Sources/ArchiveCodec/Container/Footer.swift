@@ -14,7 +14,7 @@ struct Footer: Hashable, Sendable {
   private static let criticalBit: UInt16 = 1 << 15
 
   var encoded: [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     for number in [Int(schema), recordCount, recordByteCount] {
       writer.writeVarint(UInt64(number))
     }

@@ -52,7 +52,7 @@ struct IndexBlocks {
     }
     for block in blocks {
       for start in stride(from: 0, to: block.count, by: Self.partCount) {
-        var writer = ByteWriter()
+        let writer = ByteBuffer()
         for entry in block[start..<min(start + Self.partCount, block.count)] {
           writer.writeInteger(entry.record)
           writer.writeInteger(entry.place)

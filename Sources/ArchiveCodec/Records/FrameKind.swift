@@ -8,7 +8,7 @@ enum FrameKind: UInt8, Sendable {
   case footer = 7
 
   func header(payloadByteCount: Int) -> [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.writeByte(rawValue)
     writer.writeVarint(UInt64(payloadByteCount))
     return writer.bytes

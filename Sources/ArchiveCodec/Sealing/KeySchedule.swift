@@ -58,7 +58,7 @@ struct KeySchedule: ~Copyable, Sendable {
   func commitSalt(
     random: RandomSource, previousMAC: [UInt8], generation: UInt64, witness: [UInt8]
   ) -> [UInt8] {
-    var input = ByteWriter()
+    let input = ByteBuffer()
     input.write(random.bytes(count: 32))
     input.write(previousMAC)
     input.writeInteger(generation)
@@ -69,7 +69,7 @@ struct KeySchedule: ~Copyable, Sendable {
   func commitKey(
     generation: UInt64, flags: UInt32, salt: [UInt8], previousMAC: [UInt8]
   ) throws(ArchiveError) -> SecretBytes {
-    var input = ByteWriter()
+    let input = ByteBuffer()
     input.writeInteger(generation)
     input.writeInteger(flags)
     input.write(previousMAC)
