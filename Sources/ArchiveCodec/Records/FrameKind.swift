@@ -22,3 +22,29 @@ enum FrameKind: UInt8, Sendable {
     1 + PrefixVarint.byteCount(of: UInt64(payloadByteCount)) + payloadByteCount
   }
 }
+
+/// Where a record lies in the commit's content: 16 bytes in the index.
+struct IndexEntry: Hashable, Sendable {
+  static let byteCount = 16
+  static let largestOffset = 1 << 40 - 1
+
+  let record: UInt64
+  /// Where the record's frame begins, in the content of the commit; 40 bits.
+  let offset: Int
+  /// The bytes of the frame's payload; 24 bits, 0 for a removed record.
+  let byteCount: Int
+
+  var isRemoval: Bool { byteCount == 0 }
+
+  var frameRange: Range<Int> {
+    offset..<offset + FrameKind.byteCount(payloadByteCount: byteCount)
+  }
+}
+
+extension IndexEntry {
+  init(from reader: inout ByteReader) throws(ArchiveError) {
+    record = try reader.readInteger()
+    offset = Int(try reader.readLowBytes(count: 5))
+    byteCount = Int(try reader.readLowBytes(count: 3))
+  }
+}
