@@ -19,6 +19,12 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// How deep containers may be nested in one record.
   public let depth: Int
 
+  /// How many calls of `encode(to:)` or `init(from:)` may be open at once.
+  ///
+  /// A wrapper adds a call and no container, so there may be more calls than
+  /// containers; the number is the same for both ways.
+  var callLimit: Int { depth * 4 }
+
   /// The number of different keys that get a short form in one archive.
   public let symbolCount: Int
 

@@ -32,8 +32,8 @@ struct FuzzArchive {
       try builder.append(record: record + 1) { try Self.encode(record, $0) }
     }
     _ = try Archive.write(
-      try builder.finish(), to: storage, key: Self.key, context: Self.context, replacing: nil,
-      schema: 5, random: Self.stuck, moment: Archive.Moment(witness: [7]))
+      try builder.finish(), to: storage, slots: [.key(Self.key)], context: Self.context,
+      replacing: nil, schema: 5, random: Self.stuck, moment: Archive.Moment(witness: [7]))
     let writer = try ArchiveWriter(
       storage, with: .key(Self.key), context: Self.context, random: Self.stuck)
     var ends = [storage.bytes?.count ?? 0]

@@ -14,16 +14,10 @@ final class EncodingSession {
 
   func form<Value>(of type: Value.Type) -> CodableForm { forms[type] }
 
-  /// How many calls of `encode(to:)` or `init(from:)` may be open for a depth.
-  ///
-  /// A wrapper adds a call and no container, so there may be more calls than
-  /// containers; the number is the same for both ways.
-  static func callLimit(_ limits: ArchiveLimits) -> Int { limits.depth * 4 }
-
   /// Runs one `encode(to:)`; values that nest too deeply are refused here,
   /// before the call stack runs out.
   func call(_ limits: ArchiveLimits, _ body: () throws -> Void) throws {
-    guard callDepth < Self.callLimit(limits) else {
+    guard callDepth < limits.callLimit else {
       throw ArchiveError(.limitExceeded, subject: "depth")
     }
     callDepth += 1

@@ -48,6 +48,27 @@ extension Archive {
       random: .system, moment: .now)
   }
 
+  /// Seals records under one key; see
+  /// ``write(_:to:slots:context:replacing:schema:)``.
+  ///
+  /// - Parameters:
+  ///   - records: All records of the archive.
+  ///   - storage: Where the archive goes.
+  ///   - key: The key that will open it.
+  ///   - context: The context that will open it.
+  ///   - replacing: The version of the archive that this one replaces.
+  ///   - schema: A number of the application's own, for its migrations.
+  /// - Returns: What was written.
+  /// - Throws: ``ArchiveError`` as the other form does.
+  public static func write(
+    _ records: RecordBatch, to storage: any ArchiveStorage, key: ArchiveKey,
+    context: ArchiveContext, replacing: ArchiveVersion? = nil, schema: UInt32 = 0
+  ) throws(ArchiveError) -> Summary {
+    try write(
+      records, to: storage, slots: [.key(key)], context: context, replacing: replacing,
+      schema: schema)
+  }
+
   package static func write(
     _ records: RecordBatch, to storage: any ArchiveStorage, slots: [NewSlot],
     context: ArchiveContext, replacing: ArchiveVersion?, schema: UInt32, random: RandomSource,
@@ -124,6 +145,29 @@ extension Archive {
     }
   }
 
+  /// Seals records as they are encoded under one key; see
+  /// ``write(to:slots:context:replacing:schema:limits:_:)``.
+  ///
+  /// - Parameters:
+  ///   - storage: Where the archive goes.
+  ///   - key: The key that will open it.
+  ///   - context: The context that will open it.
+  ///   - replacing: The version of the archive that this one replaces.
+  ///   - schema: A number of the application's own, for its migrations.
+  ///   - limits: What a record may hold.
+  ///   - body: Encodes all records.
+  /// - Returns: What was written.
+  /// - Throws: What `body` throws, and as the other form does.
+  public static func write(
+    to storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    replacing: ArchiveVersion? = nil, schema: UInt32 = 0, limits: ArchiveLimits = .standard,
+    _ body: (RecordBuilder) throws -> Void
+  ) throws -> Summary {
+    try write(
+      to: storage, slots: [.key(key)], context: context, replacing: replacing, schema: schema,
+      limits: limits, body)
+  }
+
   private static func replace(
     _ storage: any ArchiveStorage, slots: [NewSlot], context: ArchiveContext,
     replacing: ArchiveVersion?, random: RandomSource, moment: Moment,
@@ -154,7 +198,7 @@ extension Archive {
 
     /// The time, the process, and how many archives it has written.
     package static var now: Moment {
-      var writer = ByteWriter()
+      let writer = ByteBuffer()
       writer.writeInteger(Date().timeIntervalSinceReferenceDate.bitPattern)
       writer.writeInteger(ProcessInfo.processInfo.processIdentifier)
       writer.writeInteger(count.wrappingAdd(1, ordering: .relaxed).newValue)

@@ -76,6 +76,24 @@ public final class Archive: Sendable {
     }
   }
 
+  /// Opens what is stored with a key; see
+  /// ``open(_:with:context:limits:recovery:)``.
+  ///
+  /// - Parameters:
+  ///   - storage: Where the archive is.
+  ///   - key: One of the keys that it was written with.
+  ///   - context: The context that it was written with.
+  ///   - limits: What a record may hold.
+  ///   - recovery: What to do with a damaged end of the journal.
+  /// - Returns: The archive, or nil if the storage is empty.
+  /// - Throws: ``ArchiveError`` as the other form does.
+  public static func open(
+    _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
+    limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .strict
+  ) throws(ArchiveError) -> Archive? {
+    try open(storage, with: .key(key), context: context, limits: limits, recovery: recovery)
+  }
+
   /// Each try but the first means that somebody changed the file meanwhile.
   private static let largestTryCount = 32
 
@@ -156,4 +174,52 @@ public final class Archive: Sendable {
     guard known.generation == kept.generation else { return .ok }
     return known == kept ? .ok : .fork
   }
+}
+
+/// Which state of an archive this is: a number that grows, and a MAC.
+///
+/// Keep the last one in a safe place to notice that somebody put back an older
+/// file, and pass it on when you replace an archive.
+public struct ArchiveVersion: Hashable, Codable, Sendable {
+  /// Grows by one with every commit.
+  public let generation: UInt64
+
+  /// Depends on the whole history of the file; 32 bytes, not secret.
+  public let mac: [UInt8]
+
+  /// Creates a version from values that were kept.
+  ///
+  /// - Parameters:
+  ///   - generation: The number.
+  ///   - mac: The 32 bytes that belong to it.
+  public init(generation: UInt64, mac: [UInt8]) {
+    self.generation = generation
+    self.mac = mac
+  }
+}
+
+/// How an archive relates to a version of it that was seen before.
+public enum ArchiveVerdict: Hashable, Sendable {
+  /// It is that version, or comes after it.
+  case ok
+
+  /// It is older: somebody put back an earlier file.
+  case rollback
+
+  /// It went another way: a copy was changed elsewhere and put here.
+  case fork
+}
+
+/// What to do with the end of a journal that is torn or damaged.
+///
+/// A power cut or a kill while a change is appended leaves such an end. What
+/// was acknowledged before is intact then.
+public enum ArchiveRecovery: Hashable, Sendable {
+  /// Opening throws.
+  case strict
+
+  /// The changes up to the damage are used; ``Archive/dropped`` tells of the rest.
+  ///
+  /// Damage of the snapshot itself is always an error.
+  case recover
 }

@@ -127,7 +127,7 @@ private final class CommitSink: ArchiveSink {
 extension RecordBatch {
   /// All that makes one change differ from another, for the salt of its commit.
   fileprivate func witness(removing removed: [UInt64]) -> [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     for block in frames.blocks { writer.write(block) }
     writer.write(symbols)
     for record in removed { writer.writeInteger(record) }

@@ -80,7 +80,7 @@ struct Header: Sendable {
   /// The slots are outside, so that they can be made anew without touching
   /// the body.
   var head: [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.write(archiveID)
     writer.write(fileSalt)
     writer.writeInteger(baseGeneration)
@@ -92,7 +92,7 @@ struct Header: Sendable {
 
   /// Everything that the header MAC covers: all but the checksum and itself.
   var authenticatedBytes: [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.write(Self.magic)
     writer.write([Self.majorVersion, minorVersion])
     writer.writeInteger(UInt16(byteCount))
@@ -110,7 +110,7 @@ struct Header: Sendable {
   }
 
   func encoded(mac: [UInt8]) -> [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.write(authenticatedBytes)
     writer.write(mac)
     writer.replace(Self.checksumRange, with: Self.checksum(of: writer.bytes))

@@ -23,7 +23,7 @@ public struct KeyedDecoder: Sendable {
     try validator.validate(bytes.span)
     self.bytes = bytes
     self.symbols = symbols
-    callLimit = EncodingSession.callLimit(limits)
+    callLimit = limits.callLimit
     fields = validator.fields
     inlineFields = validator.inlineFields
     objectsOffset = validator.objectsOffset

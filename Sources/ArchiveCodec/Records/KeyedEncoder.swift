@@ -10,11 +10,13 @@
 ///     }
 public final class KeyedEncoder {
   @usableFromInline let writer: ValueWriter
+  let objects: WrittenObjects
   private var map = OpenMap()
   var isOpen = false
 
-  init(_ writer: ValueWriter) {
+  init(_ writer: ValueWriter, _ objects: WrittenObjects) {
     self.writer = writer
+    self.objects = objects
   }
 
   // Inlinable, so that the type is known where it is called: three times as
@@ -107,12 +109,15 @@ public final class KeyedEncoder {
   func undoing<Failure: Error>(
     _ body: () throws(Failure) -> Void
   ) throws(Failure) {
-    let before = (map: map, mark: writer.mark, failure: writer.failure)
+    let before = (
+      map: map, mark: writer.mark, objectCount: objects.count, failure: writer.failure
+    )
     do {
       try body()
     } catch {
       map = before.map
       writer.goBack(to: before.mark)
+      objects.truncate(to: before.objectCount)
       writer.failure = before.failure
       throw error
     }
@@ -129,7 +134,9 @@ public final class KeyedEncoder {
     isOpen = true
   }
 
+  /// Forgets the record; its bytes are the builder's to take back.
   func abandon() {
+    objects.truncate(to: 0)
     isOpen = false
   }
 

@@ -22,7 +22,7 @@ extension RecordBatch {
   package init(
     unchecked records: [(identifier: UInt64, map: [UInt8])], symbols: [UInt8]
   ) {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     var index: [IndexEntry] = []
     for (identifier, map) in records {
       let payloadByteCount = 8 + map.count

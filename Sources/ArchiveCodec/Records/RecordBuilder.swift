@@ -12,11 +12,13 @@ public final class RecordBuilder {
 
   /// The classes whose objects records may hold; none by default.
   public var classes: ArchiveClasses {
-    get { writer.objects.classes }
-    set { writer.objects.classes = newValue }
+    get { objects.classes }
+    set { objects.classes = newValue }
   }
 
   private let writer: ValueWriter
+  /// Shared by all encoders, of which one at a time is open.
+  private let objects = WrittenObjects()
   /// The frames of the records so far, but for those that the writer has.
   private var frames = RecordFrames()
   /// The entries of these frames.
@@ -44,7 +46,7 @@ public final class RecordBuilder {
   public init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.limits = limits
     writer = ValueWriter(limits: limits, symbols: SymbolCollector(limits: limits))
-    encoder = KeyedEncoder(writer)
+    encoder = KeyedEncoder(writer, objects)
     knownSymbolCount = 0
     for key in keys { _ = writer.symbols.intern(key) }
   }
@@ -55,7 +57,7 @@ public final class RecordBuilder {
     writer = ValueWriter(
       limits: limits,
       symbols: SymbolCollector(limits: limits, continuing: known ?? SymbolTable()))
-    encoder = KeyedEncoder(writer)
+    encoder = KeyedEncoder(writer, objects)
     knownSymbolCount = writer.symbols.count
   }
 
@@ -76,13 +78,13 @@ public final class RecordBuilder {
     isAppending = true
     defer { isAppending = false }
     let start = writer.openFrame(record)
-    if !isKnownUniquelyReferenced(&encoder) { encoder = KeyedEncoder(writer) }
+    if !isKnownUniquelyReferenced(&encoder) { encoder = KeyedEncoder(writer, objects) }
     let encoder = encoder
     encoder.open()
     do {
       try body(encoder)
       encoder.close()
-      if writer.objects.count > 0 { try encoder.writeObjects() }
+      if objects.count > 0 { try encoder.writeObjects() }
       try writer.closeFrame(from: start)
     } catch {
       encoder.abandon()

@@ -16,7 +16,7 @@ struct ChunkCipher: ~Copyable, Sendable {
   }
 
   private func nonce(_ number: UInt64, isLast: Bool) -> [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.writeInteger(number)
     writer.writeInteger(UInt32(isLast ? 1 : 0))
     return writer.bytes

@@ -58,7 +58,7 @@ struct KeySchedule: ~Copyable, Sendable {
   func commitSalt(
     random: RandomSource, previousMAC: [UInt8], generation: UInt64, witness: [UInt8]
   ) -> [UInt8] {
-    var input = ByteWriter()
+    let input = ByteBuffer()
     input.write(random.bytes(count: 32))
     input.write(previousMAC)
     input.writeInteger(generation)
@@ -66,22 +66,22 @@ struct KeySchedule: ~Copyable, Sendable {
     return derive(.salt, count: KeyDerivation.saltByteCount, key: Self.saltKey, input.bytes)
   }
 
-  func commitKey(_ header: CommitHeader, previousMAC: [UInt8]) throws(ArchiveError) -> SecretBytes {
-    var input = ByteWriter()
-    input.writeInteger(header.generation)
-    input.writeInteger(header.flags)
+  func commitKey(
+    generation: UInt64, flags: UInt32, salt: [UInt8], previousMAC: [UInt8]
+  ) throws(ArchiveError) -> SecretBytes {
+    let input = ByteBuffer()
+    input.writeInteger(generation)
+    input.writeInteger(flags)
     input.write(previousMAC)
     return try unsafe keys.withBytes { (keys) throws(ArchiveError) in
       try unsafe SecretBytes(count: 32) { key in
         unsafe KeyDerivation.commitKey.derive(
-          into: key, count: 32, key: keys + Self.rootKey, salt: header.salt, input: input.bytes)
+          into: key, count: 32, key: keys + Self.rootKey, salt: salt, input: input.bytes)
       }
     }
   }
 
-  func chainMAC(_ header: CommitHeader, _ trailer: Trailer, previousMAC: [UInt8]) -> [UInt8] {
-    derive(
-      .chainMAC, count: 32, key: Self.chainKey, salt: header.salt,
-      header.encoded + trailer.encodedWithoutMAC + previousMAC)
+  func chainMAC(over bytes: [UInt8], salt: [UInt8]) -> [UInt8] {
+    derive(.chainMAC, count: 32, key: Self.chainKey, salt: salt, bytes)
   }
 }

@@ -44,7 +44,7 @@ struct KeySlot: Sendable {
     self.keyReference = keyReference
     self.commitment = commitment
     self.wrappedKey = wrappedKey
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.write(kind.parameters)
     writer.write(salt)
     writer.writeInteger(keyReference)
@@ -79,7 +79,7 @@ extension ArchiveSlot.Kind {
 
   /// The first 12 bytes of a slot; nothing for what is not known.
   var parameters: [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     switch self {
     case .key:
       writer.writeByte(Self.keyType)

@@ -89,7 +89,7 @@ extension SymbolTable {
   /// The payload of a symbols frame with the names from a number on: count,
   /// then each name with its length.
   func encoded(from first: Int) -> [UInt8] {
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     writer.writeVarint(UInt64(names.count - first))
     for name in names[first...] {
       writer.writeVarint(UInt64(name.utf8.count))

@@ -5,13 +5,12 @@ extension ValueWriter {
     let symbolCount: Int
     let symbolsUsed: Int
     let depth: Int
-    let objectCount: Int
   }
 
   var mark: Mark {
     Mark(
       byteCount: output.count, symbolCount: symbols.count, symbolsUsed: symbolsUsed,
-      depth: depth, objectCount: objects.count)
+      depth: depth)
   }
 
   /// Takes back all that was written since the mark, and the names that came
@@ -21,6 +20,5 @@ extension ValueWriter {
     symbols.truncate(to: max(mark.symbolCount, keptSymbolCount))
     symbolsUsed = mark.symbolsUsed
     depth = mark.depth
-    if objects.count > mark.objectCount { objects.truncate(to: mark.objectCount) }
   }
 }

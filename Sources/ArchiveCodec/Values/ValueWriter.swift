@@ -23,8 +23,6 @@ public final class ValueWriter {
   var depth: Int
   /// One more than the greatest symbol that was written.
   var symbolsUsed = 0
-  /// The objects of the record.
-  let objects = WrittenObjects()
 
   init(limits: ArchiveLimits, symbols: SymbolCollector, depth: Int = 0) {
     self.limits = limits

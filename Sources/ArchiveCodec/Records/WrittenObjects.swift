@@ -20,7 +20,9 @@ final class WrittenObjects {
     return count - 1
   }
 
+  /// Forgets all but the first objects; those that were met before stay.
   func truncate(to count: Int) {
+    guard count < self.count else { return }
     for object in objects[count...] { numbers[ObjectIdentifier(object)] = nil }
     objects.removeSubrange(count...)
     self.count = count

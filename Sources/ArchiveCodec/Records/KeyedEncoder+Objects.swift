@@ -45,23 +45,23 @@ extension KeyedEncoder {
   }
 
   private func writeReference(to object: any ArchiveObject, _ key: String) {
-    guard writer.objects.classes.registration(of: object) != nil else {
+    guard objects.classes.registration(of: object) != nil else {
       writer.fail(
         ArchiveError(.classNotRegistered, path: [key], subject: "\(type(of: object))"))
       return writer.writeNull()
     }
     writer.output.writeByte(ValueTag.localReference)
-    writer.output.writeVarint(UInt64(writer.objects.number(of: object)))
+    writer.output.writeVarint(UInt64(objects.number(of: object)))
   }
 
   /// Writes the objects that were met, and those that they refer to, in the
   /// order in which they are met; so a deep graph costs no call stack.
   func writeObjects() throws {
-    defer { writer.objects.truncate(to: 0) }
+    defer { objects.truncate(to: 0) }
     var next = 0
-    while next < writer.objects.count {
-      let object = writer.objects[next]
-      guard let registration = writer.objects.classes.registration(of: object) else {
+    while next < objects.count {
+      let object = objects[next]
+      guard let registration = objects.classes.registration(of: object) else {
         throw ArchiveError(.classNotRegistered, subject: "\(type(of: object))")
       }
       writer.output.writeByte(ValueTag.object)

@@ -14,7 +14,7 @@ public struct ArchiveContext: Hashable, Sendable {
   /// - Parameter fields: For example an application identifier and a name.
   public init(_ fields: [String]) {
     self.fields = fields
-    var writer = ByteWriter()
+    let writer = ByteBuffer()
     for field in fields {
       writer.writeVarint(UInt64(field.utf8.count))
       writer.write(field.utf8)
