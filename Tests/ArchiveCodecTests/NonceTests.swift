@@ -53,6 +53,65 @@ final class NonceTests: XCTestCase {
     XCTAssertGreaterThan(commits.count, 300)
   }
 
+  /// The commit that a change makes of a small archive, always with the same
+  /// random bytes.
+  private func commit(
+    on before: [UInt8], schema: UInt32?, _ texts: [UInt64: String], key: String = "text",
+    removing removed: [UInt64]
+  ) throws -> [UInt8] {
+    let storage = MemoryStorage(before)
+    let writer = try VectorSealing.writer(storage, seed: 1)
+    let builder = writer.builder()
+    for (record, text) in texts.sorted(by: { $0.key < $1.key }) {
+      try builder.append(record: record) { $0.encode(text, forKey: key) }
+    }
+    try writer.append(builder.finish(), removing: removed, schema: schema)
+    return Array(try XCTUnwrap(storage.bytes)[before.count...])
+  }
+
+  func testNoTwoSmallChangesHaveOneKeyUnderAStuckRandomSource() throws {
+    let before = try VectorSealing.small()
+    var commits: [[UInt8]: [UInt8]] = [:]
+    var count = 0
+    let states: [String?] = [nil, "", "a", "b", "aa"]
+    for schema in [nil, 0, 1, 2, 256] as [UInt32?] {
+      for key in ["text", "a new name", "anew name"] {
+        for first in states {
+          for second in states {
+            for removed in [[], [1], [2], [3], [1, 2], [2, 1], [258]] as [[UInt64]] {
+              let texts = [(1 as UInt64, first), (2, second)].filter { !removed.contains($0.0) }
+              let commit = try commit(
+                on: before, schema: schema,
+                Dictionary(
+                  uniqueKeysWithValues: texts.compactMap { id, text in
+                    text.map { (id, $0) }
+                  }), key: key, removing: removed)
+              // What is before it is the same, so its own header decides on its key.
+              let other = commits.updateValue(commit, forKey: Array(commit.prefix(32)))
+              count += 1
+              XCTAssertEqual(other ?? commit, commit, "two contents under one key")
+            }
+          }
+        }
+      }
+    }
+    // A nil schema is that of before, 0; without records the key is nowhere.
+    XCTAssertGreaterThan(commits.count, count / 3)
+  }
+
+  func testARemovalWhoseBytesAreThoseOfARecordHasAKeyOfItsOwn() throws {
+    let before = try VectorSealing.small()
+    // The frame of a record, and the payload of a symbols frame without names.
+    let bytes: [UInt8] =
+      [0x01, 0x1D] + [5, 0, 0, 0, 0, 0, 0, 0] + [0x91, 0x09, 0x01, 0x52, 0x61, 0x62] + [0x01]
+    let identifiers = [bytes[1..<9], bytes[9..<17]].map { bytes in
+      bytes.reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    }
+    let record = try commit(on: before, schema: nil, [5: "ab"], removing: [])
+    let removal = try commit(on: before, schema: nil, [:], removing: identifiers)
+    XCTAssertNotEqual(record.prefix(32), removal.prefix(32))
+  }
+
   func testTheLastGenerationTakesNoMoreChanges() throws {
     let last = ArchiveVersion(generation: .max - 1, mac: [UInt8](repeating: 7, count: 32))
     let bytes = try VectorSealing.bytes(sealing: [HostileContent { _ in }.commit()]) {

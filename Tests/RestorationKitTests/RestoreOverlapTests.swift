@@ -23,7 +23,8 @@ final class RestoreOverlapTests: XCTestCase {
     for _ in 1...20 {
       let log = Log()
       let store = HookedStore(launch.store) { name, call in
-        if name == "main" { log.add(call == .open ? "read" : "write") }
+        guard name == "main", call != .lock else { return }
+        log.add(call.isChange ? "write" : "read")
       }
       let keeper = try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
       let nodes = (1...4).map { _ in TestNode("a") }

@@ -4,9 +4,9 @@ package import RestorationKit
 /// A store that asks before it does anything; what throws does not happen.
 package struct HookedStore: StateStore {
   package enum Call: Hashable, Sendable {
-    case open, replace, remove, setAside
+    case open, lock, replace, remove, setAside
 
-    package var isChange: Bool { self != .open }
+    package var isChange: Bool { self != .open && self != .lock }
   }
 
   package typealias Hook = @Sendable (_ name: String, _ call: Call) throws(ArchiveError) -> Void
@@ -47,7 +47,10 @@ private struct HookedStorage: ArchiveStorage {
     return try storage.openForAppending()
   }
 
-  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
+  func lock() throws(ArchiveError) -> any ArchiveLock {
+    try before(.lock)
+    return try storage.lock()
+  }
 
   func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
 

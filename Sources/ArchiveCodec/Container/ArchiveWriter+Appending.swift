@@ -15,7 +15,7 @@ extension ArchiveWriter {
     let commit = try CommitWriter(
       flags: CommitHeader.journal, after: before.version, keys: keys,
       chunkByteCount: 1 << Int(keys.header.chunkSize), random: random,
-      witness: changes.witness(removing: removed), sink: sink)
+      witness: changes.witness(removing: removed, schema: schema), sink: sink)
     try commit.append(changes.frames.blocks, changes.index)
     for record in removed { commit.remove(record) }
     let version = try commit.finish(symbols: changes.symbols, schema: schema)
@@ -125,11 +125,18 @@ private final class CommitSink: ArchiveSink {
 }
 
 extension RecordBatch {
-  /// All that makes one change differ from another, for the salt of its commit.
-  fileprivate func witness(removing removed: [UInt64]) -> [UInt8] {
+  /// All that one change says, for the salt of its commit: each part with its
+  /// length before it, so that no two changes have the same bytes.
+  ///
+  /// The index and the footer say nothing else.
+  fileprivate func witness(removing removed: [UInt64], schema: UInt32) -> [UInt8] {
     let writer = ByteBuffer()
+    writer.writeInteger(schema)
+    writer.writeInteger(UInt64(byteCount))
     for block in frames.blocks { writer.write(block) }
+    writer.writeInteger(UInt64(symbols.count))
     writer.write(symbols)
+    writer.writeInteger(UInt64(removed.count))
     for record in removed { writer.writeInteger(record) }
     return writer.bytes
   }

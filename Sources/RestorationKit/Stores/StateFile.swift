@@ -187,38 +187,37 @@ package actor StateFile {
 
   /// Writes a state, nil if a later one was written before; the number grows
   /// with every walk.
+  ///
+  /// While another writer has the state, it waits, but not for long.
   package func write(
     _ records: RecordBatch, number: UInt64
-  ) throws(ArchiveError) -> Written? {
+  ) async throws(ArchiveError) -> Written? {
+    guard number > lastNumber else { return nil }
+    let lock = try await storage.lock(within: Self.longestWait)
+    // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
     guard let key = try keys.key(creating: true) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    let summary = try replace(try examine(key), by: records, key)
+    try examine(key)
+    // A writer, so that keys and passphrases that somebody added open the new
+    // file, too.
+    let writer = try ArchiveWriter.open(
+      storage, key: key, context: context, lock: lock, recovery: .strict)
+    let summary = try writer.rewrite(records)
     known = summary.version
     lastNumber = number
     return Written(summary: summary, setAside: reportSetAside())
   }
 
-  /// Keys and passphrases that somebody added open the new file, too.
-  ///
-  /// A writer leaves a lock file behind, so there is one only where it is needed.
-  private func replace(
-    _ version: ArchiveVersion?, by records: RecordBatch, _ key: ArchiveKey
-  ) throws(ArchiveError) -> Archive.Summary {
-    guard version != nil, let slots = try Archive.slots(of: storage), slots.count > 1 else {
-      return try Archive.write(
-        records, to: storage, key: key, context: context, replacing: version)
-    }
-    return try ArchiveWriter.open(storage, key: key, context: context, recovery: .strict)
-      .rewrite(records)
-  }
+  /// Long enough for another save, short enough for the end of an app.
+  private static let longestWait = Duration.seconds(1)
 
   /// Removes what is stored, but keeps what cannot be read; says where.
   func decline(number: UInt64) throws(ArchiveError) -> String? {
     guard number > lastNumber else { return nil }
     if let key = try keys.key(creating: false) {
-      _ = try examine(key)
+      try examine(key)
       try storage.remove()
     } else {
       setAside = try storage.setAside() ?? setAside
@@ -236,21 +235,19 @@ package actor StateFile {
     lastNumber = number
   }
 
-  /// Looks at what is about to be replaced; returns its version, nil if nothing
-  /// is left to replace.
+  /// Looks at what is about to be replaced, and sets aside what must not be.
   ///
   /// An archive that cannot be read whole may be read again one day: with a
   /// newer version of the app, or with the key that is missing. So it is kept.
   /// Another process may have put one there at any time, so every save looks;
   /// it reads the whole only if it is not the one that is known here.
-  private func examine(_ key: ArchiveKey) throws(ArchiveError) -> ArchiveVersion? {
+  private func examine(_ key: ArchiveKey) throws(ArchiveError) {
     do throws(ArchiveError) {
-      guard let archive = try Archive.open(storage, key: key, context: context) else { return nil }
-      if try isReplaceable(archive) { return archive.version }
+      guard let archive = try Archive.open(storage, key: key, context: context) else { return }
+      if try isReplaceable(archive) { return }
     } catch  where error.isAboutContent {
     }
     setAside = try storage.setAside() ?? setAside
-    return nil
   }
 
   private func isReplaceable(_ archive: Archive) throws(ArchiveError) -> Bool {

@@ -17,11 +17,35 @@ final class VectorGenerator: XCTestCase {
       let file = folder.appendingPathComponent("\(vector.name).txt")
       let text = try vector.file().text
       if let stored = try? String(contentsOf: file, encoding: .utf8) {
-        XCTAssertEqual(
-          stored, text, "\(vector.name) stays as it is; delete it to have it written anew")
+        let isSame =
+          stored == text
+          || vector.hasChangesOfAnEarlierWriter
+            && (try VectorFile(parsing: stored).withoutSalts == vector.file().withoutSalts)
+        XCTAssertTrue(isSame, "\(vector.name) stays as it is; delete it to have it written anew")
       } else {
         try text.write(to: file, atomically: true, encoding: .utf8)
       }
     }
+  }
+}
+
+extension NewVector {
+  /// Whether the stored vector has salts of changes that were made from less:
+  /// readers do not check how a salt is made, so it opens as ever.
+  fileprivate var hasChangesOfAnEarlierWriter: Bool {
+    name.hasPrefix("journal-") || name == "golden-journal" || name.hasPrefix("golden-compacted")
+  }
+}
+
+extension VectorFile {
+  /// The file without what depends on salts: the bytes but for their number,
+  /// and the MAC of the version.
+  fileprivate var withoutSalts: String {
+    var file = self
+    file.archive = []
+    file.content = file.content.map { line in
+      line.hasPrefix("version: ") ? String(line.dropLast(2 * 32)) : line
+    }
+    return file.text + "\(archive.count) bytes"
   }
 }
