@@ -17,10 +17,10 @@ final class VectorGenerator: XCTestCase {
       let file = folder.appendingPathComponent("\(vector.name).txt")
       let text = try vector.file().text
       if let stored = try? String(contentsOf: file, encoding: .utf8) {
-        let isSame =
-          stored == text
-          || vector.hasChangesOfAnEarlierWriter
-            && (try VectorFile(parsing: stored).withoutSalts == vector.file().withoutSalts)
+        var isSame = stored == text
+        if !isSame, vector.hasChangesOfAnEarlierWriter {
+          isSame = try VectorFile(parsing: stored).withoutSalts == vector.file().withoutSalts
+        }
         XCTAssertTrue(isSame, "\(vector.name) stays as it is; delete it to have it written anew")
       } else {
         try text.write(to: file, atomically: true, encoding: .utf8)
