@@ -34,6 +34,14 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// The bytes of the footer.
   public let footerByteCount: Int
 
+  /// What one try of a passphrase may cost whoever opens the archive: no more
+  /// memory, and no more passes over as much of it.
+  ///
+  /// A slot's cost can be written by anybody, key or no key. Two slots are tried
+  /// at most, so opening costs at most twice this. A slot that costs more is
+  /// left out, and if no other opens, the error is `limitExceeded`.
+  public let passphraseCost: PassphraseCost
+
   /// The bytes of memory that decoding one value may take: so many, and four
   /// times those of its record.
   static let decodedByteCount = 1 << 26
@@ -44,28 +52,32 @@ public struct ArchiveLimits: Hashable, Sendable {
   ///   - recordByteCount: The bytes of one record.
   ///   - stringByteCount: The bytes of one string or byte sequence.
   ///   - depth: How deep containers may be nested.
+  ///   - passphraseCost: What one try of a passphrase may cost.
   public init(
-    recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128
+    recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
+    passphraseCost: PassphraseCost = .moderate
   ) {
     self.init(
       recordByteCount: recordByteCount, stringByteCount: stringByteCount, depth: depth,
-      symbolCount: 1 << 16)
+      passphraseCost: passphraseCost, symbolCount: 1 << 16)
   }
 
   /// A test fills a symbol table sooner.
   package init(
     recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
-    symbolCount: Int
+    passphraseCost: PassphraseCost = .moderate, symbolCount: Int
   ) {
     self.recordByteCount = min(max(recordByteCount, 64), 1 << 24 - 1)
     self.stringByteCount = min(max(stringByteCount, 0), 1 << 24 - 1)
     self.depth = min(max(depth, 1), 128)
     keyByteCount = 1 << 10
     self.symbolCount = symbolCount
+    self.passphraseCost = passphraseCost
     symbolByteCount = 1 << 20
     footerByteCount = 1 << 20
   }
 
-  /// What the format allows.
+  /// What the format allows, and of passphrases what ``PassphraseCost/moderate``
+  /// costs.
   public static let standard = ArchiveLimits()
 }

@@ -119,6 +119,42 @@ final class HostileSlotTests: XCTestCase {
     }
   }
 
+  func testACostThatTheReaderDoesNotWantToPayIsNotPaid() throws {
+    let bytes = try archive(.cheap("right"), .key(try .repeating(1)))
+    var slots = bytes.slots
+    // 16 passes and 256 MiB, which the format allows.
+    slots[0].replaceSubrange(4..<12, with: [16, 0, 0, 0, 0, 0, 4, 0])
+    let dear = bytes.withSlots(slots)
+    for text in ["right", "wrong"] {
+      let credential = try passphrase(text)
+      XCTAssertEqual(
+        error(dear, credential),
+        ArchiveError(.limitExceeded, subject: "cost of a passphrase", location: "memory"))
+      XCTAssertEqual(credential.tryCount, 0)
+    }
+    // The key is not asked for it, but the header is not what was sealed.
+    XCTAssertEqual(error(dear, try key(1))?.code, .damaged)
+  }
+
+  func testOfTwoPassphrasesTheOneWithinTheLimitsOpens() throws {
+    let dear = try PassphraseCost(passes: 2, kibibytes: 8)
+    let wide = try PassphraseCost(passes: 1, kibibytes: 9)
+    for cost in [dear, wide] {
+      let bytes = try archive(
+        .passphrase(try Passphrase("dear"), cost: cost), .cheap("cheap"))
+      let limits = ArchiveLimits(passphraseCost: try .least())
+      func open(_ text: String) throws -> Archive? {
+        try Archive.open(
+          MemoryStorage(bytes), with: passphrase(text), context: ForgedArchive.context,
+          limits: limits)
+      }
+      XCTAssertNotNil(try open("cheap"))
+      XCTAssertEqual(archiveError { _ = try open("dear") }?.code, .limitExceeded)
+      XCTAssertEqual(archiveError { _ = try open("neither") }?.code, .limitExceeded)
+      XCTAssertNotNil(try self.open(bytes, passphrase("dear")))
+    }
+  }
+
   func testOfEightPassphrasesTwoAreTried() throws {
     let forged = try ForgedArchive([.cheap("1")])
     let slots = try (1...8).flatMap { try ForgedArchive([.cheap("\($0)")]).bytes.slots }

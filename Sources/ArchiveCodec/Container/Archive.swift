@@ -62,7 +62,7 @@ public final class Archive: Sendable {
           // A passphrase is paid for once.
           unlocked = keys
         } else {
-          unlocked = try stored.unlock(with: credential, context: context)
+          unlocked = try stored.unlock(with: credential, context: context, limits: limits)
           keys = unlocked
         }
         let history = try readHistory(of: file, in: storage, unlocked, limits, recovery)

@@ -122,7 +122,8 @@ public final class ArchiveWriter: Sendable {
     self.process = process
     do throws(ArchiveError) {
       let open = try Self.openFile(storage, limits: limits, recovery: recovery) {
-        (stored) throws(ArchiveError) in try stored.unlock(with: credential, context: context)
+        (stored) throws(ArchiveError) in
+        try stored.unlock(with: credential, context: context, limits: limits)
       }
       state = Mutex(State(open: open))
     } catch {

@@ -84,12 +84,16 @@ final class UnlockedHeader: Sendable {
 extension StoredHeader {
   /// Finds the slot that the credential opens and makes the keys of the file.
   func unlock(
-    with credential: ArchiveCredential, context: ArchiveContext
+    with credential: ArchiveCredential, context: ArchiveContext, limits: ArchiveLimits
   ) throws(ArchiveError) -> UnlockedHeader {
     let binding = header.slotBinding(context)
     let slots = header.slots.filter { credential.isFor($0.kind) }
     var failure = credential.failure(slotCount: slots.count)
     for slot in slots.prefix(credential.largestTryCount) {
+      if case .passphrase(let cost) = slot.kind, !cost.isAtMost(limits.passphraseCost) {
+        failure = ArchiveError(.limitExceeded, subject: "cost of a passphrase")
+        continue
+      }
       switch try slot.open(credential, binding) {
       case .otherCredential: continue
       case .otherContext: failure = ArchiveError(.wrongContext)

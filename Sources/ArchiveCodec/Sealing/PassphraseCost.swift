@@ -29,7 +29,8 @@ public struct PassphraseCost: Hashable, Sendable {
   /// Creates a cost of your own.
   ///
   /// Less than ``interactive`` is right only for tests, and for a passphrase
-  /// that is itself random.
+  /// that is itself random. More than ``moderate`` opens only with
+  /// ``ArchiveLimits/passphraseCost`` raised.
   ///
   /// - Parameters:
   ///   - passes: How often the memory is filled.
@@ -41,5 +42,10 @@ public struct PassphraseCost: Hashable, Sendable {
       throw ArchiveError(.limitExceeded, subject: "cost of a passphrase")
     }
     self.init(passes, kibibytes)
+  }
+
+  /// Whether a try takes no more memory, and no more time.
+  func isAtMost(_ limit: PassphraseCost) -> Bool {
+    kibibytes <= limit.kibibytes && passes * kibibytes <= limit.passes * limit.kibibytes
   }
 }
