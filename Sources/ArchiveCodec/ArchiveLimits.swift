@@ -34,6 +34,11 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// The bytes of the footer.
   public let footerByteCount: Int
 
+  /// The commits of one file: the snapshot and the changes after it.
+  ///
+  /// A writer rewrites the file when it has half as many.
+  let commitCount: Int
+
   /// What one try of a passphrase may cost whoever opens the archive: no more
   /// memory, and no more passes over as much of it.
   ///
@@ -59,19 +64,20 @@ public struct ArchiveLimits: Hashable, Sendable {
   ) {
     self.init(
       recordByteCount: recordByteCount, stringByteCount: stringByteCount, depth: depth,
-      passphraseCost: passphraseCost, symbolCount: 1 << 16)
+      passphraseCost: passphraseCost, symbolCount: 1 << 16, commitCount: 1 << 16)
   }
 
-  /// A test fills a symbol table sooner.
+  /// A test fills a symbol table and a journal sooner.
   package init(
     recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
-    passphraseCost: PassphraseCost = .moderate, symbolCount: Int
+    passphraseCost: PassphraseCost = .moderate, symbolCount: Int, commitCount: Int = 1 << 16
   ) {
     self.recordByteCount = min(max(recordByteCount, 64), 1 << 24 - 1)
     self.stringByteCount = min(max(stringByteCount, 0), 1 << 24 - 1)
     self.depth = min(max(depth, 1), 128)
     keyByteCount = 1 << 10
     self.symbolCount = symbolCount
+    self.commitCount = commitCount
     self.passphraseCost = passphraseCost
     symbolByteCount = 1 << 20
     footerByteCount = 1 << 20

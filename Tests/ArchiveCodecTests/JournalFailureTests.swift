@@ -190,6 +190,18 @@ final class JournalFailureTests: JournalTestCase {
     XCTAssertEqual(try texts(try open(try XCTUnwrap(storage.durableBytes))).count, 2)
   }
 
+  func testADelayOfAnyLengthIsTaken() throws {
+    let storage = FaultyStorage()
+    let writer = try writer(storage)
+    try write(writer, [1: "one"])
+    for delay in [Duration.seconds(Int64.max), Duration(attoseconds: .max), .seconds(-1)] {
+      let builder = writer.builder()
+      try builder.append(record: 2) { $0.encode("two", forKey: "text") }
+      try writer.append(builder.finish(), durability: .lazy(maximumDelay: delay))
+    }
+    XCTAssertEqual(try texts(try open(try XCTUnwrap(storage.bytes))), [1: "one", 2: "two"])
+  }
+
   func testALazyChangeIsSyncedByItselfAfterItsDelay() async throws {
     let storage = FaultyStorage()
     let writer = try writer(storage)

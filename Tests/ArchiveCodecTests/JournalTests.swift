@@ -142,6 +142,46 @@ final class JournalTests: JournalTestCase {
     XCTAssertEqual(try directory.names(), ["a.rka"])
   }
 
+  func testAFileWithManyChangesIsRewrittenAndOneWithTooManyIsRefused() throws {
+    let archives = try archives.get()
+    let limits = ArchiveLimits(symbolCount: 100, commitCount: 10)
+    func open(_ bytes: [UInt8]?, _ limits: ArchiveLimits) throws -> Archive? {
+      try Archive.open(
+        MemoryStorage(bytes), key: archives.key, context: archives.context, limits: limits)
+    }
+    let storage = MemoryStorage()
+    let bounded = try ArchiveWriter.open(
+      storage, key: archives.key, context: archives.context, limits: limits)
+    var largest = 0
+    for number in 0..<30 {
+      let before = storage.bytes?.count ?? 0
+      try write(bounded, [1: "\(number)"])
+      largest = max(largest, try XCTUnwrap(storage.bytes).count - before)
+      XCTAssertNotNil(try open(storage.bytes, limits))
+    }
+    // 30 changes in one file would be 30 times as much.
+    XCTAssertLessThan(try XCTUnwrap(storage.bytes).count, largest * 6)
+
+    // Somebody else wrote on with other limits.
+    let many = MemoryStorage()
+    let writer = try writer(many)
+    for number in 0..<10 { try write(writer, [1: "\(number)"]) }
+    XCTAssertNotNil(try open(many.bytes, limits))
+    let ten = many.bytes
+    try write(writer, [1: "one more"])
+    for bytes in [many.bytes, many.bytes.map { $0 + [1] }] {
+      XCTAssertEqual(
+        archiveError { _ = try open(bytes, limits) },
+        ArchiveError(.limitExceeded, subject: "changes of an archive", location: "memory"))
+    }
+    // What cannot be rewritten takes no more changes than can be read.
+    let full = FaultyStorage(ten) { call, _ in call == .replace ? ArchiveError(.storageFull) : nil }
+    let last = try ArchiveWriter.open(
+      full, key: archives.key, context: archives.context, limits: limits)
+    XCTAssertEqual(archiveError { try self.write(last, [1: "x"]) }?.code, .limitExceeded)
+    XCTAssertEqual(full.bytes, ten)
+  }
+
   func testAKeptVersionTellsRollbackAndFork() throws {
     let (bytes, ends, _) = try history()
     let versions = try ends.map { try open(Array(bytes[..<$0])).version }

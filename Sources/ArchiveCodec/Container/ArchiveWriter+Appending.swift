@@ -10,6 +10,9 @@ extension ArchiveWriter {
     else { throw ArchiveError(.inputOutput, subject: "not open") }
     let schema = schema ?? before.schema
     guard changes.knownSymbolCount == before.symbolCount else { throw ArchiveError(.outdated) }
+    guard before.commitCount < limits.commitCount else {
+      throw ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it")
+    }
     let sink = CommitSink()
     sink.reserve(byteCount: CommitWriter.byteCount(of: changes))
     let commit = try CommitWriter(
@@ -26,8 +29,7 @@ extension ArchiveWriter {
     case .durable:
       failure = try synchronize(before.end, or: version, &state)
     case .lazy(let delay):
-      state.syncIsDue = true
-      synchronizeLater(delay)
+      synchronizeLater(delay, &state)
     }
     // In place: a second reference would have the whole journal copied.
     try state.open?.history.append(
@@ -88,25 +90,33 @@ extension ArchiveWriter {
   func synchronize(_ state: inout State) throws(ArchiveError) {
     do {
       try state.open?.file.synchronize()
-      state.syncIsDue = false
+      state.syncDue = nil
     } catch {
       state.poison = ArchiveError(.poisoned, systemError: error.systemError)
-      state.syncIsDue = false
+      state.syncDue = nil
       throw error
     }
   }
 
-  private func synchronizeLater(_ delay: Duration) {
+  /// One sync is enough for all changes before it.
+  private func synchronizeLater(_ delay: Duration, _ state: inout State) {
+    let delay = min(delay, Self.longestDelay)
+    let due = ContinuousClock.now + delay
+    if let earlier = state.syncDue, earlier <= due { return }
+    state.syncDue = due
     Task.detached { [weak self] in
       try? await Task.sleep(for: delay)
       self?.synchronizeIfDue()
     }
   }
 
+  /// A year: the sum of a time and any duration would be a trap.
+  private static let longestDelay = Duration.seconds(365 * 24 * 3600)
+
   /// A failure stays in the state; the next change gives it to the caller.
   private func synchronizeIfDue() {
     state.withLock { state in
-      if state.syncIsDue { try? synchronize(&state) }
+      if state.syncDue != nil { try? synchronize(&state) }
     }
   }
 }

@@ -35,7 +35,7 @@ extension ArchiveWriter {
 
   /// A failure is no failure of the change before it, which is stored.
   func compactIfDue(_ state: inout State) {
-    guard let history = state.open?.history, history.isJournalTooLong,
+    guard let history = state.open?.history, history.isJournalTooLong(limits),
       history.end >= state.nextCompaction
     else { return }
     do {

@@ -27,7 +27,8 @@ public final class ArchiveWriter: Sendable {
     var open: Open?
     /// Set after a failed write or sync; only a new file helps then.
     var poison: ArchiveError?
-    var syncIsDue = false
+    /// When what was appended lazily must be on stable storage; nil if it is.
+    var syncDue: ContinuousClock.Instant?
     /// Why the last rewrite that a change brought with it failed.
     var compactionFailure: ArchiveError?
     /// How large the file must be before the next try.
@@ -133,7 +134,7 @@ public final class ArchiveWriter: Sendable {
 
   deinit {
     state.withLock { state in
-      if state.syncIsDue { try? state.open?.file.synchronize() }
+      if state.syncDue != nil { try? state.open?.file.synchronize() }
     }
   }
 

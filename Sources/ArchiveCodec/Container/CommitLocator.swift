@@ -8,6 +8,8 @@ struct CommitLocator {
   /// Where the first commit begins.
   let start: Int
   let chunkByteCount: Int
+  /// More commits than these are not looked for.
+  let largestCount: Int
 
   static let leastCommit =
     CommitHeader.byteCount + ChunkLayout.overhead + 1 + Trailer.byteCount
@@ -25,7 +27,7 @@ struct CommitLocator {
         trailer.commitByteCount <= UInt64(end - start)
       else { return nil }
       let begin = end - Int(trailer.commitByteCount)
-      ranges.append(begin..<end)
+      try append(begin..<end, to: &ranges)
       end = begin
     }
     return ranges.isEmpty ? nil : ranges.reversed()
@@ -38,12 +40,21 @@ struct CommitLocator {
     while begin < file.byteCount {
       switch try end(ofCommitAt: begin) {
       case .success(let end):
-        ranges.append(begin..<end)
+        try append(begin..<end, to: &ranges)
         begin = end
       case .failure(let ending): return (ranges, ending)
       }
     }
     return (ranges, ranges.isEmpty ? ArchiveError(.truncated, offset: file.byteCount) : nil)
+  }
+
+  private func append(
+    _ range: Range<Int>, to ranges: inout [Range<Int>]
+  ) throws(ArchiveError) {
+    guard ranges.count < largestCount else {
+      throw ArchiveError(.limitExceeded, subject: "changes of an archive")
+    }
+    ranges.append(range)
   }
 
   private func end(ofCommitAt begin: Int) throws(ArchiveError) -> Result<Int, ArchiveError> {

@@ -31,7 +31,9 @@ struct History: Sendable {
   ///
   /// Rewriting when it has reached half of the snapshot keeps all that is ever
   /// written within three times the changes.
-  var isJournalTooLong: Bool { end - snapshotRange.upperBound > longestJournal }
+  func isJournalTooLong(_ limits: ArchiveLimits) -> Bool {
+    end - snapshotRange.upperBound > longestJournal || versions.count > limits.commitCount / 2
+  }
 
   var longestJournal: Int { max(1 << 16, snapshotRange.count / 2) }
 }
@@ -44,7 +46,8 @@ extension History {
   ) throws(ArchiveError) -> History {
     let header = unlocked.header
     let locator = CommitLocator(
-      file: file, start: header.byteCount, chunkByteCount: 1 << Int(header.chunkSize))
+      file: file, start: header.byteCount, chunkByteCount: 1 << Int(header.chunkSize),
+      largestCount: limits.commitCount)
     if let ranges = try locator.backwards() {
       do throws(ArchiveError) {
         let history = try History(
@@ -114,8 +117,10 @@ extension History {
 
 extension History {
   /// What the next change goes on from.
-  var position: (version: ArchiveVersion, end: Int, schema: UInt32, symbolCount: Int) {
-    (version, end, schema, symbols.names.count)
+  var position:
+    (version: ArchiveVersion, end: Int, schema: UInt32, symbolCount: Int, commitCount: Int)
+  {
+    (version, end, schema, symbols.names.count, versions.count)
   }
 
   /// Notes a change that this process has just written.

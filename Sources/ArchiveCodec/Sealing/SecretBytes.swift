@@ -4,32 +4,39 @@ internal import Synchronization
 /// Secret bytes in guarded memory, wiped when they go.
 ///
 /// The memory has guard pages around it, is kept out of swap and core dumps
-/// where the system allows it, and is read-only once that it is filled. It is
-/// never copied into an array, Data or String.
+/// where the system allows it, and is read-only once that it is filled, but for
+/// the keys of commits. It is never copied into an array, Data or String.
 @safe
 struct SecretBytes: ~Copyable, @unchecked Sendable {
   // Written only by the initializer, so threads may share it.
   private let memory: SecretMemory
+  private let isReadOnly: Bool
   let count: Int
 
   /// More than BLAKE2b, the deepest caller with secrets on the stack, uses.
   private static let wipedStackByteCount = 2048
 
   /// Takes memory and lets the body fill it.
+  ///
+  /// To make memory read-only, and writable again when it goes, took most of the
+  /// time of a small commit (benchmark: append 1 changed record), so keys that
+  /// are there for one commit do without.
   init(
-    count: Int, _ fill: (UnsafeMutableRawPointer) throws(ArchiveError) -> Void
+    count: Int, isReadOnly: Bool = true,
+    _ fill: (UnsafeMutableRawPointer) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     let memory = try SecretMemory.take(count)
     do throws(ArchiveError) {
       try unsafe fill(memory.base)
     } catch {
-      memory.giveBack()
+      memory.giveBack(isReadOnly: false)
       throw error
     }
     // What the body called may have left a copy on the stack.
     sodium_stackzero(Self.wipedStackByteCount)
-    unsafe sodium_mprotect_readonly(memory.base)
+    if isReadOnly { unsafe sodium_mprotect_readonly(memory.base) }
     self.memory = memory
+    self.isReadOnly = isReadOnly
     self.count = count
   }
 
@@ -44,7 +51,7 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
   }
 
   deinit {
-    memory.giveBack()
+    memory.giveBack(isReadOnly: isReadOnly)
   }
 
   func withBytes<Result: ~Copyable, Failure: Error>(
@@ -57,8 +64,7 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
 /// A guarded region, which one owner has at a time.
 ///
 /// Getting one from libsodium takes about 20 µs, most of what it costs to open
-/// an archive or to append to it, so a few are kept: wiped, and writable only
-/// while they are filled.
+/// an archive or to append to it, so a few are kept: wiped and writable.
 @safe
 private struct SecretMemory: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
@@ -71,10 +77,7 @@ private struct SecretMemory: @unchecked Sendable {
 
   static func take(_ count: Int) throws(ArchiveError) -> SecretMemory {
     try Sodium.start()
-    if count <= keptByteCount, let memory = kept.withLock({ $0.popLast() }) {
-      unsafe sodium_mprotect_readwrite(memory.base)
-      return memory
-    }
+    if count <= keptByteCount, let memory = kept.withLock({ $0.popLast() }) { return memory }
     let byteCount = max(count, keptByteCount)
     guard let base = unsafe sodium_malloc(byteCount) else {
       throw ArchiveError(.cryptographyUnavailable, subject: "secret memory")
@@ -83,8 +86,8 @@ private struct SecretMemory: @unchecked Sendable {
   }
 
   /// Wipes the region, and keeps or frees it.
-  func giveBack() {
-    unsafe sodium_mprotect_readwrite(base)
+  func giveBack(isReadOnly: Bool) {
+    if isReadOnly { unsafe sodium_mprotect_readwrite(base) }
     unsafe sodium_memzero(base, byteCount)
     let isKept =
       byteCount == Self.keptByteCount
