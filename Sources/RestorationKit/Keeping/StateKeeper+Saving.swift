@@ -4,8 +4,12 @@ extension StateKeeper {
   /// Preserves the nodes and stores their state.
   ///
   /// The caller is held up by the walk alone; when the call returns, the state
-  /// is on stable storage. On an error the state that was stored is unchanged.
-  /// Saves may overlap: the one that walked last is the one that stays.
+  /// is on stable storage. On an error the state that was stored is unchanged;
+  /// only with the archive error `notDurable` the new one is in its place, and a
+  /// power cut may bring the old one back.
+  /// Saves may overlap: the one that walked last is the one that stays. While
+  /// another process writes the state, a save waits for up to a second, and
+  /// then throws the archive error `locked`, which names that process.
   ///
   /// Restore first: a save replaces what was stored. One that is called while a
   /// restore runs waits for its end. An archive that cannot be read whole is
