@@ -101,7 +101,7 @@ final class ArchiveTests: XCTestCase {
       let builder = RecordBuilder()
       try builder.append(record: 1) { $0.encode("the same", forKey: "text") }
       _ = try Archive.write(
-        try builder.finish(), to: storage, key: archives.key, context: archives.context,
+        try builder.finish(), to: storage, slots: [.key(archives.key)], context: archives.context,
         replacing: nil, schema: 0, random: stuck, moment: Archive.Moment(witness: [moment]))
       return Array(try XCTUnwrap(storage.bytes)[288...])
     }

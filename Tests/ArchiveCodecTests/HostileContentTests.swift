@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import TestSupport
 import XCTest
 
@@ -102,8 +103,7 @@ final class HostileContentTests: XCTestCase {
     recovery: ArchiveRecovery = .strict
   ) throws -> Archive? {
     let archives = try TestArchives()
-    let bytes = try UncheckedArchive([snapshot] + journal).sealed(
-      key: archives.key, context: archives.context, random: .system)
+    let bytes = archives.bytes(sealing: [snapshot] + journal)
     let archive = try Archive.open(
       MemoryStorage(bytes), key: archives.key, context: archives.context, recovery: recovery)
     try archive?.verifyAll()

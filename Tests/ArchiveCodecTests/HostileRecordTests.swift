@@ -7,8 +7,10 @@ final class HostileRecordTests: XCTestCase {
   /// Opens a record that consists of these bytes.
   private func open(_ map: [UInt8], symbols: [UInt8]? = nil) throws -> KeyedDecoder? {
     let archives = try TestArchives()
-    let bytes = try archives.bytes(
-      sealing: RecordBatch(unchecked: [(1, map)], symbols: symbols ?? table(["a", "b"])))
+    let content = HostileContent { content in
+      (content.records, content.symbols) = ([(1, map)], symbols ?? table(["a", "b"]))
+    }
+    let bytes = archives.bytes(sealing: [content.commit()])
     return try Archive.open(MemoryStorage(bytes), key: archives.key, context: archives.context)?
       .record(1)
   }
@@ -194,9 +196,11 @@ final class HostileRecordTests: XCTestCase {
 
   func testARecordThatBreaksTheRulesDoesNotStopTheOthers() throws {
     let archives = try TestArchives()
-    let bytes = try archives.bytes(
-      sealing: RecordBatch(
-        unchecked: [(1, map([0x01])), (2, [0xFF]), (3, map([0x03]))], symbols: table(["a"])))
+    let content = HostileContent { content in
+      content.records = [(1, map([0x01])), (2, [0xFF]), (3, map([0x03]))]
+      content.symbols = table(["a"])
+    }
+    let bytes = archives.bytes(sealing: [content.commit()])
     let archive = try XCTUnwrap(
       try Archive.open(MemoryStorage(bytes), key: archives.key, context: archives.context))
     let records = try archive.readAll()
@@ -215,8 +219,10 @@ final class HostileRecordTests: XCTestCase {
         let body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
         return (identifier, Bool.random(using: &generator) ? map(body) : body)
       }
-      let bytes = try archives.bytes(
-        sealing: RecordBatch(unchecked: maps, symbols: table(["a", "b", "c"])))
+      let content = HostileContent { content in
+        (content.records, content.symbols) = (maps, table(["a", "b", "c"]))
+      }
+      let bytes = archives.bytes(sealing: [content.commit()])
       let archive = try XCTUnwrap(
         try Archive.open(MemoryStorage(bytes), key: archives.key, context: archives.context))
       for record in try archive.readAll() {

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import TestSupport
 import XCTest
 

@@ -1,4 +1,5 @@
 package import ArchiveCodec
+import ArchiveForge
 
 extension PassphraseCost {
   /// The least that is allowed, so that tests are fast.
@@ -17,8 +18,7 @@ extension NewSlot {
 extension ArchiveKey {
   /// A key whose bytes are all the same.
   package static func repeating(_ byte: UInt8, count: Int = byteCount) throws -> ArchiveKey {
-    var bytes = [UInt8](repeating: byte, count: count)
-    return try bytes.withUnsafeMutableBytes { try ArchiveKey(moving: $0) }
+    try known([UInt8](repeating: byte, count: count))
   }
 }
 

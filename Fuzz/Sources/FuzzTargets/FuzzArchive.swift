@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import Foundation
 
 /// Real archives that are the same in every run: key, salts and all.
@@ -7,12 +8,14 @@ struct FuzzArchive {
   /// Where each commit ends.
   let ends: [Int]
 
-  static let context = ArchiveContext(["org.example.fuzz"])
+  static let contextFields = ["org.example.fuzz"]
+  static let context = ArchiveContext(contextFields)
   static let stuck = RandomSource { bytes, count in
     bytes.initializeMemory(as: UInt8.self, repeating: 7, count: count)
   }
+  static let keyBytes = [UInt8](repeating: 7, count: 32)
   static let key: ArchiveKey = {
-    do { return try ArchiveKey(random: stuck) } catch { fatalError("\(error)") }
+    do { return try .known(keyBytes) } catch { fatalError("\(error)") }
   }()
 
   /// Archives with and without a journal, in one chunk and in two.
@@ -32,8 +35,8 @@ struct FuzzArchive {
       try builder.append(record: record + 1) { try Self.encode(record, $0) }
     }
     _ = try Archive.write(
-      try builder.finish(), to: storage, key: Self.key, context: Self.context, replacing: nil,
-      schema: 5, random: Self.stuck, moment: Archive.Moment(witness: [7]))
+      try builder.finish(), to: storage, slots: [.key(Self.key)], context: Self.context,
+      replacing: nil, schema: 5, random: Self.stuck, moment: Archive.Moment(witness: [7]))
     let writer = try ArchiveWriter(
       storage, with: .key(Self.key), context: Self.context, random: Self.stuck)
     var ends = [storage.bytes?.count ?? 0]

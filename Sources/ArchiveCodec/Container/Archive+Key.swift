@@ -60,14 +60,4 @@ extension Archive {
       to: storage, slots: [.key(key)], context: context, replacing: replacing, schema: schema,
       limits: limits, body)
   }
-
-  package static func write(
-    _ records: RecordBatch, to storage: any ArchiveStorage, key: ArchiveKey,
-    context: ArchiveContext, replacing: ArchiveVersion?, schema: UInt32, random: RandomSource,
-    moment: Moment
-  ) throws(ArchiveError) -> Summary {
-    try write(
-      records, to: storage, slots: [.key(key)], context: context, replacing: replacing,
-      schema: schema, random: random, moment: moment)
-  }
 }
