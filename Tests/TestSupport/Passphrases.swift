@@ -21,13 +21,3 @@ extension ArchiveKey {
     try known([UInt8](repeating: byte, count: count))
   }
 }
-
-extension ArchiveCredential {
-  /// How often the passphrase was paid for; 0 for a key.
-  package var tryCount: Int {
-    switch self {
-    case .key: 0
-    case .passphrase(let passphrase): passphrase.tryCount
-    }
-  }
-}
