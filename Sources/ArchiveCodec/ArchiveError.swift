@@ -29,8 +29,8 @@ public struct ArchiveError: Error, Hashable, Sendable {
 
   /// Creates an error, in a storage or a source of keys of your own.
   ///
-  /// The library puts the location of the storage into errors that come
-  /// without one.
+  /// ``Archive/open(_:with:context:limits:recovery:)`` and ``ArchiveWriter`` add
+  /// the location of the storage where there is none.
   ///
   ///     throw ArchiveError(.storageFull, subject: "quota of the server")
   ///

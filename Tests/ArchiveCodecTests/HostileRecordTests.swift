@@ -39,6 +39,32 @@ final class HostileRecordTests: XCTestCase {
     XCTAssertEqual(try open([0x90, short(0)])?.keys, [])
   }
 
+  func testEveryKindOfEmptyArrayHasOneForm() throws {
+    // An array, and packed integers, floats and doubles: four different values.
+    let forms: [[UInt8]] = [
+      [0x80, short(0)], [0xAE, 1, short(0)], [0xAE, 6, short(0)], [0xAE, 7, short(0)],
+    ]
+    let archives = try TestArchives()
+    let content = HostileContent { content in
+      content.records = forms.enumerated().map { (UInt64($0 + 1), map($1)) }
+    }
+    XCTAssertNoThrow(try archives.verified(archives.bytes(sealing: [content.commit()])))
+    let refused: [[UInt8]] =
+      [[0x80, short(1), 0], [0xAC, short(0), short(0)], [0xAD, short(0), short(0)]]
+      + (2...5).map { [0xAE, $0, short(0)] }
+    for value in refused { XCTAssertEqual(code(map(value)), .malformed, "\(value)") }
+    let written = try archives.record { encoder in
+      encoder.encode([] as [String], forKey: "0")
+      encoder.encode([] as [Int], forKey: "1")
+      encoder.encode([] as [Float], forKey: "2")
+      encoder.encode([] as [Double], forKey: "3")
+    }
+    // The frame before the map: kind, length, identifier; the map: tag, length.
+    XCTAssertEqual(
+      Array(written.unsealed.frame[12...]),
+      forms.enumerated().flatMap { [short(UInt8($0 * 2))] + $1 })
+  }
+
   func testARecordThatIsNotAMapIsRefused() {
     for tag in 0...255 as ClosedRange<UInt8> where !(0x90...0x9F).contains(tag) {
       XCTAssertEqual(code([tag, short(0)]), .malformed, "tag \(tag)")
