@@ -29,15 +29,20 @@ let package = Package(
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
     .target(name: "RestorationKit", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+    // A second writer and reader of archives, made from the specification.
     .target(
-      name: "TestSupport", dependencies: ["ArchiveCodec", "RestorationKit"],
+      name: "ArchiveForge", dependencies: ["ArchiveCodec", "CSodium"], path: "Tests/ArchiveForge",
+      swiftSettings: testSettings),
+    .target(
+      name: "TestSupport", dependencies: ["ArchiveCodec", "ArchiveForge", "RestorationKit"],
       path: "Tests/TestSupport", swiftSettings: testSettings),
     // Also built with libFuzzer, by the package in Fuzz.
     .target(
-      name: "FuzzTargets", dependencies: ["ArchiveCodec"], path: "Fuzz/Sources/FuzzTargets",
-      swiftSettings: testSettings),
+      name: "FuzzTargets", dependencies: ["ArchiveCodec", "ArchiveForge"],
+      path: "Fuzz/Sources/FuzzTargets", swiftSettings: testSettings),
     .testTarget(
-      name: "ArchiveCodecTests", dependencies: ["ArchiveCodec", "FuzzTargets", "TestSupport"],
+      name: "ArchiveCodecTests",
+      dependencies: ["ArchiveCodec", "ArchiveForge", "FuzzTargets", "TestSupport"],
       resources: [.copy("Vectors")], swiftSettings: testSettings),
     .testTarget(
       name: "RestorationKitTests", dependencies: ["ArchiveCodec", "RestorationKit", "TestSupport"],

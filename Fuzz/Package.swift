@@ -16,7 +16,11 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
     .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
-    .target(name: "FuzzTargets", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+    .target(
+      name: "ArchiveForge", dependencies: ["ArchiveCodec", "CSodium"], swiftSettings: settings),
+    .target(
+      name: "FuzzTargets", dependencies: ["ArchiveCodec", "ArchiveForge"],
+      swiftSettings: settings),
   ]
     + ["FuzzOpen", "FuzzContent", "FuzzValues", "FuzzCodable", "FuzzJournal"].map { name in
       .executableTarget(name: name, dependencies: ["FuzzTargets"], swiftSettings: settings)

@@ -17,8 +17,16 @@ final class Counter: RestorableNode {
   }
 }
 
+/// A source of keys that fails as those of the library do.
+struct OfflineKeys: KeyProvider {
+  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    guard creating else { throw ArchiveError(systemError: 110) }
+    throw ArchiveError(.keyMissing, subject: "the server does not answer", location: "keys.example")
+  }
+}
+
 let store = MemoryStateStore()
-let keys = FixedKeyProvider(try ArchiveKey())
+let keys: FixedKeyProvider = try .ephemeral()
 
 func keeper() throws -> StateKeeper {
   try StateKeeper(application: "org.example.consumer", store: store, keys: keys)
@@ -28,6 +36,14 @@ let counter = Counter()
 counter.count = 7
 print(try await keeper().save([counter]))
 counter.count = 0
+do {
+  _ = try await StateKeeper(application: "org.example.consumer", store: store, keys: OfflineKeys())
+    .restore(into: [counter])
+  print("A key came from nowhere.")
+  exit(1)
+} catch {
+  print("As it should be: \(error)")
+}
 print(try await keeper().restore(into: [counter]))
 guard counter.count == 7 else {
   print("The count is lost.")

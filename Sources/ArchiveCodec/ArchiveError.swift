@@ -27,7 +27,22 @@ public struct ArchiveError: Error, Hashable, Sendable {
   /// Where the archive or key is, as the path of a file; nil if unknown.
   public private(set) var location: String?
 
-  package init(
+  /// Creates an error, in a storage or a source of keys of your own.
+  ///
+  /// ``Archive/open(_:with:context:limits:recovery:)`` and ``ArchiveWriter`` add
+  /// the location of the storage where there is none.
+  ///
+  ///     throw ArchiveError(.storageFull, subject: "quota of the server")
+  ///
+  /// - Parameters:
+  ///   - code: The kind of failure, which also says what to do.
+  ///   - offset: The position in bytes where it was found.
+  ///   - path: The keys that lead to the value, outermost first.
+  ///   - subject: What the failure is about, in a few words; never a secret or
+  ///     content.
+  ///   - systemError: The operating system's error number.
+  ///   - location: Where the archive or key is, for a person to read.
+  public init(
     _ code: Code, offset: Int? = nil, path: [String] = [], subject: String? = nil,
     systemError: Int32? = nil, location: String? = nil
   ) {

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import TestSupport
 import XCTest
 
@@ -116,8 +117,8 @@ final class ArchiveDamageTests: XCTestCase {
     var changed = bytes
     changed.replaceSubrange(range, with: new)
     changed.replaceSubrange(32..<40, with: [UInt8](repeating: 0, count: 8))
-    let checksum = KeyDerivation.checksum.hash(Array(changed[..<288]))[..<8]
-    changed.replaceSubrange(32..<40, with: checksum)
+    let checksum = Derivation.derive("RKA1 checksum", Array(changed[..<288]))
+    changed.replaceSubrange(32..<40, with: checksum[..<8])
     return changed
   }
 

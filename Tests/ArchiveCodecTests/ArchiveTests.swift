@@ -86,6 +86,40 @@ final class ArchiveTests: XCTestCase {
     XCTAssertEqual(try archives.verified(try XCTUnwrap(storage.bytes)).version, second.version)
   }
 
+  func testTheIdentifier0IsRefusedBeforeAnythingIsEncoded() throws {
+    let expected = ArchiveError(.malformed, subject: "record 0: identifiers begin at 1")
+    let archives = try TestArchives()
+    let storage = MemoryStorage()
+    let writer = try ArchiveWriter.open(storage, key: archives.key, context: archives.context)
+    for builder in [RecordBuilder(), writer.builder()] {
+      try builder.append(record: 1) { $0.encode("one", forKey: "text") }
+      XCTAssertEqual(
+        archiveError {
+          try builder.append(record: 0) { _ in XCTFail("A record 0 was encoded.") }
+        }, expected)
+      try builder.append(record: 2) { $0.encode("two", forKey: "text") }
+      let written = try archives.verified(try archives.bytes(sealing: builder.finish()))
+      XCTAssertEqual(try written.recordIdentifiers(), [1, 2])
+    }
+    XCTAssertEqual(
+      archiveError {
+        _ = try Archive.write(to: storage, key: archives.key, context: archives.context) {
+          try $0.append(record: 0) { _ in }
+        }
+      }, expected)
+    XCTAssertNil(storage.bytes)
+  }
+
+  func testASystemErrorSaysWhatItMeansForAStoredFile() {
+    for (number, code) in [
+      (EACCES, .permissionDenied), (EROFS, .permissionDenied), (ENOSPC, .storageFull),
+      (EDQUOT, .storageFull), (EISDIR, .notAFile), (ELOOP, .notAFile), (EIO, .inputOutput),
+      (0, .inputOutput),
+    ] as [(Int32, ArchiveError.Code)] {
+      XCTAssertEqual(ArchiveError(systemError: number), ArchiveError(code, systemError: number))
+    }
+  }
+
   func testTheSameRecordsAreNeverSealedTheSameWayTwice() throws {
     let archives = try TestArchives()
     XCTAssertNotEqual(try archives.small(), try archives.small())
@@ -101,9 +135,8 @@ final class ArchiveTests: XCTestCase {
       let builder = RecordBuilder()
       try builder.append(record: 1) { $0.encode("the same", forKey: "text") }
       _ = try Archive.write(
-        try builder.finish(), to: storage, slots: [.key(archives.key)],
-        context: archives.context, replacing: nil, schema: 0, random: stuck,
-        moment: Archive.Moment(witness: [moment]))
+        try builder.finish(), to: storage, slots: [.key(archives.key)], context: archives.context,
+        replacing: nil, schema: 0, random: stuck, moment: Archive.Moment(witness: [moment]))
       return Array(try XCTUnwrap(storage.bytes)[288...])
     }
     XCTAssertEqual(try body(1), try body(1))

@@ -150,8 +150,7 @@ final class CodableHostileTests: XCTestCase {
       try encoder.encode(list(3), forKey: "list")
     }
     let batch = try builder.finish()
-    // The frame: kind, length in two bytes, identifier.
-    let map = Array(batch.frames.blocks[0][11...])
+    let map = batch.unsealed.maps[0]
     var opened = 0
     for _ in 0..<300 {
       let maps = (1...20 as ClosedRange<UInt64>).map { identifier in
@@ -165,8 +164,8 @@ final class CodableHostileTests: XCTestCase {
         }
         return (identifier, bytes)
       }
-      let sealed = try archives.bytes(
-        sealing: RecordBatch(unchecked: maps, symbols: batch.symbols))
+      let content = HostileContent { ($0.records, $0.symbols) = (maps, batch.unsealed.symbols) }
+      let sealed = archives.bytes(sealing: [content.commit()])
       let archive = try XCTUnwrap(
         try Archive.open(MemoryStorage(sealed), key: archives.key, context: archives.context))
       for record in try archive.readAll() {
@@ -183,8 +182,10 @@ final class CodableHostileTests: XCTestCase {
     // {"value": {"é" decomposed: 1, "é" composed: 2}}
     let inner: [UInt8] = [0x0F, 0x65, 0xCC, 0x81, 0x01, 0x0B, 0xC3, 0xA9, 0x02]
     let map: [UInt8] = [0x91, 25, 0x01, 0x92, 19] + inner
-    let sealed = try archives.bytes(
-      sealing: RecordBatch(unchecked: [(1, map)], symbols: [3, 11] + Array("value".utf8)))
+    let content = HostileContent { content in
+      (content.records, content.symbols) = ([(1, map)], HostileContent.table(["value"]))
+    }
+    let sealed = archives.bytes(sealing: [content.commit()])
     let archive = try XCTUnwrap(
       try Archive.open(MemoryStorage(sealed), key: archives.key, context: archives.context))
     XCTAssertEqual(

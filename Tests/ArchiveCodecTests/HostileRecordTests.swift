@@ -7,8 +7,10 @@ final class HostileRecordTests: XCTestCase {
   /// Opens a record that consists of these bytes.
   private func open(_ map: [UInt8], symbols: [UInt8]? = nil) throws -> KeyedDecoder? {
     let archives = try TestArchives()
-    let bytes = try archives.bytes(
-      sealing: RecordBatch(unchecked: [(1, map)], symbols: symbols ?? table(["a", "b"])))
+    let content = HostileContent { content in
+      (content.records, content.symbols) = ([(1, map)], symbols ?? table(["a", "b"]))
+    }
+    let bytes = archives.bytes(sealing: [content.commit()])
     return try Archive.open(MemoryStorage(bytes), key: archives.key, context: archives.context)?
       .record(1)
   }
@@ -35,6 +37,32 @@ final class HostileRecordTests: XCTestCase {
   func testWhatTheEncoderWritesIsWhatTheTableSays() throws {
     XCTAssertEqual(try open(map([0x2A]))?.decode(Int.self, forKey: "a"), 42)
     XCTAssertEqual(try open([0x90, short(0)])?.keys, [])
+  }
+
+  func testEveryKindOfEmptyArrayHasOneForm() throws {
+    // An array, and packed integers, floats and doubles: four different values.
+    let forms: [[UInt8]] = [
+      [0x80, short(0)], [0xAE, 1, short(0)], [0xAE, 6, short(0)], [0xAE, 7, short(0)],
+    ]
+    let archives = try TestArchives()
+    let content = HostileContent { content in
+      content.records = forms.enumerated().map { (UInt64($0 + 1), map($1)) }
+    }
+    XCTAssertNoThrow(try archives.verified(archives.bytes(sealing: [content.commit()])))
+    let refused: [[UInt8]] =
+      [[0x80, short(1), 0], [0xAC, short(0), short(0)], [0xAD, short(0), short(0)]]
+      + (2...5).map { [0xAE, $0, short(0)] }
+    for value in refused { XCTAssertEqual(code(map(value)), .malformed, "\(value)") }
+    let written = try archives.record { encoder in
+      encoder.encode([] as [String], forKey: "0")
+      encoder.encode([] as [Int], forKey: "1")
+      encoder.encode([] as [Float], forKey: "2")
+      encoder.encode([] as [Double], forKey: "3")
+    }
+    // The frame before the map: kind, length, identifier; the map: tag, length.
+    XCTAssertEqual(
+      Array(written.unsealed.frame[12...]),
+      forms.enumerated().flatMap { [short(UInt8($0 * 2))] + $1 })
   }
 
   func testARecordThatIsNotAMapIsRefused() {
@@ -194,9 +222,11 @@ final class HostileRecordTests: XCTestCase {
 
   func testARecordThatBreaksTheRulesDoesNotStopTheOthers() throws {
     let archives = try TestArchives()
-    let bytes = try archives.bytes(
-      sealing: RecordBatch(
-        unchecked: [(1, map([0x01])), (2, [0xFF]), (3, map([0x03]))], symbols: table(["a"])))
+    let content = HostileContent { content in
+      content.records = [(1, map([0x01])), (2, [0xFF]), (3, map([0x03]))]
+      content.symbols = table(["a"])
+    }
+    let bytes = archives.bytes(sealing: [content.commit()])
     let archive = try XCTUnwrap(
       try Archive.open(MemoryStorage(bytes), key: archives.key, context: archives.context))
     let records = try archive.readAll()
@@ -215,8 +245,10 @@ final class HostileRecordTests: XCTestCase {
         let body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
         return (identifier, Bool.random(using: &generator) ? map(body) : body)
       }
-      let bytes = try archives.bytes(
-        sealing: RecordBatch(unchecked: maps, symbols: table(["a", "b", "c"])))
+      let content = HostileContent { content in
+        (content.records, content.symbols) = (maps, table(["a", "b", "c"]))
+      }
+      let bytes = archives.bytes(sealing: [content.commit()])
       let archive = try XCTUnwrap(
         try Archive.open(MemoryStorage(bytes), key: archives.key, context: archives.context))
       for record in try archive.readAll() {

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import Foundation
 import Synchronization
 import TestSupport
@@ -30,6 +31,24 @@ final class KeyFileTests: XCTestCase {
     XCTAssertEqual(status.st_mode & 0o7777, 0o600)
     XCTAssertEqual(
       try FileManager.default.contentsOfDirectory(atPath: directory.child("keys")), ["state.key"])
+  }
+
+  func testAKeyFileIsWhatTheSpecificationSays() throws {
+    let key = [UInt8](1...32)
+    let magic: [UInt8] = [0x89, 0x52, 0x4B, 0x4B, 0x0D, 0x0A, 0x1A, 0x0A]
+    let checksum = Derivation.derive("RKA1 checksum", key: key, magic)[..<8]
+    let directory = try TemporaryDirectory()
+    let file = KeyFile(path: directory.child("state.key"))
+    try directory.write(magic + key + checksum, to: "state.key")
+    let storage = try archive(try .known(key))
+    for mode in [0o600, 0o400, 0o700] as [mode_t] {
+      XCTAssertEqual(chmod(file.path, mode), 0)
+      XCTAssertTrue(try opens(try file.load(), storage), "\(mode)")
+    }
+    for mode in [0o640, 0o602, 0o610] as [mode_t] {
+      XCTAssertEqual(chmod(file.path, mode), 0)
+      XCTAssertEqual(archiveError { _ = try file.load() }?.code, .keyExposed, "\(mode)")
+    }
   }
 
   func testASecondNameThatAKilledMakerLeftIsRemoved() throws {

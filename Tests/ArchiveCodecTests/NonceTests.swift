@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import TestSupport
 import XCTest
 
@@ -114,7 +115,7 @@ final class NonceTests: XCTestCase {
 
   func testTheLastGenerationTakesNoMoreChanges() throws {
     let last = ArchiveVersion(generation: .max - 1, mac: [UInt8](repeating: 7, count: 32))
-    let bytes = try VectorSealing.bytes(sealing: [HostileContent { _ in }.commit()]) {
+    let bytes = VectorSealing.bytes(sealing: [HostileContent { _ in }.commit()]) {
       $0.replacing = last
     }
     let storage = MemoryStorage(bytes)

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import Foundation
 import TestSupport
 import XCTest

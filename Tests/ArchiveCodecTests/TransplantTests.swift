@@ -1,11 +1,13 @@
 import ArchiveCodec
+import ArchiveForge
 import TestSupport
 import XCTest
 
 /// Parts of one archive put into another that looks the same from outside: the
 /// same master key, archive identifier and file salt, but its own data key.
 final class TransplantTests: XCTestCase {
-  private let context = ArchiveContext(["org.example.test", "main"])
+  private static let contextFields = ["org.example.test", "main"]
+  private let context = ArchiveContext(contextFields)
 
   private struct Parts {
     let header: [UInt8]
@@ -14,7 +16,7 @@ final class TransplantTests: XCTestCase {
   }
 
   /// The identifier and the salt are taken first, 16 bytes each.
-  private func archive(_ key: ArchiveKey, value: UInt8) throws -> Parts {
+  private func archive(_ key: [UInt8], value: UInt8) -> Parts {
     let fixed = FirstBytes()
     let random = RandomSource { bytes, count in
       if fixed.isNext() {
@@ -29,10 +31,8 @@ final class TransplantTests: XCTestCase {
     let change = HostileContent { content in
       (content.records, content.symbols) = ([(2, HostileContent.map([value]))], [1])
     }
-    func sealed(_ commits: [UncheckedArchive.Commit]) throws -> [UInt8] {
-      try UncheckedArchive(commits).sealed(key: key, context: context, random: random)
-    }
-    let bytes = try sealed([snapshot.commit(), change.commit(flags: 2)])
+    let bytes = UncheckedArchive([snapshot.commit(), change.commit(flags: 2)]).sealed(
+      key: key, context: Self.contextFields, random: random)
     // A trailer has 64 bytes, and the length of its commit from byte 16 on.
     let lengthOffset = bytes.count - 64 + 16
     let length = bytes[lengthOffset..<lengthOffset + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -58,9 +58,10 @@ final class TransplantTests: XCTestCase {
   }
 
   func testACommitOfATwinIsRefused() throws {
-    let key = try ArchiveKey()
-    let one = try archive(key, value: 1)
-    let other = try archive(key, value: 2)
+    let keyBytes = [UInt8](0..<32)
+    let key = try ArchiveKey.known(keyBytes)
+    let one = archive(keyBytes, value: 1)
+    let other = archive(keyBytes, value: 2)
     XCTAssertEqual(one.header[40..<72], other.header[40..<72])
     XCTAssertEqual(code(key, one.header + other.snapshot), .damaged)
     XCTAssertEqual(code(key, one.header + other.snapshot + other.change), .damaged)

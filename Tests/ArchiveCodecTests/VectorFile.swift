@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import Foundation
 
 /// A file of `Vectors/`: an archive and what a reader must make of it.
@@ -35,7 +36,7 @@ extension VectorFile {
     var credential: ArchiveCredential {
       get throws {
         switch self {
-        case .key(let bytes): return .key(try ArchiveKey(random: .repeating(bytes)))
+        case .key(let bytes): return .key(try .known(bytes))
         case .passphrase(var bytes):
           return .passphrase(try bytes.withUnsafeMutableBytes { try Passphrase(moving: $0) })
         }

@@ -1,13 +1,17 @@
 package import ArchiveCodec
+package import ArchiveForge
 import XCTest
 
 /// One key and one context for the archives of a test.
 package struct TestArchives {
   package let key: ArchiveKey
-  package let context = ArchiveContext(["org.example.test", "main"])
+  package let context = ArchiveContext(contextFields)
+  private let keyBytes: [UInt8]
+  private static let contextFields = ["org.example.test", "main"]
 
   package init() throws {
-    key = try ArchiveKey()
+    keyBytes = (0..<ArchiveKey.byteCount).map { _ in .random(in: .min ... .max) }
+    key = try .known(keyBytes)
   }
 
   /// The bytes of an archive of what the body encodes.
@@ -34,6 +38,12 @@ package struct TestArchives {
     return try XCTUnwrap(storage.bytes)
   }
 
+  /// The bytes of what somebody made who has the key.
+  package func bytes(sealing commits: [UncheckedArchive.Commit]) -> [UInt8] {
+    UncheckedArchive(commits).sealed(
+      key: keyBytes, context: Self.contextFields, random: .system)
+  }
+
   /// Opens the bytes and checks all of them.
   package func verified(_ bytes: [UInt8]) throws -> Archive {
     // XCTUnwrap would count the errors that tests expect as failures.
@@ -49,6 +59,11 @@ package struct TestArchives {
     let bytes = try bytes { try $0.append(record: 1, body) }
     return try XCTUnwrap(try verified(bytes).record(1))
   }
+}
+
+extension RecordBatch {
+  /// All that will be sealed of the records.
+  package var plaintext: [UInt8] { unsealed.symbols + unsealed.maps.joined() }
 }
 
 private struct NothingStored: Error {}

@@ -1,4 +1,5 @@
 package import ArchiveCodec
+import ArchiveForge
 
 extension PassphraseCost {
   /// The least that is allowed, so that tests are fast.
@@ -17,17 +18,6 @@ extension NewSlot {
 extension ArchiveKey {
   /// A key whose bytes are all the same.
   package static func repeating(_ byte: UInt8, count: Int = byteCount) throws -> ArchiveKey {
-    var bytes = [UInt8](repeating: byte, count: count)
-    return try bytes.withUnsafeMutableBytes { try ArchiveKey(moving: $0) }
-  }
-}
-
-extension ArchiveCredential {
-  /// How often the passphrase was paid for; 0 for a key.
-  package var tryCount: Int {
-    switch self {
-    case .key: 0
-    case .passphrase(let passphrase): passphrase.tryCount
-    }
+    try known([UInt8](repeating: byte, count: count))
   }
 }

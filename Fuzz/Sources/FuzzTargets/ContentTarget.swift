@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 
 /// Authentic commits of any content: frames, index, footer and symbols of
 /// somebody who has the key.
@@ -9,13 +10,8 @@ import ArchiveCodec
 enum ContentTarget {
   static func run(_ input: [UInt8]) throws(Finding) {
     guard let commits = commits(input) else { return }
-    let bytes: [UInt8]
-    do {
-      bytes = try UncheckedArchive(commits).sealed(
-        key: FuzzArchive.key, context: FuzzArchive.context, random: FuzzArchive.stuck)
-    } catch {
-      throw Finding("not sealed: \(error)")
-    }
+    let bytes = UncheckedArchive(commits).sealed(
+      key: FuzzArchive.keyBytes, context: FuzzArchive.contextFields, random: FuzzArchive.stuck)
     guard let archive = try opened(MemoryStorage(bytes)) else { return }
     try readsTheSameInEveryWay(archive)
   }

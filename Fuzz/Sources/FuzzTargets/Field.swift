@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import Foundation
 
 /// One value of a record, decoded as what the model says that it is.

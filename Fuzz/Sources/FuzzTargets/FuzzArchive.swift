@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import Foundation
 
 /// Real archives that are the same in every run: key, salts and all.
@@ -7,12 +8,14 @@ struct FuzzArchive {
   /// Where each commit ends.
   let ends: [Int]
 
-  static let context = ArchiveContext(["org.example.fuzz"])
+  static let contextFields = ["org.example.fuzz"]
+  static let context = ArchiveContext(contextFields)
   static let stuck = RandomSource { bytes, count in
     bytes.initializeMemory(as: UInt8.self, repeating: 7, count: count)
   }
+  static let keyBytes = [UInt8](repeating: 7, count: 32)
   static let key: ArchiveKey = {
-    do { return try ArchiveKey(random: stuck) } catch { fatalError("\(error)") }
+    do { return try .known(keyBytes) } catch { fatalError("\(error)") }
   }()
 
   /// Archives with and without a journal, in one chunk and in two.

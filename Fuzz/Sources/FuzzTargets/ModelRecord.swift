@@ -1,3 +1,5 @@
+import ArchiveForge
+
 /// A record with its symbols, and all that the specification asks of it.
 struct ModelRecord {
   let names: [String]
@@ -104,5 +106,12 @@ extension ModelValue.Key: Comparable {
   /// Equal for names that are equal as strings.
   fileprivate var inlineName: String? {
     if case .inline(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
+  }
+}
+
+extension ModelObject {
+  fileprivate func isAllowed(_ names: [String], _ objectCount: Int) -> Bool {
+    version <= UInt64(UInt32.max) && ModelRecord.isAllowed(name, names, limit: 255)
+      && ModelRecord.isAllowed(map, names, objectCount)
   }
 }

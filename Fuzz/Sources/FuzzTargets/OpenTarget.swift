@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 
 /// Any bytes as a file, as they are and with a header checksum that fits.
 ///
@@ -42,11 +43,6 @@ enum OpenTarget {
   /// Makes the checksum fit, as anybody can, so that the fields are looked at.
   private static func withFittingChecksum(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.count >= 160 else { return bytes }
-    var fitting = bytes
-    let byteCount = min(Int(bytes[10]) | Int(bytes[11]) << 8, bytes.count)
-    fitting.replaceSubrange(32..<40, with: [UInt8](repeating: 0, count: 8))
-    let checksum = KeyDerivation.checksum.hash(Array(fitting[..<byteCount]))
-    fitting.replaceSubrange(32..<40, with: checksum[..<8])
-    return fitting
+    return bytes.withFittingChecksum()
   }
 }

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import Foundation
 
 /// The map of a record and its symbols, as somebody with the key may seal them.

@@ -56,6 +56,34 @@ extension ArchiveWriter {
     try changeSlots(removing: old, adding: new)
   }
 
+  /// Puts a new passphrase in the place of an old one, in one step.
+  ///
+  /// The slot keeps its place and its key reference. The content is copied as
+  /// it is: whoever knew the old passphrase may have kept the data key or a copy
+  /// of the old header, and with either reads on. Where the old passphrase is
+  /// known to somebody else, use ``rotate(slots:)``.
+  ///
+  /// - Parameters:
+  ///   - old: A passphrase of the archive; it need not be what opened it.
+  ///   - new: The passphrase that opens the archive from now on.
+  ///   - cost: What a try of the new one costs; the same as the old one if nil.
+  /// - Throws: ``ArchiveError``: `wrongPassphrase` if the old one opens no slot,
+  ///   `wrongKey` if there is none for a passphrase, `limitExceeded` for one that
+  ///   costs more than the writer's limits allow, and as ``addSlot(_:)`` does.
+  ///   Then the archive is as before.
+  /// - Complexity: As ``addSlot(_:)``, and the cost of each slot on which the
+  ///   old one is tried, at most two.
+  public func changePassphrase(
+    from old: Passphrase, to new: Passphrase, cost: PassphraseCost? = nil
+  ) throws(ArchiveError) {
+    try changingSlots { (keys) throws(ArchiveError) in
+      let slot = try keys.slot(openedBy: old, limits: limits)
+      let new = NewSlot.passphrase(
+        new, cost: cost ?? slot.passphraseCost ?? .moderate, reference: slot.keyReference)
+      return try keys.changingSlots(removing: slot, adding: new, random: random)
+    }
+  }
+
   /// Seals the whole content anew under a new data key, which only these open.
   ///
   /// Nothing that opened the archive before opens what is stored then, or what
@@ -74,10 +102,19 @@ extension ArchiveWriter {
   private func changeSlots(
     removing old: ArchiveSlot?, adding new: NewSlot?
   ) throws(ArchiveError) {
+    try changingSlots { (keys) throws(ArchiveError) in
+      try keys.changingSlots(removing: old, adding: new, random: random)
+    }
+  }
+
+  /// Puts another header in front of the body.
+  private func changingSlots(
+    _ change: (UnlockedHeader) throws(ArchiveError) -> UnlockedHeader
+  ) throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in
       if let poison = state.poison { throw poison }
       guard let open = state.open else { throw ArchiveError(.slotMissing) }
-      let changed = try open.keys.changingSlots(removing: old, adding: new, random: random)
+      let changed = try change(open.keys)
       let file = try storedFile(open)
       let body = open.keys.header.byteCount..<open.history.end
       try replaceStorage(by: changed, &state) { sink throws(ArchiveError) in
@@ -108,6 +145,12 @@ extension ArchiveWriter {
       try sink.write(try file.read(at: position, count: count))
       position += count
     }
+  }
+}
+
+extension ArchiveSlot {
+  fileprivate var passphraseCost: PassphraseCost? {
+    if case .passphrase(let cost) = kind { cost } else { nil }
   }
 }
 

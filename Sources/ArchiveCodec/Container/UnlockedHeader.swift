@@ -66,6 +66,15 @@ final class UnlockedHeader: Sendable {
     authenticates(stored) && encoded.suffix(Header.macByteCount).elementsEqual(stored.mac)
   }
 
+  /// The slot that a passphrase opens; each that is tried is paid for.
+  func slot(
+    openedBy passphrase: Passphrase, limits: ArchiveLimits
+  ) throws(ArchiveError) -> ArchiveSlot {
+    let opened = try header.openSlot(
+      with: .passphrase(passphrase), context: context, limits: limits)
+    return ArchiveSlot(opened.slot)
+  }
+
   /// The same file with a slot less, one more, or one in the place of another.
   func changingSlots(
     removing old: ArchiveSlot?, adding new: NewSlot?, random: RandomSource
@@ -86,8 +95,28 @@ extension StoredHeader {
   func unlock(
     with credential: ArchiveCredential, context: ArchiveContext, limits: ArchiveLimits
   ) throws(ArchiveError) -> UnlockedHeader {
-    let binding = header.slotBinding(context)
-    let slots = header.slots.filter { credential.isFor($0.kind) }
+    let opened = try header.openSlot(with: credential, context: context, limits: limits)
+    let unlocked = try UnlockedHeader(
+      header, opened.dataKey, context, onlyKey: header.slots.count == 1 ? credential.key : nil)
+    guard unlocked.authenticates(self) else {
+      throw ArchiveError(.damaged, offset: header.byteCount - 32, subject: "header")
+    }
+    return unlocked
+  }
+}
+
+private struct OpenedSlot: ~Copyable {
+  let slot: KeySlot
+  let dataKey: SecretBytes
+}
+
+extension Header {
+  /// Tries a credential on the slots that are for it, on no more than may be.
+  fileprivate func openSlot(
+    with credential: ArchiveCredential, context: ArchiveContext, limits: ArchiveLimits
+  ) throws(ArchiveError) -> OpenedSlot {
+    let binding = slotBinding(context)
+    let slots = slots.filter { credential.isFor($0.kind) }
     var failure = credential.failure(slotCount: slots.count)
     for slot in slots.prefix(credential.largestTryCount) {
       if case .passphrase(let cost) = slot.kind, !cost.isAtMost(limits.passphraseCost) {
@@ -97,13 +126,7 @@ extension StoredHeader {
       switch try slot.open(credential, binding) {
       case .otherCredential: continue
       case .otherContext: failure = ArchiveError(.wrongContext)
-      case .dataKey(let dataKey):
-        let unlocked = try UnlockedHeader(
-          header, dataKey, context, onlyKey: header.slots.count == 1 ? credential.key : nil)
-        guard unlocked.authenticates(self) else {
-          throw ArchiveError(.damaged, offset: header.byteCount - 32, subject: "header")
-        }
-        return unlocked
+      case .dataKey(let dataKey): return OpenedSlot(slot: slot, dataKey: dataKey)
       }
     }
     throw failure

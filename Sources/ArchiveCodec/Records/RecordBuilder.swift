@@ -66,14 +66,18 @@ public final class RecordBuilder {
   /// - Parameters:
   ///   - record: The identifier, not 0 and used once in an archive.
   ///   - body: Encodes the values; the encoder is closed when it returns.
-  /// - Throws: What `body` throws; ``ArchiveError`` with `limitExceeded` if a
-  ///   key, value or the whole record is too large, or `encoderClosed` if the
-  ///   encoder of another record was used or this was called from `body`.
+  /// - Throws: What `body` throws; ``ArchiveError`` with `malformed` if the
+  ///   identifier is 0, `limitExceeded` if a key, value or the whole record is
+  ///   too large, or `encoderClosed` if the encoder of another record was used
+  ///   or this was called from `body`.
   /// - Complexity: O(*n*) in the size of the record, if keys come in the same
   ///   order for records of one kind; O(*n* log *n*) otherwise.
   public func append(record: UInt64, _ body: (KeyedEncoder) throws -> Void) throws {
     guard !isAppending else {
       throw ArchiveError(.encoderClosed, subject: "a record inside a record")
+    }
+    guard record != 0 else {
+      throw ArchiveError(.malformed, subject: "record 0: identifiers begin at 1")
     }
     isAppending = true
     defer { isAppending = false }
@@ -117,8 +121,8 @@ public final class RecordBuilder {
 
   /// The records so far, ready to be sealed.
   ///
-  /// - Throws: ``ArchiveError`` with `malformed` if an identifier is 0 or was
-  ///   used twice.
+  /// - Throws: ``ArchiveError`` with `malformed` if an identifier was used
+  ///   twice.
   /// - Complexity: O(*n* log *n*) in the number of records.
   public func finish() throws(ArchiveError) -> RecordBatch {
     let block = writer.output.bytes
@@ -126,10 +130,8 @@ public final class RecordBuilder {
     let last = try RecordFrames.entries(of: block, at: frames.byteCount)
     frames.append(block)
     let sorted = (index + last).sorted { $0.record < $1.record }
-    for (place, entry) in sorted.enumerated() {
-      guard entry.record > (place == 0 ? 0 : sorted[place - 1].record) else {
-        throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
-      }
+    for (entry, next) in zip(sorted, sorted.dropFirst()) where entry.record == next.record {
+      throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
     }
     return RecordBatch(
       frames: frames, index: sorted, symbols: symbols(from: knownSymbolCount),

@@ -3,18 +3,12 @@
 /// Blocks need not be moved when there are more of them. One array that grows
 /// is copied again and again, and each time the system clears the pages of the
 /// new place (benchmark: encode and seal keyed records).
-package struct RecordFrames: Sendable {
+struct RecordFrames: Sendable {
   /// No frame is in two blocks.
-  package private(set) var blocks: [[UInt8]] = []
+  private(set) var blocks: [[UInt8]] = []
   /// Where each block begins.
   private var starts: [Int] = []
   private(set) var byteCount = 0
-
-  init() {}
-
-  init(_ block: [UInt8]) {
-    append(block)
-  }
 
   mutating func append(_ block: [UInt8]) {
     guard !block.isEmpty else { return }

@@ -19,11 +19,7 @@ public final class ArchiveKey: Sendable {
   ///
   /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.
   public convenience init() throws(ArchiveError) {
-    try self.init(random: .system)
-  }
-
-  package convenience init(random: RandomSource) throws(ArchiveError) {
-    self.init(try SecretBytes(random, count: Self.byteCount))
+    self.init(try SecretBytes(.system, count: Self.byteCount))
   }
 
   /// Takes a key from memory that you own, and wipes that memory.

@@ -4,7 +4,7 @@ internal import CSodium
 ///
 /// Each use has a label of its own, so no output of one use can stand for that
 /// of another, even for equal inputs.
-package enum KeyDerivation: String, Sendable {
+enum KeyDerivation: String, Sendable {
   case checksum = "RKA1 checksum"
   case context = "RKA1 context"
   case slot = "RKA1 slot"
@@ -47,16 +47,7 @@ package enum KeyDerivation: String, Sendable {
   static let zeroSalt = [UInt8](repeating: 0, count: saltByteCount)
 
   /// Hashes without a key.
-  package func hash(_ input: [UInt8], count: Int = 32) -> [UInt8] {
-    unsafe derivePublic(count: count, key: nil, input: input)
-  }
-
-  /// Derives from a key that is no secret, in a test.
-  package func hash(
-    _ input: [UInt8], key: [UInt8], salt: [UInt8]? = nil, count: Int = 32
-  ) -> [UInt8] {
-    precondition(key.count == Self.keyByteCount)
-    return unsafe derivePublic(
-      count: count, key: key, salt: salt ?? Self.zeroSalt, input: input)
+  func hash(_ input: [UInt8]) -> [UInt8] {
+    unsafe derivePublic(count: 32, key: nil, input: input)
   }
 }

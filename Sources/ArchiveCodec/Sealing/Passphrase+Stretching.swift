@@ -1,5 +1,4 @@
 internal import CSodium
-internal import Synchronization
 
 extension Passphrase {
   /// The master key of a slot: Argon2id 1.3 of the passphrase, with one lane.
@@ -8,7 +7,6 @@ extension Passphrase {
   /// Its working memory goes back to the system, which clears it.
   func masterKey(salt: [UInt8], cost: PassphraseCost) throws(ArchiveError) -> ArchiveKey {
     precondition(salt.count == KeyDerivation.saltByteCount)
-    tryCounter.add(1, ordering: .relaxed)
     let key = try unsafe SecretBytes(count: ArchiveKey.byteCount) { (key) throws(ArchiveError) in
       let status = unsafe secret.withBytes { passphrase in
         unsafe crypto_pwhash(

@@ -1,5 +1,4 @@
 internal import CSodium
-internal import Synchronization
 
 /// A passphrase that opens archives, in guarded memory.
 ///
@@ -14,11 +13,6 @@ public final class Passphrase: Sendable {
   public static let largestByteCount = 1 << 20
 
   let secret: SecretBytes
-
-  let tryCounter = Atomic(0)
-
-  /// How often it was paid for, by sealing or opening; for tests.
-  package var tryCount: Int { tryCounter.load(ordering: .relaxed) }
 
   private init(_ secret: consuming SecretBytes) {
     self.secret = secret

@@ -62,9 +62,13 @@ package enum SystemCall {
 }
 
 extension ArchiveError {
-  /// What the operating system's error number means to somebody who stores a
-  /// file.
-  package init(systemError number: CInt) {
+  /// Says what the operating system's error number means for a stored file.
+  ///
+  /// The code is `permissionDenied`, `storageFull`, `notAFile` or
+  /// `inputOutput`.
+  ///
+  /// - Parameter number: The error number, as in `errno`.
+  public init(systemError number: Int32) {
     let code: Code =
       switch number {
       case EACCES, EPERM, EROFS: .permissionDenied

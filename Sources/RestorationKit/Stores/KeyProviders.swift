@@ -49,3 +49,19 @@ public struct FixedKeyProvider: KeyProvider {
   /// The key.
   public func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? { fixed }
 }
+
+extension KeyProvider where Self == FixedKeyProvider {
+  /// Makes a provider of a new random key, for tests and previews.
+  ///
+  /// The key lives as long as the provider and what it opened, and is stored
+  /// nowhere: what it sealed opens with this provider or a copy of it only.
+  ///
+  ///     let keeper = try StateKeeper(
+  ///       application: "org.example.test", store: MemoryStateStore(), keys: .ephemeral())
+  ///
+  /// - Returns: A provider that always gives this key.
+  /// - Throws: ``ArchiveCodec/ArchiveError`` with `cryptographyUnavailable`.
+  public static func ephemeral() throws(ArchiveError) -> FixedKeyProvider {
+    FixedKeyProvider(try ArchiveKey())
+  }
+}

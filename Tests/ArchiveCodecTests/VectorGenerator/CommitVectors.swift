@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import XCTest
 
 /// Commits, chunks and journals that somebody without the key changed.
@@ -82,7 +83,7 @@ enum CommitVectors {
   /// An archive of three chunks of 4 KiB.
   private static func chunks() throws -> [NewVector] {
     let text = [0xAA] + HostileContent.varint(9000) + [UInt8](repeating: 0x78, count: 9000)
-    let archive = try VectorSealing.bytes(
+    let archive = VectorSealing.bytes(
       sealing: [HostileContent { $0.records = [(1, HostileContent.map(text))] }.commit()]
     ) { $0.chunkSize = 12 }
     let (first, frame) = (320, 4 + 4096 + 16)

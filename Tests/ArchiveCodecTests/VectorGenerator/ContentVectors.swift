@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 
 /// Commits of somebody who has the key: authentic, but not well formed.
 enum ContentVectors {
@@ -17,7 +18,7 @@ enum ContentVectors {
     _ commits: [UncheckedArchive.Commit], _ edit: (inout UncheckedArchive) -> Void = { _ in }
   ) throws -> NewVector {
     NewVector(
-      name: name, comment: comment, archive: try VectorSealing.bytes(sealing: commits, edit),
+      name: name, comment: comment, archive: VectorSealing.bytes(sealing: commits, edit),
       expect: found == .opening ? "\(code)" : "opens",
       verify: found == .verifying ? "\(code)" : nil)
   }
@@ -303,7 +304,7 @@ enum ContentVectors {
       NewVector(
         name: "sealed-journal-value",
         comment: "A value that is none; records are read when needed.",
-        archive: try VectorSealing.bytes(
+        archive: VectorSealing.bytes(
           sealing: [
             HostileContent().commit(),
             HostileContent { content in

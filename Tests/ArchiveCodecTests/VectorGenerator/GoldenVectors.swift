@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import XCTest
 
 /// Archives that must open for ever.
@@ -68,7 +69,7 @@ enum GoldenVectors {
     ) throws -> NewVector {
       NewVector(
         name: "golden-newer-\(name)", comment: comment,
-        archive: try VectorSealing.bytes(sealing: [content.commit()], edit))
+        archive: VectorSealing.bytes(sealing: [content.commit()], edit))
     }
     return [
       try vector("minor-version", "Any minor version is accepted.") { archive in
@@ -89,7 +90,7 @@ enum GoldenVectors {
       },
       NewVector(
         name: "golden-newer-frames", comment: "Unknown even frames are skipped, also between.",
-        archive: try VectorSealing.bytes(
+        archive: VectorSealing.bytes(
           sealing: [
             HostileContent { content in
               let frame = HostileContent.Part.raw([254, 7, 1, 2, 3])
@@ -100,7 +101,7 @@ enum GoldenVectors {
           ])),
       NewVector(
         name: "golden-newer-footer", comment: "Extension fields that a reader need not know.",
-        archive: try VectorSealing.bytes(
+        archive: VectorSealing.bytes(
           sealing: [
             HostileContent { $0.extensionFields = [1, 0, 2, 0, 0, 0, 8, 9, 2, 1, 0, 0, 0, 0] }
               .commit()
@@ -134,7 +135,7 @@ enum GoldenVectors {
       return HostileContent { $0.records.append((2, HostileContent.map([0xAA] + text))) }.commit()
     }
     let length = try XCTUnwrap((7_000..<9_000).first { commit($0).content.count == 8192 })
-    return try VectorSealing.bytes(sealing: [commit(length)]) { $0.chunkSize = 12 }
+    return VectorSealing.bytes(sealing: [commit(length)]) { $0.chunkSize = 12 }
   }
 
   private static func compacted(_ journal: VectorJournal) throws -> [UInt8] {

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 
 /// The content of a commit, right unless a vector says otherwise.
 struct HostileContent {

@@ -14,7 +14,7 @@ enum ValueVectors {
   ) throws -> NewVector {
     NewVector(
       name: "value-\(name)", comment: comment,
-      archive: try VectorSealing.bytes(
+      archive: VectorSealing.bytes(
         sealing: [HostileContent { $0.records = [(1, record)] }.commit()]),
       verify: code?.description)
   }

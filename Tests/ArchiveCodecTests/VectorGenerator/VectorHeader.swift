@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 
 /// The header of an archive with one slot.
 enum VectorHeader {
@@ -11,8 +12,8 @@ enum VectorHeader {
     var changed = archive
     changed.replaceSubrange(range, with: new)
     changed.replaceSubrange(32..<40, with: [UInt8](repeating: 0, count: 8))
-    let checksum = KeyDerivation.checksum.hash(Array(changed[..<(160 + 128 * slotCount)]))[..<8]
-    changed.replaceSubrange(32..<40, with: checksum)
+    let checksum = Derivation.derive("RKA1 checksum", Array(changed[..<(160 + 128 * slotCount)]))
+    changed.replaceSubrange(32..<40, with: checksum[..<8])
     return changed
   }
 

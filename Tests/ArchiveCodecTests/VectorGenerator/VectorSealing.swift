@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import XCTest
 
 /// Everything is sealed with this key and in this context.
@@ -7,7 +8,7 @@ enum VectorSealing {
   static let contextFields = ["org.example.vectors", "main"]
 
   static var key: ArchiveKey {
-    get throws { try ArchiveKey(random: .repeating(keyBytes)) }
+    get throws { try .known(keyBytes) }
   }
 
   static let context = ArchiveContext(contextFields)
@@ -31,10 +32,10 @@ enum VectorSealing {
   static func bytes(
     sealing commits: [UncheckedArchive.Commit], seed: UInt64 = 1,
     _ edit: (inout UncheckedArchive) -> Void = { _ in }
-  ) throws -> [UInt8] {
+  ) -> [UInt8] {
     var archive = UncheckedArchive(commits)
     edit(&archive)
-    return try archive.sealed(key: key, context: context, random: .fixed(seed: seed))
+    return archive.sealed(key: keyBytes, context: contextFields, random: .fixed(seed: seed))
   }
 
   static func writer(_ storage: MemoryStorage, seed: UInt64) throws -> ArchiveWriter {

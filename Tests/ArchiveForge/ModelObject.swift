@@ -1,11 +1,13 @@
 /// An object that follows the map of its record.
-struct ModelObject {
-  let name: ModelValue.Key
-  let version: UInt64
-  let map: ModelValue
+package struct ModelObject {
+  package let name: ModelValue.Key
+  package let version: UInt64
+  package let map: ModelValue
 
   /// All that is left of a record.
-  static func all(_ reader: inout ModelReader) throws(ModelReader.NotAValue) -> [ModelObject] {
+  package static func all(
+    _ reader: inout ModelReader
+  ) throws(ModelReader.NotAValue) -> [ModelObject] {
     var objects: [ModelObject] = []
     while !reader.isAtEnd {
       guard try reader.byte() == 0xB0 else { throw ModelReader.NotAValue() }
@@ -18,10 +20,7 @@ struct ModelObject {
     return objects
   }
 
-  var encoded: [UInt8] { [0xB0] + name.encoded + ModelValue.varint(version) + map.encoded }
-
-  func isAllowed(_ names: [String], _ objectCount: Int) -> Bool {
-    version <= UInt64(UInt32.max) && ModelRecord.isAllowed(name, names, limit: 255)
-      && ModelRecord.isAllowed(map, names, objectCount)
+  package var encoded: [UInt8] {
+    [0xB0] + name.encoded + ModelValue.varint(version) + map.encoded
   }
 }

@@ -1,24 +1,24 @@
 /// Reads a ``ModelValue`` in any form that can be understood.
-struct ModelReader {
+package struct ModelReader {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
 
-  init(_ bytes: ArraySlice<UInt8>) {
+  package init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
   }
 
-  struct NotAValue: Error {}
+  package struct NotAValue: Error {}
 
-  var isAtEnd: Bool { position == bytes.endIndex }
+  package var isAtEnd: Bool { position == bytes.endIndex }
 
-  mutating func byte() throws(NotAValue) -> UInt8 {
+  package mutating func byte() throws(NotAValue) -> UInt8 {
     guard position < bytes.endIndex else { throw NotAValue() }
     defer { position += 1 }
     return bytes[position]
   }
 
-  mutating func take(_ count: UInt64) throws(NotAValue) -> ArraySlice<UInt8> {
+  package mutating func take(_ count: UInt64) throws(NotAValue) -> ArraySlice<UInt8> {
     guard count <= UInt64(bytes.endIndex - position) else { throw NotAValue() }
     defer { position += Int(count) }
     return bytes[position..<position + Int(count)]
@@ -28,14 +28,14 @@ struct ModelReader {
     try take(UInt64(count)).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  mutating func varint() throws(NotAValue) -> UInt64 {
+  package mutating func varint() throws(NotAValue) -> UInt64 {
     let following = try byte().trailingZeroBitCount
     guard following < 8 else { return try little(8) }
     position -= 1
     return try little(following + 1) >> UInt64(following + 1)
   }
 
-  mutating func value(depth: Int = 0) throws(NotAValue) -> ModelValue {
+  package mutating func value(depth: Int = 0) throws(NotAValue) -> ModelValue {
     let tag = try byte()
     return switch tag {
     case 0x00...0x3F: .integer(Int128(tag))
@@ -96,7 +96,7 @@ struct ModelReader {
     return entries
   }
 
-  mutating func key() throws(NotAValue) -> ModelValue.Key {
+  package mutating func key() throws(NotAValue) -> ModelValue.Key {
     let number = try varint()
     return number & 1 == 0 ? .symbol(number >> 1) : .inline(Array(try take(number >> 1)))
   }

@@ -3,7 +3,7 @@
 /// It is read generously, in any form that can be understood, and written in
 /// the one form that the format allows. So what the codec accepts must be what
 /// comes back from here unchanged, and the other way round.
-indirect enum ModelValue: Hashable {
+package indirect enum ModelValue: Hashable {
   case null
   case bool(Bool)
   case integer(Int128)
@@ -24,17 +24,21 @@ indirect enum ModelValue: Hashable {
   case `extension`(UInt64, [UInt8])
   case name(Key)
 
-  struct Entry: Hashable {
-    let key: Key
-    let value: ModelValue
+  package struct Entry: Hashable {
+    package let key: Key
+    package let value: ModelValue
+
+    package init(key: Key, value: ModelValue) {
+      (self.key, self.value) = (key, value)
+    }
   }
 
-  enum Key: Hashable {
+  package enum Key: Hashable {
     case symbol(UInt64)
     case inline([UInt8])
   }
 
-  static func varint(_ value: UInt64) -> [UInt8] {
+  package static func varint(_ value: UInt64) -> [UInt8] {
     for following in 0..<8 where value >> (7 * UInt64(following + 1)) == 0 {
       let word = (value << 1 | 1) << UInt64(following)
       return little(word, count: following + 1)
@@ -42,7 +46,7 @@ indirect enum ModelValue: Hashable {
     return [0] + little(value, count: 8)
   }
 
-  static func little(_ value: UInt64, count: Int) -> [UInt8] {
+  package static func little(_ value: UInt64, count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) }
   }
 }
@@ -51,7 +55,7 @@ indirect enum ModelValue: Hashable {
 
 extension ModelValue {
   /// The one form of the value.
-  var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     switch self {
     case .null: [0xA0]
     case .bool(let value): [value ? 0xA2 : 0xA1]
@@ -102,15 +106,33 @@ extension ModelValue {
   }
 
   private static func packed(_ values: [Int128]) -> [UInt8] {
-    let (low, high) = (values.min() ?? 0, values.max() ?? 0)
-    let widths: [(UInt8, Int, ClosedRange<Int128>)] = [
-      (1, 1, -0x80...0x7F), (2, 2, -0x8000...0x7FFF), (3, 4, -0x8000_0000...0x7FFF_FFFF),
-      (4, 8, Int128(Int64.min)...Int128(Int64.max)),
-    ]
-    let width = widths.first { $0.2.contains(low) && $0.2.contains(high) }
-    let (element, count) = width.map { ($0.0, $0.1) } ?? (5, 8)
+    let element = PackedElement.narrowest(of: values)
     return packed(
-      element, values.flatMap { little(UInt64(truncatingIfNeeded: $0), count: count) })
+      element.type,
+      values.flatMap { little(UInt64(truncatingIfNeeded: $0), count: element.byteCount) })
+  }
+}
+
+/// How an array of integers is packed.
+struct PackedElement {
+  let type: UInt8
+  let name: String
+  let byteCount: Int
+  private let range: ClosedRange<Int128>
+
+  private static let all = [
+    PackedElement(type: 1, name: "int8", byteCount: 1, range: -0x80...0x7F),
+    PackedElement(type: 2, name: "int16", byteCount: 2, range: -0x8000...0x7FFF),
+    PackedElement(type: 3, name: "int32", byteCount: 4, range: -0x8000_0000...0x7FFF_FFFF),
+    PackedElement(
+      type: 4, name: "int64", byteCount: 8, range: Int128(Int64.min)...Int128(Int64.max)),
+  ]
+  private static let unsigned = PackedElement(
+    type: 5, name: "uint64", byteCount: 8, range: 0...Int128(UInt64.max))
+
+  /// The first that holds all of the values.
+  static func narrowest(of values: [Int128]) -> PackedElement {
+    all.first { element in values.allSatisfy(element.range.contains) } ?? unsigned
   }
 }
 
@@ -119,7 +141,7 @@ extension ModelValue.Entry {
 }
 
 extension ModelValue.Key {
-  var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     switch self {
     case .symbol(let number): ModelValue.varint(number << 1)
     case .inline(let name): ModelValue.varint(UInt64(name.count) << 1 | 1) + name

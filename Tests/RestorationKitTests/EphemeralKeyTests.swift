@@ -1,0 +1,37 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class EphemeralKeyTests: XCTestCase {
+  private let store = MemoryStateStore()
+
+  private func restored(_ keys: any KeyProvider) async throws -> String? {
+    let node = TestNode("a", value: "default")
+    _ = try await StateKeeper(application: "org.example.test", store: store, keys: keys)
+      .restore(into: [node])
+    return node.value
+  }
+
+  func testAnEphemeralKeyOpensWhatItSealedAndAnotherOneDoesNot() async throws {
+    let keys: FixedKeyProvider = try .ephemeral()
+    let keeper = try StateKeeper(application: "org.example.test", store: store, keys: keys)
+    _ = try await keeper.save([TestNode("a", value: "saved")])
+    let again = try await restored(keys)
+    XCTAssertEqual(again, "saved")
+    do {
+      _ = try await restored(.ephemeral())
+      XCTFail("Another key opened it.")
+    } catch let error as RestorationError {
+      XCTAssertEqual(error.archive?.code, .wrongKey)
+    }
+  }
+
+  func testATestTakesOneLine() async throws {
+    let keeper = try StateKeeper(
+      application: "org.example.test", store: store, keys: .ephemeral())
+    let report = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(report.savedPaths, ["a"])
+  }
+}
