@@ -207,7 +207,8 @@ extension ArchiveError {
 
     /// A write or sync failed before, so nobody knows what is on the disk.
     public static let poisoned = Code(
-      "poisoned", "An earlier change may not be on the disk. Rewrite the archive or open it again.")
+      "poisoned",
+      "An earlier change may not be on the disk. Write the archive anew, with compact or rewrite.")
 
     /// There is no key where one is needed to open an archive.
     public static let keyMissing = Code(

@@ -58,6 +58,20 @@ final class LiveWriterTests: JournalTestCase {
     }
   }
 
+  func testAWholeChangeWithADamagedLengthIsDamageAlsoBesideAWriter() throws {
+    let (bytes, ends, _) = try history()
+    for end in ends.dropLast() {
+      var damaged = bytes
+      // The length of the next commit's only chunk: more than there is.
+      damaged[end + 32 + 1] += 40
+      let storage = MemoryStorage(damaged)
+      let lock = try storage.lock()
+      XCTAssertNotNil(archiveError { _ = try self.open(storage) })
+      XCTAssertNotNil(try open(storage, .recover).dropped)
+      _ = consume lock
+    }
+  }
+
   func testAChangeThatIsFinishedMeanwhileIsReadInASecondTry() throws {
     let (bytes, ends, states) = try history()
     for end in [ends[2] + 1, ends[3] - 1] {

@@ -168,8 +168,8 @@ final class WriterOwnershipTests: JournalTestCase {
     let storage = MemoryStorage()
     let lock = try storage.lock()
     do {
-      let writer = try ArchiveWriter.open(
-        storage, key: archives.key, context: archives.context, lock: lock)
+      let writer = try ArchiveWriter(
+        storage, with: .key(archives.key), context: archives.context, lock: lock)
       try write(writer, [1: "one"])
     }
     XCTAssertTrue(try storage.isLocked())

@@ -109,7 +109,7 @@ public final class Archive: Sendable {
     do throws(ArchiveError) {
       var history = try History.read(file, keys, limits: limits)
       guard let dropped = history.dropped else { return history }
-      if dropped.code == .truncated, try storage.isLocked() {
+      if history.mayGoOn, try storage.isLocked() {
         // A writer is about to finish it, or will cut it off.
         history.dropped = nil
         return history

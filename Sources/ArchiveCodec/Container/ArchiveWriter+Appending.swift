@@ -54,16 +54,22 @@ extension ArchiveWriter {
     }
   }
 
-  /// Cuts off what was not acknowledged; false if that failed too.
+  /// Cuts off what was not acknowledged; false if it is still there.
   private func takeBack(to end: Int, _ state: inout State) -> Bool {
+    guard let file = state.open?.file else { return false }
+    state.open?.byteCount = nil
     do {
-      try state.open?.file.truncate(to: end)
-      state.open?.byteCount = end
-      return true
+      do {
+        try file.truncate(to: end)
+        state.open?.byteCount = end
+      } catch {
+        // It may be cut off all the same.
+        state.open?.byteCount = try file.storedByteCount()
+      }
     } catch {
-      state.open?.byteCount = nil
       return false
     }
+    return state.open?.byteCount == end
   }
 
   /// Puts a commit on stable storage; if that fails, takes it back and throws.
@@ -135,6 +141,14 @@ private final class CommitSink: ArchiveSink {
 }
 
 extension RecordBatch {
+  /// A commit finds the same by its index; the first file of an archive has none
+  /// of what is removed.
+  func checkKeeps(none removed: [UInt64]) throws(ArchiveError) {
+    let removed = Set(removed)
+    guard let both = index.first(where: { removed.contains($0.record) }) else { return }
+    throw ArchiveError(.malformed, subject: "record \(both.record) is not unique")
+  }
+
   /// All that one change says, for the salt of its commit: each part with its
   /// length before it, so that no two changes have the same bytes.
   ///

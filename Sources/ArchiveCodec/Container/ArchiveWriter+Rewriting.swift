@@ -36,13 +36,17 @@ extension ArchiveWriter {
   /// A failure is no failure of the change before it, which is stored.
   func compactIfDue(_ state: inout State) {
     guard let history = state.open?.history, history.isJournalTooLong(limits),
-      history.end >= state.nextCompaction
+      history.end >= state.nextCompaction.byteCount
+        || history.versions.count >= state.nextCompaction.commitCount
     else { return }
     do {
       try compact(&state)
     } catch {
       state.compactionFailure = error
-      state.nextCompaction = history.end + history.longestJournal
+      state.nextCompaction = (
+        byteCount: history.end + history.longestJournal,
+        commitCount: history.versions.count + max(1, limits.commitCount / 8)
+      )
     }
   }
 
@@ -70,9 +74,8 @@ extension ArchiveWriter {
   /// After `notDurable` too, but what is appended to a file whose name may go
   /// with a power cut could be lost, so nothing is until a later replacement.
   ///
-  /// If the new file cannot be opened, or somebody has replaced it already,
-  /// it was written all the same. The next change finds that the open file is
-  /// not the stored one, and throws `outdated`.
+  /// If the new file cannot be opened, it was written all the same; the next
+  /// change tries again. If somebody has replaced it already, that one finds it.
   func replaceStorage(
     by file: UnlockedHeader, _ state: inout State,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
@@ -87,11 +90,20 @@ extension ArchiveWriter {
     do {
       try reopen(file, &state)
     } catch {
-      state.poison = ArchiveError(.outdated, systemError: error.systemError)
+      state.unopened = file
     }
     guard let failure else { return }
     state.poison = ArchiveError(.poisoned, systemError: failure.systemError)
     throw failure
+  }
+
+  /// Opens the file that was put in place by the last replacement, if it could
+  /// not be opened then.
+  func reopenIfDue(_ state: inout State) throws(ArchiveError) {
+    guard let file = state.unopened else { return }
+    let poison = state.poison
+    try reopen(file, &state)
+    state.poison = poison
   }
 
   private func newFile(
@@ -110,9 +122,12 @@ extension ArchiveWriter {
     let open = try Self.openFile(storage, limits: limits, recovery: .strict) {
       (stored) throws(ArchiveError) in
       guard file.matches(stored) else {
-        throw ArchiveError(.inputOutput, subject: "storage wrote something else")
+        throw ArchiveError(.outdated, subject: "the file was replaced or removed")
       }
       return file
+    }
+    guard let open else {
+      throw ArchiveError(.outdated, subject: "the file was replaced or removed")
     }
     state = State(open: open)
   }

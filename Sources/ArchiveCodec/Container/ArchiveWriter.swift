@@ -31,8 +31,11 @@ public final class ArchiveWriter: Sendable {
     var syncDue: ContinuousClock.Instant?
     /// Why the last rewrite that a change brought with it failed.
     var compactionFailure: ArchiveError?
-    /// How large the file must be before the next try.
-    var nextCompaction = 0
+    /// How large the file must be before the next try, or how many commits it
+    /// must have.
+    var nextCompaction = (byteCount: 0, commitCount: 0)
+    /// The file that was put in place and could not be opened.
+    var unopened: UnlockedHeader?
 
     /// What is needed to append to a file.
     struct Open {
@@ -68,7 +71,6 @@ public final class ArchiveWriter: Sendable {
   ///   - credential: A key or passphrase of the archive. If nothing is stored,
   ///     it will open the first file.
   ///   - context: The context of the archive.
-  ///   - lock: The lock of the storage, if the caller has it already.
   ///   - limits: What a record may hold.
   ///   - recovery: What to do with a damaged end of the journal; it is cut off
   ///     with the first change.
@@ -78,12 +80,10 @@ public final class ArchiveWriter: Sendable {
   ///   only a newer version may change the archive.
   public static func open(
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
-    lock: (any ArchiveLock)? = nil, limits: ArchiveLimits = .standard,
-    recovery: ArchiveRecovery = .recover
+    limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover
   ) throws(ArchiveError) -> ArchiveWriter {
     try ArchiveWriter(
-      storage, with: credential, context: context, lock: lock, limits: limits, recovery: recovery,
-      random: .system)
+      storage, with: credential, context: context, limits: limits, recovery: recovery)
   }
 
   /// Locks the storage and opens what is stored with a key; see
@@ -93,19 +93,19 @@ public final class ArchiveWriter: Sendable {
   ///   - storage: Where the archive is or will be.
   ///   - key: A key of the archive.
   ///   - context: The context of the archive.
-  ///   - lock: The lock of the storage, if the caller has it already.
   ///   - limits: What a record may hold.
   ///   - recovery: What to do with a damaged end of the journal.
   /// - Returns: A writer; nothing stored is not an error.
   /// - Throws: ``ArchiveError`` as the other form does.
   public static func open(
     _ storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
-    lock: (any ArchiveLock)? = nil, limits: ArchiveLimits = .standard,
-    recovery: ArchiveRecovery = .recover
+    limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover
   ) throws(ArchiveError) -> ArchiveWriter {
-    try open(
-      storage, with: .key(key), context: context, lock: lock, limits: limits, recovery: recovery)
+    try open(storage, with: .key(key), context: context, limits: limits, recovery: recovery)
   }
+
+  /// With a lock that the caller has already, it must be that of the storage,
+  /// and no other writer may have it.
 
   package init(
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
@@ -155,6 +155,9 @@ public final class ArchiveWriter: Sendable {
 
   /// The archive as of the last change; nil if nothing is stored.
   ///
+  /// After a rewrite whose file could not be opened again, as without a free
+  /// descriptor, it is the one before until the next change.
+  ///
   /// It does not change. While somebody has one, the next change costs a copy of
   /// what the journal holds in memory.
   public var archive: Archive? {
@@ -164,8 +167,9 @@ public final class ArchiveWriter: Sendable {
   /// Why the last rewrite that a change brought with it failed; nil if it did
   /// not.
   ///
-  /// The change is stored all the same, and the journal grows until a later
-  /// rewrite succeeds.
+  /// The change is stored all the same. The rewrite is tried again when the
+  /// journal has grown by as much again, and after `notDurable` with the next
+  /// change, which fails if it fails.
   public var compactionFailure: ArchiveError? {
     state.withLock { $0.compactionFailure?.located(at: storage.location) }
   }
@@ -208,7 +212,11 @@ public final class ArchiveWriter: Sendable {
     schema: UInt32? = nil
   ) throws(ArchiveError) -> Archive.Summary {
     try changing { (state) throws(ArchiveError) in
-      guard state.open != nil else { return try rewrite(changes, schema: schema, &state) }
+      guard state.open != nil else {
+        try changes.checkKeeps(none: removed)
+        return try rewrite(changes, schema: schema, &state)
+      }
+      if state.compactionFailure?.code == .notDurable { try compact(&state) }
       if let poison = state.poison { throw poison }
       let summary = try append(changes, removed, schema: schema, durability, &state)
       compactIfDue(&state)
@@ -265,6 +273,7 @@ public final class ArchiveWriter: Sendable {
     guard process == SystemCall.processIdentifier else { throw ArchiveError(.forked) }
     return try state.withLock { (state) throws(ArchiveError) in
       do throws(ArchiveError) {
+        try reopenIfDue(&state)
         try checkOwnership(state)
         return try body(&state)
       } catch {

@@ -24,6 +24,9 @@ struct History: Sendable {
   var end: Int
   /// What follows it and was left out, and why.
   var dropped: ArchiveError?
+  /// Whether what was left out may be the beginning of a commit that is being
+  /// written: the file does not end as a commit does.
+  var mayGoOn = false
 
   var version: ArchiveVersion { versions[versions.count - 1] }
 
@@ -48,7 +51,8 @@ extension History {
     let locator = CommitLocator(
       file: file, start: header.byteCount, chunkByteCount: 1 << Int(header.chunkSize),
       largestCount: limits.commitCount)
-    if let ranges = try locator.backwards() {
+    let whole = try locator.backwards()
+    if let ranges = whole {
       do throws(ArchiveError) {
         let history = try History(
           file, ranges, header: header, keys: unlocked.schedule, limits: limits)
@@ -63,6 +67,7 @@ extension History {
     var history = try History(
       file, located.ranges, header: header, keys: unlocked.schedule, limits: limits)
     history.dropped = history.dropped ?? located.ending
+    history.mayGoOn = whole == nil && history.dropped?.code == .truncated
     return history
   }
 

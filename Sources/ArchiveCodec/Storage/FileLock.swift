@@ -34,11 +34,16 @@ final class FileLock: ArchiveLock {
         guard [EAGAIN, EACCES].contains(error.systemError) else { throw error }
         throw ArchiveError(.locked, subject: try Self.holder(in: file))
       }
-      let identity = FileIdentity(try file.status())
+      let status = try file.status()
+      // Another name of a file that is somebody's own.
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
+        throw ArchiveError(.notAFile)
+      }
+      let identity = FileIdentity(status)
       // Whoever had it before may have removed the file after it was opened
       // here. Then nobody would find this lock.
       guard try Self.names(path, identity) else { continue }
-      try Self.write(holder: Self.ownName, to: file)
+      Self.write(holder: Self.ownName, to: file)
       self.file = file
       self.path = path
       self.identity = identity
@@ -82,13 +87,12 @@ final class FileLock: ArchiveLock {
     "process \(SystemCall.processIdentifier), \(ProcessInfo.processInfo.processName)"
   }
 
-  private static func write(
-    holder: String, to file: borrowing OpenFile
-  ) throws(ArchiveError) {
-    try SystemCall.check { ftruncate(file.descriptor, 0) }
+  /// Whoever wants to free a full disk needs the lock more than its text.
+  private static func write(holder: String, to file: borrowing OpenFile) {
+    _ = ftruncate(file.descriptor, 0)
     let text = Array(holder.utf8.prefix(longestHolder))
-    try unsafe text.withUnsafeBufferPointer { (text) throws(ArchiveError) in
-      try unsafe file.write(UnsafeRawBufferPointer(text), at: 0)
+    unsafe text.withUnsafeBufferPointer { text in
+      try? unsafe file.write(UnsafeRawBufferPointer(text), at: 0)
     }
   }
 

@@ -62,13 +62,23 @@ public struct FileStorage: ArchiveStorage {
   public func lock() throws(ArchiveError) -> any ArchiveLock {
     try located { () throws(ArchiveError) in
       try directory.create()
-      return try FileLock(lockPath)
+      do throws(ArchiveError) {
+        return try FileLock(lockPath)
+      } catch {
+        throw error.code == .locked ? error : error.located(at: lockPath)
+      }
     }
   }
 
-  /// Asks without locking, so that a reader is in no writer's way.
+  /// Asks without locking, so that a reader is in no writer's way; false if this
+  /// user may not ask.
   public func isLocked() throws(ArchiveError) -> Bool {
-    try located { () throws(ArchiveError) in try FileLock.isHeld(lockPath) }
+    do throws(ArchiveError) {
+      return try FileLock.isHeld(lockPath)
+    } catch {
+      guard error.code != .permissionDenied else { return false }
+      throw error.located(at: lockPath)
+    }
   }
 
   private var lockPath: String { directory.child(".\(name).lock") }

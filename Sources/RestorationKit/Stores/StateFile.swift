@@ -199,12 +199,7 @@ package actor StateFile {
     guard let key = try keys.key(creating: true) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    try examine(key)
-    // A writer, so that keys and passphrases that somebody added open the new
-    // file, too.
-    let writer = try ArchiveWriter.open(
-      storage, key: key, context: context, lock: lock, recovery: .strict)
-    let summary = try writer.rewrite(records)
+    let summary = try writer(key, lock).rewrite(records)
     known = summary.version
     lastNumber = number
     return Written(summary: summary, setAside: reportSetAside())
@@ -235,7 +230,28 @@ package actor StateFile {
     lastNumber = number
   }
 
-  /// Looks at what is about to be replaced, and sets aside what must not be.
+  /// A writer that may replace what is stored: what must not be replaced was
+  /// set aside.
+  ///
+  /// A writer, so that keys and passphrases that somebody added open the new
+  /// file, too.
+  private func writer(
+    _ key: ArchiveKey, _ lock: any ArchiveLock
+  ) throws(ArchiveError) -> ArchiveWriter {
+    func open() throws(ArchiveError) -> ArchiveWriter {
+      try ArchiveWriter(
+        storage, with: .key(key), context: context, lock: lock, recovery: .strict)
+    }
+    do throws(ArchiveError) {
+      let writer = try open()
+      guard let archive = writer.archive, try !isReplaceable(archive) else { return writer }
+    } catch  where error.isAboutContent {
+    }
+    setAside = try storage.setAside() ?? setAside
+    return try open()
+  }
+
+  /// Looks at what is about to be removed, and sets aside what must not be.
   ///
   /// An archive that cannot be read whole may be read again one day: with a
   /// newer version of the app, or with the key that is missing. So it is kept.

@@ -1,0 +1,33 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// A state to which a tool was appending when it was killed.
+@MainActor
+final class TornStateTests: XCTestCase {
+  func testASaveOverAStateWithATornEndKeepsItAsideAndSaves() async throws {
+    let launch = Launch()
+    let directory = try TemporaryDirectory()
+    let store = FileStateStore(directory: directory.path)
+    func keeper() throws -> StateKeeper {
+      try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+    }
+    _ = try await keeper().save([TestNode("a", value: "first")])
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    do {
+      let tool = try ArchiveWriter.open(
+        store.storage(named: "main"), key: key,
+        context: ArchiveContext([Launch.application, "main"]))
+      let builder = tool.builder()
+      try builder.append(record: 1_000_000) { $0.encode("by a tool", forKey: "note") }
+      try tool.append(builder.finish())
+    }
+    let whole = try directory.bytes(of: "main.rka")
+    try directory.write(Array(whole.dropLast(10)), to: "main.rka")
+    for _ in 0..<2 {
+      let report = try await keeper().save([TestNode("a", value: "second")])
+      XCTAssertEqual(report.outcome, .saved)
+    }
+  }
+}
