@@ -273,6 +273,7 @@ extension ArchiveError: CustomStringConvertible {
   /// Names come from archives, so a hostile one could flood a log or steer a
   /// terminal.
   private static func shortened(_ text: String) -> String {
+    if text.utf8.count <= 120, text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
     let start = text.unicodeScalars.prefix(120).map { scalar in
       scalar.properties.generalCategory == .control ? "\u{FFFD}" : Character(scalar)
     }

@@ -177,18 +177,4 @@ final class CodableHostileTests: XCTestCase {
     }
     XCTAssertGreaterThan(opened, 100, "seed \(generator.seed)")
   }
-
-  func testDictionaryKeysThatAreEqualAsStringsAreRefused() throws {
-    let archives = try TestArchives()
-    // {"value": {"é" decomposed: 1, "é" composed: 2}}
-    let inner: [UInt8] = [0x0F, 0x65, 0xCC, 0x81, 0x01, 0x0B, 0xC3, 0xA9, 0x02]
-    let map: [UInt8] = [0x91, 25, 0x01, 0x92, 19] + inner
-    let sealed = try archives.bytes(
-      sealing: RecordBatch(unchecked: [(1, map)], symbols: [3, 11] + Array("value".utf8)))
-    let archive = try XCTUnwrap(
-      try Archive.open(MemoryStorage(sealed), key: archives.key, context: archives.context))
-    XCTAssertEqual(
-      archiveError { _ = try archive.record(1)?.decode([String: Wrapped].self, forKey: "value") }?
-        .code, .malformed)
-  }
 }
