@@ -298,8 +298,12 @@ extension ArchiveError: CustomStringConvertible {
   /// Names come from archives, so a hostile one could flood a log or steer a
   /// terminal.
   private static func shortened(_ text: String) -> String {
+    if text.utf8.count <= 120, text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
+    let steering: Set<Unicode.GeneralCategory> = [
+      .control, .format, .lineSeparator, .paragraphSeparator,
+    ]
     let start = text.unicodeScalars.prefix(120).map { scalar in
-      scalar.properties.generalCategory == .control ? "\u{FFFD}" : Character(scalar)
+      steering.contains(scalar.properties.generalCategory) ? "\u{FFFD}" : Character(scalar)
     }
     return String(start) + (text.unicodeScalars.count > 120 ? "…" : "")
   }

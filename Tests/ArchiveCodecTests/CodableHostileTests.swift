@@ -176,20 +176,4 @@ final class CodableHostileTests: XCTestCase {
     }
     XCTAssertGreaterThan(opened, 100, "seed \(generator.seed)")
   }
-
-  func testDictionaryKeysThatAreEqualAsStringsAreRefused() throws {
-    let archives = try TestArchives()
-    // {"value": {"é" decomposed: 1, "é" composed: 2}}
-    let inner: [UInt8] = [0x0F, 0x65, 0xCC, 0x81, 0x01, 0x0B, 0xC3, 0xA9, 0x02]
-    let map: [UInt8] = [0x91, 25, 0x01, 0x92, 19] + inner
-    let content = HostileContent { content in
-      (content.records, content.symbols) = ([(1, map)], HostileContent.table(["value"]))
-    }
-    let sealed = archives.bytes(sealing: [content.commit()])
-    let archive = try XCTUnwrap(
-      try Archive.open(MemoryStorage(sealed), key: archives.key, context: archives.context))
-    XCTAssertEqual(
-      archiveError { _ = try archive.record(1)?.decode([String: Wrapped].self, forKey: "value") }?
-        .code, .malformed)
-  }
 }

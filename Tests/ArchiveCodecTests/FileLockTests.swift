@@ -50,6 +50,22 @@ final class FileLockTests: JournalTestCase {
     XCTAssertEqual(try directory.names(), ["a.rka"])
   }
 
+  func testWhatALockFileSaysCannotSteerATerminal() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("a.rka"))
+    let holder = try storage.lock()
+    let hostile = "\u{1B}[2J\n\u{202E}evil\u{2028}next line"
+    let file = try FileHandle(forWritingTo: URL(filePath: directory.child(".a.rka.lock")))
+    try file.write(contentsOf: Data(hostile.utf8))
+    let error = archiveError { _ = try storage.lock() }
+    let text = try XCTUnwrap(error).description
+    for scalar in ["\u{1B}", "\n", "\u{202E}", "\u{2028}"] as [Unicode.Scalar] {
+      XCTAssertFalse(
+        text.unicodeScalars.contains(scalar), "U+\(String(scalar.value, radix: 16))")
+    }
+    _ = consume holder
+  }
+
   func testAReaderThatMayNotAskForTheLockReadsAsIfThereWereNone() throws {
     let (bytes, ends, states) = try history()
     let directory = try TemporaryDirectory()

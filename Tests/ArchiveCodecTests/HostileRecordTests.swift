@@ -201,9 +201,9 @@ final class HostileRecordTests: XCTestCase {
 
   func testSymbolTablesThatBreakTheRulesAreRefused() throws {
     XCTAssertNoThrow(try open(map([0x01]), symbols: table(["a", ""])))
+    XCTAssertNoThrow(try open(map([0x01]), symbols: table(["e\u{301}", "\u{e9}"])))
     let refused: [(String, [UInt8])] = [
       ("twice", table(["a", "a"])),
-      ("equal as strings", table(["e\u{301}", "\u{e9}"])),
       ("invalid UTF-8", [short(1), short(1), 0xFF]),
       ("fewer than promised", [short(2), short(1), 0x61]),
       ("more than promised", table(["a"]) + [0x00]),

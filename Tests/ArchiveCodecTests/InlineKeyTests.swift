@@ -16,34 +16,85 @@ final class InlineKeyTests: XCTestCase {
     return try KeyedDecoder(unsealed: maps[0], symbols: symbols)
   }
 
-  func testTheLastSpellingOfAKeyStaysWhereverItIsStored() throws {
+  func testSpellingsOfOneNameAreKeysOfTheirOwnWhereverTheyAreStored() throws {
     for symbolCount in 0...4 {
       for (first, second) in [
         (Self.composed, Self.decomposed), (Self.decomposed, Self.composed), ("K", "\u{212A}"),
-        ("\u{212A}", "K"),
+        ("\u{212A}", "K"), ("a\u{301}\u{323}", "a\u{323}\u{301}"),
       ] {
         let record = try record(symbolCount: symbolCount) { encoder in
           encoder.encode(1, forKey: "z")
           encoder.encode(2, forKey: first)
           encoder.encode(3, forKey: "\u{FFFD}")
           encoder.encode(4, forKey: second)
+          encoder.encode(5, forKey: first)
           encoder.encodeContainer(forKey: "inner") { encoder in
-            encoder.encode(5, forKey: second)
-            encoder.encode(6, forKey: first)
+            encoder.encode(6, forKey: second)
+            encoder.encode(7, forKey: first)
           }
+          encoder.encode(name: first, forKey: "first")
+          encoder.encode(name: second, forKey: "second")
         }
-        XCTAssertEqual(Set(record.keys), ["z", first, "\u{FFFD}", "inner"])
-        XCTAssertEqual(record.keys.count, 4)
-        XCTAssertEqual(try record.decode(Int.self, forKey: first), 4)
-        XCTAssertEqual(try record.decode(Int.self, forKey: second), 4)
+        let keys = ["z", first, "\u{FFFD}", second, "inner", "first", "second"]
         XCTAssertEqual(
-          try record.container(forKey: "inner")?.decode(Int.self, forKey: first), 6)
+          Set(record.keys.map { Array($0.utf8) }), Set(keys.map { Array($0.utf8) }))
+        XCTAssertEqual(record.keys.count, keys.count)
+        XCTAssertEqual(try record.decode(Int.self, forKey: first), 5)
+        XCTAssertEqual(try record.decode(Int.self, forKey: second), 4)
+        let inner = try XCTUnwrap(try record.container(forKey: "inner"))
+        XCTAssertEqual(try inner.decode(Int.self, forKey: second), 6)
+        XCTAssertEqual(try inner.decode(Int.self, forKey: first), 7)
+        for (key, name) in [("first", first), ("second", second)] {
+          let stored = try XCTUnwrap(try record.name(forKey: key))
+          XCTAssertEqual(Array(stored.utf8), Array(name.utf8))
+        }
+      }
+    }
+  }
+
+  func testAKeyIsNotFoundUnderAnotherSpelling() throws {
+    for symbolCount in [0, 4] {
+      let record = try record(symbolCount: symbolCount) { encoder in
+        encoder.encode(1, forKey: Self.composed)
+        encoder.encode(2, forKey: "\u{212A}")
+      }
+      for key in [Self.decomposed, "K"] {
+        XCTAssertFalse(record.contains(key))
+        XCTAssertNil(try record.decodeIfPresent(Int.self, forKey: key))
+      }
+    }
+  }
+
+  func testEveryKeyOfALargeMapIsFoundAndNoOther() throws {
+    let names = (0..<300).map { "key \($0 * 7919 % 300)" } + ["", "k", "key", "key 10\u{E9}"]
+    for symbolCount in [0, 1, 150, 1000] {
+      let record = try record(symbolCount: symbolCount) { encoder in
+        for (number, name) in names.enumerated() { encoder.encode(number, forKey: name) }
+        encoder.encodeContainer(forKey: "container") { encoder in
+          for (number, name) in names.enumerated() { encoder.encode(-number, forKey: name) }
+        }
+        encoder.encode(
+          Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }), forKey: "dictionary")
+      }
+      let container = try XCTUnwrap(try record.container(forKey: "container"))
+      let dictionary = try XCTUnwrap(try record.container(forKey: "dictionary"))
+      XCTAssertEqual(record.keys.count, names.count + 2)
+      XCTAssertEqual(Set(container.keys), Set(names))
+      XCTAssertEqual(
+        dictionary.keys, names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+      for (number, name) in names.enumerated() {
+        XCTAssertEqual(try record.decode(Int.self, forKey: name), number)
+        XCTAssertEqual(try container.decode(Int.self, forKey: name), -number)
+        XCTAssertEqual(try dictionary.decode(Int.self, forKey: name), 1)
+        for other in [name + "\0", name + "a", "a" + name] {
+          XCTAssertFalse(record.contains(other) || container.contains(other), other)
+        }
       }
     }
   }
 
   private struct TwoSpellings: Encodable {
-    private struct Name: CodingKey {
+    struct Name: CodingKey {
       let stringValue: String
       var intValue: Int? { nil }
 
@@ -59,14 +110,29 @@ final class InlineKeyTests: XCTestCase {
     }
   }
 
-  func testTheLastSpellingOfACodingKeyStays() throws {
+  private struct ReadSpellings: Decodable {
+    let numbers: [Int]
+
+    init(from decoder: any Decoder) throws {
+      let fields = try decoder.container(keyedBy: TwoSpellings.Name.self)
+      numbers = try [InlineKeyTests.decomposed, InlineKeyTests.composed].map {
+        try fields.decode(Int.self, forKey: TwoSpellings.Name(stringValue: $0))
+      }
+      XCTAssertEqual(fields.allKeys.count, 3)
+      XCTAssertFalse(fields.contains(TwoSpellings.Name(stringValue: "f\u{301}")))
+    }
+  }
+
+  func testSpellingsOfACodingKeyAreFieldsOfTheirOwn() throws {
     for symbolCount in 0...4 {
       let record = try record(symbolCount: symbolCount) {
         try $0.encode(TwoSpellings(), forKey: "value")
       }
       let fields = try XCTUnwrap(try record.container(forKey: "value"))
-      XCTAssertEqual(fields.keys.count, 2)
-      XCTAssertEqual(try fields.decode(Int.self, forKey: Self.composed), 3)
+      XCTAssertEqual(fields.keys.count, 3)
+      XCTAssertEqual(try fields.decode(Int.self, forKey: Self.composed), 1)
+      XCTAssertEqual(try fields.decode(Int.self, forKey: Self.decomposed), 3)
+      XCTAssertEqual(try record.decode(ReadSpellings.self, forKey: "value").numbers, [3, 1])
     }
   }
 
@@ -87,14 +153,150 @@ final class InlineKeyTests: XCTestCase {
     init?(codingKey: some CodingKey) { self.init(0, codingKey.stringValue) }
   }
 
-  func testADictionaryWithTwoSpellingsOfOneNameIsNotEncoded() {
-    let value = [
-      Spelling(1, Self.composed): 1, Spelling(2, "f"): 2, Spelling(3, Self.decomposed): 3,
-    ]
+  func testADictionaryWithTwoKeysOfOneNameIsNotEncoded() {
+    let value = [Spelling(1, "e"): 1, Spelling(2, "f"): 2, Spelling(3, "e"): 3]
     XCTAssertThrowsError(
       try record(symbolCount: 4) { try $0.encode(value, forKey: "value") }
     ) { error in
       guard case EncodingError.invalidValue = error else { return XCTFail("\(error)") }
     }
+  }
+
+  func testADictionaryWithTwoSpellingsOfOneNameKeepsBoth() throws {
+    let value = [
+      Spelling(1, Self.composed): 1, Spelling(2, "f"): 2, Spelling(3, Self.decomposed): 3,
+    ]
+    let record = try record(symbolCount: 4) { try $0.encode(value, forKey: "value") }
+    let stored = try XCTUnwrap(try record.container(forKey: "value"))
+    XCTAssertEqual(try stored.decode(Int.self, forKey: Self.composed), 1)
+    XCTAssertEqual(try stored.decode(Int.self, forKey: Self.decomposed), 3)
+  }
+}
+
+/// Keys that become those of a Swift Dictionary.
+final class DictionaryKeyTests: XCTestCase {
+  private typealias Names = [String: Int]
+
+  private struct Wrapped: Codable, Equatable {
+    let number: Int
+
+    init(_ number: Int) { self.number = number }
+    init(from decoder: any Decoder) throws {
+      number = try decoder.singleValueContainer().decode(Int.self)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(number)
+    }
+  }
+
+  private func record(_ body: (KeyedEncoder) throws -> Void) throws -> KeyedDecoder {
+    let builder = RecordBuilder()
+    try builder.append(record: 1, body)
+    let (maps, symbols) = try builder.finish().unsealed
+    return try KeyedDecoder(unsealed: maps[0], symbols: symbols)
+  }
+
+  /// A map under "map", which may have any keys.
+  private func map(_ keys: [String]) throws -> KeyedDecoder {
+    try record { encoder in
+      encoder.encodeContainer(forKey: "map") { encoder in
+        for (number, key) in keys.enumerated() { encoder.encode(number, forKey: key) }
+      }
+    }
+  }
+
+  private func underlying(_ body: () throws -> some Any) -> ArchiveError? {
+    do {
+      _ = try body()
+      return nil
+    } catch let error as ArchiveError {
+      return error
+    } catch DecodingError.typeMismatch(_, let context) {
+      return context.underlyingError as? ArchiveError
+    } catch DecodingError.dataCorrupted(let context) {
+      return context.underlyingError as? ArchiveError
+    } catch EncodingError.invalidValue(_, let context) {
+      return context.underlyingError as? ArchiveError
+    } catch {
+      XCTFail("\(error)")
+      return nil
+    }
+  }
+
+  func testKeysThatAreOneInSwiftAreNotDecodedAsADictionary() throws {
+    let pairs = [["e\u{301}", "\u{E9}"], ["K", "\u{212A}"], ["a", ";", "\u{37E}"]]
+    for keys in pairs {
+      let record = try map(keys)
+      XCTAssertEqual(
+        underlying { try record.decode([String: Wrapped].self, forKey: "map") }?.code,
+        .typeMismatch, "\(keys)")
+      XCTAssertEqual(try record.container(forKey: "map")?.keys.count, keys.count)
+      XCTAssertEqual(
+        archiveError { _ = try record.container(forKey: "map")?.dictionaryKeys }?.code,
+        .typeMismatch)
+    }
+    let numbers = try map(["1", "+1"])
+    XCTAssertEqual(
+      underlying { try numbers.decode([Int: Int].self, forKey: "map") }?.code, .typeMismatch)
+  }
+
+  func testStoredDictionariesWithKeysThatAreOneInSwiftAreRefused() throws {
+    // {"value": {"é" decomposed: 1, "é" composed: 2}}
+    let inner: [UInt8] = [0x0F, 0x65, 0xCC, 0x81, 0x01, 0x0B, 0xC3, 0xA9, 0x02]
+    let map: [UInt8] = [0x91, 25, 0x01, 0x92, 19] + inner
+    let record = try KeyedDecoder(unsealed: map, symbols: [3, 11] + Array("value".utf8))
+    let error = archiveError { _ = try record.decode(Names.self, forKey: "value") }
+    XCTAssertEqual(error?.code, .typeMismatch)
+    XCTAssertEqual(error?.path, ["value"])
+    XCTAssertEqual(
+      underlying { try record.decode([String: Wrapped].self, forKey: "value") }?.code,
+      .typeMismatch)
+    let container = try XCTUnwrap(try record.container(forKey: "value"))
+    XCTAssertEqual(try container.decode(Int.self, forKey: "e\u{301}"), 1)
+    XCTAssertEqual(try container.decode(Int.self, forKey: "\u{E9}"), 2)
+  }
+
+  func testOnlyKeysThatSwiftHashesInTimeBecomeKeysOfADictionary() throws {
+    func key(_ marks: Int) -> String { "a" + String(repeating: "\u{301}\u{323}", count: marks / 2) }
+    let allowed = key(30) + "b" + key(30)
+    let refused = "\u{E9}" + key(30) + "\u{302}"
+    let record = try map([allowed])
+    XCTAssertEqual(try record.decode([String: Wrapped].self, forKey: "map"), [allowed: Wrapped(0)])
+    XCTAssertEqual(try record.container(forKey: "map")?.dictionaryKeys, [allowed])
+    let other = try map([refused])
+    XCTAssertEqual(
+      underlying { try other.decode([String: Wrapped].self, forKey: "map") }?.code, .limitExceeded)
+    XCTAssertEqual(
+      archiveError { _ = try other.container(forKey: "map")?.dictionaryKeys }?.code, .limitExceeded)
+    XCTAssertEqual(try other.container(forKey: "map")?.decode(Int.self, forKey: refused), 0)
+    XCTAssertEqual(
+      try self.record { $0.encode([allowed: 1], forKey: "a") }.decode(Names.self, forKey: "a"),
+      [allowed: 1])
+    // What could not be read is not written.
+    for encode in [
+      { (encoder: KeyedEncoder) in encoder.encode([refused: 1], forKey: "a") },
+      { try $0.encode([refused: Wrapped(1)], forKey: "a") },
+      { try $0.encode(Set([refused]), forKey: "a") },
+    ] as [(KeyedEncoder) throws -> Void] {
+      XCTAssertEqual(underlying { try self.record(encode) }?.code, .limitExceeded)
+    }
+  }
+
+  func testStoredTextsThatSwiftDoesNotHashInTimeAreRefused() throws {
+    let marks = String(repeating: "\u{301}", count: 31)
+    let key = Array(("a" + marks).utf8)
+    let entry = [UInt8(key.count << 1 | 1) << 1 | 1] + key + [1]
+    let map =
+      [0x91, UInt8((entry.count + 3) << 1 | 1), 0x01, 0x91, UInt8(entry.count << 1 | 1)] + entry
+    let record = try KeyedDecoder(unsealed: map, symbols: [3, 3, 0x61])
+    XCTAssertEqual(
+      archiveError { _ = try record.decode(Names.self, forKey: "a") }?.code, .limitExceeded)
+    XCTAssertEqual(
+      underlying { try record.decode([String: Wrapped].self, forKey: "a") }?.code, .limitExceeded)
+    let list = try self.record { $0.encode(["a", "b" + marks], forKey: "a") }
+    XCTAssertEqual(
+      underlying { try list.decode(Set<String>.self, forKey: "a") }?.code, .limitExceeded)
+    XCTAssertEqual(try list.decode([String].self, forKey: "a").count, 2)
   }
 }

@@ -194,7 +194,11 @@ final class JournalFailureTests: JournalTestCase {
     let storage = FaultyStorage()
     let writer = try writer(storage)
     try write(writer, [1: "one"])
-    for delay in [Duration.seconds(Int64.max), Duration(attoseconds: .max), .seconds(-1)] {
+    let delays = [
+      Duration.seconds(Int64.max), Duration(attoseconds: .max), Duration(attoseconds: .min),
+      .seconds(-1), .zero,
+    ]
+    for delay in delays {
       let builder = writer.builder()
       try builder.append(record: 2) { $0.encode("two", forKey: "text") }
       try writer.append(builder.finish(), durability: .lazy(maximumDelay: delay))

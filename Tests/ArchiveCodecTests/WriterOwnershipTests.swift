@@ -163,6 +163,19 @@ final class WriterOwnershipTests: JournalTestCase {
     XCTAssertEqual(try directory.names(), ["a.rka"])
   }
 
+  func testBytesAtANegativePlaceAreRefused() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write([1, 2, 3], to: "a.rka")
+    for storage in [MemoryStorage([1, 2, 3]), FileStorage(path: directory.child("a.rka"))]
+      as [any ArchiveStorage]
+    {
+      let file = try XCTUnwrap(try storage.openForAppending())
+      XCTAssertEqual(archiveError { try file.write([7], at: -1) }?.code, .inputOutput)
+      XCTAssertEqual(archiveError { try file.truncate(to: -1) }?.code, .inputOutput)
+      XCTAssertEqual(try bytes(of: storage), [1, 2, 3])
+    }
+  }
+
   func testAWriterTakesTheLockThatItIsGiven() throws {
     let archives = try archives.get()
     let storage = MemoryStorage()

@@ -61,6 +61,55 @@ final class WriterRecoveryTests: JournalTestCase {
     XCTAssertNoThrow(try write(writer, [3: "three"]))
   }
 
+  func testAfterAFailedWriteAStrictReaderOpensTheArchiveAsBeforeAlsoWhenTheWriterIsGone() throws {
+    let fails = Mutex(false)
+    let storage = FaultyStorage { call, _ in
+      [.write, .truncate].contains(call) && fails.withLock { $0 }
+        ? ArchiveError(.inputOutput) : nil
+    }
+    do {
+      let writer = try writer(storage)
+      try write(writer, [1: "one"])
+      fails.withLock { $0 = true }
+      XCTAssertNotNil(archiveError { try write(writer, [2: "two"]) })
+      fails.withLock { $0 = false }
+    }
+    let archives = try archives.get()
+    XCTAssertNoThrow(
+      try Archive.open(storage, key: archives.key, context: archives.context))
+  }
+
+  func testSynchronizeTellsOfAFailureThatCameByItself() async throws {
+    let syncs = Mutex(0)
+    let storage = FaultyStorage { call, _ in
+      guard call == .sync else { return nil }
+      syncs.withLock { $0 += 1 }
+      return ArchiveError(.inputOutput, systemError: 5)
+    }
+    let writer = try writer(storage)
+    try write(writer, [1: "one"])
+    let builder = writer.builder()
+    try builder.append(record: 2) { $0.encode("two", forKey: "text") }
+    try writer.append(builder.finish(), durability: .lazy(maximumDelay: .milliseconds(1)))
+    while syncs.withLock({ $0 }) == 0 { await Task.yield() }
+    XCTAssertEqual(
+      archiveError { try writer.synchronize() },
+      ArchiveError(.poisoned, systemError: 5, location: "faulty"))
+  }
+
+  func testAChangeIsNotAcknowledgedIfTheFileWasTakenAwayWhileItWasWritten() throws {
+    let storages = Mutex<[MemoryStorage]>([])
+    let storage = MemoryStorage()
+    let archives = try archives.get()
+    let other = try archives.small()
+    let hooked = SyncHookStorage(storage) { storages.withLock { $0.first?.bytes = other } }
+    let writer = try writer(hooked)
+    try write(writer, [1: "one"])
+    storages.withLock { $0 = [storage] }
+    XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.code, .outdated)
+    XCTAssertEqual(storage.bytes, other)
+  }
+
   func testAFileThatCouldNotBeOpenedAfterARewriteIsOpenedWithTheNextChange() throws {
     let storage = UnopenableStorage()
     let writer = try writer(storage)
@@ -219,6 +268,49 @@ private final class DroppingStorage: ArchiveStorage {
         return state.failsNextSync
       }
       if fails { throw ArchiveError(.inputOutput, systemError: 5) }
+    }
+  }
+}
+
+/// Calls somebody while a change is synced.
+private struct SyncHookStorage: ArchiveStorage {
+  let storage: MemoryStorage
+  let hook: @Sendable () -> Void
+
+  init(_ storage: MemoryStorage, onSync hook: @escaping @Sendable () -> Void) {
+    self.storage = storage
+    self.hook = hook
+  }
+
+  var location: String { storage.location }
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try storage.openForAppending().map { File(file: $0, hook: hook) }
+  }
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try storage.replace(body)
+  }
+  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
+  func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
+  func remove() throws(ArchiveError) { try storage.remove() }
+  func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
+
+  private struct File: AppendableArchiveFile {
+    let file: any AppendableArchiveFile
+    let hook: @Sendable () -> Void
+
+    var byteCount: Int { file.byteCount }
+    func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+      try file.read(at: offset, count: count)
+    }
+    func storedByteCount() throws(ArchiveError) -> Int? { try file.storedByteCount() }
+    func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+      try file.write(bytes, at: offset)
+    }
+    func truncate(to byteCount: Int) throws(ArchiveError) { try file.truncate(to: byteCount) }
+    func synchronize() throws(ArchiveError) {
+      hook()
+      try file.synchronize()
     }
   }
 }

@@ -30,4 +30,35 @@ final class TornStateTests: XCTestCase {
       XCTAssertEqual(report.outcome, .saved)
     }
   }
+
+  func testADeclinedOrDiscardedStateIsNotRemovedUnderAWriter() async throws {
+    let launch = Launch()
+    let directory = try TemporaryDirectory()
+    let store = FileStateStore(directory: directory.path)
+    let keeper = try StateKeeper(
+      application: Launch.application, store: store, keys: launch.keys)
+    _ = try await keeper.save([TestNode("a", value: "first")])
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    let tool = try ArchiveWriter.open(
+      store.storage(named: "main"), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+    let delegate = TestDelegate()
+    delegate.saves = false
+    keeper.delegate = delegate
+    do {
+      _ = try await keeper.save([TestNode("a")])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .locked)
+    }
+    do {
+      try await keeper.discardState()
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .locked)
+    }
+    let builder = tool.builder()
+    try builder.append(record: 1_000_000) { $0.encode("by a tool", forKey: "note") }
+    try tool.append(builder.finish())
+  }
 }

@@ -103,7 +103,8 @@ struct Field {
     case .success(let decoded): try comesBack(decoded, value)
     case .failure(let error):
       try promise(
-        [.typeMismatch, .malformed].contains(error.code) && mayFail, "\(type): \(error)")
+        [.typeMismatch, .malformed].contains(error.code) && mayFail
+          || error.subject == "combining marks in a row", "\(type): \(error)")
     }
   }
 

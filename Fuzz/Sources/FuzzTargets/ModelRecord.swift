@@ -13,9 +13,7 @@ struct ModelRecord {
       let objects = try? ModelObject.all(&reader),
       value.encoded + objects.flatMap(\.encoded) == map,
       Self.isAllowed(value, names, objects.count),
-      objects.allSatisfy({ $0.isAllowed(names, objects.count) }),
-      Set(root.compactMap { $0.key.inlineName }).count
-        == root.count(where: { $0.key.inlineName != nil })
+      objects.allSatisfy({ $0.isAllowed(names, objects.count) })
     else { return nil }
     self.names = names
     self.root = root
@@ -40,8 +38,9 @@ struct ModelRecord {
       encoded += ModelValue.varint(length) + bytes
       names.append(name)
     }
-    // Names are equal as strings: in another normalization, too.
-    guard encoded == payload, Set(names).count == names.count else { return nil }
+    guard encoded == payload, Set(names.map { Array($0.utf8) }).count == names.count else {
+      return nil
+    }
     return names
   }
 
@@ -66,8 +65,13 @@ struct ModelRecord {
       number < UInt64(names.count) && names[Int(number)].utf8.count <= limit
     case .inline(let bytes):
       bytes.count <= limit
-        && String(validating: bytes, as: UTF8.self).map { !names.contains($0) } ?? false
+        && String(validating: bytes, as: UTF8.self) != nil && number(of: bytes, names) == nil
     }
+  }
+
+  /// Names are equal if their bytes are, and not if they are as strings.
+  private static func number(of name: [UInt8], _ names: [String]) -> Int? {
+    names.firstIndex { Array($0.utf8) == name }
   }
 
   private static func areAllowed(_ keys: [ModelValue.Key], _ names: [String]) -> Bool {
@@ -83,10 +87,10 @@ struct ModelRecord {
       switch key {
       case .symbol(let number): guard number < UInt64(names.count) else { return false }
       case .inline(let bytes):
-        guard bytes.count <= 1024, let name = String(validating: bytes, as: UTF8.self) else {
+        guard bytes.count <= 1024, String(validating: bytes, as: UTF8.self) != nil else {
           return false
         }
-        if let number = names.firstIndex(of: name), used.contains(UInt64(number)) { return false }
+        if let number = number(of: bytes, names), used.contains(UInt64(number)) { return false }
       }
     }
     return zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
@@ -101,11 +105,6 @@ extension ModelValue.Key: Comparable {
     case (.inline, .symbol): false
     case (.inline(let left), .inline(let right)): left.lexicographicallyPrecedes(right)
     }
-  }
-
-  /// Equal for names that are equal as strings.
-  fileprivate var inlineName: String? {
-    if case .inline(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
   }
 }
 

@@ -4,8 +4,8 @@ enum CodableForm {
   case direct(any ArchiveValue.Type)
   /// As this library says, because the type's own coding would lose or blur
   /// something: the order of a Set, the levels of an Optional; one takes so
-  /// many bytes of memory.
-  case reshaped(byteCount: Int)
+  /// many bytes of memory. Nil if it cannot be decoded.
+  case reshaped((any ReshapedDecodable.Type)?, byteCount: Int)
   /// As its `encode(to:)` and `init(from:)` say; an instance takes so many
   /// bytes of memory.
   case ordinary(byteCount: Int)
@@ -14,7 +14,9 @@ enum CodableForm {
     if let direct = type as? any ArchiveValue.Type {
       self = .direct(direct)
     } else if type is any Reshaped.Type {
-      self = .reshaped(byteCount: MemoryLayout<Value>.stride + DecodedMemory.instance)
+      self = .reshaped(
+        type as? any ReshapedDecodable.Type,
+        byteCount: MemoryLayout<Value>.stride + DecodedMemory.instance)
     } else {
       self = .ordinary(
         byteCount: MemoryLayout<Value>.stride

@@ -10,17 +10,19 @@ internal import Foundation
 /// along: it is found in the record when somebody asks for it.
 final class DecodingSession {
   let bytes: [UInt8]
+  let symbols: SymbolTable
   let names: [String]
   let userInfo: [CodingUserInfoKey: any Sendable]
   /// Where the outermost value begins.
   let root: Int
-  /// The path of the outermost value.
-  let rootPath: [any CodingKey]
   private let callLimit: Int
   private var callDepth = 0
   /// The bytes of memory that may still be taken.
   private var memory: Int
   private let forms = CodableForms()
+  /// The types that values turned out not to be.
+  let mismatches = TypeMismatches()
+  var paths: PathFinder
 
   init(
     _ bytes: [UInt8], at root: Int, path: [any CodingKey], symbols: SymbolTable,
@@ -28,9 +30,10 @@ final class DecodingSession {
   ) {
     self.bytes = bytes
     self.root = root
+    self.symbols = symbols
     names = symbols.names
     self.userInfo = userInfo
-    rootPath = path
+    paths = PathFinder(bytes, at: root, path: path, names: symbols.names)
     self.callLimit = callLimit
     memory = DecodedMemory.limit(recordByteCount: bytes.count)
   }
@@ -51,9 +54,9 @@ final class DecodingSession {
     case .direct(let direct):
       let bytes = bytes
       return try read(direct, as: type, from: reader, in: bytes.span)
-    case .reshaped(let byteCount):
+    case .reshaped(let reshaped, let byteCount):
       try take(byteCount, for: type, reader)
-      if let reshaped = type as? any ReshapedDecodable.Type {
+      if let reshaped {
         return try call(at: reader, decoder) { try reshaped.decode(as: type, from: $0) }
       }
       return try call(at: reader, decoder) { try Value(from: $0) }
@@ -75,10 +78,17 @@ final class DecodingSession {
     _ type: Value.Type, from reader: ValueReader, in bytes: Span<UInt8>
   ) throws -> Value {
     if Value.self == URL.self { try take(DecodedMemory.url, for: type, reader) }
+    if !mismatches.isEmpty, let mismatch = mismatches.find(type, reader.header) {
+      throw decodingError(mismatch, type, reader)
+    }
     do throws(ArchiveError) {
       return try Value.read(from: reader, in: bytes)
     } catch {
-      throw decodingError(error, type, reader)
+      // A container is a collection or is none by its elements, too.
+      guard !reader.header.isContainer || !(type is any CountsMemory.Type) else {
+        throw decodingError(error, type, reader)
+      }
+      throw decodingError(ofKind: error, type, reader)
     }
   }
 
@@ -140,5 +150,26 @@ final class DecodingSession {
     callDepth += 1
     defer { callDepth -= 1 }
     return try body(decoder ?? ValueDecoder(session: self, offset: reader.offset))
+  }
+}
+
+// MARK: - Texts that will be hashed
+
+extension DecodingSession {
+  /// Refuses an array with a string that takes too long to hash.
+  func checkTexts(of array: ValueReader, for type: Any.Type) throws {
+    guard array.header.kind == .array else { return }
+    let record = bytes
+    let bytes = record.span
+    var offset = array.header.payload.lowerBound
+    while offset < array.end {
+      let element = try reader(at: offset, in: bytes)
+      if element.header.kind == .string,
+        CombiningMarks.areTooMany(in: element.header.payload, of: bytes)
+      {
+        throw decodingError(CombiningMarks.error(at: offset), type, array)
+      }
+      offset = element.end
+    }
   }
 }

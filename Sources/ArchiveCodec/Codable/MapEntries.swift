@@ -7,18 +7,23 @@ internal import Foundation
 /// Finds entries of one map by their names.
 ///
 /// Types ask for their fields in the order in which they were written, so it
-/// goes on from the last one. Where that fails and the map is large, it makes
-/// a table once, so that no record can make it search for long.
+/// goes on from the last one; or it is that one once more, tried as another
+/// type. Where both fail and the map is large, it notes once where all entries
+/// are, so that no record can make it search for long.
 final class MapEntries {
   let session: DecodingSession
   /// Where the map itself begins.
   let offset: Int
   private let bytes: [UInt8]
-  private let payload: Range<Int>
-  private let count: Int
-  /// Where the next entry begins.
+  private let map: ValueReader
+  /// Where the last entry that came in order begins.
+  private var last: Int
+  /// Where the entry after the last one begins.
   private var next: Int
-  private var table: [String: Int]?
+  private var table: FieldOffsets?
+
+  private var payload: Range<Int> { map.header.payload }
+  private var count: Int { map.header.count }
 
   private static let longestScan = 32
 
@@ -27,13 +32,13 @@ final class MapEntries {
     count <= longestScan ? 0 : count * DecodedMemory.entry
   }
 
-  init(_ session: DecodingSession, _ header: ValueHeader, at offset: Int) {
+  init(_ session: DecodingSession, _ map: ValueReader) {
     self.session = session
-    self.offset = offset
+    self.map = map
+    offset = map.offset
     bytes = session.bytes
-    payload = header.payload
-    count = header.count
-    next = payload.lowerBound
+    next = map.header.payload.lowerBound
+    last = next
   }
 
   /// The names in stored order.
@@ -93,38 +98,45 @@ final class MapEntries {
   }
 
   private func value(_ name: String, in bytes: Span<UInt8>) throws -> ValueReader? {
-    guard let offset = find(name, in: bytes) else { return nil }
-    let reader = try session.reader(at: offset, in: bytes)
+    let reader: ValueReader
+    if let offset = match(name, at: next, in: bytes) {
+      last = next
+      reader = try session.reader(at: offset, in: bytes)
+    } else if let offset = match(name, at: last, in: bytes) ?? search(name, in: bytes) {
+      reader = try session.reader(at: offset, in: bytes)
+    } else {
+      return nil
+    }
     next = reader.end
     return reader
   }
 
   private func find(_ name: String, in bytes: Span<UInt8>) -> Int? {
-    var cursor = ByteCursor(bytes, from: next, to: payload.upperBound)
-    if !cursor.isAtEnd, let key = try? cursor.readKey(bytes),
-      isEqual(key, name)
-    {
-      return cursor.offset
-    }
-    return search(name)
+    match(name, at: next, in: bytes) ?? match(name, at: last, in: bytes)
+      ?? search(name, in: bytes)
   }
 
-  private func search(_ name: String) -> Int? {
-    guard count <= Self.longestScan else {
-      let table = self.table ?? makeTable()
-      self.table = table
-      return table[name]
-    }
-    var found: Int?
-    visit { key, offset in if isEqual(key, name) { found = offset } }
-    return found
+  /// Where the value of the entry at a place begins, if it has this name.
+  private func match(_ name: String, at place: Int, in bytes: Span<UInt8>) -> Int? {
+    var cursor = ByteCursor(bytes, from: place, to: payload.upperBound)
+    guard !cursor.isAtEnd, let key = try? cursor.readKey(bytes), isEqual(key, name, in: bytes)
+    else { return nil }
+    return cursor.offset
   }
 
-  private func makeTable() -> [String: Int] {
-    var table: [String: Int] = [:]
-    table.reserveCapacity(count)
-    visit { key, offset in table[session.name(of: key)] = offset }
-    return table
+  private func search(_ name: String, in bytes: Span<UInt8>) -> Int? {
+    guard count > Self.longestScan else {
+      var found: Int?
+      visit { key, offset in if isEqual(key, name, in: bytes) { found = offset } }
+      return found
+    }
+    // The record was checked, so its entries can be read.
+    let symbolCount = session.names.count
+    guard
+      let table = table ?? (try? FieldOffsets(of: map, in: bytes, symbolCount: symbolCount))
+    else { return nil }
+    self.table = table
+    return table.offset(of: name, session.symbols, in: bytes)
   }
 
   private func visit(_ body: (ValueKey, Int) -> Void) {
@@ -141,10 +153,10 @@ final class MapEntries {
     }
   }
 
-  private func isEqual(_ key: ValueKey, _ name: String) -> Bool {
+  private func isEqual(_ key: ValueKey, _ name: String, in bytes: Span<UInt8>) -> Bool {
     switch key {
-    case .symbol(let symbol): session.names[Int(symbol)] == name
-    case .inline: session.name(of: key) == name
+    case .symbol(let symbol): session.names[Int(symbol)].hasSameBytes(as: name)
+    case .inline(let range): bytes.extracting(range).isEqual(to: name.utf8.span)
     }
   }
 }

@@ -1,15 +1,77 @@
 // The standard library writes these in hash order, which is another one in
 // every process. Here equal values have equal bytes.
 
-extension Set: Reshaped, ReshapedEncodable where Element: Encodable {
+extension Set: Reshaped {}
+
+extension Set: ReshapedEncodable where Element: Encodable {
   func encodeReshaped(to encoder: ValueEncoder) throws {
+    if let texts = self as? Set<String>, texts.contains(where: CombiningMarks.areTooMany) {
+      throw CombiningMarks.error()
+    }
     try encoder.writeSorted(self, mayHaveFields: !(Element.self is any ArchiveValue.Type)) {
       try $1.encode($0)
     }
   }
 }
 
-extension Dictionary: Reshaped, ReshapedEncodable where Key: Encodable, Value: Encodable {
+extension Set: ReshapedDecodable where Element: Decodable {
+  /// Reads what the standard library does, but no text that takes too long to
+  /// hash.
+  static func decodeReshaped(from decoder: ValueDecoder) throws -> Self {
+    if Element.self == String.self {
+      try decoder.session.checkTexts(of: try decoder.reader(), for: Self.self)
+    }
+    return try Self(from: decoder)
+  }
+}
+
+extension Dictionary: Reshaped {}
+
+extension Dictionary: ReshapedDecodable where Key: Decodable, Value: Decodable {
+  /// Reads what the standard library does, but loses no entry whose key equals
+  /// another one in Swift, and hashes none that takes too long.
+  static func decodeReshaped(from decoder: ValueDecoder) throws -> Self {
+    if Key.self == String.self {
+      return try same(try [String: Value](entriesOf: decoder), as: Self.self)
+    }
+    let entries = try Self(from: decoder)
+    let reader = try decoder.reader()
+    guard reader.header.kind != .map || entries.count == reader.header.count else {
+      throw decoder.session.decodingError(reader.equalKeys, Self.self, reader)
+    }
+    return entries
+  }
+}
+
+extension Dictionary where Key == String, Value: Decodable {
+  /// Reads the entries where they are: a container would make all names first,
+  /// and then find each again (benchmark: decode probed values).
+  fileprivate init(entriesOf decoder: ValueDecoder) throws {
+    let map = try decoder.map()
+    let session = decoder.session
+    let record = session.bytes
+    let bytes = record.span
+    self.init()
+    // More are reserved as they come, since each is counted only then.
+    reserveCapacity(Swift.min(map.header.count, 1 << 10))
+    var cursor = ByteCursor(
+      bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
+    while !cursor.isAtEnd {
+      let key = session.name(of: try cursor.readKey(bytes))
+      guard !CombiningMarks.areTooMany(in: key) else {
+        throw session.decodingError(CombiningMarks.error(at: cursor.offset), Self.self, map)
+      }
+      let value = try session.reader(at: cursor.offset, in: bytes)
+      self[key] = try session.decode(Value.self, from: value, nil)
+      cursor.offset = value.end
+    }
+    guard count == map.header.count else {
+      throw session.decodingError(map.equalKeys, Self.self, map)
+    }
+  }
+}
+
+extension Dictionary: ReshapedEncodable where Key: Encodable, Value: Encodable {
   /// Writes a map if the keys can be names, as the standard library does, and
   /// an array of keys and values in turns otherwise.
   func encodeReshaped(to encoder: ValueEncoder) throws {
@@ -63,11 +125,15 @@ extension ValueEncoder {
   /// Writes a map with inline keys in the order of their bytes.
   func writeDictionary<Value: Encodable>(_ entries: [(key: String, value: Value)]) throws {
     openMap()
-    // Two keys of another type than String may be spellings of one name.
-    guard Set(entries.lazy.map(\.key)).count == entries.count else {
-      throw misuse("with the same key as another one")
-    }
-    for entry in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+    let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    var last: String?
+    for entry in sorted {
+      // Two keys of another type than String may have one name.
+      guard last.map(entry.key.hasSameBytes) != true else {
+        throw misuse("with the same key as another one")
+      }
+      last = entry.key
+      guard !CombiningMarks.areTooMany(in: entry.key) else { throw CombiningMarks.error() }
       try writeEntry(entry.value, under: NameKey(entry.key), isInline: true) {
         try write(entry.value, at: NameKey(entry.key))
       }

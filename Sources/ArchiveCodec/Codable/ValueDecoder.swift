@@ -16,13 +16,18 @@ struct ValueDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(
+      KeyedValueDecoder<Key>(entries: MapEntries(session, try map())))
+  }
+
+  /// The value, which must be a map; counts the memory for its names.
+  func map() throws -> ValueReader {
     let reader = try reader()
     guard reader.header.kind == .map else {
       throw mismatch([String: Any].self, "keyed container", reader)
     }
     try session.take(MapEntries.memory(reader.header.count), for: [String: Any].self, reader)
-    return KeyedDecodingContainer(
-      KeyedValueDecoder<Key>(entries: MapEntries(session, reader.header, at: offset)))
+    return reader
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -37,7 +42,8 @@ struct ValueDecoder: Decoder {
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-  private func reader() throws -> ValueReader {
+  /// The value; a packed element has no header of its own.
+  func reader() throws -> ValueReader {
     let reader = try session.reader(at: offset)
     return element.flatMap { session.packedElement(of: reader, Int($0)) } ?? reader
   }
@@ -47,7 +53,8 @@ struct ValueDecoder: Decoder {
   }
 
   private func mismatch(_ type: Any.Type, _ expected: String, _ reader: ValueReader) -> any Error {
-    session.decodingError(reader.mismatch(expected), type, reader)
+    session.mismatches.find(type, reader.header).map { session.decodingError($0, type, reader) }
+      ?? session.decodingError(ofKind: reader.mismatch(expected), type, reader)
   }
 }
 

@@ -15,7 +15,8 @@ public final class Archive: Sendable {
   /// newer version knows.
   public let isWritable: Bool
 
-  /// Why the end of the journal was left out; nil if nothing was.
+  /// Why the end of the journal was left out; nil if nothing was, or if a writer
+  /// was just appending it.
   public let dropped: ArchiveError?
 
   let history: History

@@ -9,7 +9,7 @@ extension ArchiveWriter {
       let before = state.open?.history.position
     else { throw ArchiveError(.inputOutput, subject: "not open") }
     let schema = schema ?? before.schema
-    guard changes.knownSymbolCount == before.symbolCount else { throw ArchiveError(.outdated) }
+    guard changes.continues(before.symbols) else { throw ArchiveError(.outdated) }
     guard before.commitCount < limits.commitCount else {
       throw ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it")
     }
@@ -36,6 +36,7 @@ extension ArchiveWriter {
       changes, removing: removed, version, schema: schema, byteCount: sink.bytes.count,
       limits: limits)
     if let failure { throw failure }
+    try checkIsStillThere(state)
     return Archive.Summary(
       version: version, byteCount: sink.bytes.count, recordCount: changes.count)
   }
@@ -54,10 +55,22 @@ extension ArchiveWriter {
     }
   }
 
+  /// Whoever took the lock or the file away meanwhile may have cut it off.
+  ///
+  /// If nobody can tell, it is there: it was written, and synced if it must be.
+  private func checkIsStillThere(_ state: State) throws(ArchiveError) {
+    do {
+      try checkOwnership(state)
+    } catch {
+      if error.code == .outdated { throw error }
+    }
+  }
+
   /// Cuts off what was not acknowledged; false if it is still there.
   private func takeBack(to end: Int, _ state: inout State) -> Bool {
     guard let file = state.open?.file else { return false }
     state.open?.byteCount = nil
+    defer { state.open?.hasLeftOver = state.open?.byteCount != end }
     do {
       do {
         try file.truncate(to: end)
@@ -94,6 +107,8 @@ extension ArchiveWriter {
   /// A failed sync may have lost pages that a second one would not miss, so
   /// there is no second one.
   func synchronize(_ state: inout State) throws(ArchiveError) {
+    state.syncTask?.cancel()
+    state.syncTask = nil
     do {
       try state.open?.file.synchronize()
       state.syncDue = nil
@@ -106,12 +121,18 @@ extension ArchiveWriter {
 
   /// One sync is enough for all changes before it.
   private func synchronizeLater(_ delay: Duration, _ state: inout State) {
-    let delay = min(delay, Self.longestDelay)
+    let delay = min(max(delay, .zero), Self.longestDelay)
     let due = ContinuousClock.now + delay
     if let earlier = state.syncDue, earlier <= due { return }
     state.syncDue = due
-    Task.detached { [weak self] in
-      try? await Task.sleep(for: delay)
+    state.syncTask?.cancel()
+    state.syncTask = Task.detached { [weak self] in
+      do {
+        try await Task.sleep(for: delay)
+      } catch {
+        // Somebody else has synchronized, or will sooner.
+        return
+      }
       self?.synchronizeIfDue()
     }
   }

@@ -5,7 +5,7 @@ extension ArchiveWriter {
     var symbols = SymbolTable()
     if records.knownSymbolCount > 0 {
       symbols = state.open?.history.symbols ?? SymbolTable()
-      guard records.knownSymbolCount == symbols.names.count else { throw ArchiveError(.outdated) }
+      guard records.continues(symbols) else { throw ArchiveError(.outdated) }
     }
     try symbols.append(decoding: records.symbols, limits: limits)
     return try replace(schema: schema, symbols, &state) { writer throws(ArchiveError) in
@@ -126,8 +126,12 @@ extension ArchiveWriter {
       }
       return file
     }
-    guard let open else {
+    guard var open else {
       throw ArchiveError(.outdated, subject: "the file was replaced or removed")
+    }
+    // So that records which were built before are taken by what is compacted.
+    if let symbols = state.open?.history.symbols, symbols.hasSameNames(as: open.history.symbols) {
+      open.history.symbols = symbols
     }
     state = State(open: open)
   }

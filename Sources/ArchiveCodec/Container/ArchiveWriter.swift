@@ -3,7 +3,7 @@ internal import Synchronization
 /// Changes an archive: appends what changed, at the cost of the change.
 ///
 /// It holds the lock of the storage, so there is one writer at a time, in this
-/// process or another. Each change is one commit: it is there as a whole or,
+/// process or another, and it makes sure of that at each change. Each change is one commit: it is there as a whole or,
 /// after a power cut, not at all. When the journal has outgrown the snapshot,
 /// the next change rewrites the file.
 ///
@@ -29,6 +29,7 @@ public final class ArchiveWriter: Sendable {
     var poison: ArchiveError?
     /// When what was appended lazily must be on stable storage; nil if it is.
     var syncDue: ContinuousClock.Instant?
+    var syncTask: Task<Void, Never>?
     /// Why the last rewrite that a change brought with it failed.
     var compactionFailure: ArchiveError?
     /// How large the file must be before the next try, or how many commits it
@@ -45,6 +46,8 @@ public final class ArchiveWriter: Sendable {
       /// The size of the file if it is as this writer left it; nil if nobody
       /// knows, after a failure.
       var byteCount: Int?
+      /// Whether a part of a commit that failed is still at the end.
+      var hasLeftOver = false
       /// A commit that was taken back because its sync failed.
       ///
       /// Somebody may have read it, so the next file follows it.
@@ -134,7 +137,13 @@ public final class ArchiveWriter: Sendable {
 
   deinit {
     state.withLock { state in
-      if state.syncDue != nil { try? state.open?.file.synchronize() }
+      state.syncTask?.cancel()
+      guard let open = state.open else { return }
+      if state.syncDue != nil { try? open.file.synchronize() }
+      // What could not be cut off after a failed write is no part of the archive.
+      if open.hasLeftOver, (try? checkOwnership(state)) != nil {
+        try? open.file.truncate(to: open.history.end)
+      }
     }
   }
 
@@ -177,7 +186,7 @@ public final class ArchiveWriter: Sendable {
   /// A builder for records that change this archive.
   ///
   /// What it finishes fits on the archive as it is now, until a change brings
-  /// new keys.
+  /// new keys, or a rewrite others.
   public func builder() -> RecordBuilder {
     state.withLock { state in
       RecordBuilder(limits: limits, continuing: state.open?.history.symbols)
@@ -200,12 +209,16 @@ public final class ArchiveWriter: Sendable {
   /// - Throws: ``ArchiveError``: `outdated` if the changes were built before
   ///   a change that brought new keys, or if somebody else has replaced or
   ///   removed the file or its lock (open it again then), `forked` in a child
-  ///   process, `poisoned` after a failed sync (rewrite then), `malformed` if a
-  ///   record is changed and removed, and what the storage throws. Then the
-  ///   archive is as before, and no reader finds the change; only a power cut
-  ///   in that moment may leave it. With `notDurable` alone the change is
-  ///   there, and a power cut may undo it.
-  /// - Complexity: O(*k*) in the size of the changes.
+  ///   process, `poisoned` after a failed sync, or after a failed write that
+  ///   could not be taken back (rewrite then), `malformed` if an identifier is
+  ///   0 or twice among the changes and the removed, `limitExceeded` if the file
+  ///   has too many changes and could not be rewritten, and what the storage
+  ///   throws. Then the archive is as before, and no reader finds the change;
+  ///   only a power cut in that moment may leave it, and `outdated` may tell
+  ///   after the write that somebody has taken the file away meanwhile. With
+  ///   `notDurable` alone the change is there, and a power cut may undo it.
+  /// - Complexity: O(*k*) in the size of the changes; with new keys also O(*s*)
+  ///   in the number of keys.
   @discardableResult
   public func append(
     _ changes: RecordBatch, removing removed: [UInt64] = [], durability: Durability = .durable,
@@ -258,8 +271,8 @@ public final class ArchiveWriter: Sendable {
 
   /// Puts what was appended lazily on stable storage.
   ///
-  /// - Throws: ``ArchiveError``: the first failure to do so, also of one that
-  ///   ran by itself.
+  /// - Throws: ``ArchiveError``: what the storage throws, or `poisoned` with the
+  ///   system error of the first failure, also of one that ran by itself.
   public func synchronize() throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in
       if let poison = state.poison { throw poison }
@@ -284,7 +297,7 @@ public final class ArchiveWriter: Sendable {
 
   /// A change of a file that is not this writer's any more would be lost, or
   /// would lose what somebody else has stored.
-  private func checkOwnership(_ state: State) throws(ArchiveError) {
+  func checkOwnership(_ state: State) throws(ArchiveError) {
     guard try lock.isHeld() else {
       throw ArchiveError(.outdated, subject: "the lock was removed")
     }

@@ -123,9 +123,9 @@ extension History {
 extension History {
   /// What the next change goes on from.
   var position:
-    (version: ArchiveVersion, end: Int, schema: UInt32, symbolCount: Int, commitCount: Int)
+    (version: ArchiveVersion, end: Int, schema: UInt32, symbols: SymbolTable, commitCount: Int)
   {
-    (version, end, schema, symbols.names.count, versions.count)
+    (version, end, schema, symbols, versions.count)
   }
 
   /// Notes a change that this process has just written.

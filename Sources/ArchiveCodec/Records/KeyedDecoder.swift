@@ -8,9 +8,7 @@ public struct KeyedDecoder: Sendable {
   let callLimit: Int
   /// Where the objects of the record begin.
   let objectsOffset: Int
-  /// The fields by symbol, ascending.
-  let fields: [RecordField]
-  let inlineFields: [String: Int]
+  private let entries: FieldOffsets
 
   /// Opens the record whose map begins at the offset, after checking all of it;
   /// takes memory for the fields that is not needed any more.
@@ -24,8 +22,7 @@ public struct KeyedDecoder: Sendable {
     self.bytes = bytes
     self.symbols = symbols
     callLimit = limits.callLimit
-    fields = validator.fields
-    inlineFields = validator.inlineFields
+    entries = validator.fields
     objectsOffset = validator.objectsOffset
   }
 
@@ -33,30 +30,25 @@ public struct KeyedDecoder: Sendable {
   init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
     let bytes = record.bytes
-    let span = bytes.span
-    var cursor = ByteCursor(
-      span, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
-    var fields: [RecordField] = []
-    fields.reserveCapacity(map.header.count)
-    var inlineFields: [String: Int] = [:]
-    while !cursor.isAtEnd {
-      switch try cursor.readKey(span) {
-      case .symbol(let symbol): fields.append(RecordField(symbol, at: cursor.offset))
-      case .inline(let range): inlineFields[span.text(range)] = cursor.offset
-      }
-      _ = try cursor.readValueHeader(span)
-    }
+    entries = try FieldOffsets(
+      of: map, in: bytes.span, symbolCount: record.symbols.names.count)
     self.bytes = bytes
     symbols = record.symbols
     callLimit = record.callLimit
     objectsOffset = record.objectsOffset
-    self.fields = fields
-    self.inlineFields = inlineFields
   }
 
+  /// The fields by symbol, ascending.
+  var fields: [RecordField] { entries.symbolic }
+
   /// The keys of the record, in stored order.
+  ///
+  /// No two have the same UTF-8, but two may be spellings of one name, which are
+  /// equal as Strings.
+  ///
+  /// - Complexity: O(*n*) in their bytes.
   public var keys: [String] {
-    fields.map { symbols.names[Int($0.symbol)] } + inlineFields.keys.sorted()
+    fields.map { symbols.names[Int($0.symbol)] } + entries.inlineNames(in: bytes.span)
   }
 
   /// Whether the record has a value for the key.
@@ -117,6 +109,7 @@ public struct KeyedDecoder: Sendable {
   /// - Parameter key: The key that the container was encoded with.
   /// - Returns: A decoder for the values of the container, or nil.
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
+  /// - Complexity: O(*n*) in the number of its values.
   public func container(forKey key: String) throws(ArchiveError) -> KeyedDecoder? {
     try read(key) { value throws(ArchiveError) in
       try KeyedDecoder(value, in: self)
@@ -136,10 +129,7 @@ public struct KeyedDecoder: Sendable {
   }
 
   func text(of name: ValueKey) -> String {
-    switch name {
-    case .symbol(let number): symbols.names[Int(number)]
-    case .inline(let range): bytes.span.text(range)
-    }
+    bytes.span.text(of: name, symbols.names)
   }
 
   /// Reads the identifier of the record that a reference names, nil if absent.
@@ -185,7 +175,8 @@ public struct KeyedDecoder: Sendable {
   func offset(of key: String) -> Int? {
     let guess = symbols.hint
     let place = guess < fields.count ? guess : 0
-    guard place < fields.count, symbols.names[Int(fields[place].symbol)] == key else {
+    guard place < fields.count, symbols.names[Int(fields[place].symbol)].hasSameBytes(as: key)
+    else {
       return find(key)
     }
     symbols.hint = place + 1
@@ -193,15 +184,32 @@ public struct KeyedDecoder: Sendable {
   }
 
   private func find(_ key: String) -> Int? {
-    guard let symbol = symbols.number(of: key) else { return inlineFields[key] }
-    var low = 0
-    var high = fields.count
-    while low < high {
-      let middle = (low + high) / 2
-      if fields[middle].symbol < symbol { low = middle + 1 } else { high = middle }
+    guard let symbol = symbols.number(of: key), let place = entries.place(of: symbol) else {
+      return entries.offset(ofInline: key, in: bytes.span)
     }
-    guard low < fields.count, fields[low].symbol == symbol else { return inlineFields[key] }
-    symbols.hint = low + 1
-    return fields[low].offset
+    symbols.hint = place + 1
+    return fields[place].offset
+  }
+
+  /// The key whose value holds a byte.
+  func key(containing offset: Int) -> String? {
+    entries.key(before: offset, in: bytes.span).map(text(of:))
+  }
+}
+
+extension KeyedDecoder {
+  /// The keys, for a dictionary from String.
+  ///
+  /// - Throws: ``ArchiveError`` with `typeMismatch` if Swift cannot tell two keys
+  ///   apart, and with `limitExceeded` if one takes too long to hash.
+  package var dictionaryKeys: [String] {
+    get throws(ArchiveError) {
+      let keys = keys
+      if keys.contains(where: CombiningMarks.areTooMany) { throw CombiningMarks.error() }
+      guard Set(keys).count == keys.count else {
+        throw ArchiveError(.typeMismatch, subject: "keys that are not different in Swift")
+      }
+      return keys
+    }
   }
 }

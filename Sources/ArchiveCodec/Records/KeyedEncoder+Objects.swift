@@ -38,6 +38,7 @@ extension KeyedEncoder {
       if name.utf8.count > writer.limits.keyByteCount {
         writer.fail(ArchiveError(.limitExceeded, path: [key], subject: "bytes of a key"))
       }
+      if CombiningMarks.areTooMany(in: name) { writer.fail(CombiningMarks.error().at(key)) }
       writer.output.writeKey(inline: name)
       writeReference(to: object, key)
     }

@@ -95,10 +95,14 @@ public final class ObjectDecoder {
       var objects: [String: Object] = [:]
       while !cursor.isAtEnd {
         let name = values.text(of: try cursor.readKey(bytes))
+        if CombiningMarks.areTooMany(in: name) {
+          throw CombiningMarks.error(at: cursor.offset).at(key)
+        }
         let value = try ValueReader(bytes, at: cursor.offset)
         objects[name] = try object(value, type, key)
         cursor.offset = value.end
       }
+      guard objects.count == map.header.count else { throw map.equalKeys.at(key) }
       return objects
     }
   }
@@ -139,12 +143,5 @@ extension KeyedDecoder {
   public func objects(of classes: ArchiveClasses) throws(ArchiveError) -> ObjectDecoder {
     let graph = try ObjectGraph(self, classes: classes)
     return ObjectDecoder(self, version: 0, number: -1, graph: graph)
-  }
-
-  /// The key whose value holds a byte; the last one that begins before it.
-  func key(containing offset: Int) -> String? {
-    let symbolic = fields.map { (symbols.names[Int($0.symbol)], $0.offset) }
-    let inline = inlineFields.map { ($0.key, $0.value) }
-    return (symbolic + inline).filter { $0.1 <= offset }.max { $0.1 < $1.1 }?.0
   }
 }

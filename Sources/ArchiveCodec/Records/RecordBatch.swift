@@ -7,6 +7,8 @@ public struct RecordBatch: Sendable {
   let symbols: [UInt8]
   /// How many names the archive must have already; 0 for a new one.
   let knownSymbolCount: Int
+  /// The numbers that these names have.
+  let numbering: SymbolTable.Numbering
 
   /// The number of records.
   public var count: Int { index.count }
@@ -16,6 +18,12 @@ public struct RecordBatch: Sendable {
 }
 
 extension RecordBatch {
+  /// Whether the records can be read with a table and the names they bring.
+  func continues(_ symbols: SymbolTable) -> Bool {
+    guard knownSymbolCount == symbols.names.count else { return false }
+    return knownSymbolCount == 0 || numbering === symbols.numbering
+  }
+
   /// What will be sealed of each record, its map and objects, and the payload
   /// of the symbols frame; ``KeyedDecoder/init(unsealed:symbols:limits:)``
   /// opens them.

@@ -135,7 +135,7 @@ public final class RecordBuilder {
     }
     return RecordBatch(
       frames: frames, index: sorted, symbols: symbols(from: knownSymbolCount),
-      knownSymbolCount: knownSymbolCount)
+      knownSymbolCount: knownSymbolCount, numbering: writer.symbols.table.numbering)
   }
 }
 

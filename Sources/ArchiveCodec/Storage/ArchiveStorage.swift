@@ -1,4 +1,7 @@
 /// A place that holds one archive: a file, memory, or a faulty one in a test.
+///
+/// A writer calls it while nobody else can use the writer, so a storage must not
+/// ask its writer for anything.
 public protocol ArchiveStorage: Sendable {
   /// Where the archive is, for a person to read: the path of a file.
   var location: String { get }
@@ -34,7 +37,7 @@ public protocol ArchiveStorage: Sendable {
   ///
   /// - Throws: ``ArchiveError`` with `locked` if there is a writer, without
   ///   waiting for it, and the writer as its subject where it is known;
-  ///   `permissionDenied`, `inputOutput`.
+  ///   `permissionDenied`, `notAFile`, `storageFull`, `inputOutput`.
   func lock() throws(ArchiveError) -> any ArchiveLock
 
   /// Whether somebody has the lock.
@@ -42,7 +45,7 @@ public protocol ArchiveStorage: Sendable {
   /// A reader asks it about a change at the end that is not whole: beside a
   /// writer, it is on its way.
   ///
-  /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func isLocked() throws(ArchiveError) -> Bool
 
   /// Removes what is stored; nothing stored is not an error.

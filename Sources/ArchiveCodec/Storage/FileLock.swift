@@ -14,12 +14,14 @@ internal import Foundation
 /// A lock that a file carries, which says in plain text who has it.
 ///
 /// It belongs to the open file and not to the process, so that two writers of
-/// one process keep each other out, and anybody can ask who has it without
-/// taking it. The system lets it go with the process, whatever ends that.
+/// one process keep each other out, and anybody can ask whether it is taken
+/// without taking it. The system lets it go when the last process that has the
+/// file open ends, whatever ends it: a fork of the holder shares it.
 final class FileLock: ArchiveLock {
   private let file: OpenFile
   private let path: String
   private let identity: FileIdentity
+  private let process = SystemCall.processIdentifier
 
   /// Makes the file if it is not there.
   init(_ path: String) throws(ArchiveError) {
@@ -56,7 +58,9 @@ final class FileLock: ArchiveLock {
   private static let largestTryCount = 100
 
   deinit {
-    // Removed while it is locked, so nobody else can have it now.
+    // Removed while it is locked, so nobody else can have it now. A fork leaves
+    // it to the process that took it.
+    guard process == SystemCall.processIdentifier else { return }
     if (try? Self.names(path, identity)) == true { _ = unsafe unlink(path) }
   }
 

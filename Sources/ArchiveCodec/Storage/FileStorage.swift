@@ -56,7 +56,10 @@ public struct FileStorage: ArchiveStorage {
     try located { () throws(ArchiveError) in try StoredFile(path, O_RDWR) }
   }
 
-  /// Locks the file `.NAME.lock` beside it, which is there as long as the lock.
+  /// Locks the file `.NAME.lock` beside it, and makes its directory if needed.
+  ///
+  /// The file goes with the lock; a process that is killed leaves it behind, and
+  /// it locks nothing then.
   ///
   /// The archive itself cannot carry the lock, because it is replaced.
   public func lock() throws(ArchiveError) -> any ArchiveLock {

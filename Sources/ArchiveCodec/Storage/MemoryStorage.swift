@@ -130,6 +130,7 @@ private struct AppendableMemoryFile: AppendableArchiveFile {
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    guard offset >= 0 else { throw ArchiveError(.inputOutput, offset: offset) }
     stored.change { stored in
       stored.removeSubrange(min(offset, stored.count)...)
       stored += bytes
@@ -137,6 +138,7 @@ private struct AppendableMemoryFile: AppendableArchiveFile {
   }
 
   func truncate(to byteCount: Int) throws(ArchiveError) {
+    guard byteCount >= 0 else { throw ArchiveError(.inputOutput, offset: byteCount) }
     stored.change { stored in stored.removeSubrange(min(byteCount, stored.count)...) }
   }
 

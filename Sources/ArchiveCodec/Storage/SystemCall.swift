@@ -50,8 +50,11 @@ package enum SystemCall {
 
   @unsafe private static func take(_ signal: UnsafeMutablePointer<sigset_t>) {
     #if canImport(Darwin)
-    // There is no wait with an end, but the signal is there: the call that
-    // failed has raised it in this thread.
+    // There is no wait with an end, so it is asked first whether it is there:
+    // one that the process ignores is not.
+    var waiting = sigset_t()
+    unsafe sigpending(&waiting)
+    guard unsafe sigismember(&waiting, SIGXFSZ) == 1 else { return }
     var number: CInt = 0
     _ = unsafe sigwait(signal, &number)
     #else

@@ -70,6 +70,7 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
       if key.utf8.count > writer.limits.keyByteCount {
         writer.fail(ArchiveError(.limitExceeded, subject: "bytes of a key"))
       }
+      if CombiningMarks.areTooMany(in: key) { writer.fail(CombiningMarks.error()) }
       writer.output.writeKey(inline: key)
       value.write(to: writer)
     }
@@ -77,6 +78,10 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
   }
 
   /// Reads the entries.
+  ///
+  /// - Throws: ``ArchiveError`` with `typeMismatch` also for two keys that are
+  ///   spellings of one name, which are one key in Swift, and `limitExceeded`
+  ///   for a key with more combining marks in a row than a text has.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> [String: Value] {
@@ -90,10 +95,13 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
         case .inline(let range) = try cursor.readKey(bytes)
       else { throw reader.mismatch("dictionary") }
       let value = try ValueReader(bytes, at: cursor.offset)
+      let key = bytes.text(range)
       // The key is data here, so it is not named in an error.
-      result[bytes.text(range)] = try Value.read(from: value, in: bytes)
+      if CombiningMarks.areTooMany(in: key) { throw CombiningMarks.error(at: range.lowerBound) }
+      result[key] = try Value.read(from: value, in: bytes)
       cursor.offset = value.end
     }
+    guard result.count == reader.header.count else { throw reader.equalKeys }
     return result
   }
 }

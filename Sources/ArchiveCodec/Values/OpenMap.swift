@@ -70,9 +70,6 @@ struct OpenMap {
 extension ByteBuffer {
   /// Puts the entries of a map in key order and drops all but the last of
   /// equal keys; returns how many are left.
-  ///
-  /// Inline keys are equal if they are as strings: two spellings of one name
-  /// would be refused by the reader.
   fileprivate func sortEntries(from start: Int, names: [String]) -> Int {
     struct Entry {
       let key: ValueKey
@@ -89,14 +86,15 @@ extension ByteBuffer {
       else { break }
       entries.append(Entry(key: key, bytes: entryStart..<reader.offset))
     }
-    var latest: [String: Int] = [:]
+    var latest: [ByteName: Int] = [:]
     if entries.contains(where: { if case .inline = $0.key { true } else { false } }) {
       for (index, entry) in entries.enumerated() {
-        latest[reader.name(of: entry.key, names)] = index
+        latest[ByteName(reader.name(of: entry.key, names))] = index
       }
     }
     let isKept = { (index: Int) in
-      latest.isEmpty || latest[reader.name(of: entries[index].key, names)] == index
+      latest.isEmpty
+        || latest[ByteName(reader.name(of: entries[index].key, names))] == index
     }
     let order = entries.indices.filter(isKept).sorted { left, right in
       if reader.isOrdered(entries[left].key, before: entries[right].key) { return true }

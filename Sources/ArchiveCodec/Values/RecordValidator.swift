@@ -3,12 +3,11 @@
 /// What passes has one encoding only: keys in order and no key twice, the
 /// shortest forms, valid UTF-8, no byte left over. Decoding can then rely on
 /// the structure. It keeps a stack of its own, so depth costs no call stack,
-/// and it makes no String but of the inline keys that need one.
+/// and it makes a String only of an inline key beside symbols, which it may
+/// repeat.
 struct RecordValidator {
-  /// The fields of the outermost map by symbol, and where their values begin.
-  private(set) var fields: [RecordField]
-  /// Those whose keys are inline.
-  private(set) var inlineFields: [String: Int] = [:]
+  /// The entries of the outermost map.
+  private(set) var fields: FieldOffsets
   /// Where the record's map ends and its objects begin.
   private(set) var objectsOffset = 0
   private var objectCount: UInt64 = 0
@@ -31,10 +30,10 @@ struct RecordValidator {
     var lastSymbol = -1
     /// The last key if it was inline.
     var lastInline = 0..<0
+    /// Whether there are symbols before the inline keys.
+    var hasSymbols = false
     /// Filled when the first inline key that is also a symbol comes.
     var symbolsUsed: Set<UInt32>?
-    /// Filled when the first inline key comes that is not ASCII.
-    var inlineNames: Set<String>?
   }
 
   init(
@@ -43,8 +42,7 @@ struct RecordValidator {
   ) {
     cursor = ByteCursor(bytes, from: offset, to: bytes.count)
     current = Level(start: offset, end: bytes.count, remaining: 0, isMap: false)
-    memory.removeAll(keepingCapacity: true)
-    fields = memory
+    fields = FieldOffsets(reusing: memory)
     self.symbols = symbols
     self.limits = limits
   }
@@ -115,7 +113,7 @@ struct RecordValidator {
     let start = cursor.offset
     let header = try cursor.readValueHeader(bytes)
     guard header.kind == .map else { throw cursor.malformed(at: start) }
-    fields.reserveCapacity(header.count)
+    fields.reserve(header.count, symbolCount: symbols.names.count)
     enter(header)
   }
 
@@ -143,54 +141,44 @@ struct RecordValidator {
     guard case .symbol(let symbol) = key else { return try checkInlineKey(bytes, key, at: start) }
     guard Int(symbol) > current.lastSymbol else { throw cursor.malformed(at: start) }
     current.lastSymbol = Int(symbol)
-    if outer.isEmpty, objectCount == 0 { fields.append(RecordField(symbol, at: cursor.offset)) }
+    if outer.isEmpty, objectCount == 0 {
+      fields.symbolic.append(RecordField(symbol, at: cursor.offset))
+    }
   }
 
   private mutating func checkInlineKey(
     _ bytes: Span<UInt8>, _ key: ValueKey, at start: Int
   ) throws(ArchiveError) {
     guard case .inline(let range) = key else { return }
-    if current.lastSymbol == .max,
-      !ValueKey.isOrdered(.inline(current.lastInline), before: key, in: bytes)
-    {
-      throw cursor.malformed(at: start)
+    // They ascend, so none comes twice.
+    if current.lastSymbol == .max {
+      guard bytes.extracting(current.lastInline).precedes(bytes.extracting(range)) else {
+        throw cursor.malformed(at: start)
+      }
+    } else {
+      current.hasSymbols = current.lastSymbol >= 0
+      current.lastSymbol = .max
     }
-    current.lastSymbol = .max
     current.lastInline = range
     guard bytes.isUTF8(range) else { throw cursor.malformed(at: start) }
-    let name = bytes.text(range)
-    // The order of bytes tells ASCII names apart. A name beyond ASCII may have
-    // two spellings, one of which may be ASCII, as the sign for Kelvin.
-    if current.inlineNames == nil, !bytes.isASCII(range) {
-      current.inlineNames = try keys(bytes, to: start).names
-    }
-    guard current.inlineNames?.insert(name).inserted ?? true else {
-      throw ArchiveError(.malformed, offset: start, subject: "equal keys")
-    }
-    if let number = symbols.number(of: name) {
-      if current.symbolsUsed == nil { current.symbolsUsed = try keys(bytes, to: start).symbols }
+    if current.hasSymbols, let number = symbols.number(of: bytes.text(range)) {
+      if current.symbolsUsed == nil { current.symbolsUsed = try symbolsUsed(bytes) }
       guard current.symbolsUsed?.contains(number) == false else {
         throw cursor.malformed(at: start)
       }
     }
-    if outer.isEmpty, objectCount == 0 { inlineFields[name] = cursor.offset }
+    if outer.isEmpty, objectCount == 0 { fields.appendInlineKey(at: start) }
   }
 
-  /// The keys of the map, whose entries were checked so far.
-  private func keys(
-    _ bytes: Span<UInt8>, to end: Int
-  ) throws(ArchiveError) -> (symbols: Set<UInt32>, names: Set<String>) {
-    var cursor = ByteCursor(bytes, from: current.start, to: end)
+  /// The symbols among the keys of the map, which come first.
+  private func symbolsUsed(_ bytes: Span<UInt8>) throws(ArchiveError) -> Set<UInt32> {
+    var cursor = ByteCursor(bytes, from: current.start, to: current.end)
     var symbols: Set<UInt32> = []
-    var names: Set<String> = []
-    while !cursor.isAtEnd {
-      switch try cursor.readKey(bytes, limits: limits, symbolCount: .max) {
-      case .symbol(let number): symbols.insert(number)
-      case .inline(let range): names.insert(bytes.text(range))
-      }
+    while case .symbol(let number) = try cursor.readKey(bytes) {
+      symbols.insert(number)
       _ = try cursor.readValueHeader(bytes)
     }
-    return (symbols, names)
+    return symbols
   }
 
   @inline(__always)
@@ -222,19 +210,5 @@ struct RecordValidator {
       }
     default: break
     }
-  }
-}
-
-/// A field of a record: its symbol, and where its value begins.
-struct RecordField: Sendable {
-  let symbol: UInt32
-  /// Less than 2^24, as the record is.
-  private let place: UInt32
-
-  var offset: Int { Int(place) }
-
-  init(_ symbol: UInt32, at offset: Int) {
-    self.symbol = symbol
-    place = UInt32(truncatingIfNeeded: offset)
   }
 }

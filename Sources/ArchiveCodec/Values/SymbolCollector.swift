@@ -45,7 +45,7 @@ final class SymbolCollector {
   func guess(_ name: String) -> UInt32? {
     guard last < followers.count else { return nil }
     let guess = Int(followers[last])
-    guard guess < names.count, names[guess] == name else { return nil }
+    guard guess < names.count, names[guess].hasSameBytes(as: name) else { return nil }
     last = guess
     return UInt32(truncatingIfNeeded: guess)
   }
@@ -64,7 +64,7 @@ final class SymbolCollector {
 
   /// The number of a name that is no key; the prediction of keys stays as it is.
   func internName(_ name: String) -> UInt32? {
-    if lastName.isEmpty == false, lastName == name { return lastNameNumber }
+    if !lastName.isEmpty, lastName.hasSameBytes(as: name) { return lastNameNumber }
     guard let number = enter(name) else { return nil }
     (lastName, lastNameNumber) = (name, number)
     return number

@@ -11,16 +11,19 @@ struct SymbolTable: Sendable {
   // The names and numbers change only in a storage with one owner.
   private final class Storage: @unchecked Sendable {
     private(set) var names: [String] = []
-    private(set) var numbers: [String: UInt32] = [:]
+    private(set) var numbers: [ByteName: UInt32] = [:]
+    let numbering: Numbering
     var byteCount = 0
     /// See ``SymbolTable/hint``.
     let hint = Atomic<Int>(0)
 
-    init() {}
+    init() {
+      numbering = Numbering()
+    }
 
     /// Takes both out to be changed, so that reading them, which comes far
     /// more often, needs no exclusivity check.
-    func change(_ body: (inout [String], inout [String: UInt32]) -> Void) {
+    func change(_ body: (inout [String], inout [ByteName: UInt32]) -> Void) {
       var (names, numbers) = (self.names, self.numbers)
       (self.names, self.numbers) = ([], [:])
       body(&names, &numbers)
@@ -30,14 +33,26 @@ struct SymbolTable: Sendable {
     init(copying other: Storage) {
       names = other.names
       numbers = other.numbers
+      numbering = other.numbering
       byteCount = other.byteCount
     }
   }
 
+  /// What a table and those that grew from it have in common: a name that one
+  /// of them had when they parted has one number in all.
+  final class Numbering: Sendable {}
+
+  var numbering: Numbering { storage.numbering }
+
   var names: [String] { storage.names }
 
+  /// Whether the names are the same, with the same numbers.
+  func hasSameNames(as other: SymbolTable) -> Bool {
+    names.elementsEqual(other.names) { $0.hasSameBytes(as: $1) }
+  }
+
   func number(of name: String) -> UInt32? {
-    storage.numbers[name]
+    storage.numbers[ByteName(name)]
   }
 
   /// The place of the field that is likely to be asked for next.
@@ -54,7 +69,7 @@ struct SymbolTable: Sendable {
   ///
   /// A name that was once refused stays refused: the table only fills up.
   mutating func intern(_ name: String, limits: ArchiveLimits) -> UInt32? {
-    if let number = storage.numbers[name] { return number }
+    if let number = storage.numbers[ByteName(name)] { return number }
     guard
       storage.names.count < limits.symbolCount,
       storage.byteCount + name.utf8.count <= limits.symbolByteCount
@@ -63,7 +78,7 @@ struct SymbolTable: Sendable {
     let number = UInt32(storage.names.count)
     storage.change { names, numbers in
       names.append(name)
-      numbers[name] = number
+      numbers[ByteName(name)] = number
     }
     storage.byteCount += name.utf8.count
     return number
@@ -75,7 +90,7 @@ struct SymbolTable: Sendable {
     makeUnique()
     storage.byteCount -= storage.names[count...].reduce(0) { $0 + $1.utf8.count }
     storage.change { names, numbers in
-      for name in names[count...] { numbers[name] = nil }
+      for name in names[count...] { numbers[ByteName(name)] = nil }
       names.removeSubrange(count...)
     }
   }

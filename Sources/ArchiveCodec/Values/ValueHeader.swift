@@ -36,6 +36,32 @@ struct ValueHeader: Sendable {
     return symbol.map(ValueKey.symbol) ?? .inline(payload)
   }
 
+  var isContainer: Bool { kind == .array || kind == .map }
+
+  /// Tells kinds apart without what they carry, but packed arrays by their
+  /// elements.
+  var form: UInt8 {
+    switch kind {
+    case .null: 0
+    case .bool: 1
+    case .integer, .largeInteger: 2
+    case .float: 3
+    case .double: 4
+    case .date: 5
+    case .uuid: 6
+    case .url: 7
+    case .string: 8
+    case .bytes: 9
+    case .array: 10
+    case .map: 11
+    case .recordReference: 12
+    case .localReference: 13
+    case .extension: 14
+    case .name: 15
+    case .packedArray(let element): 16 + element.rawValue
+    }
+  }
+
   /// Names the kind in an error, without the value.
   var name: String {
     switch kind {

@@ -17,10 +17,17 @@ extension ValueKey {
     case (.symbol, .inline): return true
     case (.inline, .symbol): return false
     case (.inline(let left), .inline(let right)):
-      for (one, other) in zip(left, right) where bytes[one] != bytes[other] {
-        return bytes[one] < bytes[other]
-      }
-      return left.count < right.count
+      return bytes.extracting(left).precedes(bytes.extracting(right))
+    }
+  }
+}
+
+extension Span<UInt8> {
+  /// The name that a key of a record stands for.
+  func text(of key: ValueKey, _ names: [String]) -> String {
+    switch key {
+    case .symbol(let symbol): names[Int(symbol)]
+    case .inline(let range): text(range)
     }
   }
 }

@@ -183,7 +183,7 @@ public final class StateDecoder {
   ) throws -> [String: Object] {
     guard let names = try values?.container(forKey: key) else { return [:] }
     var objects: [String: Object] = [:]
-    for name in names.keys {
+    for name in try names.dictionaryKeys {
       objects[name] = try names.reference(forKey: name).flatMap { try object($0, type, key) }
     }
     return objects

@@ -137,10 +137,11 @@ package actor StateFile {
     note {
       let key = try existingKey()
       if let marked = window.marked { try marker.write(marked, key) }
-      guard consuming, window.isWhole,
-        try Archive.open(storage, key: key, context: context)?.version == window.version
-      else { return }
-      try storage.remove()
+      guard consuming, window.isWhole else { return }
+      let lock = try storage.lock()
+      defer { withExtendedLifetime(lock) {} }
+      let stored = try Archive.open(storage, key: key, context: context)
+      if stored?.version == window.version { try storage.remove() }
     }
   }
 
@@ -209,10 +210,17 @@ package actor StateFile {
   private static let longestWait = Duration.seconds(1)
 
   /// Removes what is stored, but keeps what cannot be read; says where.
-  func decline(number: UInt64) throws(ArchiveError) -> String? {
+  func decline(number: UInt64) async throws(ArchiveError) -> String? {
+    guard number > lastNumber else { return nil }
+    guard isAnythingStored else {
+      lastNumber = number
+      return nil
+    }
+    let lock = try await storage.lock(within: Self.longestWait)
+    defer { withExtendedLifetime(lock) {} }
     guard number > lastNumber else { return nil }
     if let key = try keys.key(creating: false) {
-      try examine(key)
+      _ = try writer(key, lock)
       try storage.remove()
     } else {
       setAside = try storage.setAside() ?? setAside
@@ -222,9 +230,14 @@ package actor StateFile {
   }
 
   /// Removes what is stored, whatever it is.
-  func discard(number: UInt64) throws(ArchiveError) {
+  func discard(number: UInt64) async throws(ArchiveError) {
     guard number > lastNumber else { return }
-    try storage.remove()
+    if isAnythingStored {
+      let lock = try await storage.lock(within: Self.longestWait)
+      defer { withExtendedLifetime(lock) {} }
+      guard number > lastNumber else { return }
+      try storage.remove()
+    }
     // Crashes of what is gone are not counted for what comes after it.
     note { try marker.storage.remove() }
     lastNumber = number
@@ -233,8 +246,11 @@ package actor StateFile {
   /// A writer that may replace what is stored: what must not be replaced was
   /// set aside.
   ///
-  /// A writer, so that keys and passphrases that somebody added open the new
-  /// file, too.
+  /// An archive that cannot be read whole may be read again one day: with a
+  /// newer version of the app, or with the key that is missing. So it is kept.
+  /// Another process may have put one there at any time, so every save looks;
+  /// it reads the whole only if it is not the one that is known here. Keys and
+  /// passphrases that somebody added open what the writer writes, too.
   private func writer(
     _ key: ArchiveKey, _ lock: any ArchiveLock
   ) throws(ArchiveError) -> ArchiveWriter {
@@ -251,19 +267,14 @@ package actor StateFile {
     return try open()
   }
 
-  /// Looks at what is about to be removed, and sets aside what must not be.
-  ///
-  /// An archive that cannot be read whole may be read again one day: with a
-  /// newer version of the app, or with the key that is missing. So it is kept.
-  /// Another process may have put one there at any time, so every save looks;
-  /// it reads the whole only if it is not the one that is known here.
-  private func examine(_ key: ArchiveKey) throws(ArchiveError) {
-    do throws(ArchiveError) {
-      guard let archive = try Archive.open(storage, key: key, context: context) else { return }
-      if try isReplaceable(archive) { return }
-    } catch  where error.isAboutContent {
+  /// A lock makes a directory and a file, which nothing to remove is not worth.
+  private var isAnythingStored: Bool {
+    do {
+      return try storage.open() != nil
+    } catch {
+      // What cannot be opened is there.
+      return true
     }
-    setAside = try storage.setAside() ?? setAside
   }
 
   private func isReplaceable(_ archive: Archive) throws(ArchiveError) -> Bool {

@@ -252,8 +252,13 @@ enum ContentVectors {
     }
     return [
       try symbols("twice", "A name twice.", Bytes.table(["a", "b", "a"])),
-      try symbols(
-        "normalization", "A name in two normalizations.", Bytes.table(["e\u{301}", "\u{e9}"])),
+      NewVector(
+        name: "symbols-normalization",
+        comment: "A name in two normalizations, which are two names.",
+        archive: VectorSealing.bytes(
+          sealing: [
+            HostileContent { $0.symbols = Bytes.table(["e\u{301}", "\u{e9}"]) }.commit()
+          ])),
       try symbols("utf8", "A name that is not UTF-8.", [3, 3, 0xFF]),
       try symbols("fewer", "A name less than counted.", [5, 3, 0x61]),
       try symbols("more", "A byte after the last name.", Bytes.table(["a"]) + [0]),

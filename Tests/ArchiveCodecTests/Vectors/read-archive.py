@@ -19,7 +19,6 @@ import hashlib
 import hmac
 import pathlib
 import sys
-import unicodedata
 
 try:
     from nacl.bindings import crypto_aead_chacha20poly1305_ietf_decrypt
@@ -361,8 +360,7 @@ class Content:
 def check_symbols(names):
     require(len(names) <= 1 << 16, "the number of symbols")
     require(sum(len(name.encode()) for name in names) <= 1 << 20, "the bytes of symbols")
-    require(len({unicodedata.normalize("NFC", name) for name in names}) == len(names),
-            "a symbol twice")
+    require(len(set(names)) == len(names), "a symbol twice")
 
 
 # Values
@@ -413,9 +411,7 @@ class Values:
             name, form = self.symbols[number], ""
         else:
             name, form = reader.text(number), "inline "
-            normalized = unicodedata.normalize("NFC", name)
-            known = {unicodedata.normalize("NFC", symbol) for symbol in self.symbols}
-            require(normalized not in known, "a name that has a symbol")
+            require(name not in self.symbols, "a name that has a symbol")
         require(len(name.encode()) <= limit, "the length of a name")
         return f"{form}{quoted(name)}"
 
@@ -510,9 +506,8 @@ class Values:
                 key, form = (1, name.encode()), "inline "
             require(previous is None or previous < key, "the order of keys")
             previous = key
-            normalized = unicodedata.normalize("NFC", name)
-            require(normalized not in names, "a key twice")
-            names.add(normalized)
+            require(name not in names, "a key twice")
+            names.add(name)
             entries.append(f"{form}{quoted(name)}: {self.value(inner, depth + 1)}")
         require(inner.at == inner.end, "bytes after a map")
         return f"{{{', '.join(entries)}}}"

@@ -1,0 +1,54 @@
+/// A key, name or symbol: it equals another one exactly if the UTF-8 does.
+///
+/// Strings are equal also in other spellings of the same characters. Which
+/// these are depends on the version of Unicode, so two readers could disagree,
+/// and to tell takes time that an input can choose.
+struct ByteName: Hashable, Sendable {
+  let text: String
+
+  init(_ text: String) {
+    self.text = text
+  }
+
+  static func == (left: ByteName, right: ByteName) -> Bool {
+    left.text.hasSameBytes(as: right.text)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    unsafe text.utf8.span.bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+  }
+}
+
+extension String {
+  @inline(__always)
+  func hasSameBytes(as other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.span.isEqual(to: other.utf8.span)
+  }
+}
+
+extension Span<UInt8> {
+  @inline(__always)
+  func isEqual(to other: Span<UInt8>) -> Bool {
+    count == other.count && firstDifference(from: other) == count
+  }
+
+  /// Whether these bytes come before others.
+  func precedes(_ other: Span<UInt8>) -> Bool {
+    let place = firstDifference(from: other)
+    guard place < count, place < other.count else { return count < other.count }
+    return self[place] < other[place]
+  }
+
+  /// The first place where the bytes differ, or where one of them ends.
+  private func firstDifference(from other: Span<UInt8>) -> Int {
+    let shared = Swift.min(count, other.count)
+    var place = 0
+    while shared - place >= 8 {
+      let difference = littleEndian(place..<place + 8) ^ other.littleEndian(place..<place + 8)
+      if difference != 0 { return place + difference.trailingZeroBitCount / 8 }
+      place += 8
+    }
+    while place < shared, self[place] == other[place] { place += 1 }
+    return place
+  }
+}
