@@ -122,6 +122,37 @@ final class CodingPathTests: XCTestCase {
     }
   }
 
+  /// Keeps the decoders of all elements and asks for their paths in other orders.
+  private struct Scattered: Decodable {
+    init(from decoder: any Decoder) throws {
+      var elements = try decoder.unkeyedContainer()
+      var decoders: [any Decoder] = []
+      while !elements.isAtEnd { decoders.append(try elements.superDecoder()) }
+      XCTAssertEqual(decoders.count, 200)
+      let orders = [
+        Array(decoders.indices.reversed()), decoders.indices.map { $0 * 77 % 200 },
+        [0, 199, 0, 16, 15, 17, 31, 33, 100, 199, 183, 184],
+      ]
+      for order in orders {
+        for index in order {
+          XCTAssertEqual(
+            decoders[index].codingPath.map(\.stringValue), ["list", "Index \(index)"])
+          var inner = try decoders[index].unkeyedContainer()
+          let first = try inner.superDecoder()
+          XCTAssertEqual(
+            first.codingPath.map(\.stringValue), ["list", "Index \(index)", "Index 0"])
+        }
+      }
+    }
+  }
+
+  func testPathsThatAreAskedForInAnyOrderAreRight() throws {
+    let record = try TestArchives().record {
+      $0.encode((0..<200).map { ["\($0)"] }, forKey: "list")
+    }
+    _ = try record.decode(Scattered.self, forKey: "list")
+  }
+
   func testErrorsInReverseOrderHaveTheirPathsToo() throws {
     let names = (0..<200).map { "key \($0)" }
     let record = try TestArchives().record {

@@ -1,3 +1,5 @@
+internal import ArchiveCodec
+internal import Foundation
 internal import Peers
 internal import Workload
 
@@ -25,7 +27,7 @@ enum CodableRows {
       .init(nodeCount: nodeCount) { _ = try json.decode() },
       .init(nodeCount: nodeCount) { _ = try propertyList.decode() },
     ])
-    return [
+    let rows = [
       encoding.row(
         "Encode and seal 10,000 Codable nodes, against JSONEncoder", against: 1,
         goal: .atLeast(5), &noise),
@@ -39,5 +41,35 @@ enum CodableRows {
         "Open and decode 10,000 Codable nodes, against PropertyListDecoder", against: 2,
         goal: .none, &noise),
     ]
+    return rows + (try await probed(&noise))
+  }
+
+  /// Values that try one type after the other, as JSON of any form is decoded.
+  private static func probed(_ noise: inout Noise) async throws -> [Row] {
+    let key = try ArchiveKey()
+    let context = ArchiveContext(["org.example.catalog", "probed"])
+    var rows: [Row] = []
+    for (shape, value) in ProbedValue.samples(count: nodeCount) {
+      let bytes = try ArchiveEncoder().encode(value, key: key, context: context)
+      let json = try JSONEncoder().encode(value)
+      func decodeOurs() throws -> ProbedValue {
+        try ArchiveDecoder().decode(from: bytes, key: key, context: context)
+      }
+      func decodeJSON() throws -> ProbedValue {
+        try JSONDecoder().decode(ProbedValue.self, from: json)
+      }
+      guard try decodeOurs() == value, try decodeJSON() == value else {
+        throw WorkloadError("what is decoded is not what was encoded")
+      }
+      let decoding = try await Contest([
+        .init(nodeCount: nodeCount) { _ = try decodeOurs() },
+        .init(nodeCount: nodeCount) { _ = try decodeJSON() },
+      ])
+      rows.append(
+        decoding.row(
+          "Decode 10,000 probed values (AnyCodable), \(shape), against JSONDecoder",
+          unit: "µs per value", against: 1, goal: .atLeast(2), &noise))
+    }
+    return rows
   }
 }

@@ -15,15 +15,13 @@ final class MapEntries {
   /// Where the map itself begins.
   let offset: Int
   private let bytes: [UInt8]
-  private let map: ValueReader
+  private let payload: Range<Int>
+  private let count: Int
   /// Where the last entry that came in order begins.
   private var last: Int
   /// Where the entry after the last one begins.
   private var next: Int
   private var table: FieldOffsets?
-
-  private var payload: Range<Int> { map.header.payload }
-  private var count: Int { map.header.count }
 
   private static let longestScan = 32
 
@@ -34,10 +32,11 @@ final class MapEntries {
 
   init(_ session: DecodingSession, _ map: ValueReader) {
     self.session = session
-    self.map = map
     offset = map.offset
     bytes = session.bytes
-    next = map.header.payload.lowerBound
+    payload = map.header.payload
+    count = map.header.count
+    next = payload.lowerBound
     last = next
   }
 
@@ -131,12 +130,14 @@ final class MapEntries {
       return found
     }
     // The record was checked, so its entries can be read.
-    let symbolCount = session.names.count
-    guard
-      let table = table ?? (try? FieldOffsets(of: map, in: bytes, symbolCount: symbolCount))
-    else { return nil }
+    guard let table = table ?? (try? makeTable(bytes)) else { return nil }
     self.table = table
     return table.offset(of: name, session.symbols, in: bytes)
+  }
+
+  private func makeTable(_ bytes: Span<UInt8>) throws(ArchiveError) -> FieldOffsets {
+    try FieldOffsets(
+      of: ValueReader(bytes, at: offset), in: bytes, symbolCount: session.names.count)
   }
 
   private func visit(_ body: (ValueKey, Int) -> Void) {

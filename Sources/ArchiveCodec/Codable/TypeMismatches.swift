@@ -20,15 +20,16 @@ struct TypeMismatch {
 /// it out and putting it into words takes (benchmark: decode probed values).
 final class TypeMismatches {
   private static let capacity = 64
-  private var known: [(type: ObjectIdentifier, form: UInt8, mismatch: TypeMismatch)?] = Array(
-    repeating: nil, count: capacity)
+  /// Empty, or as many places as the capacity.
+  private var known: [(type: ObjectIdentifier, form: UInt8, mismatch: TypeMismatch)?] = []
 
-  /// Reading is asked for more often, so it looks at this first.
-  private(set) var isEmpty = true
+  /// Most values fit, so reading looks at this first.
+  var isEmpty: Bool { known.isEmpty }
 
   func find(_ type: Any.Type, _ header: ValueHeader) -> TypeMismatch? {
     let identifier = ObjectIdentifier(type)
-    guard let entry = known[place(identifier, header.form)], entry.type == identifier,
+    guard !known.isEmpty, let entry = known[place(identifier, header.form)],
+      entry.type == identifier,
       entry.form == header.form
     else { return nil }
     return entry.mismatch
@@ -37,11 +38,10 @@ final class TypeMismatches {
   func add(_ mismatch: TypeMismatch, _ type: Any.Type, _ header: ValueHeader) {
     let identifier = ObjectIdentifier(type)
     // Taken out to be changed, so that reading needs no exclusivity check.
-    var changed = known
+    var changed = known.isEmpty ? Array(repeating: nil, count: Self.capacity) : known
     known = []
     changed[place(identifier, header.form)] = (identifier, header.form, mismatch)
     known = changed
-    isEmpty = false
   }
 
   /// Types are addresses, and have their own 16 bytes at least.
