@@ -69,20 +69,21 @@ extension ArchiveWriter {
   /// Cuts off what was not acknowledged; false if it is still there.
   private func takeBack(to end: Int, _ state: inout State) -> Bool {
     guard let file = state.open?.file else { return false }
-    state.open?.byteCount = nil
-    defer { state.open?.hasLeftOver = state.open?.byteCount != end }
+    var byteCount: Int?
     do {
       do {
         try file.truncate(to: end)
-        state.open?.byteCount = end
+        byteCount = end
       } catch {
         // It may be cut off all the same.
-        state.open?.byteCount = try file.storedByteCount()
+        byteCount = try file.storedByteCount()
       }
     } catch {
-      return false
+      byteCount = nil
     }
-    return state.open?.byteCount == end
+    state.open?.byteCount = byteCount
+    state.open?.hasLeftOver = byteCount != end
+    return byteCount == end
   }
 
   /// Puts a commit on stable storage; if that fails, takes it back and throws.
