@@ -120,6 +120,18 @@ final class ObjectClassTests: XCTestCase {
     }
   }
 
+  func testASpellingOfTheNameOfAClassIsAnotherName() throws {
+    var (composed, both) = (ArchiveClasses(), ArchiveClasses())
+    try composed.register(Person.self, name: "\u{E9}")
+    try both.register(Person.self, name: "\u{E9}")
+    try both.register(Label.self, name: "e\u{301}")
+    let record = try objectRecord(classes: both) { $0.encodeObject(Label("a"), forKey: "p") }
+    XCTAssertNotNil(try record.objects(of: both).object(Label.self, forKey: "p"))
+    assert(.classNotRegistered, ["p"], "e\u{301}") {
+      _ = try record.objects(of: composed).object(Person.self, forKey: "p")
+    }
+  }
+
   func testNamesThatCannotBeRegisteredAreRefused() throws {
     var classes = try ArchiveClasses.all()
     for name in ["", String(repeating: "a", count: 256)] {

@@ -20,7 +20,7 @@ public struct ArchiveClasses {
     case inTwoSteps(() -> any CyclicArchiveObject)
   }
 
-  private var names: [String: Registration] = [:]
+  private var names: [ByteName: Registration] = [:]
   private var types: [ObjectIdentifier: Registration] = [:]
 
   /// No classes.
@@ -67,18 +67,18 @@ public struct ArchiveClasses {
     let identity = ObjectIdentifier(type)
     for entry in [name] + aliases {
       guard (1...ArchiveLimits.classNameByteCount).contains(entry.utf8.count),
-        names[entry].map({ ObjectIdentifier($0.type) == identity }) ?? true,
-        types[identity].map({ $0.name == name }) ?? true
+        names[ByteName(entry)].map({ ObjectIdentifier($0.type) == identity }) ?? true,
+        types[identity].map({ $0.name.hasSameBytes(as: name) }) ?? true
       else { throw ArchiveError(.classNameTaken, subject: entry) }
     }
     let registration = Registration(
       type: type, name: name, version: version,
       fills: Set(([type] + superclasses).map { ObjectIdentifier($0) }), make: make)
-    for entry in [name] + aliases { names[entry] = registration }
+    for entry in [name] + aliases { names[ByteName(entry)] = registration }
     types[identity] = registration
   }
 
-  subscript(name: String) -> Registration? { names[name] }
+  subscript(name: String) -> Registration? { names[ByteName(name)] }
 
   func registration(of object: any ArchiveObject) -> Registration? {
     types[ObjectIdentifier(type(of: object))]
