@@ -50,6 +50,9 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A scene is not connected, or a session is none of the host's.
     public static let notConnected = Code("notConnected")
 
+    /// The trees have more nodes than ``StateKeeper/nodeLimit``.
+    public static let tooManyNodes = Code("tooManyNodes")
+
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
   }
@@ -77,6 +80,17 @@ public struct RestorationError: Error, Hashable, Sendable {
 }
 
 extension RestorationError {
+  /// The way to where the walk was, as far as anybody wants to read it.
+  static func tooManyNodes(_ path: RestorationPath, _ limit: Int) -> RestorationError {
+    let shown = 8
+    let start = RestorationPath(Array(path.components.prefix(shown)))
+    return RestorationError(
+      .tooManyNodes,
+      "There are more than \(limit) nodes; the walk was at “\(start)\(path.count > shown ? "/…" : "")”."
+        + " Let restorationChildren return the nodes that are there and make none,"
+        + " or raise the keeper's nodeLimit.")
+  }
+
   /// The key is locked.
   static func keyLocked() -> RestorationError {
     RestorationError(ArchiveError.keyLocked())

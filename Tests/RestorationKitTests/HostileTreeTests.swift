@@ -172,4 +172,47 @@ final class HostileTreeTests: XCTestCase {
       XCTAssertEqual(saved.outcome(of: "x/x"), .keptAsStored)
     }
   }
+
+  /// A node that makes a new one whenever it is asked.
+  @MainActor
+  private final class Endless: @MainActor RestorableNode {
+    let restorationIdentifier: String?
+
+    init(_ identifier: String?) {
+      restorationIdentifier = identifier
+    }
+
+    var restorationChildren: [any RestorableNode] { [Endless(restorationIdentifier)] }
+  }
+
+  func testATreeThatMakesAChildWheneverItIsAskedEndsWithAnErrorThatNamesThePath() async throws {
+    for identifier in ["again", nil] {
+      let keeper = try launch.keeper()
+      _ = try await keeper.save([TestNode("a", value: "before")])
+      let before = launch.storedBytes
+      keeper.nodeLimit = 100
+      do {
+        _ = try await keeper.save([TestNode("a", children: [Endless(identifier)])])
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.code, .tooManyNodes)
+        let again = identifier ?? "∅"
+        let path = (["a"] + Array(repeating: again, count: 7)).joined(separator: "/")
+        XCTAssertEqual(
+          error.description,
+          "There are more than 100 nodes; the walk was at “\(path)/…”."
+            + " Let restorationChildren return the nodes that are there and make none,"
+            + " or raise the keeper's nodeLimit.")
+      }
+      XCTAssertEqual(launch.storedBytes, before)
+    }
+  }
+
+  func testAsManyNodesAsTheLimitAreSaved() async throws {
+    let keeper = try launch.keeper()
+    let children = (0..<99).map { TestNode("\($0)") }
+    keeper.nodeLimit = 100
+    let report = try await keeper.save([TestNode("a", children: children)])
+    XCTAssertEqual(report.outcome, .saved)
+  }
 }

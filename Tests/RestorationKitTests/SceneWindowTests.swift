@@ -126,6 +126,64 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertTrue(wanted.session.isRestorable)
   }
 
+  func testAScenesOwnWishToComeBackGoesBeforeAPolicyOfNever() async throws {
+    let first = try await app.host(restoration: .never)
+    let stored = try await app.store(1, in: first)
+    let other = try await app.store(2, in: first)
+    first.connectedScenes.first { $0.session.persistentIdentifier == stored }?
+      .session.isRestorable = true
+    for scene in first.connectedScenes { try await first.save(scene) }
+    XCTAssertNotNil(app.bytes(of: stored))
+    XCTAssertNil(app.bytes(of: other))
+    let second = try await app.host(restoration: .never)
+    XCTAssertEqual(second.openSessions.map(\.persistentIdentifier), [stored])
+    await second.restoreScenes()
+    let scene = try XCTUnwrap(second.connectedScenes.first)
+    XCTAssertEqual(DraftModel(scene).draft, "draft 1")
+    XCTAssertEqual(scene.session.stateRestorationActivity?.id, 1)
+    XCTAssertTrue(scene.session.isRestorable)
+  }
+
+  func testTheOrderOfWindowsIsStoredThoughNoneHasChanged() async throws {
+    let first = try await app.host()
+    let back = try await app.store(1, in: first)
+    let front = try await app.store(2, in: first)
+    XCTAssertEqual(first.openSessions.map(\.persistentIdentifier), [front, back])
+    try await first.connect(first.openSessions[1])
+    try await first.saveChangedScenes()
+    // Killed here.
+    let second = try await app.host()
+    XCTAssertEqual(second.openSessions.map(\.persistentIdentifier), [back, front])
+  }
+
+  func testWhatASceneThatIsNotRestorableIsCalledNeverReachesTheList() async throws {
+    let first = try await app.host()
+    let scene = try await first.open()
+    let session = scene.session
+    session.isRestorable = false
+    session.stateRestorationActivity = app.activity(7)
+    session.userInfo = ["secret": "a private thing"]
+    DraftModel(scene).draft = "a private draft"
+    try session.setWindowValue("a private value")
+    session.activationConditions = SceneActivationConditions(prefersToActivate: ["a private page"])
+    try await first.save(scene)
+    try await first.saveSessions()
+    try await first.disconnect(scene)
+    session.userInfo = ["secret": "another private thing"]
+    try await first.saveSessions()
+    let list = app.launch.store.memory(named: "main.scenes")
+    let key = try XCTUnwrap(try app.launch.keys.key(creating: false))
+    let archive = try XCTUnwrap(
+      try Archive.open(
+        list, key: key, context: ArchiveContext([Launch.application, "main.scenes"])))
+    let text = try archive.readAll().map { record in
+      let (frame, names) = try record.content.get().unsealed
+      return String(decoding: frame, as: UTF8.self) + names.joined()
+    }.joined()
+    XCTAssertTrue(text.contains(session.persistentIdentifier))
+    for secret in ["private", "Product"] { XCTAssertFalse(text.contains(secret), secret) }
+  }
+
   func testASceneThatIsMarkedOftenIsSavedOnce() async throws {
     let host = try await app.host()
     let scene = try await host.open()

@@ -115,4 +115,36 @@ final class StackTests: XCTestCase {
       (next, node.restorationChildren) = (node.restorationChildren.first as? TestStack, [])
     }
   }
+
+  func testAnEntryAboveOneWithoutIdentifierIsSavedAndReported() async throws {
+    makeEverything()
+    let pages = [made("a"), made(nil), made("c", "text"), made("d")]
+    let keeper = try launch.keeper()
+    let saved = try await keeper.save([TestStack("nav", children: pages)])
+    let gap = RestorationPath(["nav", ""])
+    XCTAssertEqual(
+      saved.entries.map { [$0.path.description] + $0.problems.map(\.description) },
+      [
+        [""], ["nav"], ["nav/a"], ["nav/∅"],
+        ["nav/c", PreservationProblem.aboveGap(gap).description],
+        ["nav/d", PreservationProblem.aboveGap(gap).description],
+      ])
+    // What the user had in hand comes back, though lower.
+    let stack = TestStack("nav")
+    _ = try await launch.keeper().restore(into: [stack])
+    XCTAssertEqual(
+      stack.restorationChildren.map { ($0 as? TestNode)?.restorationIdentifier }, ["a", "c", "d"])
+    XCTAssertEqual((stack.restorationChildren[1] as? TestNode)?.value, "text")
+
+    keeper.isStrict = true
+    do {
+      _ = try await keeper.save([TestStack("nav", children: pages)])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .strict)
+    }
+    // A container that is no stack shows its children beside one another.
+    let beside = try await launch.keeper().save([TestNode("x", children: pages)])
+    XCTAssertEqual(beside.problems, [])
+  }
 }

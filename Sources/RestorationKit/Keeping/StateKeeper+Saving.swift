@@ -19,7 +19,8 @@ extension StateKeeper {
   /// - Parameter roots: The roots of the trees, as the windows of the app.
   /// - Returns: What happened to every node.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be
-  ///   stored, or `strict`. A node that cannot be encoded is not an error.
+  ///   stored, `tooManyNodes`, or `strict`. A node that cannot be encoded is not
+  ///   an error.
   /// - Complexity: O(*n*) in the nodes, references and bytes.
   public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
     -> PreservationReport
@@ -38,7 +39,7 @@ extension StateKeeper {
     let start = ContinuousClock.now
     walkCount += 1
     let number = walkCount
-    let walk = PreservationWalk(registry: registry, trace: trace)
+    let walk = PreservationWalk(registry: registry, nodeLimit: nodeLimit, trace: trace)
     do {
       guard try preserve(roots, with: walk, for: delegate, host: host) else {
         registry.kept = nil

@@ -34,6 +34,12 @@ public final class StateKeeper {
   /// Whether a problem in a report is thrown as an error, for development.
   public var isStrict = false
 
+  /// How many nodes, views and objects a save takes.
+  ///
+  /// A tree that makes a child whenever it is asked would never end; a save of
+  /// more than these throws `tooManyNodes` and stores nothing.
+  public var nodeLimit = 1 << 22
+
   /// How many restores in a row may begin and not end before the state is set
   /// aside; less than 1 is as 1.
   ///
@@ -140,6 +146,7 @@ public final class StateKeeper {
     store = keeper.store
     keys = keeper.keys
     isStrict = keeper.isStrict
+    nodeLimit = keeper.nodeLimit
     crashThreshold = keeper.crashThreshold
     consumesStateOnLaunch = keeper.consumesStateOnLaunch
     trace = keeper.trace

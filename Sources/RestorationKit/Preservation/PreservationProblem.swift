@@ -28,6 +28,10 @@ public enum PreservationProblem: Hashable, Codable, Sendable {
   /// A coder was used after the call that it was made for.
   case coderKept(key: String)
 
+  /// It lies in a stack above a node that is not preserved, so the stack will
+  /// close over that one.
+  case aboveGap(RestorationPath)
+
   /// The restoration class is not registered, so it will not be found.
   case restorationClassNotRegistered(String)
 }
@@ -56,6 +60,9 @@ extension PreservationProblem: CustomStringConvertible {
       "The key “\(key)” belongs to the library. Use another."
     case .coderKept(let key):
       "The key “\(key)” was encoded after the call had ended. Do not keep coders."
+    case .aboveGap(let path):
+      "It lies on “\(path)”, which is not preserved, so it will lie on what is below that. Give"
+        + " that node an identifier of its own."
     case .restorationClassNotRegistered(let name):
       "The restoration class \(name) is not registered. Call keeper.register(\(name).self)."
     }

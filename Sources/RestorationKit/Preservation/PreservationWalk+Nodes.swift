@@ -39,13 +39,20 @@ extension PreservationWalk {
     let isCounting = !registry.traits(of: visit.node)
       .isDisjoint(with: .tellsEqualChildrenApart)
     var counts: [String: Int] = [:]
+    let isStack = registry.traits(of: visit.node).contains(.stack)
+    var gap: RestorationPath?
     return visit.node.restorationChildren.compactMap { child in
       var index = 0
       if isCounting, let identifier = registry.identifier(of: child) {
         index = counts[identifier, default: 0]
         counts[identifier] = index + 1
       }
-      return place(child, below: number, visit.path, .contained, siblingIndex: index)
+      var placed = place(child, below: number, visit.path, .contained, siblingIndex: index)
+      if isStack {
+        placed?.gap = gap
+        if placed.map(isPreserved) != true { gap = placed?.path ?? visit.path.appending("") }
+      }
+      return placed
     }
   }
 
@@ -62,6 +69,9 @@ extension PreservationWalk {
     case .contained, .excluded: break
     }
     let line = addPlaced(.node, node, visit.path, isDetached: isDetached)
+    // What comes back is all that the user had; that it comes back lower is for
+    // the developer to mend.
+    if let gap = visit.gap { note(.aboveGap(gap), line: line) }
     if let obsolete = excluded[ObjectIdentifier(node)] { obsoleteLines.insert(obsolete) }
 
     var record = makeRecord(

@@ -38,6 +38,8 @@ final class PreservationWalk {
     let node: any RestorableNode
     let path: RestorationPath
     let place: Place
+    /// What lies below it in a stack and is not preserved.
+    var gap: RestorationPath?
 
     enum Place {
       case root(isDetached: Bool)
@@ -63,8 +65,14 @@ final class PreservationWalk {
     let index: Int
   }
 
-  init(registry: ObjectRegistry, trace: ((RestorationTrace) -> Void)? = nil) {
+  /// More entries than these end the walk.
+  private let nodeLimit: Int
+
+  init(
+    registry: ObjectRegistry, nodeLimit: Int, trace: ((RestorationTrace) -> Void)? = nil
+  ) {
     self.registry = registry
+    self.nodeLimit = nodeLimit
     self.trace = trace
   }
 
@@ -121,6 +129,9 @@ final class PreservationWalk {
 
   func drain() throws {
     while let visit = stack.popLast() {
+      guard lines.count <= nodeLimit else {
+        throw RestorationError.tooManyNodes(visit.path, nodeLimit)
+      }
       if case .excluded(let gap) = visit.place {
         report(visit, below: gap)
       } else {

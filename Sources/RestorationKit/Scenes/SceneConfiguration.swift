@@ -41,6 +41,11 @@ public struct SceneConfiguration {
     self.handlesExternalEvents = handlesExternalEvents
     self.makeDelegate = makeDelegate
   }
+
+  /// What of a session comes back: its own word goes before ``SceneRestorationPolicy/never``.
+  func policy(for session: SceneSession) -> SceneRestorationPolicy {
+    restoration == .never && session.isRestorable ? .always : restoration
+  }
 }
 
 @available(*, unavailable, message: "it belongs to the actor of its host")

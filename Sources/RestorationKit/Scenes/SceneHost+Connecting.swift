@@ -161,7 +161,7 @@ extension SceneHost {
     session.content.configurationName = configuration.name
     let scene = Scene(
       session, keeper: keeper(of: session), options: options,
-      restoring: configuration.restoration[restoreReason] ?? .all)
+      restoring: configuration.policy(for: session)[restoreReason] ?? .all)
     scene.delegate = delegate
     return scene
   }

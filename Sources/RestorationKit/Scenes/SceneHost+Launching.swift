@@ -140,7 +140,7 @@ extension SceneHost {
   private func discardUnwanted(_ found: [SceneSession]) async {
     let unwanted = found.filter { session in
       !session.isRestorable
-        || configuration(of: session).map { $0.restoration[restoreReason] == nil } ?? false
+        || configuration(of: session).map { $0.policy(for: session)[restoreReason] == nil } ?? false
     }
     openSessions.removeAll { unwanted.contains($0) }
     discarded += unwanted

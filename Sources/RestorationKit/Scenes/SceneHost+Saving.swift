@@ -67,7 +67,8 @@ extension SceneHost {
   /// Saves the connected scenes that have changed since their last save.
   ///
   /// However often a scene was marked, it is saved once. One that cannot be
-  /// saved does not stop the others.
+  /// saved does not stop the others. The order of the sessions is stored too,
+  /// if it is another than before.
   ///
   /// - Returns: What was saved of each.
   /// - Throws: The first error of ``save(_:)``, when all were tried.
@@ -82,6 +83,8 @@ extension SceneHost {
         failure = failure ?? error
       }
     }
+    // Also without a save: another window may have come to the front.
+    await writeList()
     if let failure { throw failure }
     return reports
   }

@@ -35,7 +35,8 @@ public final class SceneSession {
   ///
   /// Set it to false for a window that should leave nothing behind: the next
   /// save removes what is stored of it, and the next launch discards it. It
-  /// is false from the start if its configuration restores it for no reason.
+  /// is false from the start if its configuration restores it for no reason;
+  /// set it to true for one that comes back all the same, for every reason.
   public var isRestorable: Bool
 
   /// Why what is stored of the session could not be read; nil if it could.
