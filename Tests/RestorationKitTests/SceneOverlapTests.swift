@@ -62,6 +62,96 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(next.openSessions[0].userInfo, ["late": true])
   }
 
+  /// What the next launch brings back of the first session.
+  private func restored() async throws -> (draft: String, node: String?) {
+    let root = TestNode("root")
+    app.prepare = { $0.roots = [root] }
+    defer { app.prepare = nil }
+    let host = try await slowHost()
+    try await host.connect(host.openSessions[0])
+    return (DraftModel(host.connectedScenes[0]).draft, root.value)
+  }
+
+  func testWhatChangesWhileADisconnectWritesIsSavedToo() async throws {
+    let host = try await slowHost()
+    let root = TestNode("root", value: "early")
+    app.prepare = { $0.roots = [root] }
+    let scene = try await host.open()
+    let model = DraftModel(scene)
+    gate.holdUp()
+    let leaving = Task { @MainActor in try await host.disconnect(scene) }
+    await wait { gate.isWaitedFor }
+    (model.draft, root.value) = ("late", "late")
+    gate.goOn()
+    try await leaving.value
+    let (draft, node) = try await restored()
+    XCTAssertEqual([draft, node], ["late", "late"])
+  }
+
+  func testWhatChangesWhileARefreshWritesIsSavedToo() async throws {
+    let first = try await slowHost()
+    app.prepare = { $0.roots = [TestNode("root", value: "early")] }
+    try await first.disconnect(try await first.open())
+    let root = TestNode("root", value: "early")
+    var refreshed: Scene?
+    app.prepare = { [gate] delegate in
+      delegate.roots = [root]
+      delegate.onConnect = { scene in
+        refreshed = scene
+        gate.holdUp()
+      }
+    }
+    let refreshing = Task { @MainActor in try await first.refresh(first.openSessions[0]) }
+    await wait { gate.isWaitedFor }
+    (DraftModel(try XCTUnwrap(refreshed)).draft, root.value) = ("late", "late")
+    gate.goOn()
+    try await refreshing.value
+    XCTAssertNil(first.openSessions[0].scene)
+    let (draft, node) = try await restored()
+    XCTAssertEqual([draft, node], ["late", "late"])
+  }
+
+  func testASceneThatChangesWithEverySaveIsDisconnectedAllTheSame() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let model = DraftModel(scene)
+    app.delegates[0].activity = app.activity(1)
+    var saveCount = 0
+    app.delegates[0].onUpdate = { _ in
+      saveCount += 1
+      model.draft = "draft \(saveCount)"
+    }
+    try await host.disconnect(scene)
+    XCTAssertEqual(scene.activationState, .unattached)
+    XCTAssertGreaterThan(saveCount, 0)
+    let next = try await app.host()
+    await next.restoreScenes()
+    XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, model.draft)
+  }
+
+  func testAValueThatIsSetOnADisconnectedSceneGoesToTheSession() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let model = DraftModel(scene)
+    model.draft = "saved"
+    try await host.disconnect(scene)
+    model.draft = "set later"
+    try await host.saveSessions()
+    let next = try await app.host()
+    await next.restoreScenes()
+    XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, "set later")
+
+    // Another scene of the session has its own values.
+    let again = try await host.connect(scene.session)
+    let newModel = DraftModel(again)
+    newModel.draft = "of the new scene"
+    model.draft = "of the old one"
+    try await host.disconnect(again)
+    let last = try await app.host()
+    await last.restoreScenes()
+    XCTAssertEqual(DraftModel(last.connectedScenes[0]).draft, "of the new scene")
+  }
+
   func testASceneThatIsClosedDuringASaveLeavesNoFile() async throws {
     let host = try await slowHost()
     let scene = try await host.open()
@@ -250,12 +340,18 @@ private final class Flag: Sendable {
 /// Holds up those who write the files of scenes.
 private final class Gate: Sendable {
   private let lock = NSLock()
+  private let waiting = Mutex(0)
+
+  /// Whether somebody has come to it while it was closed.
+  var isWaitedFor: Bool { waiting.withLock { $0 > 0 } }
 
   func holdUp() { lock.lock() }
   func goOn() { lock.unlock() }
 
   func pass() {
+    waiting.withLock { $0 += 1 }
     lock.lock()
     lock.unlock()
+    waiting.withLock { $0 -= 1 }
   }
 }

@@ -85,6 +85,17 @@ public final class Scene {
     values.take(session.content.storage)
   }
 
+  /// Nobody saves the scene any more, so its values are the session's from now
+  /// on, until another scene has them.
+  func leaveValuesToSession() {
+    let leave = { [session, weak values] in
+      guard session.scene == nil, let values else { return }
+      session.change(.storage) { $0.storage = values.encoded() }
+    }
+    leave()
+    values.changed = leave
+  }
+
   /// Who takes part in restoring the nodes; nil if they do not come back.
   var participants: RestorationParticipants? {
     guard restoredParts.contains(.nodes), let delegate else { return nil }

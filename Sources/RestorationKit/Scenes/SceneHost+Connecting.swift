@@ -103,10 +103,14 @@ extension SceneHost {
   public func refresh(_ session: SceneSession) async throws(RestorationError) {
     let isConnected = session.scene != nil
     let scene = try await connect(session, nil, .background)
-    defer {
-      if !isConnected, scene.activationState == .background { release(scene) }
+    var failure: RestorationError?
+    do throws(RestorationError) {
+      try await saveAgain(scene, after: try await save(scene))
+    } catch {
+      failure = error
     }
-    try await save(scene)
+    if !isConnected { await letGo(scene) }
+    if let failure { throw failure }
   }
 
   private func connect(

@@ -69,6 +69,7 @@ extension SceneHost {
     scene.delegate?.sceneDidDisconnect(scene)
     scene.delegate = nil
     setScene(nil, of: scene.session)
+    scene.leaveValuesToSession()
   }
 
   /// Discards scenes of an app that does not run, as a window switcher may do.

@@ -182,11 +182,36 @@ extension SceneHost {
 
   /// Lets a scene go to free its memory; its session stays.
   ///
+  /// What changes while it is saved is saved again. A value of ``SceneStorage``
+  /// that is set later goes to the session.
+  ///
   /// - Parameter scene: A connected scene. It is saved first; if it comes to the
   ///   front meanwhile, it stays.
   /// - Throws: As ``save(_:)``; the scene stays connected then.
   public func disconnect(_ scene: Scene) async throws(RestorationError) {
-    _ = try await background(scene)
-    if scene.activationState == .background { release(scene) }
+    try await saveAgain(scene, after: try await background(scene))
+    await letGo(scene)
+  }
+
+  /// Saves what was set while the save before was written.
+  func saveAgain(
+    _ scene: Scene, after report: SceneReport
+  ) async throws(RestorationError) {
+    var report = report
+    for _ in 0..<Self.largestRepetition
+    where report.nodes.outcome == .saved && scene.isChanged && scene.activationState == .background
+    {
+      report = try await save(scene)
+    }
+  }
+
+  /// A scene that changes with every save is let go all the same.
+  private static let largestRepetition = 4
+
+  /// Lets a scene go that nobody sees, and stores what its session has left.
+  func letGo(_ scene: Scene) async {
+    guard scene.activationState == .background else { return }
+    release(scene)
+    await writeList()
   }
 }
