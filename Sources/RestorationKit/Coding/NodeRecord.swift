@@ -41,6 +41,9 @@ struct NodeRecord: Sendable {
   var views: [UInt64] = []
   var children: [UInt64] = []
   var presented: UInt64?
+  /// Whether its state is that of an earlier save, because a later one could not
+  /// be encoded.
+  var hasLastState = false
   /// The element above, if this one is not contained: what scopes a registered
   /// object, or the first node that refers to a node.
   var referrer: UInt64?
@@ -68,6 +71,7 @@ extension NodeRecord {
     static let children = "children"
     static let presented = "presented"
     static let referrer = "referrer"
+    static let hasLastState = "hasLastState"
   }
 
   func encode(with encoder: KeyedEncoder) {
@@ -88,6 +92,7 @@ extension NodeRecord {
     if !children.isEmpty { encoder.encodeReferences(to: children, forKey: Key.children) }
     if let presented { encoder.encodeReference(to: presented, forKey: Key.presented) }
     if let referrer { encoder.encodeReference(to: referrer, forKey: Key.referrer) }
+    if hasLastState { encoder.encode(true, forKey: Key.hasLastState) }
   }
 
   init(from decoder: KeyedDecoder) throws(ArchiveError) {
@@ -117,6 +122,7 @@ extension NodeRecord {
     children = try decoder.references(forKey: Key.children) ?? []
     presented = try decoder.reference(forKey: Key.presented)
     referrer = try decoder.reference(forKey: Key.referrer)
+    hasLastState = try decoder.decodeIfPresent(forKey: Key.hasLastState) ?? false
   }
 
   private static func name(

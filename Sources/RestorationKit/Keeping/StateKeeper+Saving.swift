@@ -53,8 +53,12 @@ extension StateKeeper {
         throw RestorationError(
           .strict, "The keeper is strict, so nothing was saved. \(entry.description)")
       }
-      let records = try walk.finish()
       report.walkDuration = start.duration(to: .now)
+      if !walk.lost.isEmpty {
+        try walk.keepLastStates(from: try await lastTree())
+        report.entries = walk.entries
+      }
+      let records = try walk.finish()
       guard let written = try await file.write(records, number: number) else {
         report.outcome = .superseded
         return report
@@ -70,6 +74,20 @@ extension StateKeeper {
       throw error
     } catch {
       throw RestorationError(.archive, "Saving failed: \(error.reason)")
+    }
+  }
+
+  /// What is stored, for nodes whose state could not be encoded.
+  ///
+  /// What cannot be read whatever anybody does is as good as nothing here: the
+  /// write keeps it. Any other failure ends the save, which would replace what
+  /// could be read next time.
+  private func lastTree() async throws(ArchiveError) -> StoredTree? {
+    do throws(ArchiveError) {
+      return try await file.read()
+    } catch {
+      guard error.isAboutContent || error.code == .keyMissing else { throw error }
+      return nil
     }
   }
 

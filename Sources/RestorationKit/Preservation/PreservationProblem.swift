@@ -41,7 +41,7 @@ extension PreservationProblem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .encodeFailed(let error):
-      "Encoding threw, so the node has no state: \(error)"
+      "Encoding threw, so the node has no new state: \(error)"
     case .willEncodeFailed(let error):
       "willEncodeRestorableState threw, so what it encoded is missing: \(error)"
     case .duplicateIdentifier(let identifier):

@@ -32,6 +32,10 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// version of the app cannot read.
     case keptAsStored
 
+    /// It is saved with the state that it was saved with last, since that of now
+    /// could not be encoded.
+    case savedWithLastState
+
     /// It has no identifier.
     case noIdentifier
 
@@ -157,6 +161,7 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     switch self {
     case .saved: "saved"
     case .savedWithoutState: "saved without its state"
+    case .savedWithLastState: "saved with the state of the save before"
     case .keptAsStored: "saved with the state that was stored, which cannot be read here"
     case .noIdentifier: "left out, it has no restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"

@@ -18,7 +18,7 @@ final class PreservationWalk {
   private var referrals: [Referral] = []
   var roots: [UInt64] = []
 
-  private var records: [ObjectIdentifier: UInt64] = [:]
+  private(set) var records: [ObjectIdentifier: UInt64] = [:]
   /// What has its place in the tree, and its line.
   var placed: [ObjectIdentifier: Int] = [:]
   /// Nodes that were left out with one above them, and the line that says so.
@@ -31,6 +31,8 @@ final class PreservationWalk {
   private var nextRecord = NodeRecord.firstNode
   /// The records of what is kept and not back, by those of the restored archive.
   var unclaimedRecords: [UInt64: UInt64] = [:]
+  /// What has no record yet, because its state could not be encoded.
+  var lost: [LostState] = []
   /// Keeps everything alive, so that identities stay unique during the walk.
   var seen: [any RestorableObject] = []
 
@@ -141,6 +143,8 @@ final class PreservationWalk {
   }
 
   /// The records; a coder that is kept holds no nodes after this.
+  ///
+  /// First ``keepLastStates(from:)`` must have written what was lost.
   func finish() throws(ArchiveError) -> RecordBatch {
     seen = []
     referrals = []
@@ -249,19 +253,19 @@ final class PreservationWalk {
     do {
       try builder.append(record: number) { encoder in
         encodeOwnPart(encoder)
-        do {
-          try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
-            trace?(RestorationTrace(call: .encodeRestorableState, path: path))
-            try withCoder(encoder, path, number, line: line, object.encodeRestorableState)
-          }
-        } catch {
-          loseState(line, error)
+        try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
+          trace?(RestorationTrace(call: .encodeRestorableState, path: path))
+          try withCoder(encoder, path, number, line: line, object.encodeRestorableState)
         }
       }
     } catch {
-      // A value was too large for any archive: keep the node, drop its state.
+      // It threw, or a value was too large for any archive: keep the node, and
+      // what is stored of it.
       loseState(line, error)
-      try builder.append(record: number) { encodeOwnPart($0) }
+      lost.append(
+        LostState(
+          record: record, number: number, line: line,
+          ownPart: try KeyedDecoder.encoding(encodeOwnPart)))
     }
   }
 

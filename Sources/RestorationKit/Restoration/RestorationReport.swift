@@ -123,6 +123,10 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// The version that its state was stored with, if it was migrated.
     public internal(set) var migratedFrom: Int?
 
+    /// Whether its state is that of an earlier save than the rest, because it
+    /// could not be encoded since.
+    public internal(set) var hasLastState = false
+
     /// Writes all of it, and as `reason` the outcome in a sentence.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
@@ -132,6 +136,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
       try container.encode(outcome, forKey: .outcome)
       try container.encode(isAttached, forKey: .isAttached)
       try container.encodeIfPresent(migratedFrom, forKey: .migratedFrom)
+      try container.encode(hasLastState, forKey: .hasLastState)
       try encoder.encodeReason(reason)
     }
   }
@@ -164,7 +169,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// A veto is meant, so it is not among them, and neither is what was left out
   /// or saved without state because of something that was reported elsewhere.
   public var problems: [Entry] {
-    entries.filter { $0.outcome.isProblem || !$0.isAttached }
+    entries.filter { $0.outcome.isProblem || !$0.isAttached || $0.hasLastState }
   }
 }
 
@@ -228,7 +233,10 @@ extension RestorationReport.Entry: CustomStringConvertible {
 
   /// What happened to it, in a sentence.
   public var reason: String {
-    let what = outcome.description + (migratedFrom.map { "; migrated from version \($0)" } ?? "")
+    let what =
+      outcome.description + (migratedFrom.map { "; migrated from version \($0)" } ?? "")
+      + (hasLastState
+        ? "; the state is that of an earlier save, since it could not be encoded" : "")
     return isAttached
       ? what
       : what

@@ -21,7 +21,8 @@ extension RestorationRun {
       RestorationReport.Entry(
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
         outcome: result.1, isAttached: !unattached.contains(stored.record),
-        migratedFrom: result.1.isDecodable ? result.0.migratedFrom : nil)
+        migratedFrom: result.1.isDecodable ? result.0.migratedFrom : nil,
+        hasLastState: stored.content.hasLastState)
     }
       + tree.unreadable.map { lost in
         RestorationReport.Entry(

@@ -1,0 +1,74 @@
+internal import ArchiveCodec
+
+/// A node, view or object whose state could not be encoded.
+struct LostState {
+  let record: NodeRecord
+  let number: UInt64
+  let line: Int
+  /// Its record without a state.
+  let ownPart: KeyedDecoder
+}
+
+extension PreservationWalk {
+  private struct Place: Hashable {
+    let kind: ElementKind
+    let path: RestorationPath
+  }
+
+  /// Writes what could not be encoded, with the state that is stored of it.
+  ///
+  /// - Parameter tree: What is stored; nil if nothing is, or if it cannot be read.
+  /// - Complexity: O(*n*) in the stored and the preserved elements.
+  func keepLastStates(from tree: StoredTree?) throws {
+    guard !lost.isEmpty else { return }
+    defer { lost = [] }
+    let stored = (tree?.elements ?? []).map { (Place(kind: $0.content.kind, path: $0.path), $0) }
+    let elements = Dictionary(stored, uniquingKeysWith: { first, _ in first })
+    // What the stored records stand for now.
+    var numbers: [UInt64: UInt64] = [:]
+    let places = placesOfRecords()
+    for (place, element) in stored { numbers[element.record] = places[place] }
+    for lost in lost {
+      let place = Place(kind: lost.record.kind, path: lines[lost.line].path)
+      let element = elements[place]
+      if let element, element.content.className == lost.record.className,
+        element.values.state != nil
+      {
+        try keep(element, for: lost, numbers)
+      } else {
+        try builder.append(record: lost.number) { try $0.copyAll(from: lost.ownPart) }
+      }
+    }
+  }
+
+  private func placesOfRecords() -> [Place: UInt64] {
+    var places: [Place: UInt64] = [:]
+    for (object, line) in placed where line >= 0 {
+      places[Place(kind: lines[line].kind, path: lines[line].path)] = records[object]
+    }
+    return places
+  }
+
+  private func keep(
+    _ element: StoredTree.Element, for lost: LostState, _ numbers: [UInt64: UInt64]
+  ) throws {
+    var record = lost.record
+    record.className = element.content.className
+    record.restorationClassName = element.content.restorationClassName
+    record.version = element.content.version
+    record.hasLastState = true
+    let parts = [
+      (NodeRecord.builtInKey, element.values.builtIn?.values),
+      (NodeRecord.stateKey, element.values.state),
+    ]
+    try builder.append(record: lost.number) { encoder in
+      encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
+      for case (let key, let stored?) in parts {
+        try encoder.encodeContainer(forKey: key) { encoder in
+          try encoder.copyAll(from: stored) { numbers[$0] }
+        }
+      }
+    }
+    lines[lost.line].outcome = .savedWithLastState
+  }
+}

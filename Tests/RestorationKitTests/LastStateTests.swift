@@ -1,0 +1,119 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What is stored of a node whose state cannot be encoded any more.
+@MainActor
+final class LastStateTests: XCTestCase {
+  private struct Broken: Error {}
+
+  private let launch = Launch()
+
+  private func restored() async throws -> (node: TestNode, report: RestorationReport) {
+    let node = TestNode("a")
+    return (node, try await launch.keeper().restore(into: [node]))
+  }
+
+  func testANodeWhoseEncodingThrowsKeepsItsLastStateAndBothReportsSaySo() async throws {
+    let keeper = try launch.keeper()
+    let node = TestNode("a", value: "good", children: [TestNode("b", value: "one")])
+    _ = try await keeper.save([node])
+    node.value = "never stored"
+    (node.restorationChildren[0] as? TestNode)?.value = "two"
+    node.onEncode = { _ in throw Broken() }
+    for _ in 0..<2 {
+      let report = try await keeper.save([node])
+      XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
+      XCTAssertEqual(report.outcome(of: "a/b"), .saved)
+      XCTAssertEqual(report.problems.count, 1)
+      let child = TestNode("b")
+      let back = TestNode("a", children: [child])
+      let restored = try await launch.keeper().restore(into: [back])
+      XCTAssertEqual([back.value, child.value], ["good", "two"])
+      XCTAssertEqual(restored.problems.map(\.path.description), ["a"])
+      XCTAssertEqual(
+        restored.problems.map(\.reason),
+        [
+          "restored, already there; the state is that of an earlier save, since it could not be"
+            + " encoded"
+        ])
+    }
+    node.onEncode = nil
+    node.value = "good again"
+    _ = try await keeper.save([node])
+    let (back, report) = try await restored()
+    XCTAssertEqual(back.value, "good again")
+    XCTAssertFalse(report.entries.contains(where: \.hasLastState))
+  }
+
+  func testAValueThatIsTooLargeKeepsTheLastState() async throws {
+    let keeper = try launch.keeper()
+    let node = TestNode("a", value: "good")
+    _ = try await keeper.save([node])
+    node.value = String(repeating: "x", count: 1 << 24)
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
+    let (back, restored) = try await restored()
+    XCTAssertEqual(back.value, "good")
+    XCTAssertEqual(restored.problems.count, 1)
+  }
+
+  func testReferencesInAStateThatIsKeptNameWhatTheyNamed() async throws {
+    let keeper = try launch.keeper()
+    let friend = TestNode("friend", value: "f")
+    let gone = TestNode("gone")
+    let node = TestNode("a", value: "good")
+    node.onEncode = { coder in
+      coder.encode(friend, forKey: "friend")
+      coder.encode(gone, forKey: "gone")
+    }
+    _ = try await keeper.save([gone, TestNode("x"), friend, node])
+    node.onEncode = { _ in throw Broken() }
+    // Other records now: one less before it.
+    _ = try await keeper.save([node, friend])
+    let backFriend = TestNode("friend")
+    let back = TestNode("a")
+    var found: [TestNode?] = []
+    back.onDecode = { coder in
+      found = [
+        try coder.decodeNode(TestNode.self, forKey: "friend"),
+        try coder.decodeNode(TestNode.self, forKey: "gone"),
+      ]
+    }
+    _ = try await launch.keeper().restore(into: [back, backFriend])
+    XCTAssertEqual(back.value, "good")
+    XCTAssertEqual(found.map { $0 === backFriend }, [true, false])
+    XCTAssertEqual(found.map { $0 == nil }, [false, true])
+  }
+
+  func testWithoutALastStateTheNodeIsSavedWithoutState() async throws {
+    let keeper = try launch.keeper()
+    let node = TestNode("a", value: "x")
+    node.onEncode = { _ in throw Broken() }
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.outcome(of: "a"), .savedWithoutState)
+    let (back, restored) = try await restored()
+    XCTAssertNil(back.value)
+    XCTAssertEqual(restored.entries[0].outcome, .restoredWithoutState(by: .existing))
+  }
+
+  func testAStateThatCannotBeReadNowIsNotReplacedByOneThatLacksANode() async throws {
+    let node = TestNode("a", value: "good")
+    _ = try await launch.keeper().save([node])
+    let before = launch.storedBytes
+    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      if name == "main", call == .open { throw ArchiveError(.inputOutput) }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, store: store, keys: launch.keys)
+    node.onEncode = { _ in throw Broken() }
+    do {
+      _ = try await keeper.save([node])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .inputOutput)
+    }
+    XCTAssertEqual(launch.storedBytes, before)
+  }
+}
