@@ -53,7 +53,8 @@ final class SaveWaitTests: XCTestCase {
     }
     XCTAssertEqual(try directory.bytes(of: "main.rka"), before)
     _ = consume tool
-    let report = try await keeper(store).save([TestNode("a", value: "second")])
+    _ = try await second.restore()
+    let report = try await second.save([TestNode("a", value: "second")])
     XCTAssertEqual(report.outcome, .saved)
     XCTAssertEqual(try directory.names(), ["main.rka"])
   }
@@ -69,14 +70,17 @@ final class SaveWaitTests: XCTestCase {
       if slotCount == 2 {
         try ArchiveWriter.open(storage, key: key, context: context).addSlot(.key(try ArchiveKey()))
       }
-      let saves = try (1...3).map { number in
+      var saves: [Task<Void, any Error>] = []
+      for number in 1...3 {
         let keeper = try keeper(store)
-        return Task { @MainActor in
-          for _ in 1...10 {
-            let report = try await keeper.save([TestNode("a", value: "\(number)")])
-            XCTAssertEqual(report.outcome, .saved)
-          }
-        }
+        _ = try await keeper.restore()
+        saves.append(
+          Task { @MainActor in
+            for _ in 1...10 {
+              let report = try await keeper.save([TestNode("a", value: "\(number)")])
+              XCTAssertEqual(report.outcome, .saved)
+            }
+          })
       }
       for save in saves { try await save.value }
       XCTAssertEqual(

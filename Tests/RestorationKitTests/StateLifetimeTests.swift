@@ -138,6 +138,7 @@ final class StateLifetimeTests: XCTestCase {
       }
       let keeper = try StateKeeper(
         application: Launch.application, store: Store(storage: storage), keys: launch.keys)
+      _ = try await keeper.restore()
       do {
         _ = try await keeper.save([TestNode("a", value: "after")])
         XCTFail("did not throw")
@@ -157,8 +158,11 @@ final class StateLifetimeTests: XCTestCase {
     let storage = launch.store.memory(named: "main")
     let context = ArchiveContext([Launch.application, "main"])
     try ArchiveWriter.open(storage, key: key, context: context).addSlot(.key(backup))
-    try await save("second")
-    try await save("third")
+    for value in ["second", "third"] {
+      _ = try await restore { keeper in
+        _ = try await keeper.save([TestNode("a", value: value)])
+      }
+    }
     XCTAssertEqual(try Archive.slots(of: storage)?.count, 2)
     XCTAssertEqual(try launch.archive()?.version.generation, 3)
     XCTAssertNotNil(try Archive.open(storage, key: backup, context: context))

@@ -11,10 +11,11 @@ extension StateKeeper {
   /// another process writes the state, a save waits for up to a second, and
   /// then throws the archive error `locked`, which names that process.
   ///
-  /// Restore first: a save replaces what was stored. One that is called while a
-  /// restore runs waits for its end. An archive that cannot be read whole is
-  /// not replaced but kept under another name. While the key is locked, and until
-  /// a restore has succeeded after that, nothing is called or written.
+  /// Restore first: a save replaces what was restored. One that is called while
+  /// a restore runs waits for its end. An archive that cannot be read whole, or
+  /// that nobody has read in this launch because the restore failed or was not
+  /// called, is set aside and not replaced. While the key is locked, and until a
+  /// restore has succeeded after that, nothing is called or written.
   ///
   /// - Parameter roots: The roots of the trees, as the windows of the app.
   /// - Returns: What happened to every node.

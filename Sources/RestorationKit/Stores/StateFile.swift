@@ -13,6 +13,9 @@ package actor StateFile {
 
   /// The archive that was read whole, or written, here.
   private var known: ArchiveVersion?
+  /// Whether nobody has read here what is stored, or the last one who tried could
+  /// not: then it may be better than what is saved next.
+  private var isUnread = true
   /// Not reported yet, because what came after it failed.
   private var setAside: String?
   private var lastNumber: UInt64 = 0
@@ -66,6 +69,13 @@ package actor StateFile {
   /// The marker is written when the state has been read: what is refused does
   /// not run anything of the app.
   func beginRestore(crashThreshold: Int) throws(ArchiveError) -> Found {
+    isUnread = true
+    let found = try find(crashThreshold: crashThreshold)
+    isUnread = false
+    return found
+  }
+
+  private func find(crashThreshold: Int) throws(ArchiveError) -> Found {
     launchProblem = nil
     guard try storage.open() != nil else {
       note { try marker.storage.remove() }
@@ -117,8 +127,13 @@ package actor StateFile {
   /// Reads and verifies what was written in the name of a scene, and nothing
   /// else; nil if nothing was.
   func readHostPart() throws(ArchiveError) -> HostPart? {
-    guard let opened = try storage.open() else { return nil }
-    guard let archive = try Archive.open(storage, key: existingKey(), context: context),
+    guard let opened = try storage.open() else {
+      isUnread = false
+      return nil
+    }
+    let stored = try Archive.open(storage, key: existingKey(), context: context)
+    isUnread = false
+    guard let archive = stored,
       let record = try archive.record(NodeRecord.application),
       let values = try record.container(forKey: NodeRecord.hostKey)
     else { return nil }
@@ -246,6 +261,8 @@ package actor StateFile {
   /// A writer that may replace what is stored: what must not be replaced was
   /// set aside.
   ///
+  /// What nobody has read here may be better than what is saved: an app goes on
+  /// with its defaults after a restore that failed for a reason that passes.
   /// An archive that cannot be read whole may be read again one day: with a
   /// newer version of the app, or with the key that is missing. So it is kept.
   /// Another process may have put one there at any time, so every save looks;
@@ -280,6 +297,7 @@ package actor StateFile {
   private func isReplaceable(_ archive: Archive) throws(ArchiveError) -> Bool {
     guard archive.isWritable, archive.version.generation < .max else { return false }
     guard archive.version != known else { return true }
+    guard !isUnread else { return false }
     return try StoredTree(reading: archive).isWhole
   }
 

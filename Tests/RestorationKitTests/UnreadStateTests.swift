@@ -1,0 +1,135 @@
+import ArchiveCodec
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// Saves over a state that nobody has read.
+@MainActor
+final class UnreadStateTests: XCTestCase {
+  private let app = SceneLaunch()
+  private var launch: Launch { app.launch }
+  private let failing = Names()
+
+  /// The names of states that cannot be opened now.
+  private final class Names: Sendable {
+    private let names = Mutex<Set<String>>([])
+
+    var all: Set<String> {
+      get { names.withLock { $0 } }
+      set { names.withLock { $0 = newValue } }
+    }
+  }
+
+  private func keeper() throws -> StateKeeper {
+    let store = HookedStore(launch.store) { [failing] name, call throws(ArchiveError) in
+      if call == .open, failing.all.contains(name) {
+        throw ArchiveError(.inputOutput, systemError: 24)
+      }
+    }
+    return try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+  }
+
+  private func failRestore(_ keeper: StateKeeper) async throws {
+    failing.all = ["main"]
+    do {
+      _ = try await keeper.restore()
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.systemError, 24)
+    }
+    failing.all = []
+  }
+
+  private func value(of bytes: [UInt8]?) async throws -> String? {
+    let next = Launch()
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    next.storedBytes = bytes
+    let node = TestNode("a")
+    let keeper = try StateKeeper(
+      application: Launch.application, store: next.store, keys: FixedKeyProvider(key))
+    _ = try await keeper.restore(into: [node])
+    return node.value
+  }
+
+  func testASaveAfterARestoreThatFailedSetsTheStateAsideAndNextOnesReplaceTheirOwn() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "typed for hours")])
+    let keeper = try keeper()
+    try await failRestore(keeper)
+    let first = try await keeper.save([TestNode("a", value: "default")])
+    XCTAssertNotNil(first.setAside)
+    for _ in 0..<2 {
+      let next = try await keeper.save([TestNode("a", value: "default")])
+      XCTAssertNil(next.setAside)
+    }
+    let aside = launch.store.memory(named: "main").setAsideBytes
+    XCTAssertEqual(aside.count, 1)
+    let kept = try await value(of: aside.first)
+    XCTAssertEqual(kept, "typed for hours")
+    let saved = try await value(of: launch.storedBytes)
+    XCTAssertEqual(saved, "default")
+  }
+
+  func testAStateThatWasReadAfterAllIsReplaced() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "first")])
+    let keeper = try keeper()
+    try await failRestore(keeper)
+    _ = try await keeper.restore()
+    let report = try await keeper.save([TestNode("a", value: "second")])
+    XCTAssertNil(report.setAside)
+    XCTAssertEqual(launch.store.memory(named: "main").setAsideBytes, [])
+
+    // A restore that fails later counts again.
+    try await failRestore(keeper)
+    _ = try await launch.keeper().restore()
+    let own = try await keeper.save([TestNode("a", value: "third")])
+    XCTAssertNil(own.setAside, "It is what this keeper has stored itself.")
+  }
+
+  func testADeclinedSaveAfterARestoreThatFailedRemovesNothing() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "kept")])
+    let before = launch.storedBytes
+    let keeper = try keeper()
+    try await failRestore(keeper)
+    let delegate = TestDelegate()
+    delegate.saves = false
+    keeper.delegate = delegate
+    let report = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(report.outcome, .declined)
+    XCTAssertNotNil(report.setAside)
+    XCTAssertNil(launch.storedBytes)
+    XCTAssertEqual(launch.store.memory(named: "main").setAsideBytes.first, before)
+  }
+
+  func testASaveBeforeAnyRestoreSetsAsideWhatIsStoredOnce() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "of the last launch")])
+    let before = launch.storedBytes
+    let keeper = try launch.keeper()
+    let first = try await keeper.save([TestNode("a", value: "1")])
+    let second = try await keeper.save([TestNode("a", value: "2")])
+    XCTAssertNotNil(first.setAside)
+    XCTAssertNil(second.setAside)
+    XCTAssertEqual(launch.store.memory(named: "main").setAsideBytes, [before].compactMap(\.self))
+  }
+
+  func testASceneWhoseFileCannotBeReadWhenItConnectsKeepsItWhenItIsSaved() async throws {
+    let stored = try await app.store(1, in: try await app.host())
+    let name = "main.scene-\(stored)"
+    let before = app.bytes(of: stored)
+    let host = SceneHost(try keeper())
+    host.delegate = app.hostDelegate
+    host.declaredActivityTypes = ["product"]
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    try await host.launch()
+    failing.all = [name]
+    await host.restoreScenes()
+    failing.all = []
+    let scene = try XCTUnwrap(host.connectedScenes.first)
+    guard case .failure = scene.restoration else { return XCTFail("It was restored.") }
+    let report = try await host.save(scene)
+    XCTAssertNotNil(report.nodes.setAside)
+    XCTAssertEqual(launch.store.memory(named: name).setAsideBytes, [before].compactMap(\.self))
+    let again = try await host.save(scene)
+    XCTAssertNil(again.nodes.setAside)
+  }
+}
