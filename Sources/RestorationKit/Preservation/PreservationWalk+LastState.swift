@@ -18,6 +18,7 @@ extension PreservationWalk {
   /// Writes what could not be encoded, with the state that is stored of it.
   ///
   /// - Parameter tree: What is stored; nil if nothing is, or if it cannot be read.
+  /// - Throws: ``ArchiveError`` if a record cannot be built.
   /// - Complexity: O(*n*) in the stored and the preserved elements.
   func keepLastStates(from tree: StoredTree?) throws {
     guard !lost.isEmpty else { return }
