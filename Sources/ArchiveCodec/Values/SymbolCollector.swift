@@ -40,18 +40,27 @@ final class SymbolCollector {
     guess(name) ?? search(name)
   }
 
-  /// The number of a name that is known and comes where it did before.
+  /// The number of a short name or literal that comes where it did before.
+  ///
+  /// It calls nothing, so it counts no references either.
   @inline(__always)
   func guess(_ name: String) -> UInt32? {
+    follower { $0.hasSameRepresentation(as: name) }
+  }
+
+  /// The name that followed the last one before, if it is the one meant.
+  @inline(__always)
+  private func follower(_ isMeant: (String) -> Bool) -> UInt32? {
     guard last < followers.count else { return nil }
-    let guess = Int(followers[last])
-    guard guess < names.count, names[guess].hasSameBytes(as: name) else { return nil }
-    last = guess
-    return UInt32(truncatingIfNeeded: guess)
+    let follower = Int(followers[last])
+    guard follower < names.count, isMeant(names[follower]) else { return nil }
+    last = follower
+    return UInt32(truncatingIfNeeded: follower)
   }
 
   @inline(never)
   private func search(_ name: String) -> UInt32? {
+    if let number = follower({ $0.hasSameBytes(as: name) }) { return number }
     guard let number = enter(name) else { return nil }
     // Taken out to be changed, so that reading them needs no exclusivity check.
     var followers = self.followers
