@@ -53,6 +53,9 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// The trees have more nodes than ``StateKeeper/nodeLimit``.
     public static let tooManyNodes = Code("tooManyNodes")
 
+    /// Another instance of the app has the state.
+    public static let inUse = Code("inUse")
+
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
   }
@@ -89,6 +92,13 @@ extension RestorationError {
       "There are more than \(limit) nodes; the walk was at “\(start)\(path.count > shown ? "/…" : "")”."
         + " Let restorationChildren return the nodes that are there and make none,"
         + " or raise the keeper's nodeLimit.")
+  }
+
+  /// Another instance has the state.
+  static func inUse(by process: String?) -> RestorationError {
+    RestorationError(
+      .inUse,
+      "The state is in use by \(process ?? "another instance of the app"). Close that one first.")
   }
 
   /// The key is locked.

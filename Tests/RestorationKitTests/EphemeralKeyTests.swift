@@ -18,6 +18,7 @@ final class EphemeralKeyTests: XCTestCase {
     let keys: FixedKeyProvider = try .ephemeral()
     let keeper = try StateKeeper(application: "org.example.test", store: store, keys: keys)
     _ = try await keeper.save([TestNode("a", value: "saved")])
+    await keeper.close()
     let again = try await restored(keys)
     XCTAssertEqual(again, "saved")
     do {

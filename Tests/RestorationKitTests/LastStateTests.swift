@@ -27,6 +27,7 @@ final class LastStateTests: XCTestCase {
       XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
       XCTAssertEqual(report.outcome(of: "a/b"), .saved)
       XCTAssertEqual(report.problems.count, 1)
+      await keeper.close()
       let child = TestNode("b")
       let back = TestNode("a", children: [child])
       let restored = try await launch.keeper().restore(into: [back])
@@ -42,6 +43,7 @@ final class LastStateTests: XCTestCase {
     node.onEncode = nil
     node.value = "good again"
     _ = try await keeper.save([node])
+    await keeper.close()
     let (back, report) = try await restored()
     XCTAssertEqual(back.value, "good again")
     XCTAssertFalse(report.entries.contains(where: \.hasLastState))

@@ -148,10 +148,15 @@ final class LaunchGuardTests: XCTestCase {
   func testACountThatNoLaunchCanReachIsNoTrap() async throws {
     try await save()
     let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    let version = try XCTUnwrap(try launch.archive()).version
     // The largest comes last, because it sets the state aside.
     for count in [Int64.min, -1, .max - 1, .max] {
       let builder = RecordBuilder()
-      try builder.append(record: 1) { $0.encode(count, forKey: "begunRestores") }
+      try builder.append(record: 1) {
+        $0.encode(count, forKey: "begunRestores")
+        $0.encode(version.generation, forKey: "begunGeneration")
+        $0.encode(version.mac, forKey: "begunMAC")
+      }
       _ = try Archive.write(
         try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
         context: ArchiveContext([Launch.application, "main", "launch"]))

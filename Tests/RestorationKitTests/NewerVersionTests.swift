@@ -328,6 +328,7 @@ final class NewerVersionTests: XCTestCase {
     XCTAssertEqual(report.entries.map(\.isAttached), [true, false])
     let saved = try await older.save([olderPane])
     XCTAssertEqual(saved.outcome(of: "pane/child"), .keptAsStored)
+    await older.close()
 
     let child = TestNode("child")
     let last = try await keeper(launch, version: 2).restore(into: [Screen("pane", nil, [child])])
@@ -337,6 +338,7 @@ final class NewerVersionTests: XCTestCase {
     // A child that is there by then is saved, and not the one that was stored.
     olderPane.restorationChildren = [TestNode("child", value: "shown")]
     _ = try await older.save([olderPane])
+    await older.close()
     _ = try await keeper(launch, version: 2).restore(into: [Screen("pane", nil, [child])])
     XCTAssertEqual(child.value, "shown")
   }

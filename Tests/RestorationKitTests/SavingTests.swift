@@ -28,10 +28,10 @@ final class SavingTests: XCTestCase {
   }
 
   func testAnOlderWalkIsNotWrittenOverANewerOne() async throws {
-    let storage = MemoryStorage()
+    let storage = launch.store.memory(named: "a")
     let file = StateFile(
-      storage: storage, launches: MemoryStorage(), keys: launch.keys,
-      context: ArchiveContext(["a"]))
+      claim: StateClaim(store: launch.store, name: "a"), store: launch.store, keys: launch.keys,
+      application: Launch.application)
     let records = try RecordBuilder().finish()
     let newer = try await file.write(records, number: 2)
     XCTAssertEqual(newer?.summary.version.generation, 1)

@@ -58,6 +58,7 @@ final class SceneOverlapTests: XCTestCase {
     gate.goOn()
     try await leaving.value
     try await host.saveSessions()
+    await host.close()
     let next = try await slowHost()
     XCTAssertEqual(next.openSessions[0].userInfo, ["late": true])
   }
@@ -84,6 +85,7 @@ final class SceneOverlapTests: XCTestCase {
     (model.draft, root.value) = ("late", "late")
     gate.goOn()
     try await leaving.value
+    await host.close()
     let (draft, node) = try await restored()
     XCTAssertEqual([draft, node], ["late", "late"])
   }
@@ -107,6 +109,7 @@ final class SceneOverlapTests: XCTestCase {
     gate.goOn()
     try await refreshing.value
     XCTAssertNil(first.openSessions[0].scene)
+    await first.close()
     let (draft, node) = try await restored()
     XCTAssertEqual([draft, node], ["late", "late"])
   }
@@ -140,6 +143,7 @@ final class SceneOverlapTests: XCTestCase {
     let next = try await app.host()
     await next.restoreScenes()
     XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, "set later")
+    await next.close()
 
     // Another scene of the session has its own values.
     let again = try await host.connect(scene.session)
@@ -147,6 +151,7 @@ final class SceneOverlapTests: XCTestCase {
     newModel.draft = "of the new scene"
     model.draft = "of the old one"
     try await host.disconnect(again)
+    await host.close()
     let last = try await app.host()
     await last.restoreScenes()
     XCTAssertEqual(DraftModel(last.connectedScenes[0]).draft, "of the new scene")
@@ -253,6 +258,7 @@ final class SceneOverlapTests: XCTestCase {
     gate.goOn()
     _ = await saving.result
     try await closing.value
+    await first.close()
     let second = try await host()
     XCTAssertEqual(second.openSessions, [kept.session])
   }
@@ -287,6 +293,7 @@ final class SceneOverlapTests: XCTestCase {
     gate.goOn()
     try await forward.value
     try await back.value
+    await first.close()
     let second = try await host()
     XCTAssertEqual(second.openSessions, [two.session, one.session])
   }
@@ -316,11 +323,14 @@ final class SceneOverlapTests: XCTestCase {
     }
     XCTAssertTrue(scene.needsSave)
     try await host.saveSessions()
+    await host.close()
     let after = try await app.host()
     XCTAssertEqual(after.openSessions[0].userInfo, ["set": 1])
+    await after.close()
     isFull.isSet = false
     try await host.saveChangedScenes()
     XCTAssertFalse(scene.needsSave)
+    await host.close()
     let last = try await app.host()
     let back = try await last.connect(last.openSessions[0])
     XCTAssertEqual(DraftModel(back).draft, "x")

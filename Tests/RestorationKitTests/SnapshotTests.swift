@@ -11,7 +11,9 @@ final class SnapshotTests: XCTestCase {
   private func usesSnapshot() async throws -> [Bool] {
     let keeper = try launch.keeper()
     let before = try await keeper.isSnapshotUsable()
-    return [before, try await keeper.restore(into: [TestNode("a")]).usesSnapshot]
+    let report = try await keeper.restore(into: [TestNode("a")])
+    launch.endProcess()
+    return [before, report.usesSnapshot]
   }
 
   private func usesSnapshot(after roots: [any RestorableNode]) async throws -> [Bool] {
@@ -60,11 +62,13 @@ final class SnapshotTests: XCTestCase {
     node.onEncode = { _ in keeper.ignoreSnapshotOnNextApplicationLaunch() }
     for _ in 1...2 {
       _ = try await keeper.save([node])
+      await keeper.close()
       let uses = try await usesSnapshot()
       XCTAssertEqual(uses, [false, false])
     }
     node.onEncode = nil
     _ = try await keeper.save([node])
+    await keeper.close()
     let uses = try await usesSnapshot()
     XCTAssertEqual(uses, [true, true])
   }
@@ -74,12 +78,14 @@ final class SnapshotTests: XCTestCase {
     keeper.ignoreSnapshotOnNextApplicationLaunch()
     _ = try await keeper.save([TestNode("a")])
     keeper.ignoreSnapshotOnNextApplicationLaunch()
+    await keeper.close()
     let first = try await usesSnapshot()
     XCTAssertEqual(first, [true, true])
     let node = TestNode("a")
     node.onDecode = { _ in keeper.ignoreSnapshotOnNextApplicationLaunch() }
     _ = try await keeper.restore(into: [node])
     _ = try await keeper.save([TestNode("a")])
+    await keeper.close()
     let second = try await usesSnapshot()
     XCTAssertEqual(second, [true, true])
   }

@@ -14,20 +14,36 @@ package final class Launch {
 
   /// Kept alive, which a keeper does not do.
   private var delegates: [(any StateDelegate)?] = []
+  private var process: ProcessStore?
 
   package init() {}
 
   package static let application = "org.example.test"
 
   /// A keeper of a new launch; what was stored before is there.
-  package func keeper(delegate: (any StateDelegate)? = nil) throws -> StateKeeper {
+  ///
+  /// - Parameters:
+  ///   - delegate: Takes part in saves and restores.
+  ///   - endsLast: Whether the process of the launch before has ended.
+  package func keeper(
+    delegate: (any StateDelegate)? = nil, endsLast: Bool = true
+  ) throws -> StateKeeper {
+    if endsLast { endProcess() }
+    let process = ProcessStore(store)
+    self.process = process
     let keeper = try StateKeeper(
-      application: Self.application, store: store, keys: keys,
+      application: Self.application, store: process, keys: keys,
       environment: environment, now: { [self] in now })
     try keeper.register(TestFactory.self)
     keeper.delegate = delegate
     delegates.append(delegate)
     return keeper
+  }
+
+  /// Kills the process of the last launch.
+  package func endProcess() {
+    process?.end()
+    process = nil
   }
 
   package var storedBytes: [UInt8]? {

@@ -9,14 +9,17 @@ struct LaunchMarker: Sendable {
   struct Content: Equatable, Sendable {
     /// The restores in a row that began and did not end, with the one under way.
     var begunRestores = 0
+    /// What they restored; an old marker says nothing about another state.
+    var begunVersion: ArchiveVersion?
     /// The version that a launch without snapshot has used up its wish of.
     var snapshotIgnored: ArchiveVersion?
   }
 
   private enum Key {
     static let begunRestores = "begunRestores"
-    static let generation = "snapshotIgnoredGeneration"
-    static let mac = "snapshotIgnoredMAC"
+    static let begun = VersionKeys(generation: "begunGeneration", mac: "begunMAC")
+    static let snapshotIgnored = VersionKeys(
+      generation: "snapshotIgnoredGeneration", mac: "snapshotIgnoredMAC")
   }
 
   private static let record: UInt64 = 1
@@ -38,10 +41,8 @@ struct LaunchMarker: Sendable {
       else { return Content() }
       var content = Content()
       content.begunRestores = try record.decodeIfPresent(forKey: Key.begunRestores) ?? 0
-      if let generation = try record.decodeIfPresent(UInt64.self, forKey: Key.generation) {
-        content.snapshotIgnored = ArchiveVersion(
-          generation: generation, mac: try record.decode(forKey: Key.mac))
-      }
+      content.begunVersion = try Key.begun.decode(from: record)
+      content.snapshotIgnored = try Key.snapshotIgnored.decode(from: record)
       return content
     } catch  where error.code != .wrongContext && error.isAboutContent {
       return Content()
@@ -54,9 +55,27 @@ struct LaunchMarker: Sendable {
     let builder = RecordBuilder()
     try builder.append(record: Self.record) { encoder in
       encoder.encode(content.begunRestores, forKey: Key.begunRestores)
-      encoder.encode(content.snapshotIgnored?.generation, forKey: Key.generation)
-      encoder.encode(content.snapshotIgnored?.mac, forKey: Key.mac)
+      Key.begun.encode(content.begunVersion, to: encoder)
+      Key.snapshotIgnored.encode(content.snapshotIgnored, to: encoder)
     }
     _ = try Archive.write(try builder.finish(), to: storage, key: key, context: context)
+  }
+}
+
+/// The names of the two parts of a version.
+private struct VersionKeys {
+  let generation: String
+  let mac: String
+
+  func decode(from record: KeyedDecoder) throws(ArchiveError) -> ArchiveVersion? {
+    guard let generation = try record.decodeIfPresent(UInt64.self, forKey: generation) else {
+      return nil
+    }
+    return ArchiveVersion(generation: generation, mac: try record.decode(forKey: mac))
+  }
+
+  func encode(_ version: ArchiveVersion?, to encoder: KeyedEncoder) {
+    encoder.encode(version?.generation, forKey: generation)
+    encoder.encode(version?.mac, forKey: mac)
   }
 }

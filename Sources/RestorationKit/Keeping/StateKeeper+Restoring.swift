@@ -14,7 +14,9 @@ extension StateKeeper {
   ///
   /// If the key is locked, nothing is called, and nothing is saved until a
   /// restore succeeds. If restoring crashed too often, the state is kept aside;
-  /// see ``crashThreshold``.
+  /// see ``crashThreshold``. If another instance of the app has the state,
+  /// ``instancePolicy`` says what happens. Where nothing can be written, so that
+  /// nobody can say that the state is theirs, it is restored all the same.
   ///
   /// - Parameter roots: The nodes that exist already, in which nodes are found.
   /// - Returns: What happened to every node; nothing stored is not an error.
@@ -37,9 +39,11 @@ extension StateKeeper {
     with participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
     await otherRestoreEnded()
+    claim.beginUse()
     let underWay = RestoreUnderWay()
     restoreUnderWay = underWay
     defer {
+      claim.endUse()
       restoreUnderWay = nil
       underWay.finish()
     }
@@ -55,6 +59,8 @@ extension StateKeeper {
     switch result {
     case .success(var report):
       report.launchProblem = await file.launchProblem
+      report.stateName = stateName
+      report.otherInstances = otherInstances
       lastStatus = Status(after: report.outcome)
       return report
     case .failure(let error):
@@ -85,6 +91,7 @@ extension StateKeeper {
     }
     isLocked = false
     switch found {
+    case .inUse(let process): return RestorationReport(.inUse(by: process))
     case .nothing: return RestorationReport(.noArchive)
     case .crashed(let location): return RestorationReport(.crashed(keptAt: location))
     case .state(let tree, let usesSnapshot, let begun):

@@ -7,15 +7,15 @@ extension StateKeeper {
   /// is on stable storage. On an error the state that was stored is unchanged;
   /// only with the archive error `notDurable` the new one is in its place, and a
   /// power cut may bring the old one back.
-  /// Saves may overlap: the one that walked last is the one that stays. While
-  /// another process writes the state, a save waits for up to a second, and
-  /// then throws the archive error `locked`, which names that process.
+  /// Saves may overlap: the one that walked last is the one that stays.
   ///
   /// Restore first: a save replaces what was restored. One that is called while
-  /// a restore runs waits for its end. An archive that cannot be read whole, or
-  /// that nobody has read in this launch because the restore failed or was not
-  /// called, is set aside and not replaced. While the key is locked, and until a
-  /// restore has succeeded after that, nothing is called or written.
+  /// a restore runs waits for its end. Anything else that is stored is set aside
+  /// and not replaced: an archive that cannot be read whole, one that nobody has
+  /// read in this launch because the restore failed or was not called, and one
+  /// that somebody has put there since. While the key is locked, and until a
+  /// restore has succeeded after that, nothing is called or written. If another
+  /// instance has the state, ``instancePolicy`` says what happens.
   ///
   /// - Parameter roots: The roots of the trees, as the windows of the app.
   /// - Returns: What happened to every node.
@@ -37,6 +37,8 @@ extension StateKeeper {
     host: ((KeyedEncoder) throws -> Void)? = nil
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
+    claim.beginUse()
+    defer { claim.endUse() }
     let start = ContinuousClock.now
     walkCount += 1
     let number = walkCount
@@ -46,6 +48,7 @@ extension StateKeeper {
         registry.kept = nil
         var report = PreservationReport(.declined)
         report.setAside = try await file.decline(number: number)
+        note(in: &report)
         return report
       }
       var report = PreservationReport(.saved)
@@ -60,7 +63,9 @@ extension StateKeeper {
         report.entries = walk.entries
       }
       let records = try walk.finish()
-      guard let written = try await file.write(records, number: number) else {
+      let result = try await file.write(records, number: number)
+      note(in: &report)
+      guard let written = result else {
         report.outcome = .superseded
         return report
       }
@@ -70,12 +75,18 @@ extension StateKeeper {
       return report
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
+      if error.code == .locked { return PreservationReport(.inUse(by: error.subject)) }
       throw RestorationError(error)
     } catch let error as RestorationError {
       throw error
     } catch {
       throw RestorationError(.archive, "Saving failed: \(error.reason)")
     }
+  }
+
+  private func note(in report: inout PreservationReport) {
+    report.stateName = stateName
+    report.otherInstances = otherInstances
   }
 
   /// What is stored, for nodes whose state could not be encoded.
@@ -85,6 +96,7 @@ extension StateKeeper {
   /// could be read next time.
   private func lastTree() async throws(ArchiveError) -> StoredTree? {
     do throws(ArchiveError) {
+      try await file.take()
       return try await file.read()
     } catch {
       guard error.isAboutContent || error.code == .keyMissing else { throw error }

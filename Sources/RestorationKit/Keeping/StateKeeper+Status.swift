@@ -22,6 +22,10 @@ extension StateKeeper {
     /// The restore gate said no; saves go on.
     case declined
 
+    /// Another instance of the app has the state; a save goes on when that one
+    /// has let go.
+    case inUse(by: String?)
+
     /// The last restore failed, with this description; saves go on.
     case failed(String)
 
@@ -29,7 +33,7 @@ extension StateKeeper {
     public var isActive: Bool {
       switch self {
       case .notRestoredYet, .restoring, .active: true
-      case .notOptedIn, .locked, .crashed, .declined, .failed: false
+      case .notOptedIn, .locked, .crashed, .declined, .inUse, .failed: false
       }
     }
   }
@@ -55,6 +59,8 @@ extension StateKeeper.Status: CustomStringConvertible {
       "Nothing was restored, because the last restores crashed."
         + (location.map { " The state is kept in \($0)." } ?? "")
     case .declined: "Nothing was restored, because the restore gate said no."
+    case .inUse(let process):
+      "Nothing is restored, because \(process ?? "another instance of the app") has the state."
     case .failed(let error): "Nothing was restored. \(error)"
     }
   }
@@ -69,6 +75,7 @@ extension StateKeeper.Status {
     case .notOptedIn(let reason): self = .notOptedIn(reason)
     case .locked: self = .locked
     case .crashed(let location): self = .crashed(keptAt: location)
+    case .inUse(let process): self = .inUse(by: process)
     }
   }
 }

@@ -54,6 +54,27 @@ public final class StateKeeper {
   /// nothing. A state of which something could not be read stays in any case.
   public var consumesStateOnLaunch = false
 
+  /// What happens when another instance of the app has the state already, in
+  /// this process or in another one.
+  ///
+  /// A keeper has its state from its first restore or save until ``close()``, its
+  /// own end or that of the process; a host's scenes have it together. Set it
+  /// before.
+  public var instancePolicy: InstancePolicy {
+    get { claim.policy }
+    set { claim.policy = newValue }
+  }
+
+  /// The name of the state that the keeper has; nil before its first restore or
+  /// save and after ``close()``.
+  ///
+  /// It is the one that the keeper was made with, or with ``InstancePolicy/numbered``
+  /// the first one with a number that was free.
+  public var stateName: String? { claim.taken.map { $0.name + suffix } }
+
+  /// Those who had the states before it when the keeper took its own.
+  public var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
+
   /// Announces work of a restore from any thread.
   ///
   /// It does the same as ``extendStateRestoration()`` and
@@ -62,8 +83,10 @@ public final class StateKeeper {
 
   let registry: ObjectRegistry
   let file: StateFile
+  let claim: StateClaim
   let application: String
-  let name: String
+  /// What follows the name of the claimed state in the name of this one.
+  let suffix: String
   let store: any StateStore
   let keys: any KeyProvider
   let environment: ApplicationEnvironment
@@ -115,34 +138,37 @@ public final class StateKeeper {
         "“\(name)” cannot name a state: “\(Self.launchSuffix)” and “\(SceneHost.suffix)” are taken."
       )
     }
+    guard !StateClaim.isNumbered(name) else {
+      throw RestorationError(
+        .invalidName,
+        "“\(name)” cannot name a state: with “~” and digits at its end it is that of another instance of the app."
+      )
+    }
     let store = store ?? FileStateStore(application: application)
     let keys = keys ?? FileKeyProvider(application: application)
-    file = StateFile(
-      storage: store.storage(named: name),
-      launches: store.launchStorage(ofStateNamed: name),
-      keys: keys,
-      context: ArchiveContext([application, name]))
+    claim = StateClaim(store: store, name: name)
+    file = StateFile(claim: claim, store: store, keys: keys, application: application)
     self.environment = environment
     self.now = now
     registry = ObjectRegistry()
     self.application = application
-    self.name = name
+    suffix = ""
     self.store = store
     self.keys = keys
   }
 
-  /// A keeper of another state, with the types that are registered with this one
-  /// and with its settings.
-  init(sharing keeper: StateKeeper, name: String) {
+  /// A keeper of a state beside that of another keeper, with its claim, with the
+  /// types that are registered with it and with its settings.
+  init(sharing keeper: StateKeeper, suffix: String) {
+    claim = keeper.claim
     file = StateFile(
-      storage: keeper.store.storage(named: name),
-      launches: keeper.store.launchStorage(ofStateNamed: name), keys: keeper.keys,
-      context: ArchiveContext([keeper.application, name]))
+      claim: claim, suffix: suffix, store: keeper.store, keys: keeper.keys,
+      application: keeper.application)
     environment = keeper.environment
     now = keeper.now
     registry = ObjectRegistry(sharing: keeper.registry)
     application = keeper.application
-    self.name = name
+    self.suffix = suffix
     store = keeper.store
     keys = keeper.keys
     isStrict = keeper.isStrict
@@ -237,17 +263,36 @@ public final class StateKeeper {
   ///
   /// It is removed also if it could not be opened.
   ///
-  /// - Throws: ``RestorationError`` with `archive`. No state is not an error.
+  /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
+  ///   has the state. No state is not an error.
   public func discardState() async throws(RestorationError) {
+    claim.beginUse()
+    defer { claim.endUse() }
     walkCount += 1
     registry.kept = nil
     do {
       try await file.discard(number: walkCount)
     } catch {
-      throw RestorationError(error)
+      throw error.code == .locked ? .inUse(by: error.subject) : RestorationError(error)
     }
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }
+  }
+
+  /// Waits for the restores and saves that are under way, and lets the state go,
+  /// so that another keeper or another instance of the app can have it.
+  ///
+  /// The end of the keeper and that of the process let it go as well. Close it in
+  /// an app that launches its successor, before it does so: the successor would
+  /// have a state of its own, or none. What is restored or saved after that takes
+  /// the state again, if it is free. A restore that was announced to go on has
+  /// ended with this. Do not wait for it in what a restore or a save calls.
+  ///
+  /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
+  public func close() async {
+    await claim.isUnused()
+    await file.close()
+    claim.letGo()
   }
 
   /// Why the delegate does not opt in; nil if it does, or if there is none.

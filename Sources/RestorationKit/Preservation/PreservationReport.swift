@@ -18,6 +18,10 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
     /// The key is locked, or was at the last restore; what is stored is intact.
     case locked
+
+    /// Another instance of the app has the state, in the process that is named
+    /// if it is known; nothing was written.
+    case inUse(by: String?)
   }
 
   /// What happened to one node.
@@ -99,8 +103,16 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// How long the caller was held up by the walk.
   public internal(set) var walkDuration: Duration = .zero
 
-  /// Where an archive is kept that could not be opened and was in the way.
+  /// Where an archive is kept that was in the way: one that could not be read
+  /// here, or that nobody has read.
   public internal(set) var setAside: String?
+
+  /// The state that was saved; with a number if other instances have those
+  /// before it.
+  public internal(set) var stateName: String?
+
+  /// Those who have them.
+  public internal(set) var otherInstances: [OtherInstance] = []
 
   init(_ outcome: Outcome) {
     self.outcome = outcome
@@ -134,12 +146,16 @@ extension PreservationReport: CustomStringConvertible {
 
   private var headline: String {
     switch outcome {
-    case .saved: "Saved \(byteCount) bytes." + (setAside.map { " Kept \($0)." } ?? "")
+    case .saved:
+      "Saved \(byteCount) bytes." + (setAside.map { " Kept \($0)." } ?? "")
+        + otherInstances.sentence(stateName)
     case .notOptedIn(let reason): "Nothing saved: \(reason)"
     case .declined:
       "Nothing saved: the save gate said no." + (setAside.map { " Kept \($0)." } ?? "")
     case .superseded: "Nothing saved: a later save was written first."
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
+    case .inUse(let process):
+      "Nothing saved: \(process ?? "another instance of the app") has the state."
     }
   }
 }

@@ -21,6 +21,10 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// The last restores did not end, so nothing was called; the state is kept
     /// at the place.
     case crashed(keptAt: String?)
+
+    /// Another instance of the app has the state, in the process that is named
+    /// if it is known; nothing was called.
+    case inUse(by: String?)
   }
 
   /// Who provided a node.
@@ -157,6 +161,13 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// there though it was to be consumed.
   public internal(set) var launchProblem: String?
 
+  /// The state that was restored; with a number if other instances have those
+  /// before it, and nil if it was not restored, or only read.
+  public internal(set) var stateName: String?
+
+  /// Those who have them.
+  public internal(set) var otherInstances: [OtherInstance] = []
+
   /// How long the caller was held up by making and decoding nodes.
   public internal(set) var walkDuration: Duration = .zero
 
@@ -217,12 +228,16 @@ extension RestorationReport: CustomStringConvertible {
     case .restored:
       "Restored \(entries.count { $0.outcome.isBack }) of \(entries.count) nodes"
         + (problems.isEmpty ? "." : ", \(problems.count) with problems.")
-    case .noArchive: "Nothing restored: there is no saved state."
+        + otherInstances.sentence(stateName)
+    case .noArchive:
+      "Nothing restored: there is no saved state." + otherInstances.sentence(stateName)
     case .declined: "Nothing restored: the restore gate said no."
     case .notOptedIn(let reason): "Nothing restored: \(reason)"
     case .locked: "Nothing restored: the key is locked."
     case .crashed(let location):
       "Nothing restored: the last restores crashed." + (location.map { " Kept \($0)." } ?? "")
+    case .inUse(let process):
+      "Nothing restored: \(process ?? "another instance of the app") has the state."
     }
   }
 }

@@ -182,6 +182,7 @@ extension SceneHost {
       scene.restoration = .success(report)
       switch report.outcome {
       case .locked: session.failure = RestorationError(.keyLocked())
+      case .inUse(let process): session.failure = .inUse(by: process)
       case .crashed: session.startAfresh()
       default: session.takeListed()
       }

@@ -77,14 +77,28 @@ extension SceneHost {
   /// Call it on a host that has not been launched.
   ///
   /// - Parameter identifiers: The persistent identifiers of their sessions.
-  /// - Throws: ``RestorationError`` with `archive`.
+  /// - Throws: ``RestorationError`` with `inUse` if the app runs after all, or
+  ///   `archive`.
   public func discardWhileNotRunning(_ identifiers: [String]) async throws(RestorationError) {
+    var failure: RestorationError?
+    do throws(RestorationError) {
+      try await discardStored(identifiers)
+    } catch {
+      failure = error
+    }
+    await close()
+    if let failure { throw failure }
+  }
+
+  private func discardStored(_ identifiers: [String]) async throws(RestorationError) {
     var stored: SceneList
     do throws(ArchiveError) {
+      // Never those of a second instance, which a number would stand for.
+      _ = try keeper.claim.takeFirst()
       guard let list = try await list.read() else { return }
       stored = list
     } catch {
-      throw RestorationError(error)
+      throw error.code == .locked ? .inUse(by: error.subject) : RestorationError(error)
     }
     let gone = stored.scenes.filter { identifiers.contains($0.identifier) }
     stored.scenes.removeAll { gone.contains($0) }
@@ -93,8 +107,8 @@ extension SceneHost {
     for entry in gone { try await keeper(of: SceneSession(entry)).discardState() }
   }
 
-  /// Ends the app properly: what has changed is saved, and the next launch knows
-  /// that this one did not crash.
+  /// Ends the app properly: what has changed is saved, the next launch knows that
+  /// this one did not crash, and other instances can have the scenes.
   ///
   /// - Parameter closingScenes: Whether all scenes are closed, as for users who
   ///   do not want windows to come back.
@@ -111,6 +125,7 @@ extension SceneHost {
       failure = error
     }
     await writeList(endedCleanly: true)
+    await close()
     if let failure = failure ?? listFailure { throw failure }
   }
 }

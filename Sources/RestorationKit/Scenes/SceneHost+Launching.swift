@@ -11,14 +11,33 @@ extension SceneHost {
   /// If the key is locked, ``isLocked`` is true, and there are no sessions until
   /// ``protectedDataDidBecomeAvailable()``.
   ///
+  /// If another instance of the app has the scenes, this one has others, with a
+  /// number, as ``StateKeeper/instancePolicy`` says; with
+  /// ``InstancePolicy/single`` it can look at the sessions, and connecting them
+  /// restores nothing.
+  ///
   /// - Parameter asSession: Whether the system brings back all apps.
-  /// - Throws: ``RestorationError`` with `archive` if the list cannot be read.
+  /// - Throws: ``RestorationError`` with `inUse` if another instance has the
+  ///   scenes, or `archive` if the list cannot be read.
   ///   Then the sessions are those whose files can be, and the next save keeps
   ///   the list under another name; if the store itself fails, there are none,
   ///   and no list is written.
   public func launch(asSession: Bool = false) async throws(RestorationError) {
     isSession = asSession
-    try await readSessions()
+    let other = await otherOwner()
+    try await readSessions(isOwner: other == nil)
+    if let other { throw .inUse(by: other.process) }
+  }
+
+  /// Who has the scenes; nil if this host has them, or if nothing can be written.
+  private func otherOwner() async -> OtherInstance? {
+    do throws(ArchiveError) {
+      try await keeper.file.take()
+      return nil
+    } catch {
+      guard error.code == .locked else { return nil }
+      return OtherInstance(stateName: keeper.claim.name, process: error.subject)
+    }
   }
 
   /// Whether the key was locked when scenes were to be read.
@@ -38,7 +57,7 @@ extension SceneHost {
   /// - Throws: As ``launch(asSession:)``. It is no error if the key is still
   ///   locked.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
-    if isListLocked { try await readSessions() }
+    if isListLocked { try await readSessions(isOwner: await otherOwner() == nil) }
     for session in openSessions where session.isLocked {
       if let scene = session.scene {
         await unlock(scene)
@@ -49,7 +68,7 @@ extension SceneHost {
     await writeList()
   }
 
-  private func readSessions() async throws(RestorationError) {
+  private func readSessions(isOwner: Bool) async throws(RestorationError) {
     var stored: SceneList?
     var failure: RestorationError?
     do {
@@ -75,7 +94,8 @@ extension SceneHost {
     found.removeAll { openSessions.contains($0) }
     openSessions += found
     (isListRead, isListLocked) = (true, false)
-    await discardUnwanted(found)
+    // Who only looks discards nothing.
+    if isOwner { await discardUnwanted(found) }
     if let failure { throw failure }
   }
 
@@ -94,15 +114,14 @@ extension SceneHost {
   private func lostSessions(
     besides known: Set<SceneSession>
   ) async throws(ArchiveError) -> [SceneSession] {
-    let known = Set((known + openSessions).map { stateName($0.persistentIdentifier) })
-    let prefix = stateName("")
+    let known = Set((known + openSessions).map(\.persistentIdentifier))
+    let prefix = keeper.claim.lookedAt + Self.suffix("")
     var found: [SceneSession] = []
     for name in try keeper.store.names().sorted()
-    where name.hasPrefix(prefix) && !name.hasSuffix(StateKeeper.launchSuffix)
-      && !known.contains(name)
-    {
+    where name.hasPrefix(prefix) && !name.hasSuffix(StateKeeper.launchSuffix) {
       let identifier = String(name.dropFirst(prefix.count))
-      let file = StateKeeper(sharing: keeper, name: name).file
+      guard !known.contains(identifier) else { continue }
+      let file = StateKeeper(sharing: keeper, suffix: Self.suffix(identifier)).file
       do {
         guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
           continue

@@ -56,7 +56,7 @@ extension SceneHost {
       session.byteCount = report.nodes.byteCount
       session.version = report.nodes.version
     case .superseded: break
-    case .declined, .locked, .notOptedIn:
+    case .declined, .locked, .inUse, .notOptedIn:
       session.changes.formUnion(changes)
       scene.needsSave = true
     }

@@ -66,11 +66,12 @@ public final class SceneHost {
   ///
   /// - Parameter keeper: Knows the application, its store and its key, the
   ///   classes of nodes, and how often a restore may crash. The states of scenes
-  ///   are stored beside its own, under names that begin with its name.
+  ///   are stored beside its own, under names that begin with its name, and
+  ///   they are the host's as its own state is the keeper's: together, from the
+  ///   first launch, restore or save until ``close()``.
   public init(_ keeper: StateKeeper) {
     self.keeper = keeper
-    list = SceneListFile(
-      StateKeeper(sharing: keeper, name: "\(keeper.name)\(Self.suffix)s"))
+    list = SceneListFile(StateKeeper(sharing: keeper, suffix: "\(Self.suffix)s"))
   }
 
   // MARK: Configurations
@@ -136,14 +137,13 @@ public final class SceneHost {
     openSessions.insert(session, at: 0)
   }
 
-  func stateName(_ identifier: String) -> String {
-    "\(keeper.name)\(Self.suffix)-\(identifier)"
-  }
+  /// What follows the name of the app's state in the name of a scene's.
+  static func suffix(_ identifier: String) -> String { "\(suffix)-\(identifier)" }
 
   func keeper(of session: SceneSession) -> StateKeeper {
     let identifier = session.persistentIdentifier
     if let known = keepers[identifier] { return known }
-    let made = StateKeeper(sharing: keeper, name: stateName(identifier))
+    let made = StateKeeper(sharing: keeper, suffix: Self.suffix(identifier))
     keepers[identifier] = made
     return made
   }
@@ -159,6 +159,18 @@ public final class SceneHost {
 
   func isFollowing(_ delegate: any SceneDelegate) -> Bool {
     scenes.values.contains { $0.delegate === delegate }
+  }
+
+  // MARK: Other instances
+
+  /// Waits for what is being restored and saved, and lets the state go with all
+  /// scenes, so that another instance of the app can have them.
+  ///
+  /// ``terminate(closingScenes:)`` does it at its end; see ``StateKeeper/close()``.
+  public func close() async {
+    await keeper.claim.isUnused()
+    for keeper in keepers.values { await keeper.file.close() }
+    await keeper.close()
   }
 
   // MARK: The list

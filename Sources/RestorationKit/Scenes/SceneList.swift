@@ -67,6 +67,7 @@ final class SceneListFile {
     do {
       let list = try part.values.decode(SceneList.self, forKey: Self.key)
       written = list
+      await keeper.file.know(part.version)
       return list
     } catch let error as ArchiveError {
       throw error
@@ -94,7 +95,11 @@ final class SceneListFile {
     // A write that fails may have been done all the same.
     written = nil
     let report = try await keeper.save([], for: nil) { try $0.encode(list, forKey: Self.key) }
-    guard report.outcome != .locked else { throw RestorationError(.keyLocked()) }
+    switch report.outcome {
+    case .locked: throw RestorationError(.keyLocked())
+    case .inUse(let process): throw .inUse(by: process)
+    default: break
+    }
     written = list
     return report.setAside
   }

@@ -7,25 +7,41 @@ internal import Foundation
 
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
-  private let storage: any ArchiveStorage
+  private let claim: StateClaim
+  private let suffix: String
+  private let store: any StateStore
   private let keys: any KeyProvider
-  private let context: ArchiveContext
+  private let application: String
 
-  /// The archive that was read whole, or written, here.
+  /// Where the state is, under the name that is claimed or looked at.
+  private var place: Place
+  /// The archive that was read whole, or written, here; only that is replaced.
   private var known: ArchiveVersion?
-  /// Whether nobody has read here what is stored, or the last one who tried could
-  /// not: then it may be better than what is saved next.
-  private var isUnread = true
   /// Not reported yet, because what came after it failed.
   private var setAside: String?
   private var lastNumber: UInt64 = 0
 
-  private let marker: LaunchMarker
   /// The restore that has begun here and not ended, with what the marker says.
   private var window: Window?
   private var windowCount: UInt64 = 0
   /// Why the marker or a state that was used up is not as it should be.
   private(set) var launchProblem: String?
+
+  private struct Place {
+    let name: String
+    let storage: any ArchiveStorage
+    let context: ArchiveContext
+    let marker: LaunchMarker
+
+    init(_ name: String, store: any StateStore, application: String) {
+      self.name = name
+      storage = store.storage(named: name)
+      context = ArchiveContext([application, name])
+      marker = LaunchMarker(
+        storage: store.launchStorage(ofStateNamed: name),
+        context: ArchiveContext(context.fields + ["launch"]))
+    }
+  }
 
   private struct Window {
     let number: UInt64
@@ -38,69 +54,115 @@ package actor StateFile {
   /// Creates the file of a state.
   ///
   /// - Parameters:
-  ///   - storage: Where the state is.
-  ///   - launches: Where it is kept whether launches end.
-  ///   - keys: Gives the key of both.
-  ///   - context: The context of the state.
+  ///   - claim: Says which state it is, and that it may be changed.
+  ///   - suffix: What follows the name of that state in the name of this one.
+  ///   - store: Where the state is.
+  ///   - keys: Gives the key.
+  ///   - application: The application; with the name it is the context.
   package init(
-    storage: any ArchiveStorage, launches: any ArchiveStorage, keys: any KeyProvider,
-    context: ArchiveContext
+    claim: StateClaim, suffix: String = "", store: any StateStore, keys: any KeyProvider,
+    application: String
   ) {
-    self.storage = storage
+    self.claim = claim
+    self.suffix = suffix
+    self.store = store
     self.keys = keys
-    self.context = context
-    marker = LaunchMarker(
-      storage: launches, context: ArchiveContext(context.fields + ["launch"]))
+    self.application = application
+    place = Place(claim.name + suffix, store: store, application: application)
+  }
+
+  // MARK: The claim
+
+  /// Makes sure that nobody else has the state.
+  ///
+  /// - Throws: `ArchiveError` with `locked` and the one who has it.
+  @discardableResult
+  func take() async throws(ArchiveError) -> StateClaim.Taken {
+    let taken = try await claim.take()
+    move(to: taken.name)
+    return taken
+  }
+
+  private func move(to name: String) {
+    guard place.name != name + suffix else { return }
+    place = Place(name + suffix, store: store, application: application)
+    (known, window) = (nil, nil)
+  }
+
+  /// Goes on under the name that is looked at now.
+  private func look() {
+    move(to: claim.lookedAt)
+  }
+
+  /// Lets a restore end that was announced to go on: from now on nobody could.
+  func close() {
+    if let window { endRestore(window: window.number, consuming: false) }
   }
 
   /// What a restore finds.
   enum Found: Sendable {
     case nothing
 
+    /// Another instance of the app has it.
+    case inUse(by: String?)
+
     /// Restoring it crashed too often, so it is kept under another name.
     case crashed(keptAt: String?)
 
-    /// A state to restore, and the number by which to end the restore.
-    case state(StoredTree, usesSnapshot: Bool, window: UInt64)
+    /// A state to restore, and the number by which to end the restore; nil if
+    /// it is restored as it is read only.
+    case state(StoredTree, usesSnapshot: Bool, window: UInt64?)
   }
 
   /// Reads and verifies what is stored, and marks that a restore has begun.
   ///
   /// The marker is written when the state has been read: what is refused does
-  /// not run anything of the app.
-  func beginRestore(crashThreshold: Int) throws(ArchiveError) -> Found {
-    isUnread = true
-    let found = try find(crashThreshold: crashThreshold)
-    isUnread = false
-    return found
+  /// not run anything of the app. Where the state cannot be claimed because
+  /// nothing can be written there, it is restored all the same, without mark.
+  func beginRestore(crashThreshold: Int) async throws(ArchiveError) -> Found {
+    launchProblem = nil
+    var isClaimed = true
+    do throws(ArchiveError) {
+      try await take()
+    } catch {
+      if error.code == .locked { return .inUse(by: error.subject) }
+      isClaimed = false
+      launchProblem = error.description
+      look()
+    }
+    known = nil
+    return try find(crashThreshold: crashThreshold, isClaimed: isClaimed)
   }
 
-  private func find(crashThreshold: Int) throws(ArchiveError) -> Found {
-    launchProblem = nil
-    guard try storage.open() != nil else {
-      note { try marker.storage.remove() }
+  private func find(crashThreshold: Int, isClaimed: Bool) throws(ArchiveError) -> Found {
+    guard try place.storage.open() != nil else {
+      if isClaimed { note { try place.marker.storage.remove() } }
       return .nothing
     }
     let key = try existingKey()
-    var marked = readMarker(key)
-    if window == nil, let marked, marked.begunRestores >= max(1, crashThreshold) {
-      let kept = try storage.setAside()
-      note { try marker.storage.remove() }
-      return .crashed(keptAt: kept)
-    }
-    guard let archive = try Archive.open(storage, key: key, context: context) else {
+    guard let archive = try Archive.open(place.storage, key: key, context: place.context) else {
       return .nothing
+    }
+    var marked = readMarker(key)
+    // Those of another state say nothing about this one.
+    if marked?.begunVersion != archive.version { marked?.begunRestores = 0 }
+    if isClaimed, window == nil, let marked, marked.begunRestores >= max(1, crashThreshold) {
+      let kept = try place.storage.setAside()
+      note { try place.marker.storage.remove() }
+      return .crashed(keptAt: kept)
     }
     let tree = try StoredTree(reading: archive)
     if tree.isWhole { known = tree.version }
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: marked?.snapshotIgnored == tree.version)
+    guard isClaimed else { return .state(tree, usesSnapshot: usesSnapshot, window: nil) }
     // A restore of this launch that has not ended is not counted twice.
     if window == nil, let begun = marked?.begunRestores {
       marked?.begunRestores = min(max(0, begun), .max - 1) + 1
     }
+    marked?.begunVersion = tree.version
     marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
-    if let marked { note { try marker.write(marked, key) } }
+    if let marked { note { try place.marker.write(marked, key) } }
     windowCount += 1
     window = Window(
       number: windowCount, version: tree.version, isWhole: tree.isWhole, marked: marked)
@@ -109,10 +171,12 @@ package actor StateFile {
 
   /// Reads and verifies what is stored, nil if nothing is; marks nothing.
   func read() throws(ArchiveError) -> StoredTree? {
-    guard try storage.open() != nil else { return nil }
-    guard let archive = try Archive.open(storage, key: existingKey(), context: context) else {
-      return nil
-    }
+    look()
+    guard try place.storage.open() != nil else { return nil }
+    guard
+      let archive = try Archive.open(
+        place.storage, key: existingKey(), context: place.context)
+    else { return nil }
     return try StoredTree(reading: archive)
   }
 
@@ -127,13 +191,11 @@ package actor StateFile {
   /// Reads and verifies what was written in the name of a scene, and nothing
   /// else; nil if nothing was.
   func readHostPart() throws(ArchiveError) -> HostPart? {
-    guard let opened = try storage.open() else {
-      isUnread = false
-      return nil
-    }
-    let stored = try Archive.open(storage, key: existingKey(), context: context)
-    isUnread = false
-    guard let archive = stored,
+    look()
+    guard let opened = try place.storage.open() else { return nil }
+    guard
+      let archive = try Archive.open(
+        place.storage, key: existingKey(), context: place.context),
       let record = try archive.record(NodeRecord.application),
       let values = try record.container(forKey: NodeRecord.hostKey)
     else { return nil }
@@ -143,30 +205,40 @@ package actor StateFile {
       byteCount: opened.byteCount)
   }
 
+  /// Says that a version was read whole though it has no nodes.
+  func know(_ version: ArchiveVersion) {
+    known = version
+  }
+
   /// Takes the mark away; with `consuming` also the state, if it is still the
   /// one that was restored and nothing of it was unreadable.
   func endRestore(window number: UInt64, consuming: Bool) {
     guard var window, window.number == number else { return }
     self.window = nil
     window.marked?.begunRestores = 0
+    window.marked?.begunVersion = nil
+    // Whoever has the state now has its marker, too.
+    guard let taken = claim.taken, taken.name + suffix == place.name else { return }
     note {
+      guard try taken.lock.isHeld() else { return }
       let key = try existingKey()
-      if let marked = window.marked { try marker.write(marked, key) }
+      if let marked = window.marked { try place.marker.write(marked, key) }
       guard consuming, window.isWhole else { return }
-      let lock = try storage.lock()
-      defer { withExtendedLifetime(lock) {} }
-      let stored = try Archive.open(storage, key: key, context: context)
-      if stored?.version == window.version { try storage.remove() }
+      let stored = try Archive.open(place.storage, key: key, context: place.context)
+      if stored?.version == window.version { try place.storage.remove() }
     }
   }
 
   /// Whether the next launch may show the snapshot that was taken with the save.
   func isSnapshotUsable() throws(ArchiveError) -> Bool {
-    guard try storage.open() != nil else { return false }
+    move(to: try claim.free())
+    guard try place.storage.open() != nil else { return false }
     let key = try existingKey()
-    guard let archive = try Archive.open(storage, key: key, context: context) else { return false }
+    guard let archive = try Archive.open(place.storage, key: key, context: place.context) else {
+      return false
+    }
     let snapshot = try SnapshotUse(reading: try archive.record(NodeRecord.tree))
-    let ignored = try marker.read(key).snapshotIgnored
+    let ignored = try place.marker.read(key).snapshotIgnored
     return snapshot.isUsable(ignoredBefore: ignored == archive.version)
   }
 
@@ -180,7 +252,7 @@ package actor StateFile {
   /// Nil if what is there must not be replaced, or cannot be.
   private func readMarker(_ key: ArchiveKey) -> LaunchMarker.Content? {
     do {
-      return try marker.read(key)
+      return try place.marker.read(key)
     } catch {
       launchProblem = error.description
       return nil
@@ -203,42 +275,43 @@ package actor StateFile {
 
   /// Writes a state, nil if a later one was written before; the number grows
   /// with every walk.
-  ///
-  /// While another writer has the state, it waits, but not for long.
   package func write(
     _ records: RecordBatch, number: UInt64
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
-    let lock = try await storage.lock(within: Self.longestWait)
+    let taken = try await take()
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
     guard let key = try keys.key(creating: true) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    let summary = try writer(key, lock).rewrite(records)
+    let summary = try writer(key, taken.lock).rewrite(records)
     known = summary.version
     lastNumber = number
+    noteCrashesOf(summary.version, key)
     return Written(summary: summary, setAside: reportSetAside())
   }
 
-  /// Long enough for another save, short enough for the end of an app.
-  private static let longestWait = Duration.seconds(1)
+  /// A restore that goes on is one of what is saved meanwhile: that would be
+  /// restored next.
+  private func noteCrashesOf(_ version: ArchiveVersion, _ key: ArchiveKey) {
+    guard window?.marked != nil else { return }
+    window?.marked?.begunVersion = version
+    if let marked = window?.marked { note { try place.marker.write(marked, key) } }
+  }
 
   /// Removes what is stored, but keeps what cannot be read; says where.
   func decline(number: UInt64) async throws(ArchiveError) -> String? {
     guard number > lastNumber else { return nil }
-    guard isAnythingStored else {
-      lastNumber = number
-      return nil
-    }
-    let lock = try await storage.lock(within: Self.longestWait)
-    defer { withExtendedLifetime(lock) {} }
-    guard number > lastNumber else { return nil }
-    if let key = try keys.key(creating: false) {
-      _ = try writer(key, lock)
-      try storage.remove()
-    } else {
-      setAside = try storage.setAside() ?? setAside
+    if isAnythingToClaim {
+      let taken = try await take()
+      guard number > lastNumber else { return nil }
+      if let key = try keys.key(creating: false) {
+        _ = try writer(key, taken.lock)
+        try place.storage.remove()
+      } else {
+        setAside = try place.storage.setAside() ?? setAside
+      }
     }
     lastNumber = number
     return reportSetAside()
@@ -247,58 +320,56 @@ package actor StateFile {
   /// Removes what is stored, whatever it is.
   func discard(number: UInt64) async throws(ArchiveError) {
     guard number > lastNumber else { return }
-    if isAnythingStored {
-      let lock = try await storage.lock(within: Self.longestWait)
-      defer { withExtendedLifetime(lock) {} }
+    if isAnythingToClaim {
+      try await take()
       guard number > lastNumber else { return }
-      try storage.remove()
+      try place.storage.remove()
+      // Crashes of what is gone are not counted for what comes after it.
+      note { try place.marker.storage.remove() }
     }
-    // Crashes of what is gone are not counted for what comes after it.
-    note { try marker.storage.remove() }
     lastNumber = number
   }
 
-  /// A writer that may replace what is stored: what must not be replaced was
-  /// set aside.
-  ///
-  /// What nobody has read here may be better than what is saved: an app goes on
-  /// with its defaults after a restore that failed for a reason that passes.
-  /// An archive that cannot be read whole may be read again one day: with a
-  /// newer version of the app, or with the key that is missing. So it is kept.
-  /// Another process may have put one there at any time, so every save looks;
-  /// it reads the whole only if it is not the one that is known here. Keys and
-  /// passphrases that somebody added open what the writer writes, too.
-  private func writer(
-    _ key: ArchiveKey, _ lock: any ArchiveLock
-  ) throws(ArchiveError) -> ArchiveWriter {
-    func open() throws(ArchiveError) -> ArchiveWriter {
-      try ArchiveWriter(
-        storage, with: .key(key), context: context, lock: lock, recovery: .strict)
-    }
-    do throws(ArchiveError) {
-      let writer = try open()
-      guard let archive = writer.archive, try !isReplaceable(archive) else { return writer }
-    } catch  where error.isAboutContent {
-    }
-    setAside = try storage.setAside() ?? setAside
-    return try open()
-  }
-
-  /// A lock makes a directory and a file, which nothing to remove is not worth.
-  private var isAnythingStored: Bool {
+  /// A claim makes a directory and a file, which nothing to remove is not worth.
+  private var isAnythingToClaim: Bool {
+    guard claim.taken == nil else { return true }
     do {
-      return try storage.open() != nil
+      look()
+      return try place.storage.open() != nil || place.marker.storage.open() != nil
     } catch {
       // What cannot be opened is there.
       return true
     }
   }
 
-  private func isReplaceable(_ archive: Archive) throws(ArchiveError) -> Bool {
-    guard archive.isWritable, archive.version.generation < .max else { return false }
-    guard archive.version != known else { return true }
-    guard !isUnread else { return false }
-    return try StoredTree(reading: archive).isWhole
+  /// A writer that may replace what is stored: what must not be replaced was
+  /// set aside.
+  ///
+  /// What nobody has read here may be better than what is saved: an app goes on
+  /// with its defaults after a restore that failed for a reason that passes, and
+  /// somebody may have put an older state back. An archive that cannot be read
+  /// whole may be read again one day: with a newer version of the app, or with
+  /// the key that is missing. So all but what was restored or written here is
+  /// kept. Keys and passphrases that somebody added open what the writer writes,
+  /// too.
+  private func writer(
+    _ key: ArchiveKey, _ lock: any ArchiveLock
+  ) throws(ArchiveError) -> ArchiveWriter {
+    func open() throws(ArchiveError) -> ArchiveWriter {
+      try ArchiveWriter(
+        place.storage, with: .key(key), context: place.context, lock: lock, recovery: .strict)
+    }
+    do throws(ArchiveError) {
+      let writer = try open()
+      guard let archive = writer.archive, !isReplaceable(archive) else { return writer }
+    } catch  where error.isAboutContent {
+    }
+    setAside = try place.storage.setAside() ?? setAside
+    return try open()
+  }
+
+  private func isReplaceable(_ archive: Archive) -> Bool {
+    archive.isWritable && archive.version.generation < .max && archive.version == known
   }
 
   private func reportSetAside() -> String? {

@@ -1,0 +1,224 @@
+internal import ArchiveCodec
+internal import Synchronization
+
+/// What happens when another instance of the app has the state already.
+public enum InstancePolicy: Hashable, Sendable {
+  /// It has a state of its own, with the first free number: `main~2`, `main~3`
+  /// and so on.
+  ///
+  /// So two terminals of one app both have their state back, in the order in
+  /// which they are launched.
+  case numbered
+
+  /// It restores nothing and saves nothing, and its reports name the other one.
+  ///
+  /// For apps of which one instance runs: it says so, or shows the other one.
+  case single
+}
+
+/// An instance of the app that has a state, in this process or in another one.
+public struct OtherInstance: Hashable, Codable, Sendable {
+  /// The name of the state that it has.
+  public let stateName: String
+
+  /// Its process, for a person to read, as in `process 4711, Catalog`; nil if
+  /// that is not known.
+  public let process: String?
+}
+
+extension [OtherInstance] {
+  /// Where a person finds what is not in this state; empty if there are no others.
+  func sentence(_ stateName: String?) -> String {
+    guard !isEmpty else { return "" }
+    let held = map { "\($0.process ?? "another instance") has \($0.stateName)" }
+    return " The state is \(stateName ?? "another"), since \(held.joined(separator: ", "))."
+  }
+}
+
+/// The right of one keeper, or of one host with all its scenes, to a state.
+///
+/// It is taken with the first restore or save, and one lock stands for it: that
+/// of the storage of the state. All writers of the state and of its scenes get
+/// this lock, so an app with many windows has one file open. The lock goes when
+/// the claim is let go, when nobody has the claim any more, and with the process.
+package final class StateClaim: Sendable {
+  struct Taken: Sendable {
+    /// The name of the state: the one that was asked for, or that with a number.
+    let name: String
+    let lock: any ArchiveLock
+    /// Those who have the states before it.
+    package let others: [OtherInstance]
+  }
+
+  private struct Content {
+    var policy = InstancePolicy.numbered
+    var taken: Taken?
+    /// Whether it was in vain to wait for the one who has the state.
+    var hasWaited = false
+    /// Restores and saves under way.
+    var useCount = 0
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// The name that was asked for.
+  package let name: String
+  private let store: any StateStore
+  private let content = Mutex(Content())
+
+  package init(store: any StateStore, name: String) {
+    self.store = store
+    self.name = name
+  }
+
+  var policy: InstancePolicy {
+    get { content.withLock { $0.policy } }
+    set { content.withLock { $0.policy = newValue } }
+  }
+
+  /// What is taken, nil if nothing is.
+  var taken: Taken? { content.withLock { $0.taken } }
+
+  // MARK: Taking
+
+  /// More instances than anybody has; after that all is taken for in use.
+  private static let largestNumber = 1000
+
+  /// Between a name and its number.
+  static let numberMark: Character = "~"
+
+  /// Whether a name could be that of another state with its number.
+  static func isNumbered(_ name: String) -> Bool {
+    guard let mark = name.lastIndex(of: numberMark) else { return false }
+    let number = name[name.index(after: mark)...]
+    return !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  private static func numbered(_ name: String, _ number: Int) -> String {
+    number == 1 ? name : "\(name)\(numberMark)\(number)"
+  }
+
+  /// Takes the state, or says what is taken already.
+  ///
+  /// Whoever has it may be about to go: an app that is launched anew by the one
+  /// that ends, or a tool that changes a slot. So it waits a little, once.
+  ///
+  /// - Returns: The state with its lock.
+  /// - Throws: `ArchiveError` with `locked` and the other instance as its subject
+  ///   if the state is in use; else as ``ArchiveStorage/lock()``.
+  func take() async throws(ArchiveError) -> Taken {
+    let deadline = ContinuousClock.now + (policy == .single ? .seconds(1) : .milliseconds(100))
+    while !content.withLock({ $0.hasWaited }) {
+      do throws(ArchiveError) {
+        return try take(numbers: 1)
+      } catch {
+        guard error.code == .locked else { throw error }
+        guard ContinuousClock.now < deadline else { break }
+        // Who does not wait to the end does not know whether it is in use.
+        guard await Self.pause() else { throw error }
+      }
+    }
+    content.withLock { $0.hasWaited = true }
+    return try take(numbers: policy == .single ? 1 : Self.largestNumber)
+  }
+
+  /// Takes the state that was asked for, whatever the policy is.
+  func takeFirst() throws(ArchiveError) -> Taken { try take(numbers: 1) }
+
+  private func take(numbers count: Int) throws(ArchiveError) -> Taken {
+    let result: Result<Taken, ArchiveError> = content.withLock { content in
+      do throws(ArchiveError) {
+        // Without its file the lock keeps nobody out any more.
+        if let taken = content.taken, try taken.lock.isHeld() { return .success(taken) }
+        content.taken = nil
+        let taken = try lock(numbers: count)
+        content.taken = taken
+        content.hasWaited = false
+        return .success(taken)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private func lock(numbers count: Int) throws(ArchiveError) -> Taken {
+    var others: [OtherInstance] = []
+    var number = 1
+    while true {
+      let candidate = Self.numbered(name, number)
+      do throws(ArchiveError) {
+        let lock = try store.storage(named: candidate).lock()
+        return Taken(name: candidate, lock: lock, others: others)
+      } catch {
+        guard error.code == .locked else { throw error }
+        others.append(OtherInstance(stateName: candidate, process: error.subject))
+        guard number < count else { throw error }
+        number += 1
+      }
+    }
+  }
+
+  /// A write takes a few milliseconds; false if nobody waits any more.
+  private static func pause() async -> Bool {
+    do {
+      try await Task.sleep(for: .milliseconds(5))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  // MARK: Looking
+
+  /// The name under which a state is looked at: the one that is taken, or else
+  /// the one that was asked for, whoever has it.
+  var lookedAt: String { taken?.name ?? name }
+
+  /// The name that would be taken now.
+  func free() throws(ArchiveError) -> String {
+    if let taken { return taken.name }
+    guard policy == .numbered else { return name }
+    for number in 1...Self.largestNumber {
+      let candidate = Self.numbered(name, number)
+      if try !store.storage(named: candidate).isLocked() { return candidate }
+    }
+    return name
+  }
+
+  // MARK: Letting go
+
+  /// A restore or a save begins; until its end nobody lets go.
+  func beginUse() { content.withLock { $0.useCount += 1 } }
+
+  func endUse() {
+    let waiting = content.withLock { content -> [CheckedContinuation<Void, Never>] in
+      content.useCount -= 1
+      guard content.useCount == 0 else { return [] }
+      defer { content.waiting = [] }
+      return content.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Waits until no restore or save is under way.
+  func isUnused() async {
+    while content.withLock({ $0.useCount > 0 }) {
+      await withCheckedContinuation { continuation in
+        let isUnused = content.withLock { content in
+          if content.useCount > 0 { content.waiting.append(continuation) }
+          return content.useCount == 0
+        }
+        if isUnused { continuation.resume() }
+      }
+    }
+  }
+
+  /// Others may have the state from now on.
+  func letGo() {
+    let taken = content.withLock { content in
+      content.hasWaited = false
+      return content.taken.take()
+    }
+    _ = consume taken
+  }
+}
