@@ -336,32 +336,3 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "x")
   }
 }
-
-/// Whether the disk is full; set while nothing is stored.
-private final class Flag: Sendable {
-  private let value = Mutex(false)
-
-  var isSet: Bool {
-    get { value.withLock { $0 } }
-    set { value.withLock { $0 = newValue } }
-  }
-}
-
-/// Holds up those who write the files of scenes.
-private final class Gate: Sendable {
-  private let lock = NSLock()
-  private let waiting = Mutex(0)
-
-  /// Whether somebody has come to it while it was closed.
-  var isWaitedFor: Bool { waiting.withLock { $0 > 0 } }
-
-  func holdUp() { lock.lock() }
-  func goOn() { lock.unlock() }
-
-  func pass() {
-    waiting.withLock { $0 += 1 }
-    lock.lock()
-    lock.unlock()
-    waiting.withLock { $0 -= 1 }
-  }
-}

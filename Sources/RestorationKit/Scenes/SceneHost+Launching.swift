@@ -33,6 +33,7 @@ extension SceneHost {
   private func otherOwner() async -> OtherInstance? {
     do throws(ArchiveError) {
       try await keeper.file.take()
+      await keeper.removeUnusedStates()
       return nil
     } catch {
       guard error.code == .locked else { return nil }

@@ -7,7 +7,8 @@ public enum InstancePolicy: Hashable, Sendable {
   /// and so on.
   ///
   /// So two terminals of one app both have their state back, in the order in
-  /// which they are launched.
+  /// which they are launched. A state with a number that no instance has saved
+  /// for 30 days goes when another one is launched.
   case numbered
 
   /// It restores nothing and saves nothing, and its reports name the other one.

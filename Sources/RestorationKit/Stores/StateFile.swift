@@ -7,11 +7,11 @@ internal import Foundation
 
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
-  private let claim: StateClaim
+  let claim: StateClaim
   private let suffix: String
-  private let store: any StateStore
+  let store: any StateStore
   private let keys: any KeyProvider
-  private let application: String
+  let application: String
 
   /// Where the state is, under the name that is claimed or looked at.
   private var place: Place
@@ -242,7 +242,7 @@ package actor StateFile {
     return snapshot.isUsable(ignoredBefore: ignored == archive.version)
   }
 
-  private func existingKey() throws(ArchiveError) -> ArchiveKey {
+  func existingKey() throws(ArchiveError) -> ArchiveKey {
     guard let key = try keys.key(creating: false) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }

@@ -1,0 +1,391 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// Who has a state, for how long, and what others may do meanwhile.
+@MainActor
+final class ClaimTests: XCTestCase {
+  private let app = SceneLaunch()
+  private var launch: Launch { app.launch }
+
+  private func second() throws -> StateKeeper { try launch.keeper(endsLast: false) }
+
+  private func save(_ value: String, with keeper: StateKeeper) async throws -> PreservationReport {
+    try await keeper.save([TestNode("a", value: value)])
+  }
+
+  private func value(with keeper: StateKeeper) async throws -> String? {
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    return node.value
+  }
+
+  // MARK: Numbers
+
+  func testASecondKeeperInAProcessHasAStateOfItsOwn() async throws {
+    let keepers = [try launch.keeper(), try second(), try second()]
+    var names: [String?] = []
+    for (number, keeper) in keepers.enumerated() {
+      XCTAssertNil(keeper.stateName)
+      let report = try await save("\(number)", with: keeper)
+      XCTAssertEqual(report.stateName, keeper.stateName)
+      XCTAssertEqual(report.otherInstances.map(\.stateName), Array(names.compactMap(\.self)))
+      XCTAssertEqual(report.otherInstances.map(\.process), names.map { _ in "this process" })
+      names.append(keeper.stateName)
+    }
+    XCTAssertEqual(names, ["main", "main~2", "main~3"])
+    let report = try await save("again", with: keepers[1])
+    XCTAssertTrue(
+      report.description.contains("The state is main~2, since this process has main."),
+      report.description)
+    for keeper in keepers { await keeper.close() }
+    for expected in ["0", "again", "2"] {
+      let found = try await value(with: try second())
+      // Nobody keeps it, so the next one finds the first state free again.
+      XCTAssertEqual(found, "0", expected)
+    }
+    let next = [try second(), try second(), try second()]
+    var found: [String?] = []
+    for keeper in next { found.append(try await value(with: keeper)) }
+    XCTAssertEqual(found, ["0", "again", "2"])
+  }
+
+  func testNamesThatEndInANumberOfAnInstanceAreRefused() async {
+    for name in ["main~2", "~1", "a~0", "main~2~33"] {
+      XCTAssertThrowsError(try StateKeeper(application: "org.example", name: name), name) {
+        XCTAssertEqual(($0 as? RestorationError)?.code, .invalidName)
+      }
+    }
+    for name in ["main~", "main~2a", "2", "ma~2in", "main-2"] {
+      XCTAssertNoThrow(try StateKeeper(application: "org.example", name: name), name)
+    }
+  }
+
+  func testAfterAThousandInstancesAStateIsInUse() async throws {
+    let store = HookedStore { _, call throws(ArchiveError) in
+      if call == .lock { throw ArchiveError(.locked, subject: "process 1") }
+    }
+    let keeper = try StateKeeper(application: "org.example", store: store, keys: launch.keys)
+    let report = try await keeper.restore()
+    XCTAssertEqual(report.outcome, .inUse(by: "process 1"))
+    XCTAssertEqual(keeper.status, .inUse(by: "process 1"))
+    XCTAssertNil(keeper.stateName)
+  }
+
+  func testAStateWithANumberGoesAfterAMonthInWhichNobodyHadIt() async throws {
+    let first = try await app.host()
+    let other = host(try second())
+    try await other.launch()
+    try await app.store(1, in: other)
+    // Another name, which begins in the same way.
+    let named = try StateKeeper(
+      application: Launch.application, name: "main~2nd", store: launch.store, keys: launch.keys,
+      now: { [launch] in launch.now })
+    _ = try await save("named", with: named)
+    let all = Set(try launch.store.names())
+    let numbered = all.filter { $0.hasPrefix("main~2.") }
+    XCTAssertEqual(numbered.count, 2)
+
+    let day: TimeInterval = 24 * 60 * 60
+    launch.now += 31 * day
+    _ = try await value(with: try second())
+    XCTAssertEqual(Set(try launch.store.names()), all, "Somebody has it.")
+    launch.endProcess()
+    await first.close()
+    await other.close()
+    for wrong in [-3 * day, -400 * day] {
+      launch.now += wrong
+      _ = try await value(with: try launch.keeper())
+      XCTAssertEqual(Set(try launch.store.names()), all, "It is not old by this clock.")
+      launch.now -= wrong
+    }
+    let last = try launch.keeper()
+    _ = try await value(with: last)
+    XCTAssertEqual(Set(try launch.store.names()), all.subtracting(numbered))
+  }
+
+  // MARK: Letting go
+
+  func testTheEndOfAKeeperLetsItsStateGo() async throws {
+    _ = try await save("first", with: try launch.keeper())
+    let report = try await save("second", with: try second())
+    XCTAssertEqual(report.stateName, "main")
+    XCTAssertNotNil(report.setAside)
+  }
+
+  func testAKeeperThatIsClosedTakesItsStateAgainAndReplacesOnlyWhatIsStillItsOwn() async throws {
+    let one = try launch.keeper()
+    _ = try await save("one", with: one)
+    await one.close()
+    XCTAssertNil(one.stateName)
+    let again = try await save("one again", with: one)
+    XCTAssertNil(again.setAside)
+    await one.close()
+    let other = try second()
+    let found = try await value(with: other)
+    XCTAssertEqual(found, "one again")
+    _ = try await save("other", with: other)
+    await other.close()
+    let late = try await save("late", with: one)
+    XCTAssertNotNil(late.setAside)
+  }
+
+  func testCloseWaitsForWhatIsBeingWritten() async throws {
+    let isWriting = Flag()
+    let gate = Gate()
+    let store = HookedStore { _, call in
+      guard call == .replace else { return }
+      isWriting.isSet = true
+      gate.pass()
+    }
+    func keeper() throws -> StateKeeper {
+      try StateKeeper(application: "org.example", store: store, keys: launch.keys)
+    }
+    let first = try keeper()
+    gate.holdUp()
+    let saving = Task { @MainActor in _ = try await self.save("slow", with: first) }
+    while !isWriting.isSet { await Task.yield() }
+    let isClosed = Flag()
+    let closing = Task { @MainActor in
+      await first.close()
+      isClosed.isSet = true
+    }
+    for _ in 0..<50 { await Task.yield() }
+    XCTAssertFalse(isClosed.isSet)
+    gate.goOn()
+    try await saving.value
+    await closing.value
+    let found = try await value(with: try keeper())
+    XCTAssertEqual(found, "slow")
+  }
+
+  func testARestoreThatGoesOnIsNoCrashIfItsKeeperIsClosed() async throws {
+    _ = try await save("saved", with: try launch.keeper())
+    for _ in 0..<3 {
+      let keeper = try launch.keeper()
+      keeper.crashThreshold = 1
+      keeper.extendStateRestoration()
+      let report = try await keeper.restore(into: [TestNode("a")])
+      XCTAssertEqual(report.outcome, .restored)
+      XCTAssertNotNil(launch.markerBytes)
+      await keeper.close()
+      XCTAssertNil(launch.markerBytes)
+    }
+  }
+
+  func testALockThatSomebodyRemovesIsTakenAgain() async throws {
+    let directory = try TemporaryDirectory()
+    func keeper() throws -> StateKeeper {
+      try StateKeeper(
+        application: "org.example", store: FileStateStore(directory: directory.path),
+        keys: launch.keys)
+    }
+    let first = try keeper()
+    _ = try await save("first", with: first)
+    try FileManager.default.removeItem(atPath: directory.child(".main.rka.lock"))
+    let again = try await save("again", with: first)
+    XCTAssertEqual([again.stateName, again.setAside], ["main", nil])
+
+    // Somebody else may have had it meanwhile.
+    try FileManager.default.removeItem(atPath: directory.child(".main.rka.lock"))
+    let other = try keeper()
+    let found = try await value(with: other)
+    XCTAssertEqual(found, "again")
+    let number = try await save("number", with: first)
+    XCTAssertEqual(number.stateName, "main~2")
+    let own = try await save("own", with: other)
+    XCTAssertEqual([own.stateName, own.setAside], ["main", nil])
+  }
+
+  // MARK: Looking
+
+  func testLookingWithoutRestoringWorksBesideAnOwnerAndTakesNothing() async throws {
+    let owner = try launch.keeper()
+    _ = try await save("owned", with: owner)
+    let looking = try second()
+    let check = try await looking.checkStoredState()
+    XCTAssertEqual(check.entries.map(\.path.description), ["a"])
+    XCTAssertNil(looking.stateName)
+    // A snapshot is of what would be restored, and that is another state.
+    let isUsable = try await looking.isSnapshotUsable()
+    XCTAssertFalse(isUsable)
+    looking.instancePolicy = .single
+    let ofOwner = try await looking.isSnapshotUsable()
+    XCTAssertTrue(ofOwner)
+    let own = try await save("owned", with: owner)
+    XCTAssertEqual([own.stateName, own.setAside], ["main", nil])
+  }
+
+  func testAStateWhereNothingCanBeWrittenIsRestoredAllTheSame() async throws {
+    let directory = try TemporaryDirectory()
+    func keeper() throws -> StateKeeper {
+      try StateKeeper(
+        application: "org.example", store: FileStateStore(directory: directory.path),
+        keys: launch.keys)
+    }
+    _ = try await save("saved", with: try keeper())
+    if OrdinaryUser.isNeeded {
+      XCTAssertEqual(
+        chown(directory.child("main.rka"), OrdinaryUser.identifier, OrdinaryUser.identifier), 0)
+    }
+    chmod(directory.path, 0o555)
+    let user = OrdinaryUser()
+    let reader = try keeper()
+    let node = TestNode("a")
+    let report = try await reader.restore(into: [node])
+    _ = consume user
+    chmod(directory.path, 0o755)
+    XCTAssertEqual(report.outcome, .restored)
+    XCTAssertEqual(node.value, "saved")
+    XCTAssertNil(report.stateName)
+    XCTAssertNotNil(report.launchProblem)
+    // It can be taken later, and is what was read.
+    let saved = try await save("later", with: reader)
+    XCTAssertEqual([saved.stateName, saved.setAside], ["main", nil])
+  }
+
+  // MARK: Crashes
+
+  func testAnOldMarkThatSomebodyPutsBackGivesNoStateUp() async throws {
+    _ = try await save("old", with: try launch.keeper())
+    try await launch.crash()
+    try await launch.crash()
+    let marker = try XCTUnwrap(launch.markerBytes)
+    let keeper = try launch.keeper()
+    keeper.crashThreshold = 3
+    _ = try await keeper.restore()
+    _ = try await save("new", with: keeper)
+    launch.markerBytes = marker
+    let found = try await value(with: try launch.keeper())
+    XCTAssertEqual(found, "new")
+    XCTAssertEqual(launch.setAside, [])
+  }
+
+  func testACrashAfterASaveOfARestoreThatGoesOnIsOneOfWhatWasSaved() async throws {
+    _ = try await save("first", with: try launch.keeper())
+    for number in 0..<2 {
+      let keeper = try launch.keeper()
+      keeper.extendStateRestoration()
+      let report = try await keeper.restore(into: [TestNode("a")])
+      XCTAssertEqual(report.outcome, .restored)
+      _ = try await save("\(number)", with: keeper)
+    }
+    let report = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
+  }
+
+  // MARK: Scenes
+
+  private func host(_ keeper: StateKeeper) -> SceneHost {
+    let host = SceneHost(keeper)
+    host.declaredActivityTypes = ["product"]
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    return host
+  }
+
+  func testASecondHostHasWindowsOfItsOwn() async throws {
+    let first = try await app.host()
+    let stored = try await app.store(1, in: first)
+    let keeper = try second()
+    let other = host(keeper)
+    try await other.launch()
+    XCTAssertEqual(keeper.stateName, "main~2")
+    XCTAssertEqual(other.openSessions, [])
+    let own = try await app.store(2, in: other)
+    XCTAssertNil(app.bytes(of: own))
+    XCTAssertNotNil(launch.store.memory(named: "main~2.scene-\(own)").bytes)
+    await first.close()
+    await other.close()
+    for (name, identifier) in [("main", stored), ("main~2", own)] {
+      let keeper = try launch.keeper(endsLast: name == "main")
+      let host = host(keeper)
+      try await host.launch()
+      XCTAssertEqual(keeper.stateName, name)
+      XCTAssertEqual(host.openSessions.map(\.persistentIdentifier), [identifier])
+      held.append(host)
+    }
+  }
+
+  private var held: [SceneHost] = []
+
+  private func storedBytes() throws -> [String: [UInt8]] {
+    Dictionary(
+      uniqueKeysWithValues: try launch.store.names().map {
+        ($0, launch.store.memory(named: $0).bytes ?? [])
+      })
+  }
+
+  func testAHostOfASingleInstanceLooksAtTheWindowsOfTheOtherAndWritesNothing() async throws {
+    let first = try await app.host()
+    let stored = try await app.store(1, in: first)
+    let before = try storedBytes()
+    let keeper = try second()
+    keeper.instancePolicy = .single
+    let other = host(keeper)
+    do {
+      try await other.launch()
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .inUse)
+      XCTAssertTrue(error.description.contains("this process"), error.description)
+    }
+    XCTAssertEqual(other.openSessions.map(\.persistentIdentifier), [stored])
+    XCTAssertEqual(other.openSessions[0].stateRestorationActivity?.id, 1)
+    let scene = try await other.connect(other.openSessions[0])
+    guard case .success(let report) = scene.restoration else { return XCTFail("It failed.") }
+    XCTAssertEqual(report.outcome, .inUse(by: "this process"))
+    let saved = try await other.save(scene)
+    XCTAssertEqual(saved.nodes.outcome, .inUse(by: "this process"))
+    XCTAssertTrue(scene.needsSave)
+    do {
+      try await other.close(scene)
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .inUse)
+    }
+    XCTAssertEqual(try storedBytes(), before)
+  }
+
+  func testWindowsAreNotDiscardedWhileTheAppRuns() async throws {
+    let first = try await app.host()
+    let stored = try await app.store(1, in: first)
+    let tool = host(try second())
+    do {
+      try await tool.discardWhileNotRunning([stored])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .inUse)
+    }
+    await first.close()
+    try await tool.discardWhileNotRunning([stored])
+    XCTAssertNil(app.bytes(of: stored))
+    let next = try second()
+    try await host(next).launch()
+    XCTAssertEqual(next.stateName, "main")
+  }
+
+  func testManyWindowsTakeFewDescriptors() async throws {
+    #if os(Linux)
+    let directory = try TemporaryDirectory()
+    let host = host(
+      try StateKeeper(
+        application: "org.example", store: FileStateStore(directory: directory.path),
+        keys: launch.keys))
+    try await host.launch()
+    func count() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+    let before = try count()
+    for _ in 0..<500 { try await host.open() }
+    try await host.saveChangedScenes()
+    XCTAssertEqual(try count(), before)
+    XCTAssertEqual(
+      try directory.names().count { $0.hasPrefix("main.scene-") }, 500)
+    #else
+    throw XCTSkip("Descriptors are counted on Linux only.")
+    #endif
+  }
+}

@@ -1,0 +1,202 @@
+#if os(Linux)
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Several running instances of one app: real processes over one directory.
+final class InstanceProcessTests: XCTestCase {
+  private static let directory = "INSTANCE_DIRECTORY"
+  private static let single = "INSTANCE_IS_SINGLE"
+
+  // MARK: The other process
+
+  /// Does what it is told: `restore`, `slow` for a restore that waits for another
+  /// line, `save VALUE`, `windows` for a launch with windows, `close`.
+  @MainActor
+  func testTheInstance() async throws {
+    let environment = ProcessInfo.processInfo.environment
+    guard let path = environment[Self.directory] else {
+      throw XCTSkip("Runs in a process of its own.")
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, store: FileStateStore(directory: "\(path)/state"),
+      keys: FileKeyProvider(path: "\(path)/key"))
+    try keeper.register(TestFactory.self)
+    if environment[Self.single] != nil { keeper.instancePolicy = .single }
+    let node = TestNode("a", value: "default")
+    var host: SceneHost?
+    while let line = readLine() {
+      let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+      switch words[0] {
+      case "restore", "slow":
+        node.onDecode = { _ in
+          guard words[0] == "slow" else { return }
+          TestProcess.say("decoding")
+          _ = readLine()
+        }
+        let report = try await keeper.restore(into: [node])
+        TestProcess.say(
+          "\(describe(report.outcome)) \(report.stateName ?? "none") \(node.value ?? "nil")"
+            + report.otherInstances.map { " \($0.stateName) by \($0.process ?? "nil")" }.joined())
+      case "save":
+        node.value = words[1]
+        let report = try await keeper.save([node])
+        TestProcess.say("\(report.outcome) \(report.setAside == nil ? "replaced" : "kept")")
+      case "windows":
+        let made = SceneHost(keeper)
+        host = made
+        made.register(SceneConfiguration { TestSceneDelegate() })
+        try await made.launch()
+        await made.restoreScenes()
+        if made.connectedScenes.isEmpty { try await made.background(try await made.open()) }
+        let outcomes = made.connectedScenes.map { scene in
+          switch scene.restoration {
+          case .success(let report): describe(report.outcome)
+          default: "failed"
+          }
+        }
+        TestProcess.say(
+          "\(keeper.stateName ?? "none") \(made.openSessions.map(\.persistentIdentifier))"
+            + " \(outcomes)")
+      case "close":
+        await host?.close()
+        await keeper.close()
+        TestProcess.say("closed")
+      default: XCTFail(line)
+      }
+    }
+  }
+
+  private func describe(_ outcome: RestorationReport.Outcome) -> String {
+    switch outcome {
+    case .inUse(let process): "in use by \(process ?? "nil"):"
+    case .crashed: "crashed"
+    default: "\(outcome)"
+    }
+  }
+
+  // MARK: What they say
+
+  private func instance(_ directory: borrowing TemporaryDirectory, single: Bool = false) throws
+    -> TestProcess
+  {
+    try TestProcess(
+      "RestorationKitTests.InstanceProcessTests/testTheInstance",
+      [Self.directory: directory.path].merging(single ? [Self.single: "1"] : [:]) { $1 })
+  }
+
+  private func answer(_ process: TestProcess, _ line: String) throws -> String {
+    try XCTUnwrap(try process.ask(line))
+  }
+
+  private func keptNames(in directory: borrowing TemporaryDirectory) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: directory.child("state"))
+      .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".rka") }
+  }
+
+  func testTwoInstancesHaveAStateEachAndGetThemBackInTheirOrder() throws {
+    let directory = try TemporaryDirectory()
+    let (one, two) = (try instance(directory), try instance(directory))
+    XCTAssertEqual(try answer(one, "restore"), "noArchive main default")
+    XCTAssertEqual(
+      try answer(two, "restore"), "noArchive main~2 default main by \(one.name)")
+    XCTAssertEqual(try answer(one, "save one"), "saved replaced")
+    XCTAssertEqual(try answer(two, "save two"), "saved replaced")
+    one.kill()
+    two.kill()
+
+    let (third, fourth) = (try instance(directory), try instance(directory))
+    XCTAssertEqual(try answer(third, "restore"), "restored main one")
+    XCTAssertEqual(
+      try answer(fourth, "restore"), "restored main~2 two main by \(third.name)")
+    // The first one is free again while the second one is not.
+    XCTAssertEqual(try answer(third, "close"), "closed")
+    let fifth = try instance(directory)
+    XCTAssertEqual(try answer(fifth, "restore"), "restored main one")
+    XCTAssertEqual(try keptNames(in: directory), [])
+  }
+
+  func testRestoresThatAreUnderWayInOtherProcessesAreNoCrashes() throws {
+    let directory = try TemporaryDirectory()
+    for round in 0..<3 {
+      let instances = try (0..<3).map { _ in try instance(directory) }
+      for (number, instance) in instances.enumerated() {
+        if round == 0 {
+          _ = try answer(instance, "restore")
+          _ = try answer(instance, "save \(number)")
+        } else {
+          XCTAssertEqual(try answer(instance, "slow"), "decoding")
+        }
+      }
+      // All of them are in the midst of it.
+      if round > 0 {
+        for (number, instance) in instances.enumerated() {
+          let answer = try answer(instance, "go on")
+          XCTAssertTrue(
+            answer.hasPrefix("restored main\(number == 0 ? "" : "~\(number + 1)") \(number)"),
+            answer)
+        }
+      }
+      for instance in instances { instance.kill() }
+    }
+    XCTAssertEqual(try keptNames(in: directory), [])
+  }
+
+  func testARestoreWhoseProcessIsKilledCountsAsACrash() throws {
+    let directory = try TemporaryDirectory()
+    let first = try instance(directory)
+    _ = try answer(first, "restore")
+    _ = try answer(first, "save text")
+    first.kill()
+    for _ in 0..<2 {
+      let killed = try instance(directory)
+      XCTAssertEqual(try answer(killed, "slow"), "decoding")
+      killed.kill()
+    }
+    let next = try instance(directory)
+    XCTAssertEqual(try answer(next, "slow"), "crashed main default")
+    XCTAssertEqual(try keptNames(in: directory).count, 1)
+  }
+
+  func testASecondInstanceOfASingleOneRestoresAndWritesNothingUntilTheFirstIsGone() throws {
+    let directory = try TemporaryDirectory()
+    let (one, two) = (
+      try instance(directory, single: true), try instance(directory, single: true)
+    )
+    _ = try answer(one, "restore")
+    _ = try answer(one, "save one")
+    let bytes = try directory.bytes(of: "state/main.rka")
+    XCTAssertEqual(try answer(two, "restore"), "in use by \(one.name): none default")
+    XCTAssertEqual(
+      try answer(two, "save two"), "inUse(by: Optional(\"\(one.name)\")) replaced")
+    XCTAssertEqual(try directory.bytes(of: "state/main.rka"), bytes)
+    one.kill()
+    // It has not read what the first one has left, so that stays.
+    XCTAssertEqual(try answer(two, "save two"), "saved kept")
+    XCTAssertEqual(try keptNames(in: directory).count, 1)
+    two.kill()
+
+    let three = try instance(directory, single: true)
+    XCTAssertEqual(try answer(three, "restore"), "restored main two")
+    XCTAssertEqual(try answer(three, "save three"), "saved replaced")
+  }
+
+  func testWindowsOfTwoInstancesAreNotThoseOfTheOther() throws {
+    let directory = try TemporaryDirectory()
+    func launch() throws -> [String] {
+      let instances = [try instance(directory), try instance(directory)]
+      defer { for instance in instances { instance.kill() } }
+      return try instances.map { try answer($0, "windows") }
+    }
+    let first = try launch()
+    XCTAssertTrue(first[0].hasPrefix("main ["), first[0])
+    XCTAssertTrue(first[1].hasPrefix("main~2 ["), first[1])
+    let second = try launch()
+    XCTAssertEqual(
+      second, first.map { $0.replacing(#"["noArchive"]"#, with: #"["restored"]"#) })
+    XCTAssertEqual(try keptNames(in: directory), [])
+  }
+}
+#endif
