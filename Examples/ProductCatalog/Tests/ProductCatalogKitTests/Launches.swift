@@ -73,6 +73,7 @@ import XCTest
     host.register(SceneConfiguration { scene })
     try await host.launch()
     try await host.save(try await host.open())
+    await host.close()
   }
 }
 

@@ -124,4 +124,20 @@ import XCTest
       }
     }
   }
+
+  func testASecondProgramHasWindowsOfItsOwnAndSaysSo() async throws {
+    let fixture = try Fixture()
+    let launches = try Launches()
+    let first = try launches.keeper(for: fixture.catalog)
+    _ = try await first.restore()
+    let second = try await launches.run("q", on: fixture.catalog)
+    XCTAssertEqual(
+      second.notice, "These are windows of their own: this process has yours.")
+    XCTAssertEqual(try launches.windowFiles, [])
+    XCTAssertEqual(
+      try launches.store.names().filter { $0.hasPrefix("main~2.scene-") }.count, 1)
+    await first.close()
+    let next = try await launches.run("q", on: fixture.catalog)
+    XCTAssertNil(next.notice)
+  }
 }

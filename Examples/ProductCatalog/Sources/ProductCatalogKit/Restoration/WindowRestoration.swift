@@ -7,6 +7,7 @@ package import RestorationKit
 @MainActor package final class WindowRestoration {
   package let windows = Windows()
   package let host: SceneHost
+  private let keeper: StateKeeper
   private let tellsSaveProblems: Bool
   private lazy var schedule = SaveSchedule(interval: .milliseconds(250)) { [weak self] in
     await self?.save() ?? true
@@ -25,6 +26,7 @@ package import RestorationKit
   ///   - tellsSaveProblems: Whether single screens that cannot be saved well are worth a notice.
   package init(of catalog: Catalog, keeper: StateKeeper, tellsSaveProblems: Bool = false) {
     host = SceneHost(keeper)
+    self.keeper = keeper
     self.tellsSaveProblems = tellsSaveProblems
     host.declaredActivityTypes = [CatalogScene.activityType]
     host.register(SceneConfiguration { [windows] in CatalogScene(catalog, in: windows) })
@@ -46,6 +48,9 @@ package import RestorationKit
       } else if !scene.restorationStatus.isActive {
         notice = "Your screens are not back. \(scene.restorationStatus)"
       }
+    }
+    if let first = keeper.otherInstances.first {
+      notice = "These are windows of their own: \(first.process ?? "another program") has yours."
     }
     if host.connectedScenes.isEmpty { try await host.open() }
     // The one that was used last is the first of them.
