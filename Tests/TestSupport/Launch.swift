@@ -25,6 +25,8 @@ package final class Launch {
   /// - Parameters:
   ///   - delegate: Takes part in saves and restores.
   ///   - endsLast: Whether the process of the launch before has ended.
+  /// - Returns: The keeper.
+  /// - Throws: Nothing that a test expects.
   package func keeper(
     delegate: (any StateDelegate)? = nil, endsLast: Bool = true
   ) throws -> StateKeeper {

@@ -15,6 +15,7 @@ package final class TestProcess {
   /// - Parameters:
   ///   - test: The test, as `Module.Class/method`.
   ///   - variables: Added to the environment.
+  /// - Throws: What starting it throws.
   package init(_ test: String, _ variables: [String: String]) throws {
     process.executableURL = URL(
       filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
@@ -30,7 +31,9 @@ package final class TestProcess {
   deinit { kill() }
 
   /// How a lock names it.
-  package var name: String { "process \(process.processIdentifier), \(ProcessInfo.processInfo.processName)" }
+  package var name: String {
+    "process \(process.processIdentifier), \(ProcessInfo.processInfo.processName)"
+  }
 
   /// Sends a line.
   package func send(_ line: String) throws {
