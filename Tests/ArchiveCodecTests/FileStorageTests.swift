@@ -238,21 +238,6 @@ final class FileStorageTests: XCTestCase {
     XCTAssertEqual(try read(storage), "old")
   }
 
-  func testWhatAKilledWriterLeftIsSweptOnceItIsOld() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    let old = [".state.rka.0ld.tmp", ".other.rka.0ld.tmp", ".state.rka.my notes.tmp"]
-    for name in old + [".state.rka.fresh.tmp"] { try directory.write([1], to: name) }
-    for name in old {
-      var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
-      XCTAssertEqual(utimes(directory.child(name), &times), 0)
-    }
-    try write("one", to: storage)
-    XCTAssertEqual(
-      try directory.names(),
-      [".other.rka.0ld.tmp", ".state.rka.fresh.tmp", ".state.rka.my notes.tmp", "state.rka"])
-  }
-
   func testSettingAsideKeepsEveryFileUnderItsOwnName() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))

@@ -29,6 +29,10 @@ package struct HookedStore: StateStore {
   }
 
   package func names() throws(ArchiveError) -> [String] { try store.names() }
+
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try store.removeLeftovers(where: isOwn)
+  }
 }
 
 private struct HookedStorage: ArchiveStorage {

@@ -10,8 +10,10 @@ internal import Darwin
 ///
 /// A new archive is written to a temporary file in the same directory, put on
 /// stable storage and renamed into place, so that at any moment the whole old
-/// or the whole new archive is there. Files have the mode 0600. A directory,
-/// FIFO, device or symbolic link in place of the file is refused.
+/// or the whole new archive is there. A temporary file is locked while it is
+/// written; one that a killed process has left goes with the next change. Files
+/// have the mode 0600. A directory, FIFO, device or symbolic link in place of
+/// the file is refused.
 public struct FileStorage: ArchiveStorage {
   /// The path of the file.
   public let path: String
@@ -103,9 +105,10 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Removes the file.
+  /// Removes the file, and what a writer that was killed has left of another.
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
+      try directory.sweepTemporaries { $0 == name }
       guard try isStored() else { return }
       let handle = isDurable ? try directory.open() : nil
       try SystemCall.check { unsafe unlink(path) }

@@ -27,14 +27,17 @@ extension StateKeeper {
   {
     await otherRestoreEnded()
     if let reason = missingGate { return RestorationReport(.notOptedIn(reason)) }
-    return try await restore { _ in RestorationParticipants(roots: roots, delegate: delegate) }
+    return try await restore(sweeping: true) { _ in
+      RestorationParticipants(roots: roots, delegate: delegate)
+    }
   }
 
   /// Brings back the state with those who are named when it has been read.
   ///
-  /// They are given what is stored. Nil restores nothing.
+  /// They are given what is stored. Nil restores nothing. What killed saves have
+  /// left is swept for all scenes at once, and not for each.
   func restore(
-    with participants: (StoredTree) -> RestorationParticipants?
+    sweeping: Bool = false, with participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
     await otherRestoreEnded()
     let underWay = RestoreUnderWay()
@@ -44,6 +47,7 @@ extension StateKeeper {
       underWay.finish()
     }
     restorationExtension.beginRestore()
+    let sweepProblem = sweeping ? await removeLeftovers() : nil
     var window: UInt64?
     let result: Result<RestorationReport, RestorationError>
     do throws(RestorationError) {
@@ -54,12 +58,34 @@ extension StateKeeper {
     await endRestore(window)
     switch result {
     case .success(var report):
-      report.launchProblem = await file.launchProblem
+      report.launchProblem = await file.launchProblem ?? sweepProblem
       lastStatus = Status(after: report.outcome)
       return report
     case .failure(let error):
       lastStatus = error.code == .strict ? .active : .failed(error.description)
       throw error
+    }
+  }
+
+  /// Removes what killed saves have left of the state and of its scenes, also of
+  /// those that are closed.
+  ///
+  /// - Returns: Why that failed. It never stops a launch; the next one tries again.
+  func removeLeftovers() async -> String? {
+    await Self.removeLeftovers(of: name, in: store)
+  }
+
+  @concurrent private static func removeLeftovers(
+    of name: String, in store: any StateStore
+  ) async -> String? {
+    do throws(ArchiveError) {
+      try store.removeLeftovers {
+        // No other state can have a name that begins as those of the scenes do.
+        $0 == name || $0 == name + launchSuffix || $0.hasPrefix(name + SceneHost.suffix)
+      }
+      return nil
+    } catch {
+      return error.description
     }
   }
 

@@ -18,6 +18,8 @@ extension SceneHost {
   ///   and no list is written.
   public func launch(asSession: Bool = false) async throws(RestorationError) {
     isSession = asSession
+    // What cannot be removed now is tried again at the next launch.
+    _ = await keeper.removeLeftovers()
     try await readSessions()
   }
 

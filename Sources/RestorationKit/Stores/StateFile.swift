@@ -247,12 +247,11 @@ package actor StateFile {
   /// Removes what is stored, whatever it is.
   func discard(number: UInt64) async throws(ArchiveError) {
     guard number > lastNumber else { return }
-    if isAnythingStored {
-      let lock = try await storage.lock(within: Self.longestWait)
-      defer { withExtendedLifetime(lock) {} }
-      guard number > lastNumber else { return }
-      try storage.remove()
-    }
+    let lock = isAnythingStored ? try await storage.lock(within: Self.longestWait) : nil
+    defer { withExtendedLifetime(lock) {} }
+    guard number > lastNumber else { return }
+    // Also if nothing is stored: a save that was killed may have left something.
+    try storage.remove()
     // Crashes of what is gone are not counted for what comes after it.
     note { try marker.storage.remove() }
     lastNumber = number
