@@ -41,9 +41,9 @@ public struct FileStorage: ArchiveStorage {
     directory = Directory(parentOf: path, synchronize: synchronize)
   }
 
-  private let directory: Directory
+  let directory: Directory
 
-  private var name: String { Directory.name(of: path) }
+  var name: String { Directory.name(of: path) }
 
   /// The path.
   public var location: String { path }
@@ -116,21 +116,7 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Renames the file to a free name beside it.
-  public func setAside() throws(ArchiveError) -> String? {
-    try located { () throws(ArchiveError) in
-      guard try isStored() else { return nil }
-      // One rename, since somebody may put a good file there at any moment; so
-      // the name must be free without looking.
-      let kept = "\(path).unreadable-" + String(UInt64.random(in: .min ... .max), radix: 36)
-      // Not synced: after a power cut it is under one of its names, and whoever
-      // writes a new file syncs the directory.
-      try SystemCall.check { unsafe rename(path, kept) }
-      return kept
-    }
-  }
-
-  private func located<Result>(
+  func located<Result>(
     _ body: () throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     do {
@@ -141,7 +127,7 @@ public struct FileStorage: ArchiveStorage {
   }
 
   /// Whether a regular file is there; throws if something else is.
-  private func isStored() throws(ArchiveError) -> Bool {
+  func isStored() throws(ArchiveError) -> Bool {
     guard let status = try Directory.status(of: path) else { return false }
     guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
     return true

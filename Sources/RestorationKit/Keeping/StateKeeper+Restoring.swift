@@ -99,7 +99,7 @@ extension StateKeeper {
   ) async throws(RestorationError) -> RestorationReport {
     let found: StateFile.Found
     do {
-      found = try await file.beginRestore(crashThreshold: crashThreshold)
+      found = try await file.beginRestore(crashThreshold: crashThreshold, settingAside)
     } catch {
       if error.code == .keyLocked {
         isLocked = true

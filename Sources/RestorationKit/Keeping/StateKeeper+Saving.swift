@@ -45,7 +45,7 @@ extension StateKeeper {
       guard try preserve(roots, with: walk, for: delegate, host: host) else {
         registry.kept = nil
         var report = PreservationReport(.declined)
-        report.setAside = try await file.decline(number: number)
+        report.setAside = try await file.decline(number: number, settingAside)
         return report
       }
       var report = PreservationReport(.saved)
@@ -60,7 +60,8 @@ extension StateKeeper {
         report.entries = walk.entries
       }
       let records = try walk.finish()
-      guard let written = try await file.write(records, number: number) else {
+      guard let written = try await file.write(records, number: number, settingAside)
+      else {
         report.outcome = .superseded
         return report
       }

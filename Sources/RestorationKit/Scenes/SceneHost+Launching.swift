@@ -123,7 +123,7 @@ extension SceneHost {
   }
 
   /// Reads what is stored of a session beside its nodes.
-  private func load(_ session: SceneSession) async {
+  func load(_ session: SceneSession) async {
     do {
       let part = try await keeper(of: session).file.readHostPart()
       session.failure = nil

@@ -17,7 +17,7 @@ package actor StateFile {
   /// not: then it may be better than what is saved next.
   private var isUnread = true
   /// Not reported yet, because what came after it failed.
-  private var setAside: String?
+  private var moved: String?
   private var lastNumber: UInt64 = 0
 
   private let marker: LaunchMarker
@@ -68,14 +68,18 @@ package actor StateFile {
   ///
   /// The marker is written when the state has been read: what is refused does
   /// not run anything of the app.
-  func beginRestore(crashThreshold: Int) throws(ArchiveError) -> Found {
+  func beginRestore(
+    crashThreshold: Int, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> Found {
     isUnread = true
-    let found = try find(crashThreshold: crashThreshold)
+    let found = try find(crashThreshold: crashThreshold, settingAside)
     isUnread = false
     return found
   }
 
-  private func find(crashThreshold: Int) throws(ArchiveError) -> Found {
+  private func find(
+    crashThreshold: Int, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> Found {
     launchProblem = nil
     guard try storage.open() != nil else {
       note { try marker.storage.remove() }
@@ -84,7 +88,7 @@ package actor StateFile {
     let key = try existingKey()
     var marked = readMarker(key)
     if window == nil, let marked, marked.begunRestores >= max(1, crashThreshold) {
-      let kept = try storage.setAside()
+      let kept = try setAside(.crashed, settingAside)
       note { try marker.storage.remove() }
       return .crashed(keptAt: kept)
     }
@@ -206,7 +210,7 @@ package actor StateFile {
   ///
   /// While another writer has the state, it waits, but not for long.
   package func write(
-    _ records: RecordBatch, number: UInt64
+    _ records: RecordBatch, number: UInt64, _ settingAside: SettingAside = SettingAside()
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     let lock = try await storage.lock(within: Self.longestWait)
@@ -215,7 +219,7 @@ package actor StateFile {
     guard let key = try keys.key(creating: true) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    let summary = try writer(key, lock).rewrite(records)
+    let summary = try writer(key, lock, settingAside).rewrite(records)
     known = summary.version
     lastNumber = number
     return Written(summary: summary, setAside: reportSetAside())
@@ -225,7 +229,9 @@ package actor StateFile {
   private static let longestWait = Duration.seconds(1)
 
   /// Removes what is stored, but keeps what cannot be read; says where.
-  func decline(number: UInt64) async throws(ArchiveError) -> String? {
+  func decline(
+    number: UInt64, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> String? {
     guard number > lastNumber else { return nil }
     guard isAnythingStored else {
       lastNumber = number
@@ -235,23 +241,24 @@ package actor StateFile {
     defer { withExtendedLifetime(lock) {} }
     guard number > lastNumber else { return nil }
     if let key = try keys.key(creating: false) {
-      _ = try writer(key, lock)
+      _ = try writer(key, lock, settingAside)
       try storage.remove()
     } else {
-      setAside = try storage.setAside() ?? setAside
+      moved = try setAside(.unreadable, settingAside) ?? moved
     }
     lastNumber = number
     return reportSetAside()
   }
 
-  /// Removes what is stored, whatever it is.
-  func discard(number: UInt64) async throws(ArchiveError) {
+  /// Removes what is stored, whatever it is, and what was set aside if wanted.
+  func discard(number: UInt64, includingKept: Bool) async throws(ArchiveError) {
     guard number > lastNumber else { return }
     let lock = isAnythingStored ? try await storage.lock(within: Self.longestWait) : nil
     defer { withExtendedLifetime(lock) {} }
     guard number > lastNumber else { return }
     // Also if nothing is stored: a save that was killed may have left something.
     try storage.remove()
+    if includingKept { try removeKept { _ in true } }
     // Crashes of what is gone are not counted for what comes after it.
     note { try marker.storage.remove() }
     lastNumber = number
@@ -268,18 +275,23 @@ package actor StateFile {
   /// it reads the whole only if it is not the one that is known here. Keys and
   /// passphrases that somebody added open what the writer writes, too.
   private func writer(
-    _ key: ArchiveKey, _ lock: any ArchiveLock
+    _ key: ArchiveKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
   ) throws(ArchiveError) -> ArchiveWriter {
     func open() throws(ArchiveError) -> ArchiveWriter {
       try ArchiveWriter(
         storage, with: .key(key), context: context, lock: lock, recovery: .strict)
     }
+    let reason: SetAsideReason
     do throws(ArchiveError) {
       let writer = try open()
-      guard let archive = writer.archive, try !isReplaceable(archive) else { return writer }
+      guard let archive = writer.archive, let obstacle = try obstacle(to: archive) else {
+        return writer
+      }
+      reason = obstacle
     } catch  where error.isAboutContent {
+      reason = .unreadable
     }
-    setAside = try storage.setAside() ?? setAside
+    moved = try setAside(reason, settingAside) ?? moved
     return try open()
   }
 
@@ -293,15 +305,77 @@ package actor StateFile {
     }
   }
 
-  private func isReplaceable(_ archive: Archive) throws(ArchiveError) -> Bool {
-    guard archive.isWritable, archive.version.generation < .max else { return false }
-    guard archive.version != known else { return true }
-    guard !isUnread else { return false }
-    return try StoredTree(reading: archive).isWhole
+  /// Why an archive must not be replaced; nil if it may be.
+  private func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
+    guard archive.isWritable, archive.version.generation < .max else { return .unreadable }
+    guard archive.version != known else { return nil }
+    guard !isUnread else { return .unread }
+    return try StoredTree(reading: archive).isWhole ? nil : .unreadable
   }
 
   private func reportSetAside() -> String? {
-    defer { setAside = nil }
-    return setAside
+    defer { moved = nil }
+    return moved
+  }
+}
+
+// MARK: What was set aside
+
+extension StateFile {
+  func keptStates() throws(ArchiveError) -> [KeptState] {
+    try storage.setAsideArchives().map { KeptState($0) }
+  }
+
+  /// Makes what was set aside the stored state again; false if it is gone.
+  ///
+  /// Saves that walked before do not go over it, and those that follow set it
+  /// aside again as long as nobody has read it here.
+  func restoreKept(
+    _ identifier: String, number: UInt64, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Bool {
+    let lock = try await storage.lock(within: Self.longestWait)
+    defer { withExtendedLifetime(lock) {} }
+    let archives = try storage.setAsideArchives()
+    guard let kept = archives.first(where: { $0.identifier == identifier }) else { return false }
+    // What cannot be read now must not take the place of what can be.
+    guard let archive = try Archive.open(kept.storage, key: existingKey(), context: context) else {
+      return false
+    }
+    _ = try StoredTree(reading: archive)
+    let replaced = try storage.setAside(.replaced, at: settingAside.date)
+    lastNumber = max(lastNumber, number)
+    (known, isUnread, window) = (nil, true, nil)
+    try storage.putBack(kept)
+    // Crashes of another state are not counted for this one.
+    note { try marker.storage.remove() }
+    if let replaced { removeExcess(settingAside, except: replaced) }
+    return true
+  }
+
+  func removeKept(where isMeant: (_ identifier: String) -> Bool) throws(ArchiveError) {
+    for kept in try storage.setAsideArchives() where isMeant(kept.identifier) {
+      try kept.storage.remove()
+    }
+  }
+
+  private func setAside(
+    _ reason: SetAsideReason, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> String? {
+    let location = try storage.setAside(reason, at: settingAside.date)
+    if let location { removeExcess(settingAside, except: location) }
+    return location
+  }
+
+  /// What cannot be removed now is tried again when another one is set aside: it
+  /// is no reason to fail a save.
+  private func removeExcess(_ settingAside: SettingAside, except location: String) {
+    do throws(ArchiveError) {
+      let kept = try storage.setAsideArchives()
+      for archive in settingAside.bound.excess(of: kept, at: settingAside.date)
+      where archive.storage.location != location {
+        try archive.storage.remove()
+      }
+    } catch {
+    }
   }
 }
