@@ -50,6 +50,12 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A scene is not connected, or a session is none of the host's.
     public static let notConnected = Code("notConnected")
 
+    /// A session has a scene, and what was asked for needs one that has none.
+    public static let connected = Code("connected")
+
+    /// A state that was set aside is not there any more.
+    public static let keptStateMissing = Code("keptStateMissing")
+
     /// The trees have more nodes than ``StateKeeper/nodeLimit``.
     public static let tooManyNodes = Code("tooManyNodes")
 
@@ -74,8 +80,12 @@ public struct RestorationError: Error, Hashable, Sendable {
     archive = nil
   }
 
-  /// Wraps a failure of the archive.
+  /// Wraps a failure of the archive, or says who has the state.
   init(_ error: ArchiveError) {
+    guard error.code != .locked else {
+      self = .inUse(by: error.subject)
+      return
+    }
     code = .archive
     archive = error
     reason = error.description

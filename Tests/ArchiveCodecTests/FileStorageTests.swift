@@ -238,21 +238,6 @@ final class FileStorageTests: XCTestCase {
     XCTAssertEqual(try read(storage), "old")
   }
 
-  func testWhatAKilledWriterLeftIsSweptOnceItIsOld() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    let old = [".state.rka.0ld.tmp", ".other.rka.0ld.tmp", ".state.rka.my notes.tmp"]
-    for name in old + [".state.rka.fresh.tmp"] { try directory.write([1], to: name) }
-    for name in old {
-      var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
-      XCTAssertEqual(utimes(directory.child(name), &times), 0)
-    }
-    try write("one", to: storage)
-    XCTAssertEqual(
-      try directory.names(),
-      [".other.rka.0ld.tmp", ".state.rka.fresh.tmp", ".state.rka.my notes.tmp", "state.rka"])
-  }
-
   func testSettingAsideKeepsEveryFileUnderItsOwnName() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))
@@ -264,5 +249,103 @@ final class FileStorageTests: XCTestCase {
     }
     XCTAssertEqual(try directory.names().count, 2)
     XCTAssertNil(try storage.open())
+  }
+
+  func testWhatWasSetAsideSaysWhyAndWhen() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    let dates = [5, 1_795_224_548, 4].map { Date(timeIntervalSince1970: $0) }
+    for (date, reason) in zip(dates, [.crashed, .unread, .replaced] as [SetAsideReason]) {
+      try write(reason.rawValue, to: storage)
+      let kept = try XCTUnwrap(try storage.setAside(reason, at: date))
+      XCTAssertTrue(kept.hasPrefix(storage.path + ".\(reason.rawValue)-"))
+    }
+    let archives = try storage.setAsideArchives()
+    XCTAssertEqual(archives.map(\.reason), [.replaced, .crashed, .unread])
+    XCTAssertEqual(archives.map(\.date), [dates[2], dates[0], dates[1]])
+    for archive in archives {
+      let file = try XCTUnwrap(try archive.storage.open())
+      XCTAssertEqual(
+        String(decoding: try file.read(at: 0, count: file.byteCount), as: UTF8.self),
+        archive.reason?.rawValue)
+    }
+    try archives.first?.storage.remove()
+    XCTAssertEqual(try storage.setAsideArchives().map(\.reason), [.crashed, .unread])
+    XCTAssertEqual(
+      try FileStorage(path: directory.child("none/state.rka")).setAsideArchives().count, 0)
+  }
+
+  func testNoDateOfACallerIsATrap() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    let intervals: [TimeInterval] = [
+      .nan, .infinity, -.infinity, 1e300, -1, .greatestFiniteMagnitude,
+    ]
+    for interval in intervals {
+      try write("one", to: storage)
+      XCTAssertNotNil(try storage.setAside(.unread, at: Date(timeIntervalSince1970: interval)))
+    }
+    XCTAssertEqual(
+      try storage.setAsideArchives().map(\.date),
+      intervals.map { _ in Date(timeIntervalSince1970: 0) })
+  }
+
+  func testOnlyWhatIsNamedAsSetAsideIsTakenForIt() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    let earlier = "state.rka.unreadable-1x2y3z"
+    let others = [
+      "state.rka", "state.rka.", "state.rka.backup-2024-01", "state.rka.crashed",
+      "other.rka.crashed-1-1",
+      "state.rka.crashed-1", "state.rka.crashed-1-", "state.rka.crashed--1-1",
+      "state.rka.crashed-x-1",
+      "state.rka.crashed-99999999999999999999-1", "state.rka.crashed-1-1-1",
+      "state.rka.crashed-1-1.rka",
+      "state.rka.crashed-1-my notes", "state.rka.Crashed-1-1", "xstate.rka.crashed-1-1",
+      "state.rka.unreadable-my notes",
+    ]
+    for name in others + [earlier] { try directory.write([1], to: name) }
+    try FileManager.default.createDirectory(
+      atPath: directory.child("state.rka.crashed-1-2"), withIntermediateDirectories: false)
+    let archives = try storage.setAsideArchives()
+    XCTAssertEqual(archives.map(\.storage.location), [directory.child(earlier)])
+    XCTAssertEqual(archives.map(\.reason), [nil])
+    let age = try XCTUnwrap(archives.first).date.timeIntervalSinceNow
+    XCTAssertTrue((-3600...3600).contains(age), "It was set aside now.")
+  }
+
+  func testWhatIsPutBackReplacesWhatIsStoredAndComesFromItsPlaceAlone() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    XCTAssertNotNil(try storage.setAside(.crashed, at: Date()))
+    try write("new", to: storage)
+    let kept = try XCTUnwrap(try storage.setAsideArchives().first)
+    try storage.putBack(kept)
+    XCTAssertEqual(try read(storage), "old")
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+    XCTAssertEqual(archiveError { try storage.putBack(kept) }?.code, .inputOutput)
+
+    try directory.write([1], to: "state.rka.other")
+    let foreign = SetAsideArchive(
+      identifier: "other", reason: nil, date: Date(), storage: storage)
+    XCTAssertEqual(archiveError { try storage.putBack(foreign) }?.code, .notAFile)
+    XCTAssertEqual(try read(storage), "old")
+  }
+
+  func testAStorageThatCannotListCopiesWhatIsPutBack() throws {
+    let long = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+    for bytes in [[], [1], long] {
+      let storage = FaultyStorage([9])
+      XCTAssertEqual(try storage.setAsideArchives().count, 0)
+      let aside = MemoryStorage(bytes)
+      let archive = SetAsideArchive(
+        identifier: "1", reason: nil, date: Date(), storage: aside)
+      try storage.putBack(archive)
+      XCTAssertEqual(storage.bytes, bytes)
+      XCTAssertNil(aside.bytes)
+      XCTAssertEqual(archiveError { try storage.putBack(archive) }?.code, .inputOutput)
+      XCTAssertEqual(storage.bytes, bytes)
+    }
   }
 }

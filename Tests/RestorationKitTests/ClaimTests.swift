@@ -162,6 +162,28 @@ final class ClaimTests: XCTestCase {
     XCTAssertEqual(found, "slow")
   }
 
+  func testCloseWaitsForASaveThatWaitsForTheState() async throws {
+    let isTried = Flag()
+    let isFree = Flag()
+    let store = HookedStore { _, call throws(ArchiveError) in
+      guard call == .lock else { return }
+      isTried.isSet = true
+      if !isFree.isSet { throw ArchiveError(.locked) }
+    }
+    let keeper = try StateKeeper(application: "org.example", store: store, keys: launch.keys)
+    keeper.instancePolicy = .single
+    let saving = Task { @MainActor in try await self.save("late", with: keeper).outcome }
+    while !isTried.isSet { await Task.yield() }
+    let closing = Task { @MainActor in await keeper.close() }
+    for _ in 0..<50 { await Task.yield() }
+    isFree.isSet = true
+    await closing.value
+    XCTAssertNil(keeper.stateName)
+    let outcome = try await saving.value
+    XCTAssertEqual(outcome, .saved)
+    XCTAssertNil(keeper.stateName, "Nobody would let it go any more.")
+  }
+
   func testARestoreThatGoesOnIsNoCrashIfItsKeeperIsClosed() async throws {
     _ = try await save("saved", with: try launch.keeper())
     for _ in 0..<3 {

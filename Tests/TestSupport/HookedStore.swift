@@ -1,10 +1,11 @@
 package import ArchiveCodec
+import Foundation
 package import RestorationKit
 
 /// A store that asks before it does anything; what throws does not happen.
 package struct HookedStore: StateStore {
   package enum Call: Hashable, Sendable {
-    case open, lock, replace, remove, setAside
+    case open, lock, replace, remove, setAside, putBack
 
     package var isChange: Bool { self != .open && self != .lock }
   }
@@ -29,6 +30,10 @@ package struct HookedStore: StateStore {
   }
 
   package func names() throws(ArchiveError) -> [String] { try store.names() }
+
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try store.removeLeftovers(where: isOwn)
+  }
 }
 
 private struct HookedStorage: ArchiveStorage {
@@ -67,5 +72,19 @@ private struct HookedStorage: ArchiveStorage {
   func setAside() throws(ArchiveError) -> String? {
     try before(.setAside)
     return try storage.setAside()
+  }
+
+  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
+    try before(.setAside)
+    return try storage.setAside(reason, at: date)
+  }
+
+  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try storage.setAsideArchives()
+  }
+
+  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
+    try before(.putBack)
+    try storage.putBack(archive)
   }
 }

@@ -1,5 +1,6 @@
 package import ArchiveCodec
 package import RestorationKit
+internal import Foundation
 internal import Synchronization
 
 /// A store as one process sees it: with the process its locks go.
@@ -27,6 +28,10 @@ package final class ProcessStore: StateStore {
   }
 
   package func names() throws(ArchiveError) -> [String] { try store.names() }
+
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try store.removeLeftovers(where: isOwn)
+  }
 }
 
 private final class ProcessLock: ArchiveLock {
@@ -87,4 +92,14 @@ private struct ProcessStorage: ArchiveStorage {
   func remove() throws(ArchiveError) { try storage.remove() }
 
   func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
+
+  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
+    try storage.setAside(reason, at: date)
+  }
+
+  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try storage.setAsideArchives()
+  }
+
+  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) { try storage.putBack(archive) }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A place that holds one archive: a file, memory, or a faulty one in a test.
 ///
 /// A writer calls it while nobody else can use the writer, so a storage must not
@@ -62,6 +68,33 @@ public protocol ArchiveStorage: Sendable {
   /// - Returns: Where it is now, for a person to read; nil if nothing was stored.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func setAside() throws(ArchiveError) -> String?
+
+  /// Moves what is stored out of the way, and keeps with it why and when.
+  ///
+  /// By default it does what ``setAside()`` does.
+  ///
+  /// - Parameters:
+  ///   - reason: Why.
+  ///   - date: When, by the clock of the caller.
+  /// - Returns: Where it is now, for a person to read; nil if nothing was stored.
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
+  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String?
+
+  /// What was set aside here and is still there, the oldest first.
+  ///
+  /// - Returns: All of them; none if the storage cannot tell, as by default.
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
+  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive]
+
+  /// Makes an archive that was set aside the stored one again.
+  ///
+  /// What is stored is replaced, so set it aside before. Whenever the process
+  /// ends, the archive is in its place, or still set aside, or both. By default
+  /// it is copied.
+  ///
+  /// - Parameter archive: One of ``setAsideArchives()``.
+  /// - Throws: ``ArchiveError`` as ``replace(_:)`` does.
+  func putBack(_ archive: SetAsideArchive) throws(ArchiveError)
 }
 
 /// The stored bytes of an archive, open for reading.

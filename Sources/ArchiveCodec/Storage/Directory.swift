@@ -124,70 +124,71 @@ package struct Directory: Sendable {
     _ write: (borrowing OpenFile) throws(ArchiveError) -> Void,
     publish: (_ temporary: String, _ final: String) -> CInt
   ) throws(ArchiveError) {
-    try sweepTemporaries(of: name)
+    try sweepTemporaries { $0 == name }
     let handle = durably ? try open() : nil
-    let temporary = child(
-      Self.temporaryPrefix(name) + String(UInt64.random(in: .min ... .max), radix: 36)
-        + Self.temporarySuffix)
+    let temporary = try TemporaryFile(in: self, for: name)
     do {
-      let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
       // Whatever the umask has taken away.
-      try SystemCall.check { fchmod(file.descriptor, 0o600) }
-      try write(file)
-      if durably { try file.synchronize() }
-      try SystemCall.check { publish(temporary, child(name)) }
+      try SystemCall.check { fchmod(temporary.file.descriptor, 0o600) }
+      try write(temporary.file)
+      if durably { try temporary.file.synchronize() }
+      try SystemCall.check { publish(temporary.path, child(name)) }
     } catch {
-      _ = unsafe unlink(temporary)
+      _ = unsafe unlink(temporary.path)
       throw error
     }
+    // The lock goes with the descriptor, and not before the name has changed.
+    _ = consume temporary
     try handle?.synchronize()
   }
 
-  private static let temporarySuffix = ".tmp"
-
-  private static func temporaryPrefix(_ name: String) -> String { ".\(name)." }
-
-  /// Removes what writers that were killed left behind.
+  /// Removes what writers that were killed left behind, in one listing.
   ///
-  /// Only files of this user that are older than any write can take, since
-  /// another process may be writing now; and with an inode, only second names
-  /// of that file, of any age.
-  func sweepTemporaries(of name: String, linkedTo inode: ino_t? = nil) throws(ArchiveError) {
-    guard let stream = unsafe opendir(path) else { throw ArchiveError(systemError: errno) }
-    defer { unsafe closedir(stream) }
-    while let entry = unsafe readdir(stream) {
-      let candidate = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        unsafe pointer.withMemoryRebound(
-          to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)
-        ) { unsafe String(cString: $0) }
-      }
-      guard Self.isTemporary(candidate, of: name),
-        let status = try Self.status(of: child(candidate)), status.st_uid == geteuid(),
-        inode.map({ $0 == status.st_ino })
-          ?? (status.modificationTime < time(nil) - Self.longestWrite)
-      else { continue }
+  /// Only files of this user that nobody writes any more; see
+  /// ``TemporaryFile``. No directory is not an error.
+  ///
+  /// - Parameter isOwn: Tells of the final name of a file whether to remove it.
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
+  /// - Complexity: O(*n*) in the names in the directory.
+  package func sweepTemporaries(
+    where isOwn: (_ name: String) -> Bool
+  ) throws(ArchiveError) {
+    try forEachName(beginningWith: ".") { candidate throws(ArchiveError) in
+      guard let name = TemporaryFile.finalName(of: candidate), isOwn(name) else { return }
+      try TemporaryFile.sweep(child(candidate))
+    }
+  }
+
+  /// Removes the temporary names of a file that has its final one already.
+  func sweepTemporaries(of name: String, linkedTo inode: ino_t) throws(ArchiveError) {
+    try forEachName(beginningWith: ".") { candidate throws(ArchiveError) in
+      guard TemporaryFile.finalName(of: candidate) == name,
+        try Self.status(of: child(candidate))?.st_ino == inode
+      else { return }
       _ = unsafe unlink(child(candidate))
     }
   }
 
-  private static func isTemporary(_ candidate: String, of name: String) -> Bool {
-    guard candidate.hasPrefix(temporaryPrefix(name)), candidate.hasSuffix(temporarySuffix) else {
-      return false
+  /// Calls a body for every name in the directory that begins so; for none if
+  /// there is no directory.
+  func forEachName(
+    beginningWith prefix: String, _ body: (String) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    guard let stream = unsafe opendir(path) else {
+      guard errno != ENOENT else { return }
+      throw ArchiveError(systemError: errno)
     }
-    let number = candidate.dropFirst(temporaryPrefix(name).count).dropLast(temporarySuffix.count)
-    return UInt64(number, radix: 36) != nil
-  }
-
-  /// In seconds.
-  private static let longestWrite = 600
-}
-
-extension stat {
-  fileprivate var modificationTime: time_t {
-    #if canImport(Darwin)
-    st_mtimespec.tv_sec
-    #else
-    st_mtim.tv_sec
-    #endif
+    defer { unsafe closedir(stream) }
+    while let entry = unsafe readdir(stream) {
+      let name: String? = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(
+          to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)
+        ) {
+          // Most names are of other files.
+          unsafe strncmp($0, prefix, prefix.utf8.count) == 0 ? String(cString: $0) : nil
+        }
+      }
+      if let name { try body(name) }
+    }
   }
 }

@@ -76,10 +76,35 @@ final class FileLock: ArchiveLock {
     return region.l_type != unlocked
   }
 
-  private static func names(
+  /// Whether a path still names the file.
+  static func names(
     _ path: String, _ identity: FileIdentity
   ) throws(ArchiveError) -> Bool {
     try Directory.status(of: path).map(FileIdentity.init) == identity
+  }
+
+  // MARK: Other locks
+
+  /// What came of trying to lock a file.
+  enum Attempt {
+    case locked
+    /// Somebody else has locked it.
+    case refused
+    /// The file system has no such locks.
+    case unsupported
+  }
+
+  /// Locks a file that is open for writing until it is closed; never waits.
+  static func attempt(_ file: borrowing OpenFile) -> Attempt {
+    do throws(ArchiveError) {
+      try SystemCall.check {
+        var region = wholeFile
+        return unsafe fcntl(file.descriptor, setLock, &region)
+      }
+      return .locked
+    } catch {
+      return [EAGAIN, EACCES].contains(error.systemError) ? .refused : .unsupported
+    }
   }
 
   // MARK: The holder

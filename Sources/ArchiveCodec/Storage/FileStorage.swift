@@ -10,8 +10,10 @@ internal import Darwin
 ///
 /// A new archive is written to a temporary file in the same directory, put on
 /// stable storage and renamed into place, so that at any moment the whole old
-/// or the whole new archive is there. Files have the mode 0600. A directory,
-/// FIFO, device or symbolic link in place of the file is refused.
+/// or the whole new archive is there. A temporary file is locked while it is
+/// written; one that a killed process has left goes with the next change. Files
+/// have the mode 0600. A directory, FIFO, device or symbolic link in place of
+/// the file is refused.
 public struct FileStorage: ArchiveStorage {
   /// The path of the file.
   public let path: String
@@ -39,9 +41,9 @@ public struct FileStorage: ArchiveStorage {
     directory = Directory(parentOf: path, synchronize: synchronize)
   }
 
-  private let directory: Directory
+  let directory: Directory
 
-  private var name: String { Directory.name(of: path) }
+  var name: String { Directory.name(of: path) }
 
   /// The path.
   public var location: String { path }
@@ -103,9 +105,10 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Removes the file.
+  /// Removes the file, and what a writer that was killed has left of another.
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
+      try directory.sweepTemporaries { $0 == name }
       guard try isStored() else { return }
       let handle = isDurable ? try directory.open() : nil
       try SystemCall.check { unsafe unlink(path) }
@@ -113,21 +116,7 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Renames the file to a free name beside it.
-  public func setAside() throws(ArchiveError) -> String? {
-    try located { () throws(ArchiveError) in
-      guard try isStored() else { return nil }
-      // One rename, since somebody may put a good file there at any moment; so
-      // the name must be free without looking.
-      let kept = "\(path).unreadable-" + String(UInt64.random(in: .min ... .max), radix: 36)
-      // Not synced: after a power cut it is under one of its names, and whoever
-      // writes a new file syncs the directory.
-      try SystemCall.check { unsafe rename(path, kept) }
-      return kept
-    }
-  }
-
-  private func located<Result>(
+  func located<Result>(
     _ body: () throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     do {
@@ -138,7 +127,7 @@ public struct FileStorage: ArchiveStorage {
   }
 
   /// Whether a regular file is there; throws if something else is.
-  private func isStored() throws(ArchiveError) -> Bool {
+  func isStored() throws(ArchiveError) -> Bool {
     guard let status = try Directory.status(of: path) else { return false }
     guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
     return true

@@ -1,11 +1,25 @@
 internal import Synchronization
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// An archive in memory, for tests and previews.
 public final class MemoryStorage: ArchiveStorage {
   private struct Contents {
     var stored: StoredBytes?
-    var setAside: [[UInt8]] = []
+    var setAside: [SetAside] = []
+    var setAsideCount = 0
     var isLocked = false
+  }
+
+  private struct SetAside {
+    let identifier: String
+    let reason: SetAsideReason
+    let date: Date
+    let storage: MemoryStorage
   }
 
   private let contents: Mutex<Contents>
@@ -13,12 +27,17 @@ public final class MemoryStorage: ArchiveStorage {
   /// Creates a storage that holds the bytes, or nothing.
   ///
   /// - Parameter bytes: The bytes of an archive, or nil.
-  public init(_ bytes: [UInt8]? = nil) {
-    contents = Mutex(Contents(stored: bytes.map(StoredBytes.init)))
+  public convenience init(_ bytes: [UInt8]? = nil) {
+    self.init(bytes.map(StoredBytes.init), location: "memory")
   }
 
-  /// The word memory.
-  public var location: String { "memory" }
+  private init(_ stored: StoredBytes?, location: String) {
+    contents = Mutex(Contents(stored: stored))
+    self.location = location
+  }
+
+  /// The word memory, and a number for what was set aside.
+  public let location: String
 
   /// The stored bytes, nil if there are none; new ones take the place of the
   /// old, as another file does.
@@ -27,10 +46,10 @@ public final class MemoryStorage: ArchiveStorage {
     set { contents.withLock { $0.stored = newValue.map(StoredBytes.init) } }
   }
 
-  /// What ``setAside()`` moved away, oldest first.
-  public var setAsideBytes: [[UInt8]] {
-    contents.withLock { $0.setAside }
-  }
+  /// What was set aside and is still there, oldest first.
+  public var setAsideBytes: [[UInt8]] { aside.compactMap(\.storage.bytes) }
+
+  private var aside: [SetAside] { contents.withLock { $0.setAside } }
 
   fileprivate var stored: StoredBytes? { contents.withLock { $0.stored } }
 
@@ -77,12 +96,29 @@ public final class MemoryStorage: ArchiveStorage {
     bytes = nil
   }
 
-  /// Moves the bytes to ``setAsideBytes``.
+  /// Moves the bytes to ``setAsideBytes``, as those that cannot be read.
   public func setAside() throws(ArchiveError) -> String? {
+    try setAside(.unreadable, at: Date())
+  }
+
+  /// Moves the bytes to ``setAsideBytes``.
+  public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
     contents.withLock { contents in
       guard let stored = contents.stored.take() else { return nil }
-      contents.setAside.append(stored.bytes)
-      return "memory \(contents.setAside.count)"
+      contents.setAsideCount += 1
+      let identifier = "\(contents.setAsideCount)"
+      let storage = MemoryStorage(stored, location: "\(location) \(identifier)")
+      contents.setAside.append(
+        SetAside(identifier: identifier, reason: reason, date: date, storage: storage))
+      return storage.location
+    }
+  }
+
+  /// What was set aside and is still there.
+  public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    aside.filter { $0.storage.bytes != nil }.map {
+      SetAsideArchive(
+        identifier: $0.identifier, reason: $0.reason, date: $0.date, storage: $0.storage)
     }
   }
 }

@@ -79,8 +79,7 @@ extension StateKeeper {
   ) async throws(RestorationError) -> RestorationReport {
     let found: StateFile.Found
     do {
-      found = try await file.beginRestore(crashThreshold: crashThreshold)
-      await removeUnusedStates()
+      found = try await file.beginRestore(crashThreshold: crashThreshold, settingAside)
     } catch {
       if error.code == .keyLocked {
         isLocked = true
@@ -100,16 +99,6 @@ extension StateKeeper {
       var report = try restore(tree, with: participants)
       report.usesSnapshot = usesSnapshot && report.outcome == .restored
       return report
-    }
-  }
-
-  /// What another instance has left for good; not of every scene anew.
-  func removeUnusedStates() async {
-    guard suffix.isEmpty else { return }
-    do {
-      try await file.removeUnusedStates(at: now())
-    } catch {
-      // The next launch tries again; this one is not about them.
     }
   }
 

@@ -47,7 +47,7 @@ extension StateKeeper {
       guard try preserve(roots, with: walk, for: delegate, host: host) else {
         registry.kept = nil
         var report = PreservationReport(.declined)
-        report.setAside = try await file.decline(number: number)
+        report.setAside = try await file.decline(number: number, settingAside)
         note(in: &report)
         return report
       }
@@ -63,7 +63,7 @@ extension StateKeeper {
         report.entries = walk.entries
       }
       let records = try walk.finish()
-      let result = try await file.write(records, number: number)
+      let result = try await file.write(records, number: number, settingAside)
       note(in: &report)
       guard let written = result else {
         report.outcome = .superseded

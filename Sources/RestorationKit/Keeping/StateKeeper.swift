@@ -43,10 +43,15 @@ public final class StateKeeper {
   /// How many restores in a row may begin and not end before the state is set
   /// aside; less than 1 is as 1.
   ///
-  /// The launch after that restores nothing, keeps the state under another name
-  /// and reports ``RestorationReport/Outcome/crashed(keptAt:)``. A process that
-  /// ends for any reason while it restores counts.
+  /// The launch after that restores nothing, sets the state aside and reports
+  /// ``RestorationReport/Outcome/crashed(keptAt:)``; ``keptStates()`` has it. A
+  /// process that ends for any reason while it restores counts.
   public var crashThreshold = 2
+
+  /// How many states that were set aside stay, and for how long.
+  ///
+  /// By default the oldest, the two newest, and all of the last 30 days.
+  public var keptStateBound = KeptStateBound()
 
   /// Whether the stored state is removed when it was restored.
   ///
@@ -174,6 +179,7 @@ public final class StateKeeper {
     isStrict = keeper.isStrict
     nodeLimit = keeper.nodeLimit
     crashThreshold = keeper.crashThreshold
+    keptStateBound = keeper.keptStateBound
     consumesStateOnLaunch = keeper.consumesStateOnLaunch
     trace = keeper.trace
   }
@@ -261,19 +267,25 @@ public final class StateKeeper {
 
   /// Discards the stored state, for example when the user quits on purpose.
   ///
-  /// It is removed also if it could not be opened.
+  /// It is removed also if it could not be opened. What was set aside stays by
+  /// default, since an app that discards its state whenever it ends would never
+  /// get it back; see ``keptStates()``. Let it go where a user must leave nothing
+  /// behind.
   ///
+  /// - Parameter includingKeptStates: Whether what was set aside goes, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
   ///   has the state. No state is not an error.
-  public func discardState() async throws(RestorationError) {
+  public func discardState(
+    includingKeptStates: Bool = false
+  ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
     walkCount += 1
     registry.kept = nil
     do {
-      try await file.discard(number: walkCount)
+      try await file.discard(number: walkCount, includingKept: includingKeptStates)
     } catch {
-      throw error.code == .locked ? .inUse(by: error.subject) : RestorationError(error)
+      throw RestorationError(error)
     }
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }

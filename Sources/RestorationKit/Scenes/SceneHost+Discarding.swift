@@ -1,7 +1,8 @@
 internal import ArchiveCodec
 
 extension SceneHost {
-  /// The user closed the scene: its session, its file and its data key go.
+  /// The user closed the scene: its session, its file and its data key go, and
+  /// what was set aside of it.
   ///
   /// - Parameter scene: A connected scene. It is not saved.
   /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed
@@ -46,7 +47,7 @@ extension SceneHost {
     var told: [SceneSession] = []
     for session in discarded {
       do throws(RestorationError) {
-        try await keeper(of: session).discardState()
+        try await keeper(of: session).discardState(includingKeptStates: true)
         forgetKeeper(of: session)
         told.append(session)
       } catch {
@@ -98,13 +99,15 @@ extension SceneHost {
       guard let list = try await list.read() else { return }
       stored = list
     } catch {
-      throw error.code == .locked ? .inUse(by: error.subject) : RestorationError(error)
+      throw RestorationError(error)
     }
     let gone = stored.scenes.filter { identifiers.contains($0.identifier) }
     stored.scenes.removeAll { gone.contains($0) }
     stored.discarded += gone
     try await list.write { stored }
-    for entry in gone { try await keeper(of: SceneSession(entry)).discardState() }
+    for entry in gone {
+      try await keeper(of: SceneSession(entry)).discardState(includingKeptStates: true)
+    }
   }
 
   /// Ends the app properly: what has changed is saved, the next launch knows that

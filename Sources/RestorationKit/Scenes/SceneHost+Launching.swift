@@ -33,7 +33,7 @@ extension SceneHost {
   private func otherOwner() async -> OtherInstance? {
     do throws(ArchiveError) {
       try await keeper.file.take()
-      await keeper.removeUnusedStates()
+      await keeper.file.cleanUp(at: keeper.now())
       return nil
     } catch {
       guard error.code == .locked else { return nil }
@@ -141,7 +141,7 @@ extension SceneHost {
   }
 
   /// Reads what is stored of a session beside its nodes.
-  private func load(_ session: SceneSession) async {
+  func load(_ session: SceneSession) async {
     do {
       let part = try await keeper(of: session).file.readHostPart()
       session.failure = nil

@@ -105,7 +105,7 @@ extension SceneHost {
 
   private func saveNothing(of scene: Scene) async throws(RestorationError) -> SceneReport {
     scene.needsSave = false
-    try await scene.keeper.discardState()
+    try await scene.keeper.discardState(includingKeptStates: true)
     await writeList()
     return SceneReport(nodes: PreservationReport(.declined))
   }

@@ -48,6 +48,19 @@ public struct FileStateStore: StateStore {
     }
   }
 
+  /// Removes the temporary files of writers that have ended, in one listing of
+  /// the directory.
+  public func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
+    do throws(ArchiveError) {
+      try Directory(directory).sweepTemporaries { file in
+        file.hasSuffix(Self.fileExtension)
+          && isOwn(String(file.dropLast(Self.fileExtension.count)))
+      }
+    } catch {
+      throw error.located(at: directory)
+    }
+  }
+
   /// The file `name.launch.rka` in the directory.
   ///
   /// It is not durable: a launch should not wait for the disk (3 syncs took 7 ms

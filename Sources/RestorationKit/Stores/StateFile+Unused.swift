@@ -9,6 +9,21 @@ extension StateFile {
   /// Longer than a vacation; after that nobody waits for a second window.
   static let longestUnused: TimeInterval = 30 * 24 * 60 * 60
 
+  /// Removes what nobody needs any more, once in a launch.
+  ///
+  /// What cannot be removed now is tried again at the next launch.
+  func cleanUp(at now: Date) {
+    guard let name = claim.taken?.name else { return }
+    note { try removeUnusedStates(at: now) }
+    note {
+      // No other state can have a name that begins as those of the scenes do.
+      try store.removeLeftovers {
+        $0 == name || $0 == name + StateKeeper.launchSuffix
+          || $0.hasPrefix(name + SceneHost.suffix)
+      }
+    }
+  }
+
   /// Removes the states with a number that no instance has saved for 30 days.
   ///
   /// Who runs one instance only would never see them again. What cannot be read,
@@ -16,7 +31,7 @@ extension StateFile {
   /// instance has.
   ///
   /// - Throws: What the store throws; a later launch goes on then.
-  func removeUnusedStates(at now: Date) throws(ArchiveError) {
+  private func removeUnusedStates(at now: Date) throws(ArchiveError) {
     guard let taken = claim.taken else { return }
     var states: [String: [String]] = [:]
     for name in try store.names() {
@@ -35,7 +50,9 @@ extension StateFile {
       let saved = names.filter { !$0.hasSuffix(StateKeeper.launchSuffix) }
       guard saved.allSatisfy({ isUnused($0, at: now) }) else { continue }
       for name in saved {
-        try store.storage(named: name).remove()
+        let storage = store.storage(named: name)
+        for kept in try storage.setAsideArchives() { try kept.storage.remove() }
+        try storage.remove()
         try store.launchStorage(ofStateNamed: name).remove()
       }
     }

@@ -18,7 +18,7 @@ package actor StateFile {
   /// The archive that was read whole, or written, here; only that is replaced.
   private var known: ArchiveVersion?
   /// Not reported yet, because what came after it failed.
-  private var setAside: String?
+  private var moved: String?
   private var lastNumber: UInt64 = 0
 
   /// The restore that has begun here and not ended, with what the marker says.
@@ -119,11 +119,15 @@ package actor StateFile {
   /// The marker is written when the state has been read: what is refused does
   /// not run anything of the app. Where the state cannot be claimed because
   /// nothing can be written there, it is restored all the same, without mark.
-  func beginRestore(crashThreshold: Int) async throws(ArchiveError) -> Found {
+  func beginRestore(
+    crashThreshold: Int, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Found {
     launchProblem = nil
     var isClaimed = true
     do throws(ArchiveError) {
       try await take()
+      // What belongs to scenes, too, is not for each of them.
+      if suffix.isEmpty { cleanUp(at: settingAside.date) }
     } catch {
       if error.code == .locked { return .inUse(by: error.subject) }
       isClaimed = false
@@ -131,10 +135,12 @@ package actor StateFile {
       look()
     }
     known = nil
-    return try find(crashThreshold: crashThreshold, isClaimed: isClaimed)
+    return try find(crashThreshold: crashThreshold, isClaimed: isClaimed, settingAside)
   }
 
-  private func find(crashThreshold: Int, isClaimed: Bool) throws(ArchiveError) -> Found {
+  private func find(
+    crashThreshold: Int, isClaimed: Bool, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> Found {
     guard try place.storage.open() != nil else {
       if isClaimed { note { try place.marker.storage.remove() } }
       return .nothing
@@ -147,7 +153,7 @@ package actor StateFile {
     // Those of another state say nothing about this one.
     if marked?.begunVersion != archive.version { marked?.begunRestores = 0 }
     if isClaimed, window == nil, let marked, marked.begunRestores >= max(1, crashThreshold) {
-      let kept = try place.storage.setAside()
+      let kept = try setAside(.crashed, settingAside)
       note { try place.marker.storage.remove() }
       return .crashed(keptAt: kept)
     }
@@ -260,7 +266,7 @@ package actor StateFile {
   }
 
   /// Launches go on without a marker: it must never stop a restore.
-  private func note(_ body: () throws -> Void) {
+  func note(_ body: () throws -> Void) {
     do {
       try body()
     } catch {
@@ -276,7 +282,7 @@ package actor StateFile {
   /// Writes a state, nil if a later one was written before; the number grows
   /// with every walk.
   package func write(
-    _ records: RecordBatch, number: UInt64
+    _ records: RecordBatch, number: UInt64, _ settingAside: SettingAside = SettingAside()
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     let taken = try await take()
@@ -285,7 +291,7 @@ package actor StateFile {
     guard let key = try keys.key(creating: true) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    let summary = try writer(key, taken.lock).rewrite(records)
+    let summary = try writer(key, taken.lock, settingAside).rewrite(records)
     known = summary.version
     lastNumber = number
     noteCrashesOf(summary.version, key)
@@ -301,31 +307,38 @@ package actor StateFile {
   }
 
   /// Removes what is stored, but keeps what cannot be read; says where.
-  func decline(number: UInt64) async throws(ArchiveError) -> String? {
+  func decline(
+    number: UInt64, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> String? {
     guard number > lastNumber else { return nil }
     if isAnythingToClaim {
       let taken = try await take()
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
-        _ = try writer(key, taken.lock)
+        _ = try writer(key, taken.lock, settingAside)
         try place.storage.remove()
       } else {
-        setAside = try place.storage.setAside() ?? setAside
+        moved = try setAside(.unreadable, settingAside) ?? moved
       }
     }
     lastNumber = number
     return reportSetAside()
   }
 
-  /// Removes what is stored, whatever it is.
-  func discard(number: UInt64) async throws(ArchiveError) {
+  /// Removes what is stored, whatever it is, and what was set aside if wanted.
+  func discard(number: UInt64, includingKept: Bool) async throws(ArchiveError) {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
       try await take()
       guard number > lastNumber else { return }
       try place.storage.remove()
+      if includingKept { try await removeKept { _ in true } }
       // Crashes of what is gone are not counted for what comes after it.
       note { try place.marker.storage.remove() }
+    } else {
+      // A save that was killed may have left something.
+      let name = place.name
+      try store.removeLeftovers { $0 == name || $0 == name + StateKeeper.launchSuffix }
     }
     lastNumber = number
   }
@@ -336,6 +349,7 @@ package actor StateFile {
     do {
       look()
       return try place.storage.open() != nil || place.marker.storage.open() != nil
+        || !place.storage.setAsideArchives().isEmpty
     } catch {
       // What cannot be opened is there.
       return true
@@ -353,27 +367,100 @@ package actor StateFile {
   /// kept. Keys and passphrases that somebody added open what the writer writes,
   /// too.
   private func writer(
-    _ key: ArchiveKey, _ lock: any ArchiveLock
+    _ key: ArchiveKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
   ) throws(ArchiveError) -> ArchiveWriter {
     func open() throws(ArchiveError) -> ArchiveWriter {
       try ArchiveWriter(
         place.storage, with: .key(key), context: place.context, lock: lock, recovery: .strict)
     }
+    let reason: SetAsideReason
     do throws(ArchiveError) {
       let writer = try open()
-      guard let archive = writer.archive, !isReplaceable(archive) else { return writer }
+      guard let archive = writer.archive, let obstacle = try obstacle(to: archive) else {
+        return writer
+      }
+      reason = obstacle
     } catch  where error.isAboutContent {
+      reason = .unreadable
     }
-    setAside = try place.storage.setAside() ?? setAside
+    moved = try setAside(reason, settingAside) ?? moved
     return try open()
   }
 
-  private func isReplaceable(_ archive: Archive) -> Bool {
-    archive.isWritable && archive.version.generation < .max && archive.version == known
+  /// Why an archive must not be replaced; nil if it may be.
+  private func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
+    guard archive.isWritable, archive.version.generation < .max else { return .unreadable }
+    guard archive.version != known else { return nil }
+    return try StoredTree(reading: archive).isWhole ? .unread : .unreadable
   }
 
   private func reportSetAside() -> String? {
-    defer { setAside = nil }
-    return setAside
+    defer { moved = nil }
+    return moved
+  }
+}
+
+// MARK: What was set aside
+
+extension StateFile {
+  func keptStates() throws(ArchiveError) -> [KeptState] {
+    look()
+    return try place.storage.setAsideArchives().map { KeptState($0) }
+  }
+
+  /// Makes what was set aside the stored state again; false if it is gone.
+  ///
+  /// Saves that walked before do not go over it, and those that follow set it
+  /// aside again as long as nobody has read it here.
+  func restoreKept(
+    _ identifier: String, number: UInt64, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Bool {
+    try await take()
+    let archives = try place.storage.setAsideArchives()
+    guard let kept = archives.first(where: { $0.identifier == identifier }) else { return false }
+    // What cannot be read now must not take the place of what can be.
+    guard
+      let archive = try Archive.open(
+        kept.storage, key: existingKey(), context: place.context)
+    else { return false }
+    _ = try StoredTree(reading: archive)
+    let replaced = try place.storage.setAside(.replaced, at: settingAside.date)
+    lastNumber = max(lastNumber, number)
+    (known, window) = (nil, nil)
+    try place.storage.putBack(kept)
+    // Crashes of another state are not counted for this one.
+    note { try place.marker.storage.remove() }
+    if let replaced { removeExcess(settingAside, except: replaced) }
+    return true
+  }
+
+  func removeKept(
+    where isMeant: (_ identifier: String) -> Bool
+  ) async throws(ArchiveError) {
+    try await take()
+    for kept in try place.storage.setAsideArchives() where isMeant(kept.identifier) {
+      try kept.storage.remove()
+    }
+  }
+
+  private func setAside(
+    _ reason: SetAsideReason, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> String? {
+    let location = try place.storage.setAside(reason, at: settingAside.date)
+    if let location { removeExcess(settingAside, except: location) }
+    return location
+  }
+
+  /// What cannot be removed now is tried again when another one is set aside: it
+  /// is no reason to fail a save.
+  private func removeExcess(_ settingAside: SettingAside, except location: String) {
+    do throws(ArchiveError) {
+      let kept = try place.storage.setAsideArchives()
+      for archive in settingAside.bound.excess(of: kept, at: settingAside.date)
+      where archive.storage.location != location {
+        try archive.storage.remove()
+      }
+    } catch {
+    }
   }
 }

@@ -26,11 +26,27 @@ public protocol StateStore: Sendable {
   ///   default.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `inputOutput`.
   func names() throws(ArchiveError) -> [String]
+
+  /// Removes what saves that were killed have left of some states.
+  ///
+  /// A keeper and a ``SceneHost`` ask for it at launch, once for the state and
+  /// all of its scenes, also for those that are closed. What somebody still
+  /// writes must stay. It does nothing by default, as where a write leaves
+  /// nothing until it is done.
+  ///
+  /// - Parameter isOwn: Says whether a state, or the `NAME.launch` of one, is
+  ///   meant.
+  /// - Throws: ``ArchiveCodec/ArchiveError`` with `permissionDenied` or
+  ///   `inputOutput`; the launch goes on.
+  func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)
 }
 
 extension StateStore {
   /// Cannot tell.
   public func names() throws(ArchiveError) -> [String] { [] }
+
+  /// Does nothing.
+  public func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {}
 
   /// The storage named `NAME.launch`.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {

@@ -55,7 +55,7 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertTrue(next.output.hasPrefix("crashed(keptAt: "), next.output)
     let kept = try states(sandbox)
     XCTAssertEqual(Array(kept.values), Array(saved.values))
-    XCTAssertEqual(kept.keys.map { $0.hasPrefix("main.rka.unreadable-") }, [true])
+    XCTAssertEqual(kept.keys.map { $0.hasPrefix("main.rka.crashed-") }, [true])
 
     XCTAssertEqual(try run("restore", threshold: threshold, in: sandbox), .said("noArchive"))
     XCTAssertEqual(try run("save", threshold: threshold, in: sandbox), .said("saved"))

@@ -1,0 +1,121 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension FileStorage {
+  /// Renames the file to a free name beside it, as one that cannot be read.
+  public func setAside() throws(ArchiveError) -> String? {
+    try setAside(.unreadable, at: Date())
+  }
+
+  /// Renames the file to `NAME.REASON-SECONDS-NUMBER` beside it.
+  ///
+  /// The seconds are those since 1970. They are in the name because a file says
+  /// only when it was written; the number makes the name free without looking.
+  public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
+    try located { () throws(ArchiveError) in
+      guard try isStored() else { return nil }
+      // One rename, since somebody may put a good file there at any moment.
+      let kept = "\(path).\(SetAsideName(reason, at: date))"
+      // Not synced: after a power cut it is under one of its names, and whoever
+      // writes a new file syncs the directory.
+      try SystemCall.check { unsafe rename(path, kept) }
+      return kept
+    }
+  }
+
+  /// The files beside it that were set aside, the oldest first.
+  ///
+  /// Those of earlier versions are named `NAME.unreadable-NUMBER`, whyever they
+  /// were set aside. Their date is that of the last change of their status.
+  ///
+  /// - Complexity: O(*n*) in the names in the directory, which are listed.
+  public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try located { () throws(ArchiveError) in
+      var found: [SetAsideArchive] = []
+      let prefix = "\(name)."
+      try directory.forEachName(beginningWith: prefix) { candidate throws(ArchiveError) in
+        let identifier = String(candidate.dropFirst(prefix.count))
+        guard let name = SetAsideName(identifier) else { return }
+        let kept = FileStorage(path: "\(path).\(identifier)", isDurable: isDurable)
+        guard let status = try Directory.status(of: kept.path), status.isRegularFile else { return }
+        found.append(
+          SetAsideArchive(
+            identifier: identifier, reason: name.reason,
+            date: name.date ?? Date(timeIntervalSince1970: TimeInterval(status.changeTime)),
+            storage: kept))
+      }
+      return found.sorted { ($0.date, $0.identifier) < ($1.date, $1.identifier) }
+    }
+  }
+
+  /// Renames the file that was set aside, so that at any moment this one or the
+  /// one before is there.
+  public func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
+    try located { () throws(ArchiveError) in
+      _ = try isStored()
+      // It is a part of a path, and comes from outside.
+      guard SetAsideName(archive.identifier) != nil else { throw ArchiveError(.notAFile) }
+      let handle = isDurable ? try directory.open() : nil
+      try SystemCall.check { unsafe rename("\(path).\(archive.identifier)", path) }
+      try handle?.synchronize()
+    }
+  }
+}
+
+/// What the name of a file that was set aside says behind the name of the file.
+private struct SetAsideName: CustomStringConvertible {
+  let description: String
+  /// Nil in the names of earlier versions.
+  let reason: SetAsideReason?
+  let date: Date?
+
+  init(_ reason: SetAsideReason, at date: Date) {
+    // A date of an app can be anything.
+    let seconds = max(0, Int64(exactly: date.timeIntervalSince1970.rounded()) ?? 0)
+    let number = String(UInt64.random(in: .min ... .max), radix: 36)
+    description = "\(reason.rawValue)-\(seconds)-\(number)"
+    self.reason = reason
+    self.date = date
+  }
+
+  /// Nil for anything else: what is found by its name may be removed.
+  init?(_ text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard let first = parts.first, let reason = SetAsideReason(rawValue: String(first)),
+      let last = parts.last, UInt64(last, radix: 36) != nil
+    else { return nil }
+    switch parts.count {
+    case 2 where reason == .unreadable:
+      self.reason = nil
+      date = nil
+    case 3:
+      guard let seconds = Int64(parts[1]) else { return nil }
+      self.reason = reason
+      date = Date(timeIntervalSince1970: TimeInterval(seconds))
+    default: return nil
+    }
+    description = text
+  }
+}
+
+extension stat {
+  fileprivate var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+
+  fileprivate var changeTime: time_t {
+    #if canImport(Darwin)
+    st_ctimespec.tv_sec
+    #else
+    st_ctim.tv_sec
+    #endif
+  }
+}

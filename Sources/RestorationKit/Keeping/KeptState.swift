@@ -1,0 +1,78 @@
+public import ArchiveCodec
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A state that was set aside and can be put back.
+///
+/// It comes from ``StateKeeper/keptStates()``.
+public struct KeptState: Hashable, Sendable, Identifiable {
+  /// Tells it from others of the same state.
+  public let id: String
+
+  /// Why it was set aside; nil if it was an earlier version that did it.
+  public let reason: SetAsideReason?
+
+  /// When it was set aside.
+  public let date: Date
+
+  /// Where it is, for a person to read.
+  public let location: String
+
+  init(_ archive: SetAsideArchive) {
+    id = archive.identifier
+    reason = archive.reason
+    date = archive.date
+    location = archive.storage.location
+  }
+}
+
+/// How many states that were set aside stay, and for how long.
+///
+/// It is applied to a state when another of its name is set aside, and never to
+/// that one.
+public struct KeptStateBound: Hashable, Sendable {
+  /// How many of the oldest stay, whatever their age.
+  public var oldestCount: Int
+
+  /// How many of the newest stay, whatever their age.
+  public var newestCount: Int
+
+  /// The age in seconds under which all stay.
+  ///
+  /// One with a date in the future, by a clock that was set back, is young.
+  public var age: TimeInterval
+
+  /// Creates a bound; by default the oldest and the two newest stay, and all of
+  /// the last 30 days.
+  ///
+  /// - Parameters:
+  ///   - oldestCount: How many of the oldest stay; less than 0 is as 0.
+  ///   - newestCount: How many of the newest stay; less than 0 is as 0.
+  ///   - age: The age in seconds under which all stay.
+  public init(oldestCount: Int = 1, newestCount: Int = 2, age: TimeInterval = 30 * 24 * 3600) {
+    self.oldestCount = oldestCount
+    self.newestCount = newestCount
+    self.age = age
+  }
+
+  /// What goes of those that are kept.
+  func excess(of kept: [SetAsideArchive], at date: Date) -> [SetAsideArchive] {
+    kept.sorted { $0.date < $1.date }
+      .dropFirst(max(0, oldestCount)).dropLast(max(0, newestCount))
+      .filter { date.timeIntervalSince($0.date) >= age }
+  }
+}
+
+/// When something is set aside, and what may go for it.
+package struct SettingAside: Sendable {
+  let bound: KeptStateBound
+  let date: Date
+
+  package init(bound: KeptStateBound = KeptStateBound(), date: Date = Date()) {
+    self.bound = bound
+    self.date = date
+  }
+}

@@ -1,0 +1,71 @@
+internal import ArchiveCodec
+
+extension StateKeeper {
+  /// Lists the states that were set aside and are still there, oldest first.
+  ///
+  /// A state is set aside when restoring it crashed too often, and when a save
+  /// would replace one that nobody has read, or that cannot be read whole. The
+  /// reports of that launch say so, too.
+  ///
+  /// - Returns: Those of this state; none if the store cannot tell.
+  /// - Throws: ``RestorationError`` with `archive` if they cannot be listed.
+  /// - Complexity: O(*n*) in what is stored beside the state.
+  public func keptStates() async throws(RestorationError) -> [KeptState] {
+    do {
+      return try await file.keptStates()
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
+  /// Puts a state that was set aside back in its place, to be restored.
+  ///
+  /// The next ``restore(into:)`` brings it back. Call that at once, or at the
+  /// next launch and save nothing before: a save sets it aside again, as one that
+  /// nobody has read. What is stored now is set aside. If the process ends in the
+  /// midst of this, both are kept.
+  ///
+  ///     if let last = try await keeper.keptStates().last {
+  ///       try await keeper.restoreKeptState(last)
+  ///       print(try await keeper.restore(into: [window]))
+  ///     }
+  ///
+  /// - Parameter kept: One of ``keptStates()``.
+  /// - Throws: ``RestorationError`` with `keptStateMissing` if it is gone, and
+  ///   with `archive` if it cannot be read, or its key is locked; nothing is
+  ///   changed then. Also with `archive` if it cannot be put back; whatever is
+  ///   not stored then is kept. `inUse` if another instance has the state.
+  /// - Complexity: O(*n*) in its bytes.
+  public func restoreKeptState(_ kept: KeptState) async throws(RestorationError) {
+    await otherRestoreEnded()
+    claim.beginUse()
+    defer { claim.endUse() }
+    walkCount += 1
+    let isFound: Bool
+    do {
+      isFound = try await file.restoreKept(kept.id, number: walkCount, settingAside)
+    } catch {
+      throw RestorationError(error)
+    }
+    guard isFound else {
+      throw RestorationError(
+        .keptStateMissing, "The state is not kept any more. Ask for keptStates() again.")
+    }
+    lastStatus = .notRestoredYet
+  }
+
+  /// Removes a state that was set aside; if it is gone, that is not an error.
+  ///
+  /// - Parameter kept: One of ``keptStates()``.
+  /// - Throws: ``RestorationError`` with `archive` if it cannot be removed, or
+  ///   `inUse`.
+  public func removeKeptState(_ kept: KeptState) async throws(RestorationError) {
+    do {
+      try await file.removeKept { $0 == kept.id }
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
+  var settingAside: SettingAside { SettingAside(bound: keptStateBound, date: now()) }
+}

@@ -1,0 +1,64 @@
+extension SceneHost {
+  /// Lists the states of a session that were set aside, oldest first.
+  ///
+  /// They go with the session: of a window that was closed nothing stays.
+  ///
+  /// - Parameter session: One of ``openSessions``; of another one there are none.
+  /// - Returns: What was set aside and is still there.
+  /// - Throws: As ``StateKeeper/keptStates()``.
+  public func keptStates(
+    of session: SceneSession
+  ) async throws(RestorationError) -> [KeptState] {
+    guard openSessions.contains(session) else { return [] }
+    return try await keeper(of: session).keptStates()
+  }
+
+  /// Puts a state of a session back, to be restored when it connects.
+  ///
+  /// Its activity and values are those of the session at once. What is stored now
+  /// is set aside.
+  ///
+  /// - Parameters:
+  ///   - kept: One of ``keptStates(of:)``.
+  ///   - session: One of ``openSessions`` that has no scene; see
+  ///     ``disconnect(_:)``.
+  /// - Throws: As ``StateKeeper/restoreKeptState(_:)``, and ``RestorationError``
+  ///   with `notConnected` for a session that is not open, or `connected`.
+  public func restoreKeptState(
+    _ kept: KeptState, of session: SceneSession
+  ) async throws(RestorationError) {
+    while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
+    guard openSessions.contains(where: { $0 === session }) else {
+      throw RestorationError(
+        .notConnected, "The session is not open. Use one of the host's openSessions.")
+    }
+    guard session.scene == nil else {
+      throw RestorationError(
+        .connected,
+        "The session has a scene, which would save over its state. Disconnect the scene first.")
+    }
+    // Nobody connects it meanwhile.
+    let underWay = RestoreUnderWay()
+    connections[session.persistentIdentifier] = underWay
+    defer {
+      connections[session.persistentIdentifier] = nil
+      underWay.finish()
+    }
+    try await keeper(of: session).restoreKeptState(kept)
+    await load(session)
+    await writeList()
+  }
+
+  /// Removes a state of a session that was set aside.
+  ///
+  /// - Parameters:
+  ///   - kept: One of ``keptStates(of:)``; if it is gone, that is not an error.
+  ///   - session: One of ``openSessions``; another one is ignored.
+  /// - Throws: As ``StateKeeper/removeKeptState(_:)``.
+  public func removeKeptState(
+    _ kept: KeptState, of session: SceneSession
+  ) async throws(RestorationError) {
+    guard openSessions.contains(session) else { return }
+    try await keeper(of: session).removeKeptState(kept)
+  }
+}

@@ -1,0 +1,353 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// States that were set aside, and how they come back.
+@MainActor
+final class KeptStateTests: XCTestCase {
+  private let launch = Launch()
+
+  private func save(_ value: String) async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    _ = try await keeper.save([TestNode("a", value: value)])
+  }
+
+  /// Saves without having read, so that what is stored is set aside.
+  private func saveUnread(_ value: String) async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: value)])
+  }
+
+  private func restore(_ keeper: StateKeeper) async throws -> String? {
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    return node.value
+  }
+
+  /// A launch that has set aside a state that crashed.
+  private func crashed(_ value: String = "typed for hours") async throws -> StateKeeper {
+    try await save(value)
+    for _ in 1...2 { try await launch.crash() }
+    let keeper = try launch.keeper()
+    let report = try await keeper.restore()
+    XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
+    return keeper
+  }
+
+  func testAStateThatCrashedIsListedAsThatAndComesBack() async throws {
+    let keeper = try await crashed()
+    let kept = try await keeper.keptStates()
+    XCTAssertEqual(kept.map(\.reason), [.crashed])
+    XCTAssertEqual(kept.map(\.date), [launch.now])
+    XCTAssertEqual(kept.map(\.location), ["memory 1"])
+    try await keeper.restoreKeptState(try XCTUnwrap(kept.first))
+    XCTAssertEqual(keeper.status, .notRestoredYet)
+    XCTAssertNil(launch.markerBytes)
+    let value = try await restore(keeper)
+    XCTAssertEqual(value, "typed for hours")
+    let left = try await keeper.keptStates()
+    XCTAssertEqual(left, [])
+  }
+
+  func testEveryReasonIsTold() async throws {
+    try await save("first")
+    try await saveUnread("second")
+    launch.storedBytes?[100] ^= 1
+    try await saveUnread("third")
+    let kept = try await launch.keeper().keptStates()
+    XCTAssertEqual(kept.map(\.reason), [.unread, .unreadable])
+    XCTAssertEqual(Set(kept.map(\.id)).count, 2)
+  }
+
+  func testTheStateThatMakesRoomIsKeptAndCanComeBackAgain() async throws {
+    let keeper = try await crashed("old")
+    _ = try await keeper.save([TestNode("a", value: "new")])
+    for expected in ["old", "new", "old"] {
+      let kept = try await keeper.keptStates()
+      XCTAssertEqual(kept.count, 1)
+      try await keeper.restoreKeptState(try XCTUnwrap(kept.first))
+      let value = try await restore(keeper)
+      XCTAssertEqual(value, expected)
+    }
+    let kept = try await keeper.keptStates()
+    XCTAssertEqual(kept.map(\.reason), [.replaced])
+  }
+
+  func testASaveAfterAStateWasPutBackSetsItAsideAndDoesNotReplaceIt() async throws {
+    let keeper = try await crashed()
+    _ = try await keeper.save([TestNode("a", value: "new")])
+    let kept = try await keeper.keptStates()
+    try await keeper.restoreKeptState(try XCTUnwrap(kept.first))
+    let report = try await keeper.save([TestNode("a", value: "newer")])
+    XCTAssertNotNil(report.setAside)
+    let reasons = try await keeper.keptStates().map(\.reason)
+    XCTAssertEqual(reasons, [.replaced, .unread])
+  }
+
+  func testAStateThatCannotBeReadStaysWhereItIs() async throws {
+    try await save("first")
+    launch.storedBytes?[100] ^= 1
+    try await saveUnread("second")
+    let before = launch.storedBytes
+    let keeper = try launch.keeper()
+    let kept = try await keeper.keptStates()
+    let first = try XCTUnwrap(kept.first)
+    do {
+      try await keeper.restoreKeptState(first)
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .damaged)
+    }
+    XCTAssertEqual(launch.storedBytes, before)
+    let after = try await keeper.keptStates()
+    XCTAssertEqual(after, kept)
+
+    launch.keys.isLocked = true
+    do {
+      try await keeper.restoreKeptState(first)
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .keyLocked)
+    }
+    XCTAssertEqual(launch.storedBytes, before)
+  }
+
+  func testAStateThatIsGoneIsAnErrorAndChangesNothing() async throws {
+    let keeper = try await crashed()
+    _ = try await keeper.save([TestNode("a", value: "new")])
+    let before = launch.storedBytes
+    let kept = try await keeper.keptStates()
+    let first = try XCTUnwrap(kept.first)
+    try await keeper.removeKeptState(first)
+    try await keeper.removeKeptState(first)
+    let left = try await keeper.keptStates()
+    XCTAssertEqual(left, [])
+    do {
+      try await keeper.restoreKeptState(first)
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .keptStateMissing)
+    }
+    XCTAssertEqual(launch.storedBytes, before)
+  }
+
+  func testWhateverFailsWhileAStateIsPutBackBothAreThere() async throws {
+    for failing in [HookedStore.Call.setAside, .putBack] {
+      let launch = Launch()
+      _ = try await launch.keeper().save([TestNode("a", value: "one")])
+      _ = try await launch.keeper().save([TestNode("a", value: "two")])
+      let stored = Set(([launch.storedBytes] + launch.setAside).compactMap(\.self))
+      XCTAssertEqual(stored.count, 2)
+      let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
+        if call == failing { throw ArchiveError(.inputOutput) }
+      }
+      let keeper = try StateKeeper(
+        application: Launch.application, store: store, keys: launch.keys)
+      let kept = try await keeper.keptStates()
+      let first = try XCTUnwrap(kept.first)
+      do {
+        try await keeper.restoreKeptState(first)
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.archive?.code, .inputOutput)
+      }
+      let left = Set(([launch.storedBytes] + launch.setAside).compactMap(\.self))
+      XCTAssertEqual(left, stored)
+    }
+  }
+
+  // MARK: The bound
+
+  private let day: TimeInterval = 24 * 3600
+
+  /// Sets a state aside on each of the days, and says of which day those are
+  /// that stay.
+  private func days(
+    _ days: [Double], bound: KeptStateBound? = nil
+  ) async throws -> [Double] {
+    let launch = Launch()
+    let start = launch.now
+    _ = try await launch.keeper().save([TestNode("a")])
+    for number in days {
+      launch.now = start + number * day
+      let keeper = try launch.keeper()
+      if let bound { keeper.keptStateBound = bound }
+      let report = try await keeper.save([TestNode("a")])
+      XCTAssertNotNil(report.setAside)
+    }
+    return try await launch.keeper().keptStates().map { $0.date.timeIntervalSince(start) / day }
+  }
+
+  func testTheOldestAndTheTwoNewestStayAndAllOfTheLastThirtyDays() async throws {
+    let old = try await days([0, 1, 2, 3, 100, 101, 102])
+    XCTAssertEqual(old, [0, 100, 101, 102])
+    let rare = try await days([0, 100, 200, 300, 400])
+    XCTAssertEqual(rare, [0, 300, 400])
+    let many = try await days((0..<40).map { Double($0) / 2 })
+    XCTAssertEqual(many.count, 40, "None is older than 30 days.")
+    let atTheLimit = try await days([0, 1, 30.9, 31])
+    XCTAssertEqual(atTheLimit, [0, 30.9, 31])
+  }
+
+  func testAnAppSetsItsOwnBound() async throws {
+    let one = try await days(
+      [0, 1, 2, 3], bound: KeptStateBound(oldestCount: 0, newestCount: 1, age: 0))
+    XCTAssertEqual(one, [3])
+    let oldest = try await days(
+      [0, 1, 2, 3], bound: KeptStateBound(oldestCount: 2, newestCount: -1, age: 0))
+    XCTAssertEqual(oldest, [0, 1, 3], "The one that was set aside last stays for now.")
+    let none = try await days(
+      [0, 1, 2], bound: KeptStateBound(oldestCount: .min, newestCount: .min, age: -.infinity))
+    XCTAssertEqual(none, [2])
+    let all = try await days(
+      [0, 100, 200, 300], bound: KeptStateBound(oldestCount: .max, newestCount: .max, age: .nan))
+    XCTAssertEqual(all, [0, 100, 200, 300])
+    let noAge = try await days(
+      [0, 100, 200, 300], bound: KeptStateBound(oldestCount: 0, newestCount: 0, age: .nan))
+    XCTAssertEqual(noAge, [0, 100, 200, 300])
+  }
+
+  func testAClockThatIsSetBackRemovesNothing() async throws {
+    let back = try await days([100, 101, 102, 103, 0])
+    XCTAssertEqual(back.sorted(), [0, 100, 101, 102, 103])
+  }
+
+  func testTheBoundOfOneStateLeavesOthersAlone() async throws {
+    let bound = KeptStateBound(oldestCount: 0, newestCount: 0, age: 0)
+    for name in ["main", "other"] {
+      for _ in 1...2 {
+        let keeper = try StateKeeper(
+          application: Launch.application, name: name, store: launch.store, keys: launch.keys)
+        keeper.keptStateBound = bound
+        _ = try await keeper.save([TestNode("a")])
+      }
+    }
+    XCTAssertEqual(launch.store.memory(named: "main").setAsideBytes.count, 1)
+    XCTAssertEqual(launch.store.memory(named: "other").setAsideBytes.count, 1)
+  }
+
+  // MARK: Discarding and closing
+
+  func testADiscardedStateLeavesWhatWasSetAsideUnlessItIsToGo() async throws {
+    let keeper = try await crashed()
+    try await keeper.discardState()
+    let kept = try await keeper.keptStates()
+    XCTAssertEqual(kept.count, 1)
+    try await keeper.discardState(includingKeptStates: true)
+    let left = try await keeper.keptStates()
+    XCTAssertEqual(left, [])
+  }
+
+  /// A host that has set aside the state of a scene, which crashed, and the scene
+  /// that connected without it.
+  private func crashedScene(_ app: SceneLaunch) async throws -> (SceneHost, Scene) {
+    let stored = try await app.store(7, in: try await app.host())
+    let marker = app.launch.store.memory(named: "main.scene-\(stored).launch")
+    for _ in 1...2 {
+      var marked: [UInt8]?
+      app.prepare = { delegate in
+        let root = TestNode("root")
+        root.onDecode = { _ in marked = marker.bytes }
+        delegate.roots = [root]
+      }
+      await (try await app.host()).restoreScenes()
+      marker.bytes = try XCTUnwrap(marked)
+    }
+    app.prepare = nil
+    let host = try await app.host()
+    await host.restoreScenes()
+    let scene = try XCTUnwrap(host.connectedScenes.first)
+    XCTAssertEqual(try scene.restoration?.get().outcome, .crashed(keptAt: "memory 1"))
+    scene.session.userInfo = ["fresh": .bool(true)]
+    try await host.save(scene)
+    return (host, scene)
+  }
+
+  func testAStateOfASceneComesBackWhenItIsConnectedAgain() async throws {
+    let app = SceneLaunch()
+    let (host, scene) = try await crashedScene(app)
+    let session = scene.session
+    let kept = try await host.keptStates(of: session)
+    XCTAssertEqual(kept.map(\.reason), [.crashed])
+    let first = try XCTUnwrap(kept.first)
+    do {
+      try await host.restoreKeptState(first, of: session)
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .connected)
+    }
+    try await host.disconnect(scene)
+    try await host.restoreKeptState(first, of: session)
+    XCTAssertEqual(session.stateRestorationActivity?.id, 7)
+    XCTAssertEqual(session.userInfo, ["kept": .integer(7)])
+    let root = TestNode("root")
+    app.prepare = { $0.roots = [root] }
+    let again = try await host.connect(session)
+    XCTAssertEqual(root.value, "7")
+    XCTAssertEqual(DraftModel(again).draft, "draft 7")
+    let left = try await host.keptStates(of: session)
+    XCTAssertEqual(left.map(\.reason), [.replaced])
+    try await host.removeKeptState(try XCTUnwrap(left.first), of: session)
+    let none = try await host.keptStates(of: session)
+    XCTAssertEqual(none, [])
+  }
+
+  func testOfAClosedWindowNothingStaysThatWasSetAside() async throws {
+    for isClosedByTheEnd in [false, true] {
+      let app = SceneLaunch()
+      let (host, scene) = try await crashedScene(app)
+      let session = scene.session
+      let name = "main.scene-\(session.persistentIdentifier)"
+      XCTAssertEqual(app.launch.store.memory(named: name).setAsideBytes.count, 1)
+      if isClosedByTheEnd {
+        try await host.terminate(closingScenes: true)
+      } else {
+        try await host.close(scene)
+      }
+      XCTAssertEqual(app.launch.store.memory(named: name).setAsideBytes, [])
+      let kept = try await host.keptStates(of: session)
+      XCTAssertEqual(kept, [])
+    }
+  }
+
+  // MARK: Files
+
+  func testAStateInAFileThatCrashedIsReadableUnderANameThatSaysSo() async throws {
+    let directory = try TemporaryDirectory()
+    let store = FileStateStore(directory: directory.path)
+    func keeper() throws -> StateKeeper {
+      try StateKeeper(
+        application: Launch.application, store: store, keys: launch.keys,
+        now: { [launch] in launch.now })
+    }
+    _ = try await keeper().save([TestNode("a", value: "typed for hours")])
+    for _ in 1...2 {
+      let node = TestNode("a")
+      var marker: [UInt8]?
+      node.onDecode = { _ in marker = try directory.bytes(of: "main.launch.rka") }
+      _ = try await keeper().restore(into: [node])
+      try directory.write(try XCTUnwrap(marker), to: "main.launch.rka")
+    }
+    let crashed = try keeper()
+    let report = try await crashed.restore()
+    let kept = try await crashed.keptStates()
+    let first = try XCTUnwrap(kept.first)
+    XCTAssertEqual(report.outcome, .crashed(keptAt: first.location))
+    XCTAssertEqual(kept.map(\.reason), [.crashed])
+    XCTAssertEqual(kept.map(\.date), [launch.now])
+    XCTAssertTrue(first.location.hasPrefix(directory.child("main.rka.crashed-")))
+    await crashed.close()
+    XCTAssertEqual(try directory.names().count, 1)
+
+    _ = try await crashed.save([TestNode("a", value: "new")])
+    try await crashed.restoreKeptState(first)
+    let value = try await restore(crashed)
+    XCTAssertEqual(value, "typed for hours")
+    let left = try await crashed.keptStates()
+    XCTAssertEqual(left.map(\.reason), [.replaced])
+    await crashed.close()
+    XCTAssertEqual(try directory.names().count, 2)
+  }
+}

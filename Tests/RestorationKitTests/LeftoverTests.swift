@@ -1,0 +1,157 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// What saves that were killed have left in the directory of states.
+@MainActor
+final class LeftoverTests: XCTestCase {
+  /// A store that counts how often it is asked to sweep.
+  private struct CountingStore: StateStore {
+    let files: FileStateStore
+    let sweeps: Count
+
+    final class Count: Sendable {
+      private let count = Mutex(0)
+
+      var value: Int { count.withLock { $0 } }
+
+      func add() { count.withLock { $0 += 1 } }
+    }
+
+    func storage(named name: String) -> any ArchiveStorage { files.storage(named: name) }
+
+    func names() throws(ArchiveError) -> [String] { try files.names() }
+
+    func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
+      sweeps.add()
+      try files.removeLeftovers(where: isOwn)
+    }
+  }
+
+  private let app = SceneLaunch()
+  private let sweeps = CountingStore.Count()
+
+  private func keeper(_ directory: TemporaryDirectory) throws -> StateKeeper {
+    let keeper = try StateKeeper(
+      application: Launch.application,
+      store: CountingStore(files: FileStateStore(directory: directory.path), sweeps: sweeps),
+      keys: app.launch.keys)
+    try keeper.register(TestFactory.self)
+    return keeper
+  }
+
+  private func host(_ directory: TemporaryDirectory) async throws -> SceneHost {
+    let host = SceneHost(try keeper(directory))
+    host.delegate = app.hostDelegate
+    host.declaredActivityTypes = ["product"]
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    try await host.launch()
+    return host
+  }
+
+  /// Leaves what a killed process leaves: a file that nobody has locked.
+  private func leave(_ names: [String], in directory: TemporaryDirectory) throws {
+    for name in names { try directory.write([1], to: ".\(name).rka.abc.tmp") }
+  }
+
+  private func temporaries(_ directory: TemporaryDirectory) throws -> [String] {
+    try directory.names().filter { $0.hasSuffix(".tmp") }
+  }
+
+  private let own = [
+    "main", "main.launch", "main.scenes", "main.scene-closed", "main.scene-closed.launch",
+  ]
+  private let others = [
+    "main.other", "main2", "mai", "other", "other.scenes", "other.scene-closed",
+  ]
+
+  func testALaunchRemovesWhatWasLeftOfTheStateAndOfAllItsScenes() async throws {
+    for hasState in [false, true] {
+      let directory = try TemporaryDirectory()
+      if hasState { _ = try await keeper(directory).save([TestNode("a")]) }
+      try leave(own + others, in: directory)
+      let report = try await keeper(directory).restore(into: [TestNode("a")])
+      XCTAssertEqual(report.outcome, hasState ? .restored : .noArchive)
+      XCTAssertNil(report.launchProblem)
+      XCTAssertEqual(
+        try temporaries(directory), others.map { ".\($0).rka.abc.tmp" }.sorted())
+    }
+  }
+
+  func testALaunchOfAHostRemovesWhatWasLeftOfScenesThatHaveNoSession() async throws {
+    let directory = try TemporaryDirectory()
+    try leave(own + others, in: directory)
+    _ = try await host(directory)
+    XCTAssertEqual(try temporaries(directory), others.map { ".\($0).rka.abc.tmp" }.sorted())
+  }
+
+  func testALaunchWithManyScenesSweepsOnce() async throws {
+    let directory = try TemporaryDirectory()
+    let first = try await host(directory)
+    for id in 1...5 { try await app.store(id, in: first) }
+    let before = sweeps.value
+    await first.close()
+    let second = try await host(directory)
+    let failures = await second.restoreScenes()
+    XCTAssertEqual(failures, [:])
+    XCTAssertEqual(second.connectedScenes.count, 5)
+    XCTAssertEqual(sweeps.value, before + 1)
+  }
+
+  func testAClosedWindowLeavesNothingThatASaveOfItHasLeft() async throws {
+    for isClosedByTheEnd in [false, true] {
+      for isStored in [false, true] {
+        let directory = try TemporaryDirectory()
+        let host = try await host(directory)
+        let scene = try await host.open()
+        if isStored { try await host.save(scene) }
+        let name = "main.scene-\(scene.session.persistentIdentifier)"
+        try leave([name, name + ".launch"], in: directory)
+        if isClosedByTheEnd {
+          try await host.terminate(closingScenes: true)
+        } else {
+          try await host.close(scene)
+        }
+        await host.close()
+        XCTAssertEqual(try directory.names(), ["main.scenes.rka"])
+      }
+    }
+  }
+
+  func testADiscardedStateLeavesNothingThatASaveOfItHasLeft() async throws {
+    for isStored in [false, true] {
+      let directory = try TemporaryDirectory()
+      let keeper = try keeper(directory)
+      if isStored { _ = try await keeper.save([TestNode("a")]) }
+      try leave(["main", "main.launch"], in: directory)
+      try await keeper.discardState()
+      await keeper.close()
+      XCTAssertEqual(try directory.names(), [])
+    }
+  }
+
+  func testWhatCannotBeSweptIsReportedAndTheRestoreGoesOn() async throws {
+    struct Store: StateStore {
+      let states: MemoryStateStore
+
+      func storage(named name: String) -> any ArchiveStorage { states.storage(named: name) }
+
+      func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
+        throw ArchiveError(.permissionDenied, location: "the directory")
+      }
+    }
+    _ = try await app.launch.keeper().save([TestNode("a", value: "saved")])
+    let keeper = try StateKeeper(
+      application: Launch.application, store: Store(states: app.launch.store),
+      keys: app.launch.keys)
+    let node = TestNode("a")
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "saved")
+    XCTAssertEqual(
+      report.launchProblem,
+      ArchiveError(.permissionDenied, location: "the directory").description)
+  }
+}
