@@ -64,6 +64,7 @@ final class KillTests: XCTestCase {
       XCTAssertEqual(again.end(), 0)
       let output = try again.errorOutput
       XCTAssertFalse(output.contains("catalog:"), "Round \(round), \(generator): \(output)")
+      XCTAssertEqual(sandbox.leftovers, [], "Round \(round), \(generator)")
       XCTAssertFalse(try XCTUnwrap(again.screens.first?.screen).isEmpty)
     }
   }

@@ -25,6 +25,12 @@ final class Sandbox {
     }.map { stateDirectory.appending(path: $0) }
   }
 
+  /// What killed saves have left under temporary names.
+  var leftovers: [String] {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: stateDirectory.path)
+    return (names ?? []).filter { $0.hasSuffix(".tmp") }
+  }
+
   var keyFile: URL { directory.appending(path: "data/restoration-keys/\(Self.application).key") }
 
   private static let application = "org.restorationkit.product-catalog"
