@@ -10,6 +10,7 @@ package actor StateFile {
   private let storage: any ArchiveStorage
   private let keys: any KeyProvider
   private let context: ArchiveContext
+  private let limits: ArchiveLimits
 
   /// The archive that was read whole, or written, here.
   private var known: ArchiveVersion?
@@ -42,13 +43,15 @@ package actor StateFile {
   ///   - launches: Where it is kept whether launches end.
   ///   - keys: Gives the key of both.
   ///   - context: The context of the state.
+  ///   - limits: What its records may hold; not for the launches.
   package init(
     storage: any ArchiveStorage, launches: any ArchiveStorage, keys: any KeyProvider,
-    context: ArchiveContext
+    context: ArchiveContext, limits: ArchiveLimits = .standard
   ) {
     self.storage = storage
     self.keys = keys
     self.context = context
+    self.limits = limits
     marker = LaunchMarker(
       storage: launches, context: ArchiveContext(context.fields + ["launch"]))
   }
@@ -88,7 +91,7 @@ package actor StateFile {
       note { try marker.storage.remove() }
       return .crashed(keptAt: kept)
     }
-    guard let archive = try Archive.open(storage, key: key, context: context) else {
+    guard let archive = try open(key) else {
       return .nothing
     }
     let tree = try StoredTree(reading: archive)
@@ -110,7 +113,7 @@ package actor StateFile {
   /// Reads and verifies what is stored, nil if nothing is; marks nothing.
   func read() throws(ArchiveError) -> StoredTree? {
     guard try storage.open() != nil else { return nil }
-    guard let archive = try Archive.open(storage, key: existingKey(), context: context) else {
+    guard let archive = try open(existingKey()) else {
       return nil
     }
     return try StoredTree(reading: archive)
@@ -131,7 +134,7 @@ package actor StateFile {
       isUnread = false
       return nil
     }
-    let stored = try Archive.open(storage, key: existingKey(), context: context)
+    let stored = try open(existingKey())
     isUnread = false
     guard let archive = stored,
       let record = try archive.record(NodeRecord.application),
@@ -155,7 +158,7 @@ package actor StateFile {
       guard consuming, window.isWhole else { return }
       let lock = try storage.lock()
       defer { withExtendedLifetime(lock) {} }
-      let stored = try Archive.open(storage, key: key, context: context)
+      let stored = try open(key)
       if stored?.version == window.version { try storage.remove() }
     }
   }
@@ -164,10 +167,14 @@ package actor StateFile {
   func isSnapshotUsable() throws(ArchiveError) -> Bool {
     guard try storage.open() != nil else { return false }
     let key = try existingKey()
-    guard let archive = try Archive.open(storage, key: key, context: context) else { return false }
+    guard let archive = try open(key) else { return false }
     let snapshot = try SnapshotUse(reading: try archive.record(NodeRecord.tree))
     let ignored = try marker.read(key).snapshotIgnored
     return snapshot.isUsable(ignoredBefore: ignored == archive.version)
+  }
+
+  private func open(_ key: ArchiveKey) throws(ArchiveError) -> Archive? {
+    try Archive.open(storage, key: key, context: context, limits: limits)
   }
 
   private func existingKey() throws(ArchiveError) -> ArchiveKey {
@@ -273,7 +280,8 @@ package actor StateFile {
   ) throws(ArchiveError) -> ArchiveWriter {
     func open() throws(ArchiveError) -> ArchiveWriter {
       try ArchiveWriter(
-        storage, with: .key(key), context: context, lock: lock, recovery: .strict)
+        storage, with: .key(key), context: context, lock: lock, limits: limits,
+        recovery: .strict)
     }
     do throws(ArchiveError) {
       let writer = try open()
