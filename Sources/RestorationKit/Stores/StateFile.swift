@@ -232,7 +232,7 @@ package actor StateFile {
   private static let longestWait = Duration.seconds(1)
 
   /// Removes what is stored, but keeps what cannot be read; says where.
-  func decline(number: UInt64) async throws(ArchiveError) -> String? {
+  package func decline(number: UInt64) async throws(ArchiveError) -> String? {
     guard number > lastNumber else { return nil }
     guard isAnythingStored else {
       lastNumber = number
@@ -252,7 +252,7 @@ package actor StateFile {
   }
 
   /// Removes what is stored, whatever it is.
-  func discard(number: UInt64) async throws(ArchiveError) {
+  package func discard(number: UInt64) async throws(ArchiveError) {
     guard number > lastNumber else { return }
     if isAnythingStored {
       let lock = try await storage.lock(within: Self.longestWait)
