@@ -177,12 +177,17 @@ final class HostileTreeTests: XCTestCase {
   @MainActor
   private final class Endless: @MainActor RestorableNode {
     let restorationIdentifier: String?
+    /// How many were made; it ends, so that the test does.
+    static var count = 0
 
     init(_ identifier: String?) {
       restorationIdentifier = identifier
+      Self.count += 1
     }
 
-    var restorationChildren: [any RestorableNode] { [Endless(restorationIdentifier)] }
+    var restorationChildren: [any RestorableNode] {
+      Self.count < 10_000 ? [Endless(restorationIdentifier)] : []
+    }
   }
 
   func testATreeThatMakesAChildWheneverItIsAskedEndsWithAnErrorThatNamesThePath() async throws {
@@ -191,6 +196,7 @@ final class HostileTreeTests: XCTestCase {
       _ = try await keeper.save([TestNode("a", value: "before")])
       let before = launch.storedBytes
       keeper.nodeLimit = 100
+      Endless.count = 0
       do {
         _ = try await keeper.save([TestNode("a", children: [Endless(identifier)])])
         XCTFail("did not throw")
@@ -204,7 +210,28 @@ final class HostileTreeTests: XCTestCase {
             + " Let restorationChildren return the nodes that are there and make none,"
             + " or raise the keeper's nodeLimit.")
       }
+      // With the application and the node above them there are 100 entries.
+      XCTAssertEqual(Endless.count, 100)
       XCTAssertEqual(launch.storedBytes, before)
+    }
+  }
+
+  func testTheScenesOfAHostHaveTheNodeLimitOfItsKeeper() async throws {
+    let app = SceneLaunch()
+    app.prepare = { $0.roots = (0..<9).map { TestNode("\($0)") } }
+    for limit in [8, 9] {
+      let keeper = try app.launch.keeper()
+      keeper.nodeLimit = limit
+      let host = SceneHost(keeper)
+      host.register(SceneConfiguration { app.makeDelegate() })
+      do {
+        let report = try await host.save(try await host.open())
+        XCTAssertEqual(report.nodes.outcome, .saved)
+        XCTAssertEqual(limit, 9)
+      } catch {
+        XCTAssertEqual(error.code, .tooManyNodes)
+        XCTAssertEqual(limit, 8)
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 import ArchiveCodec
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -93,22 +94,81 @@ final class LastStateTests: XCTestCase {
     let keeper = try launch.keeper()
     let node = TestNode("a", value: "x")
     node.onEncode = { _ in throw Broken() }
-    let report = try await keeper.save([node])
-    XCTAssertEqual(report.outcome(of: "a"), .savedWithoutState)
+    // The second time there is a record of it, which has no state.
+    for _ in 0..<2 {
+      let report = try await keeper.save([node])
+      XCTAssertEqual(report.outcome(of: "a"), .savedWithoutState)
+    }
     let (back, restored) = try await restored()
     XCTAssertNil(back.value)
     XCTAssertEqual(restored.entries[0].outcome, .restoredWithoutState(by: .existing))
+  }
+
+  func testTheLastStateOfAnotherClassIsNotKept() async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([TestNode("a", value: "of a TestNode")])
+    let other = SpecialTestNode("a")
+    other.onEncode = { _ in throw Broken() }
+    let report = try await keeper.save([other])
+    XCTAssertEqual(report.outcome(of: "a"), .savedWithoutState)
+  }
+
+  func testALastStateKeepsItsVersionAndItsRestorationClass() async throws {
+    let first = try StateKeeper(
+      application: Launch.application, store: launch.store, keys: launch.keys)
+    try first.register(TestFactory.self, as: "Old")
+    let node = TestNode("a", value: "of version 1")
+    node.restorationClass = TestFactory.self
+    _ = try await first.save([node])
+    await first.close()
+
+    let second = try StateKeeper(
+      application: Launch.application, store: launch.store, keys: launch.keys)
+    try second.register(
+      TestFactory.self, as: "New", aliases: ["Old"], version: 2,
+      migrations: [StateMigration(from: 1) { _ in }])
+    _ = try await second.restore(into: [node])
+    node.onEncode = { _ in throw Broken() }
+    let report = try await second.save([node])
+    XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
+    let stored = try XCTUnwrap(try launch.archive()?.record(3)?.container(forKey: "node"))
+    XCTAssertEqual(try stored.name(forKey: "restorationClass"), "Old")
+    let check = try await second.checkStoredState()
+    XCTAssertEqual(check.entries.map(\.version), [1])
+    XCTAssertEqual(check.entries.map(\.outcome), [.migrated(from: 1)])
+  }
+
+  func testTheRowsOfAListAreKeptWithItsLastState() async throws {
+    let keeper = try launch.keeper()
+    let list = TestList("a", rows: ["x", "y", "z"])
+    list.selectedRows = ["y"]
+    _ = try await keeper.save([list])
+    list.selectedRows = ["z"]
+    list.onEncode = { _ in throw Broken() }
+    _ = try await keeper.save([list])
+    let back = TestList("a", rows: ["x", "y", "z"])
+    _ = try await launch.keeper().restore(into: [back])
+    XCTAssertEqual(back.selectedRows, ["y"])
   }
 
   func testAStateThatCannotBeReadNowIsNotReplacedByOneThatLacksANode() async throws {
     let node = TestNode("a", value: "good")
     _ = try await launch.keeper().save([node])
     let before = launch.storedBytes
+    let failureCount = Mutex(0)
     let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
-      if name == "main", call == .open { throw ArchiveError(.inputOutput) }
+      guard name == "main", call == .open else { return }
+      let isFailing = failureCount.withLock { left in
+        defer { left = max(0, left - 1) }
+        return left > 0
+      }
+      if isFailing { throw ArchiveError(.inputOutput) }
     }
     let keeper = try StateKeeper(
       application: Launch.application, store: store, keys: launch.keys)
+    _ = try await keeper.restore(into: [node])
+    // The write, which comes next, would succeed.
+    failureCount.withLock { $0 = 1 }
     node.onEncode = { _ in throw Broken() }
     do {
       _ = try await keeper.save([node])

@@ -85,6 +85,47 @@ final class UnreadStateTests: XCTestCase {
     XCTAssertNotNil(own.setAside)
   }
 
+  func testAListOfScenesThatWasReadIsReplaced() async throws {
+    try await app.store(1, in: try await app.host())
+    let host = try await app.host()
+    try await host.save(try await host.open())
+    XCTAssertEqual(launch.store.memory(named: "main.scenes").setAsideBytes, [])
+  }
+
+  /// Has a key only from the second time on that it is asked.
+  private final class LateKey: KeyProvider {
+    private let key: ArchiveKey
+    private let isThere = Mutex(false)
+
+    init(_ key: ArchiveKey) { self.key = key }
+
+    func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+      isThere.withLock { isThere in
+        defer { isThere = true }
+        return isThere ? key : nil
+      }
+    }
+  }
+
+  func testAListOfScenesWhoseKeyComesLateIsKept() async throws {
+    try await app.store(1, in: try await app.host())
+    let list = launch.store.memory(named: "main.scenes")
+    let before = list.bytes
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    let host = SceneHost(
+      try StateKeeper(
+        application: Launch.application, store: launch.store, keys: LateKey(key)))
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    do {
+      try await host.launch()
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .keyMissing)
+    }
+    try await host.save(try await host.open())
+    XCTAssertEqual(list.setAsideBytes, [before].compactMap(\.self))
+  }
+
   func testADeclinedSaveAfterARestoreThatFailedRemovesNothing() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "kept")])
     let before = launch.storedBytes

@@ -1,6 +1,6 @@
 extension ValueEncoder {
   func checkFailure() throws {
-    if writer.hasFailed, let failure = writer.failure { throw failure }
+    if writer.hasFailed, let failure = writer.failure { throw failure.error }
   }
 
   /// What users of Codable expect: an EncodingError that says where.

@@ -49,11 +49,17 @@ extension KeyedEncoder {
 extension KeyedDecoder {
   /// A record that is only in memory, of what the body encodes.
   ///
+  /// - Parameters:
+  ///   - limits: What the record may hold.
+  ///   - body: Encodes the values.
+  /// - Returns: The record.
   /// - Throws: What the body throws; ``ArchiveError`` with `limitExceeded`.
-  package static func encoding(_ body: (KeyedEncoder) throws -> Void) throws -> KeyedDecoder {
-    let builder = RecordBuilder()
+  package static func encoding(
+    limits: ArchiveLimits = .standard, _ body: (KeyedEncoder) throws -> Void
+  ) throws -> KeyedDecoder {
+    let builder = RecordBuilder(limits: limits)
     try builder.append(record: 1, body)
     let (maps, symbols) = try builder.finish().unsealed
-    return try KeyedDecoder(unsealed: maps[0], symbols: symbols)
+    return try KeyedDecoder(unsealed: maps[0], symbols: symbols, limits: limits)
   }
 }

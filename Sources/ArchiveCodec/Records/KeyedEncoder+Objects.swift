@@ -8,7 +8,7 @@ extension KeyedEncoder {
   ///   - key: At most 1 KiB of UTF-8.
   public func encodeObject(_ object: (any ArchiveObject)?, forKey key: String) {
     guard let object, begin(key) else { return }
-    writeReference(to: object, key)
+    writeReference(to: object)
   }
 
   /// Writes references to objects, in their order.
@@ -19,7 +19,7 @@ extension KeyedEncoder {
   public func encodeObjects(_ objects: [any ArchiveObject], forKey key: String) {
     guard begin(key) else { return }
     let start = writer.openContainer()
-    for object in objects { writeReference(to: object, key) }
+    for object in objects { writeReference(to: object) }
     writer.closeContainer(.array, count: objects.count, from: start)
   }
 
@@ -36,19 +36,18 @@ extension KeyedEncoder {
       $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
     }) {
       if name.utf8.count > writer.limits.keyByteCount {
-        writer.fail(ArchiveError(.limitExceeded, path: [key], subject: "bytes of a key"))
+        writer.fail(ArchiveError(.limitExceeded, subject: "bytes of a key"))
       }
-      if CombiningMarks.areTooMany(in: name) { writer.fail(CombiningMarks.error().at(key)) }
+      if CombiningMarks.areTooMany(in: name) { writer.fail(CombiningMarks.error()) }
       writer.output.writeKey(inline: name)
-      writeReference(to: object, key)
+      writeReference(to: object)
     }
     writer.closeContainer(.map, count: objects.count, from: start)
   }
 
-  private func writeReference(to object: any ArchiveObject, _ key: String) {
+  private func writeReference(to object: any ArchiveObject) {
     guard objects.classes.registration(of: object) != nil else {
-      writer.fail(
-        ArchiveError(.classNotRegistered, path: [key], subject: "\(type(of: object))"))
+      writer.fail(ArchiveError(.classNotRegistered, subject: "\(type(of: object))"))
       return writer.writeNull()
     }
     writer.output.writeByte(ValueTag.localReference)

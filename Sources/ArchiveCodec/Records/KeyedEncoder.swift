@@ -2,7 +2,8 @@
 ///
 /// It is made for one record by ``RecordBuilder`` and closed with it. A key
 /// that is encoded twice keeps its last value; nil writes nothing, so that the
-/// key is absent. What cannot be stored is thrown when the record is finished.
+/// key is absent. What cannot be stored is thrown when the record is finished,
+/// as an ``ArchiveError`` with the keys that lead to it.
 ///
 ///     try builder.append(record: 1) { encoder in
 ///       encoder.encode("Blender", forKey: "title")
@@ -86,7 +87,7 @@ public final class KeyedEncoder {
       let outer = map
       map = OpenMap(in: writer)
       try body(self)
-      map.close(in: writer)
+      closeMap()
       map = outer
     }
   }
@@ -95,14 +96,14 @@ public final class KeyedEncoder {
   ///
   /// - Parameter body: Encodes values with this encoder.
   /// - Throws: What `body` throws; ``ArchiveError`` with `limitExceeded` if
-  ///   something in it is too large.
+  ///   something in it is too large, and in its path the keys from here on.
   public func attempt(_ body: () throws -> Void) throws {
     let failureBefore = writer.failure
     writer.failure = nil
     defer { writer.failure = failureBefore ?? writer.failure }
     try undoing {
       try body()
-      if let failure = writer.failure { throw failure }
+      if let failure = writer.failure { throw named(failure).error }
     }
   }
 
@@ -124,8 +125,28 @@ public final class KeyedEncoder {
   }
 
   func close() {
-    map.close(in: writer)
+    closeMap()
     isOpen = false
+  }
+
+  private func closeMap() {
+    if writer.hasFailed { nameFailure() }
+    map.close(in: writer)
+  }
+
+  // Apart, as what records need that can be written is short then.
+  @inline(never)
+  private func nameFailure() {
+    writer.failure = writer.failure.map(named)
+  }
+
+  /// The failure with the key of the open map in front of its path, if it is
+  /// in there.
+  private func named(_ failure: ValueWriter.Failure) -> ValueWriter.Failure {
+    guard let place = failure.place, let key = map.key(containing: place, in: writer) else {
+      return failure
+    }
+    return ValueWriter.Failure(error: failure.error.at(key), place: place)
   }
 
   /// Begins the map of a record.
@@ -154,7 +175,7 @@ public final class KeyedEncoder {
   @inline(never)
   private func beginAnew(_ key: String) -> Bool {
     guard isOpen else {
-      writer.fail(ArchiveError(.encoderClosed, path: [key]))
+      writer.fail(ArchiveError(.encoderClosed, path: [key]), at: nil)
       return false
     }
     do throws(ArchiveError) {
@@ -163,7 +184,8 @@ public final class KeyedEncoder {
       self.map = map
       return true
     } catch {
-      writer.fail(error)
+      // There is no entry of it, so it lies in the map and in none of its values.
+      writer.fail(error.at(key), at: map.headerStart)
       return false
     }
   }

@@ -18,7 +18,7 @@ extension ValueWriter {
   ///   is too large as a whole.
   @inline(never)
   func closeFrame(from before: Mark) throws(ArchiveError) {
-    if hasFailed, let failure { throw failure }
+    if hasFailed, let failure { throw failure.error }
     let start = before.byteCount + ByteBuffer.headerRoom
     let end = output.count
     guard end - start <= limits.recordByteCount else {

@@ -12,6 +12,9 @@ struct OpenMap {
     start = 0
   }
 
+  /// Where the header of the map is.
+  var headerStart: Int { start - ByteBuffer.headerRoom }
+
   @inline(__always)
   init(in writer: ValueWriter) {
     start = writer.openContainer()
@@ -58,6 +61,18 @@ struct OpenMap {
     count += 1
   }
 
+  /// The key whose value has a place in the bytes; nil if no entry has it.
+  ///
+  /// - Complexity: O(*n*) in the bytes of the map.
+  func key(containing place: Int, in writer: ValueWriter) -> String? {
+    guard place >= start else { return nil }
+    var reader = ByteReader(writer.output.bytes(from: start))
+    while let key = reader.readWrittenEntry() {
+      if place < start + reader.offset { return reader.name(of: key, writer.symbols.names) }
+    }
+    return nil
+  }
+
   /// Puts the entries in order, keeps the last of equal keys, and writes what
   /// comes before them.
   func close(in writer: ValueWriter) {
@@ -78,13 +93,10 @@ extension ByteBuffer {
     // A copy of the map alone: a reference to all bytes would copy them all.
     var reader = ByteReader(bytes(from: start))
     var entries: [Entry] = []
-    while !reader.isAtEnd {
-      let entryStart = reader.offset
-      // These bytes were just written by this encoder, so they can be read.
-      guard let key = try? reader.readKey(limits: .standard, symbolCount: .max),
-        (try? reader.readValueHeader()) != nil
-      else { break }
+    var entryStart = 0
+    while let key = reader.readWrittenEntry() {
       entries.append(Entry(key: key, bytes: entryStart..<reader.offset))
+      entryStart = reader.offset
     }
     var latest: [ByteName: Int] = [:]
     if entries.contains(where: { if case .inline = $0.key { true } else { false } }) {
@@ -117,6 +129,15 @@ extension ByteBuffer {
 }
 
 extension ByteReader {
+  /// Reads the key of an entry and skips the value; nil at the end.
+  fileprivate mutating func readWrittenEntry() -> ValueKey? {
+    // These bytes were just written by this encoder, so they can be read.
+    guard !isAtEnd, let key = try? readKey(limits: .standard, symbolCount: .max),
+      (try? readValueHeader()) != nil
+    else { return nil }
+    return key
+  }
+
   fileprivate func name(of key: ValueKey, _ names: [String]) -> String {
     switch key {
     case .symbol(let symbol): names[Int(symbol)]

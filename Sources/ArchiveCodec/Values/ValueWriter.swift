@@ -13,7 +13,7 @@ public final class ValueWriter {
   let limits: ArchiveLimits
   let symbols: SymbolCollector
   /// The first thing that could not be written; finishing the record throws it.
-  var failure: ArchiveError? {
+  var failure: Failure? {
     didSet { hasFailed = failure != nil }
   }
 
@@ -155,6 +155,7 @@ public final class ValueWriter {
   func closeContainer(_ kind: Container, count: Int, from start: Int) {
     depth -= 1
     let end = output.count
+    if hasFailed { moveFailure(from: start) }
     if count < kind.smallTags.count {
       output.writeByte(kind.smallTags.lowerBound + UInt8(count))
     } else {
@@ -165,8 +166,30 @@ public final class ValueWriter {
     output.closeHeader(from: end, before: start)
   }
 
+  /// Notes what cannot be written here.
   func fail(_ error: ArchiveError) {
-    if failure == nil { failure = error }
+    fail(error, at: output.count)
+  }
+
+  func fail(_ error: ArchiveError, at place: Int?) {
+    if failure == nil { failure = Failure(error: error, place: place) }
+  }
+
+  /// What could not be written.
+  struct Failure {
+    var error: ArchiveError
+    /// Where it would be in the bytes; nil if it is of no record that is open.
+    ///
+    /// The keys that lead to it are looked for when they are needed, so that
+    /// values that can be written need not say what key they have.
+    var place: Int?
+  }
+
+  /// The elements of a container move when it is closed, but it stays itself.
+  @inline(never)
+  private func moveFailure(from start: Int) {
+    guard let place = failure?.place, place >= start else { return }
+    failure?.place = start - ByteBuffer.headerRoom
   }
 
   enum Container {

@@ -42,7 +42,8 @@ extension StateKeeper {
     let start = ContinuousClock.now
     walkCount += 1
     let number = walkCount
-    let walk = PreservationWalk(registry: registry, nodeLimit: nodeLimit, trace: trace)
+    let walk = PreservationWalk(
+      registry: registry, limits: limits, nodeLimit: nodeLimit, trace: trace)
     do {
       guard try preserve(roots, with: walk, for: delegate, host: host) else {
         registry.kept = nil

@@ -1,9 +1,9 @@
+public import ArchiveCodec
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
 public import Foundation
 #endif
-internal import ArchiveCodec
 
 /// Saves the state of an application's nodes and brings it back.
 ///
@@ -39,6 +39,13 @@ public final class StateKeeper {
   /// A tree that makes a child whenever it is asked would never end; a save of
   /// more than these throws `tooManyNodes` and stores nothing.
   public var nodeLimit = 1 << 22
+
+  /// What the records of a state may hold, in saves and in restores.
+  ///
+  /// A value over a limit makes its node lose its new state, and the report
+  /// names the key. A state that was saved with greater limits is not read: the
+  /// restore throws, and the next save sets the state aside.
+  public let limits: ArchiveLimits
 
   /// How many restores in a row may begin and not end before the state is set
   /// aside; less than 1 is as 1.
@@ -119,12 +126,14 @@ public final class StateKeeper {
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
   ///   - environment: Facts that every save carries.
+  ///   - limits: What the records of the state may hold.
   ///   - now: The clock for the time of the save.
   /// - Throws: ``RestorationError`` with `invalidName`.
   public init(
     application: String, name: String = "main",
     store: (any StateStore)? = nil, keys: (any KeyProvider)? = nil,
     environment: ApplicationEnvironment = ApplicationEnvironment(),
+    limits: ArchiveLimits = .standard,
     now: @escaping () -> Date = { Date() }
   ) throws(RestorationError) {
     for name in [application, name] {
@@ -152,8 +161,10 @@ public final class StateKeeper {
     let store = store ?? FileStateStore(application: application)
     let keys = keys ?? FileKeyProvider(application: application)
     claim = StateClaim(store: store, name: name)
-    file = StateFile(claim: claim, store: store, keys: keys, application: application)
+    file = StateFile(
+      claim: claim, store: store, keys: keys, application: application, limits: limits)
     self.environment = environment
+    self.limits = limits
     self.now = now
     registry = ObjectRegistry()
     self.application = application
@@ -168,7 +179,8 @@ public final class StateKeeper {
     claim = keeper.claim
     file = StateFile(
       claim: claim, suffix: suffix, store: keeper.store, keys: keeper.keys,
-      application: keeper.application)
+      application: keeper.application, limits: keeper.limits)
+    limits = keeper.limits
     environment = keeper.environment
     now = keeper.now
     registry = ObjectRegistry(sharing: keeper.registry)

@@ -7,7 +7,7 @@ internal import ArchiveCodec
 /// references reach. The stack is a list, so a deep tree costs no call stack;
 /// every node is visited once.
 final class PreservationWalk {
-  let builder = RecordBuilder(keys: NodeRecord.keys)
+  let builder: RecordBuilder
   let registry: ObjectRegistry
   let trace: ((RestorationTrace) -> Void)?
   var lines: [PreservationReport.Entry] = []
@@ -71,9 +71,11 @@ final class PreservationWalk {
   private let nodeLimit: Int
 
   init(
-    registry: ObjectRegistry, nodeLimit: Int, trace: ((RestorationTrace) -> Void)? = nil
+    registry: ObjectRegistry, limits: ArchiveLimits, nodeLimit: Int,
+    trace: ((RestorationTrace) -> Void)? = nil
   ) {
     self.registry = registry
+    builder = RecordBuilder(limits: limits, keys: NodeRecord.keys)
     self.nodeLimit = nodeLimit
     self.trace = trace
   }
@@ -255,7 +257,10 @@ final class PreservationWalk {
         encodeOwnPart(encoder)
         try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
           trace?(RestorationTrace(call: .encodeRestorableState, path: path))
-          try withCoder(encoder, path, number, line: line, object.encodeRestorableState)
+          // The keys in an error are those of the object, without ours around them.
+          try encoder.attempt {
+            try withCoder(encoder, path, number, line: line, object.encodeRestorableState)
+          }
         }
       }
     } catch {
@@ -265,7 +270,7 @@ final class PreservationWalk {
       lost.append(
         LostState(
           record: record, number: number, line: line,
-          ownPart: try KeyedDecoder.encoding(encodeOwnPart)))
+          ownPart: try KeyedDecoder.encoding(limits: builder.limits, encodeOwnPart)))
     }
   }
 

@@ -12,6 +12,7 @@ package actor StateFile {
   let store: any StateStore
   private let keys: any KeyProvider
   let application: String
+  private let limits: ArchiveLimits
 
   /// Where the state is, under the name that is claimed or looked at.
   private var place: Place
@@ -59,15 +60,17 @@ package actor StateFile {
   ///   - store: Where the state is.
   ///   - keys: Gives the key.
   ///   - application: The application; with the name it is the context.
+  ///   - limits: What its records may hold; not for the launches.
   package init(
     claim: StateClaim, suffix: String = "", store: any StateStore, keys: any KeyProvider,
-    application: String
+    application: String, limits: ArchiveLimits = .standard
   ) {
     self.claim = claim
     self.suffix = suffix
     self.store = store
     self.keys = keys
     self.application = application
+    self.limits = limits
     place = Place(claim.name + suffix, store: store, application: application)
   }
 
@@ -146,7 +149,7 @@ package actor StateFile {
       return .nothing
     }
     let key = try existingKey()
-    guard let archive = try Archive.open(place.storage, key: key, context: place.context) else {
+    guard let archive = try open(key) else {
       return .nothing
     }
     var marked = readMarker(key)
@@ -179,10 +182,7 @@ package actor StateFile {
   func read() throws(ArchiveError) -> StoredTree? {
     look()
     guard try place.storage.open() != nil else { return nil }
-    guard
-      let archive = try Archive.open(
-        place.storage, key: existingKey(), context: place.context)
-    else { return nil }
+    guard let archive = try open(existingKey()) else { return nil }
     return try StoredTree(reading: archive)
   }
 
@@ -199,9 +199,7 @@ package actor StateFile {
   func readHostPart() throws(ArchiveError) -> HostPart? {
     look()
     guard let opened = try place.storage.open() else { return nil }
-    guard
-      let archive = try Archive.open(
-        place.storage, key: existingKey(), context: place.context),
+    guard let archive = try open(existingKey()),
       let record = try archive.record(NodeRecord.application),
       let values = try record.container(forKey: NodeRecord.hostKey)
     else { return nil }
@@ -230,7 +228,7 @@ package actor StateFile {
       let key = try existingKey()
       if let marked = window.marked { try place.marker.write(marked, key) }
       guard consuming, window.isWhole else { return }
-      let stored = try Archive.open(place.storage, key: key, context: place.context)
+      let stored = try open(key)
       if stored?.version == window.version { try place.storage.remove() }
     }
   }
@@ -240,12 +238,16 @@ package actor StateFile {
     move(to: try claim.free())
     guard try place.storage.open() != nil else { return false }
     let key = try existingKey()
-    guard let archive = try Archive.open(place.storage, key: key, context: place.context) else {
+    guard let archive = try open(key) else {
       return false
     }
     let snapshot = try SnapshotUse(reading: try archive.record(NodeRecord.tree))
     let ignored = try place.marker.read(key).snapshotIgnored
     return snapshot.isUsable(ignoredBefore: ignored == archive.version)
+  }
+
+  private func open(_ key: ArchiveKey) throws(ArchiveError) -> Archive? {
+    try Archive.open(place.storage, key: key, context: place.context, limits: limits)
   }
 
   func existingKey() throws(ArchiveError) -> ArchiveKey {
@@ -307,7 +309,7 @@ package actor StateFile {
   }
 
   /// Removes what is stored, but keeps what cannot be read; says where.
-  func decline(
+  package func decline(
     number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> String? {
     guard number > lastNumber else { return nil }
@@ -326,7 +328,7 @@ package actor StateFile {
   }
 
   /// Removes what is stored, whatever it is, and what was set aside if wanted.
-  func discard(number: UInt64, includingKept: Bool) async throws(ArchiveError) {
+  package func discard(number: UInt64, includingKept: Bool) async throws(ArchiveError) {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
       try await take()
@@ -371,7 +373,8 @@ package actor StateFile {
   ) throws(ArchiveError) -> ArchiveWriter {
     func open() throws(ArchiveError) -> ArchiveWriter {
       try ArchiveWriter(
-        place.storage, with: .key(key), context: place.context, lock: lock, recovery: .strict)
+        place.storage, with: .key(key), context: place.context, lock: lock, limits: limits,
+        recovery: .strict)
     }
     let reason: SetAsideReason
     do throws(ArchiveError) {
@@ -421,7 +424,7 @@ extension StateFile {
     // What cannot be read now must not take the place of what can be.
     guard
       let archive = try Archive.open(
-        kept.storage, key: existingKey(), context: place.context)
+        kept.storage, key: existingKey(), context: place.context, limits: limits)
     else { return false }
     _ = try StoredTree(reading: archive)
     let replaced = try place.storage.setAside(.replaced, at: settingAside.date)

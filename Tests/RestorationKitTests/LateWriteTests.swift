@@ -1,0 +1,162 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// What comes late does nothing to what is newer.
+@MainActor
+final class LateWriteTests: XCTestCase {
+  private enum Step: CaseIterable, Sendable {
+    case write, decline, discard
+
+    func take(_ number: UInt64, in file: StateFile) async throws {
+      switch self {
+      case .write:
+        let builder = RecordBuilder()
+        try builder.append(record: number + 100) { _ in }
+        _ = try await file.write(try builder.finish(), number: number)
+      case .decline: _ = try await file.decline(number: number, SettingAside())
+      case .discard: try await file.discard(number: number, includingKept: false)
+      }
+    }
+  }
+
+  private let launch = Launch()
+  private let context = ArchiveContext([Launch.application, "late"])
+
+  private func file(_ store: any StateStore) -> StateFile {
+    StateFile(
+      claim: StateClaim(store: store, name: "late"), store: store, keys: launch.keys,
+      application: Launch.application)
+  }
+
+  /// The number of the walk that is stored, nil if nothing is.
+  private func stored() throws -> UInt64? {
+    guard let key = try launch.keys.key(creating: false) else { return nil }
+    let archive = try Archive.open(
+      launch.store.memory(named: "late"), key: key, context: context)
+    return try archive?.recordIdentifiers().first.map { $0 - 100 }
+  }
+
+  func testAfterAnyThreeStepsInAnyOrderTheNewestOneHasTheLastWord() async throws {
+    let orders: [[UInt64]] = [
+      [2, 3, 4], [2, 4, 3], [3, 2, 4], [3, 4, 2], [4, 2, 3], [4, 3, 2],
+    ]
+    for (first, second) in Step.allPairs {
+      for third in Step.allCases {
+        for order in orders {
+          launch.store.memory(named: "late").bytes = nil
+          let file = file(launch.store)
+          try await Step.write.take(1, in: file)
+          var (newest, left) = (1 as UInt64, 1 as UInt64?)
+          for (step, number) in zip([first, second, third], order) {
+            try await step.take(number, in: file)
+            if number > newest { (newest, left) = (number, step == .write ? number : nil) }
+            XCTAssertEqual(try stored(), left, "\([first, second, third]) \(order)")
+          }
+        }
+      }
+    }
+  }
+
+  func testAStepThatWaitsForAnotherInstanceGivesWayToANewerOne() async throws {
+    for (newer, late) in Step.allPairs {
+      launch.store.memory(named: "late").bytes = nil
+      let (isWaiting, isPassed) = (Flag(), Flag())
+      let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
+        guard call == .lock, Late.isMe, !isPassed.isSet else { return }
+        isWaiting.isSet = true
+        throw ArchiveError(.locked)
+      }
+      try await Step.write.take(1, in: file(launch.store))
+      let file = file(store)
+      let waiting = Late.$isMe.withValue(true) {
+        Task { try await late.take(2, in: file) }
+      }
+      while !isWaiting.isSet { await Task.yield() }
+      try await newer.take(3, in: file)
+      isPassed.isSet = true
+      try await waiting.value
+      XCTAssertEqual(try stored(), newer == .write ? 3 : nil, "\(late) during \(newer)")
+    }
+  }
+
+  func testADeclinedSaveThatWaitsDoesNotRemoveANewerSave() async throws {
+    let (isWaiting, isPassed) = (Flag(), Flag())
+    let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
+      guard call == .lock, Late.isMe, !isPassed.isSet else { return }
+      isWaiting.isSet = true
+      throw ArchiveError(.locked)
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, store: store, keys: launch.keys)
+    let delegate = TestDelegate()
+    keeper.delegate = delegate
+    _ = try await launch.keeper().save([TestNode("a", value: "old")])
+    delegate.saves = false
+    let declined = Late.$isMe.withValue(true) {
+      Task { @MainActor in try await keeper.save([]).outcome }
+    }
+    while !isWaiting.isSet { await Task.yield() }
+    delegate.saves = true
+    let saved = try await keeper.save([TestNode("a", value: "new")]).outcome
+    isPassed.isSet = true
+    let outcome = try await declined.value
+    XCTAssertEqual([saved, outcome], [.saved, .declined])
+    await keeper.close()
+    let back = TestNode("a")
+    _ = try await launch.keeper().restore(into: [back])
+    XCTAssertEqual(back.value, "new")
+  }
+
+  func testTheEndOfAnOlderRestoreLeavesTheMarkOfANewerOne() async throws {
+    let disk = Gate()
+    let store = HookedStore(launch.store) { name, call in
+      if call == .replace, name == "main" { disk.pass() }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, store: store, keys: launch.keys)
+    _ = try await keeper.save([TestNode("a")])
+    keeper.extendStateRestoration()
+    _ = try await keeper.restore(into: [TestNode("a")])
+    XCTAssertNotNil(launch.markerBytes)
+
+    // While a save writes, the first restore ends, in no hurry, and then the
+    // second one begins and overtakes that.
+    disk.holdUp()
+    let saving = Task { @MainActor in _ = try await keeper.save([TestNode("a")]) }
+    while !disk.isWaitedFor { await Task.yield() }
+    let announced = keeper.restorationExtension
+    await Task(priority: .background) { announced.complete() }.value
+    for _ in 0..<10_000 { await Task.yield() }
+    keeper.extendStateRestoration()
+    let restoring = Task(priority: .high) { @MainActor in
+      _ = try await keeper.restore(into: [TestNode("a")])
+    }
+    for _ in 0..<10_000 { await Task.yield() }
+    disk.goOn()
+    try await saving.value
+    try await restoring.value
+    // Behind the end of the first restore.
+    _ = try await Task(priority: .background) { @MainActor in
+      try await keeper.isSnapshotUsable()
+    }.value
+    XCTAssertNotNil(launch.markerBytes)
+    keeper.completeStateRestoration()
+    await keeper.restorationEnded()
+    XCTAssertNil(launch.markerBytes)
+  }
+}
+
+private enum Late {
+  /// Whether the code that runs waits for the lock until the newer step was taken.
+  @TaskLocal static var isMe = false
+}
+
+extension CaseIterable {
+  fileprivate static var allPairs: [(Self, Self)] {
+    allCases.flatMap { first in allCases.map { (first, $0) } }
+  }
+}

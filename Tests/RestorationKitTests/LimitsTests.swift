@@ -1,0 +1,193 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// The limits of a keeper, and what is told of a value that is over them.
+@MainActor
+final class LimitsTests: XCTestCase {
+  private let app = SceneLaunch()
+  private var launch: Launch { app.launch }
+  /// The format's own limit of names is 65,536.
+  private let raised = ArchiveLimits(symbolCount: 1 << 17)
+  /// The library's own names alone are more.
+  private let lowered = ArchiveLimits(symbolCount: 3)
+  private let nameCount = 1 << 16
+
+  private func keeper(_ limits: ArchiveLimits) throws -> StateKeeper {
+    try StateKeeper(
+      application: Launch.application, store: launch.store, keys: launch.keys, limits: limits)
+  }
+
+  /// Has a value, and more names than an archive has by default.
+  private func nodeOfManyNames() -> TestNode {
+    let node = TestNode("root", value: "x")
+    node.onEncode = { [nameCount] coder in
+      for number in 0..<nameCount { coder.encode(number, forKey: "n\(number)") }
+    }
+    return node
+  }
+
+  private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+  private func assertExceeded<Result>(
+    _ line: UInt = #line, _ body: () async throws(RestorationError) -> Result
+  ) async {
+    do {
+      _ = try await body()
+      XCTFail("did not throw", line: line)
+    } catch {
+      XCTAssertEqual(error.archive?.code, .limitExceeded, line: line)
+    }
+  }
+
+  func testAKeeperHasTheStandardLimitsUnlessItIsGivenOthers() throws {
+    XCTAssertEqual(try launch.keeper().limits, .standard)
+    XCTAssertEqual(try keeper(raised).limits, raised)
+  }
+
+  func testAStateThatWasSavedWithRaisedLimitsIsReadWithThem() async throws {
+    let report = try await keeper(raised).save([nodeOfManyNames()])
+    XCTAssertEqual(report.savedPaths, ["root"])
+    let next = try keeper(raised)
+    let isUsable = try await next.isSnapshotUsable()
+    XCTAssertTrue(isUsable)
+    let back = TestNode("root")
+    next.consumesStateOnLaunch = true
+    let restored = try await next.restore(into: [back])
+    XCTAssertEqual(back.value, "x")
+    XCTAssertNil(restored.launchProblem)
+    XCTAssertNil(launch.storedBytes, "It was read again before it was removed.")
+  }
+
+  func testAStateThatIsOverTheLimitsIsReadByNobodyAndKeptByTheNextSave() async throws {
+    _ = try await launch.keeper().save([TestNode("root", value: "x")])
+    let before = launch.storedBytes
+    let keeper = try keeper(lowered)
+    await assertExceeded { () async throws(RestorationError) in try await keeper.restore() }
+    await assertExceeded { () async throws(RestorationError) in
+      try await keeper.checkStoredState()
+    }
+    await assertExceeded { () async throws(RestorationError) in
+      try await keeper.isSnapshotUsable()
+    }
+    XCTAssertEqual(launch.storedBytes, before)
+    let report = try await keeper.save([TestNode("root", value: "y")])
+    XCTAssertNotNil(report.setAside)
+    XCTAssertEqual(
+      launch.store.memory(named: "main").setAsideBytes, [before].compactMap(\.self))
+    await keeper.close()
+    let back = TestNode("root")
+    let next = try self.keeper(lowered)
+    _ = try await next.restore(into: [back])
+    XCTAssertEqual(back.value, "y")
+  }
+
+  func testALaunchIsCountedUnderTheStandardLimits() async throws {
+    let strict = ArchiveLimits(depth: 3, symbolCount: 0)
+    _ = try await keeper(strict).save([TestNode("root", value: "x")])
+    for begun in 1...2 {
+      let keeper = try keeper(strict)
+      keeper.extendStateRestoration()
+      let report = try await keeper.restore(into: [TestNode("root")])
+      XCTAssertEqual(report.outcome, .restored, "\(begun)")
+      XCTAssertNil(report.launchProblem)
+    }
+    let report = try await launch.keeper().restore()
+    guard case .crashed = report.outcome else { return XCTFail("\(report.outcome)") }
+  }
+
+  func testTheScenesOfAHostHaveTheLimitsOfItsKeeper() async throws {
+    func host(_ limits: ArchiveLimits) throws -> SceneHost {
+      let host = SceneHost(try keeper(limits))
+      host.delegate = app.hostDelegate
+      host.register(SceneConfiguration { [app] in app.makeDelegate() })
+      return host
+    }
+    let roots = [TestNode("root", value: text(1001))]
+    app.prepare = { $0.roots = roots }
+    let first = try host(ArchiveLimits(stringByteCount: 1000))
+    try await first.launch()
+    let report = try await first.save(try await first.open())
+    XCTAssertEqual(report.nodes.outcome(of: "root"), .savedWithoutState)
+
+    await first.close()
+    // Neither the list nor a scene that is looked for without it can be read.
+    let second = try host(lowered)
+    await assertExceeded { () async throws(RestorationError) in try await second.launch() }
+    XCTAssertEqual(second.openSessions, [])
+    await second.close()
+    let third = try host(.standard)
+    try await third.launch()
+    XCTAssertEqual(third.openSessions.count, 1)
+  }
+
+  func testAPlainValueThatIsOverTheLimitIsNamedByItsKey() async throws {
+    let keeper = try keeper(ArchiveLimits(stringByteCount: 1000))
+    let node = TestNode("root", value: text(1000))
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.problems, [])
+
+    node.value = text(1001)
+    try await assertProblem(with: keeper, of: node, at: "value")
+    node.value = "short"
+    let long = text(1001)
+    node.onEncode = { coder in
+      coder.encode(1, forKey: "before")
+      coder.encodeContainer(forKey: "outer") { coder in
+        coder.encodeContainer(forKey: "inner") { $0.encode(["", long], forKey: "lines") }
+      }
+    }
+    try await assertProblem(with: keeper, of: node, at: "outer.inner.lines")
+    await keeper.close()
+    let back = TestNode("root")
+    _ = try await self.keeper(ArchiveLimits(stringByteCount: 1000)).restore(into: [back])
+    XCTAssertEqual(back.value, text(1000))
+  }
+
+  private func assertProblem(
+    with keeper: StateKeeper, of node: TestNode, at path: String, line: UInt = #line
+  ) async throws {
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.outcome(of: "root"), .savedWithLastState, line: line)
+    XCTAssertEqual(
+      report.entries.flatMap(\.problems),
+      [
+        .encodeFailed(
+          "A limit was exceeded. Store less in one piece, or raise the limit."
+            + " (limitExceeded: bytes of a string, at \(path))")
+      ], line: line)
+  }
+
+  func testAValueOfTheDelegateThatIsOverTheLimitIsNamedByItsKey() async throws {
+    let delegate = TestDelegate()
+    let long = text(1001)
+    delegate.onWillEncode = { $0.encode(long, forKey: "account") }
+    let keeper = try keeper(ArchiveLimits(stringByteCount: 1000))
+    keeper.delegate = delegate
+    let report = try await keeper.save([])
+    XCTAssertEqual(
+      report.entries.flatMap(\.problems),
+      [
+        .willEncodeFailed(
+          "A limit was exceeded. Store less in one piece, or raise the limit."
+            + " (limitExceeded: bytes of a string, at account)")
+      ])
+  }
+
+  func testANodeWhoseOwnPartIsOverTheLimitEndsTheSaveWithAnErrorThatNamesIt() async throws {
+    let keeper = try keeper(ArchiveLimits(stringByteCount: 100))
+    _ = try await keeper.save([TestNode("root", value: "x")])
+    let before = launch.storedBytes
+    do {
+      _ = try await keeper.save([TestNode(text(101))])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(
+        error.archive,
+        ArchiveError(
+          .limitExceeded, path: ["node", "identifier"], subject: "bytes of a string"))
+    }
+    XCTAssertEqual(launch.storedBytes, before)
+  }
+}
