@@ -40,7 +40,8 @@ extension StateKeeper {
     let start = ContinuousClock.now
     walkCount += 1
     let number = walkCount
-    let walk = PreservationWalk(registry: registry, nodeLimit: nodeLimit, trace: trace)
+    let walk = PreservationWalk(
+      registry: registry, nodeLimit: nodeLimit, now: now(), trace: trace)
     do {
       guard try preserve(roots, with: walk, for: delegate, host: host) else {
         registry.kept = nil
@@ -59,11 +60,13 @@ extension StateKeeper {
         try walk.keepLastStates(from: try await lastTree())
         report.entries = walk.entries
       }
+      let settlement = walk.settlement()
       let records = try walk.finish()
       guard let written = try await file.write(records, number: number) else {
         report.outcome = .superseded
         return report
       }
+      walk.kept?.settle(settlement)
       report.version = written.summary.version
       report.byteCount = written.summary.byteCount
       report.setAside = written.setAside
@@ -110,7 +113,7 @@ extension StateKeeper {
   ) throws -> Bool {
     do {
       try walk.encodeApplication(
-        facts: { environment.encode(with: $0, timestamp: now()) }, host: host
+        facts: { environment.encode(with: $0, timestamp: walk.now) }, host: host
       ) { coder, encoder in
         guard let delegate else { return }
         if let gate = delegate as? any StateSavingGate {

@@ -82,19 +82,19 @@ extension RestorationRun {
     }
   }
 
+  /// Notes that an element is not back, and whether it is kept: only nil drops it.
   func leaveOut(_ stored: StoredTree.Element, _ reason: RestorationReport.NodeOutcome) {
     let place = outcomes.count
     outcomes.append(reason)
     switch reason {
+    // It is kept with the one above.
     case .parentMissing: break
     // It is kept with what it lay on.
     case .stackCut:
       if let stack = stored.parent, keptStacks.contains(stack) { unclaimed.insert(place) }
-    default:
-      if stored.role != .view, let withheld = withheld(place, by: nil) {
-        outcomes[place] = withheld
-        unclaimed.insert(place)
-      }
+    // It is looked for when its node has loaded it.
+    case .viewNotFound where stored.role == .view: break
+    default: keepUnlessVetoed(place)
     }
     if stored.role == .child, let parent = stored.parent,
       let container = restored[tree.elements[parent].record],
@@ -103,6 +103,12 @@ extension RestorationRun {
       cutStacks.insert(parent)
       if unclaimed.contains(place) { keptStacks.insert(parent) }
     }
+  }
+
+  /// A nil counts as a veto if whoever returned it had seen the state.
+  private func keepUnlessVetoed(_ place: Int) {
+    if let withheld = withheld(place, by: nil) { outcomes[place] = withheld }
+    if outcomes[place] != .vetoed { unclaimed.insert(place) }
   }
 
   /// The node that was there before, with exactly this path.
@@ -130,16 +136,16 @@ extension RestorationRun {
   func findViews() {
     var views: [Int: [String: any RestorableView]] = [:]
     for (place, stored) in prepared.map(\.element).enumerated() where stored.role == .view {
-      guard outcomes[place] == .viewNotFound, let owner = stored.parent,
-        outcomes[owner].isDecodable,
+      guard outcomes[place] == .viewNotFound, let owner = stored.parent else { continue }
+      guard outcomes[owner].isDecodable,
         let node = restored[tree.elements[owner].record] as? any RestorableNode
-      else { continue }
+      else {
+        keepUnlessVetoed(place)
+        continue
+      }
       if views[owner] == nil { views[owner] = ViewTree.viewsByIdentifier(of: node) }
       guard let view = views[owner]?[stored.content.identifier] else {
-        if let withheld = withheld(place, by: nil) {
-          outcomes[place] = withheld
-          unclaimed.insert(place)
-        }
+        keepUnlessVetoed(place)
         continue
       }
       guard registry.isObject(view, ofClassNamed: stored.content.className) else {

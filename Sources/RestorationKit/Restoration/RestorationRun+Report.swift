@@ -1,19 +1,21 @@
 internal import ArchiveCodec
 
 extension RestorationRun {
-  /// What the saves that follow write back.
+  /// What decides what the saves that follow write back.
   ///
   /// What a container would have taken in its decoding, which could not be
   /// called, is kept with it.
-  func kept(_ unattached: Set<UInt64>) -> KeptRecords? {
+  func result(_ unattached: Set<UInt64>) -> KeptRecords.RestoreResult {
     let notTaken = tree.elements.indices.filter { place in
       unattached.contains(tree.elements[place].record)
-        && tree.elements[place].parent.map { prepared[$0].isWithheld } == true
+        && tree.elements[place].parent.map {
+          prepared[$0].isWithheld || !outcomes[$0].isDecodable
+        } == true
     }
-    return KeptRecords(
-      tree.elements,
+    return KeptRecords.RestoreResult(
+      elements: tree.elements, outcomes: outcomes,
       unread: outcomes.indices.filter { prepared[$0].isWithheld && outcomes[$0].isDecodable },
-      missing: unclaimed.union(notTaken), restored: restored)
+      missing: unclaimed.union(notTaken), restored: restored, facts: tree.facts)
   }
 
   func entries(_ unattached: Set<UInt64>) -> [RestorationReport.Entry] {
@@ -22,7 +24,8 @@ extension RestorationRun {
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
         outcome: result.1, isAttached: !unattached.contains(stored.record),
         migratedFrom: result.1.isDecodable ? result.0.migratedFrom : nil,
-        hasLastState: stored.content.hasLastState)
+        hasLastState: stored.content.hasLastState,
+        isKept: registry.kept?.place(ofRecord: stored.record) != nil)
     }
       + tree.unreadable.map { lost in
         RestorationReport.Entry(

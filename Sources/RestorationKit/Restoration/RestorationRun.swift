@@ -79,8 +79,8 @@ final class RestorationRun {
       object.applicationFinishedRestoringState()
     }
     let unattached = unattachedRecords()
+    registry.kept = KeptRecords(result(unattached))
     report.entries = entries(unattached)
-    registry.kept = kept(unattached)
     restored.forget()
     return report
   }
