@@ -112,11 +112,14 @@ extension StateKeeper {
     }
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
-    if isStrict, let problem = report.firstProblem {
-      throw RestorationError(
-        .strict, "The keeper is strict, and the restore was not clean. \(problem)")
-    }
+    try throwIfStrict(report)
     return report
+  }
+
+  func throwIfStrict(_ report: RestorationReport) throws(RestorationError) {
+    guard isStrict, let problem = report.firstProblem else { return }
+    throw RestorationError(
+      .strict, "The keeper is strict, and the restore was not clean. \(problem)")
   }
 
   /// Takes the mark of the restore away, now or when what it announced is done.

@@ -26,17 +26,39 @@ final class KeptRecords {
     fileprivate(set) var children: [Int] = []
   }
 
+  /// What tells apart what is kept directly below one object.
+  struct Name: Hashable {
+    let kind: ElementKind
+    let identifier: String
+    let siblingIndex: Int
+  }
+
+  /// What is kept directly below one object, in stored order.
+  private struct Tops {
+    var places: [Int] = []
+    var named: [Name: Int] = [:]
+
+    mutating func append(_ place: Int, _ content: NodeRecord) {
+      places.append(place)
+      named[
+        Name(
+          kind: content.kind, identifier: content.identifier, siblingIndex: content.siblingIndex)] =
+        place
+    }
+  }
+
   private struct Reference {
     weak var object: (any RestorableObject)?
   }
 
+  private let version: ArchiveVersion
   private let facts: SaveFacts?
   private var states = WeakTable<State>()
   /// By their places, which stay; nil for what is not kept any more.
   private var unclaimed: [Unclaimed?] = []
   private var places: [UInt64: Int] = [:]
-  private var topsBelow = WeakTable<[Int]>()
-  private var rootTops: [Int] = []
+  private var topsBelow = WeakTable<Tops>()
+  private var rootTops = Tops()
   /// The first saves that kept what no save had kept before.
   private var firstSaves: [Int: Date] = [:]
   /// What the stored records that something kept refers to stand for.
@@ -48,33 +70,32 @@ final class KeptRecords {
   /// - Parameter result: What became of all that was stored.
   init?(_ result: RestoreResult) {
     guard !result.unread.isEmpty || !result.missing.isEmpty else { return nil }
-    facts = result.facts
+    version = result.tree.version
+    facts = result.tree.facts
     keep(result)
   }
 
   /// What the saves need to know of a restore.
   struct RestoreResult {
-    /// As they were stored; parents come first.
-    let elements: [StoredTree.Element]
+    /// As it was stored.
+    let tree: StoredTree
     let outcomes: [RestorationReport.NodeOutcome]
     /// The places of those that are back without their state.
     let unread: [Int]
     /// The places of those that are not back, or that nothing took.
     let missing: Set<Int>
     let restored: RestoredObjects
-    /// The facts about the save that was restored.
-    let facts: SaveFacts?
   }
 
   private func keep(_ result: RestoreResult) {
-    let elements = result.elements
+    let elements = result.tree.elements
     for place in result.unread {
       guard let object = result.restored[elements[place].record] else { continue }
       states[object] = State(element: elements[place], outcome: result.outcomes[place])
       noteReferences(of: elements[place])
     }
     var keptPlaces: [Int: Int] = [:]
-    var tops: [Int: [Int]] = [:]
+    var tops: [Int: Tops] = [:]
     for (place, element) in elements.enumerated() {
       let above = element.parent.flatMap { keptPlaces[$0] }
       guard above != nil || result.missing.contains(place) else { continue }
@@ -86,14 +107,13 @@ final class KeptRecords {
       if let above {
         unclaimed[above]?.children.append(kept)
       } else if let parent = element.parent {
-        tops[parent, default: []].append(kept)
+        tops[parent, default: Tops()].append(kept, element.content)
       } else {
-        rootTops.append(kept)
+        rootTops.append(kept, element.content)
       }
     }
     for (parent, tops) in tops {
-      guard let object = result.restored[elements[parent].record] else { continue }
-      topsBelow[object] = self.tops(below: object) + tops
+      if let object = result.restored[elements[parent].record] { topsBelow[object] = tops }
     }
     for element in elements where referredRecords.contains(element.record) {
       if let object = result.restored[element.record] {
@@ -124,11 +144,18 @@ extension KeptRecords {
   func state(of object: any RestorableObject) -> State? { states[object] }
 
   /// The places of what is not back and is kept below nothing.
-  var roots: [Int] { rootTops.filter { unclaimed[$0] != nil } }
+  var roots: [Int] { rootTops.places.filter { unclaimed[$0] != nil } }
 
   /// The places of what is not back directly below an object.
   func tops(below parent: any RestorableObject) -> [Int] {
-    (topsBelow[parent] ?? []).filter { unclaimed[$0] != nil }
+    topsBelow[parent]?.places.filter { unclaimed[$0] != nil } ?? []
+  }
+
+  /// The place of what is kept under a name directly below an object, or below
+  /// nothing.
+  func place(of name: Name, below parent: (any RestorableObject)?) -> Int? {
+    let tops = parent.map { topsBelow[$0] } ?? rootTops
+    return tops?.named[name].flatMap { unclaimed[$0] == nil ? nil : $0 }
   }
 
   /// What has a place; nil if it is not kept any more.
@@ -180,6 +207,36 @@ extension KeptRecords {
   }
 }
 
+// MARK: - Coming late
+
+extension KeptRecords {
+  /// What has a place and all below it, as a tree of its own.
+  ///
+  /// - Complexity: O(*n*) in its elements.
+  func tree(below top: Int) -> StoredTree {
+    var elements: [StoredTree.Element] = []
+    var parents: [Int: Int] = [:]
+    for place in subtree(of: top) {
+      guard let kept = unclaimed[place] else { continue }
+      for child in kept.children { parents[child] = elements.count }
+      var content = kept.element.content
+      // What is not back this time goes on counting.
+      content.keptSince = content.keptSince ?? firstSaves[top]
+      elements.append(
+        StoredTree.Element(
+          record: kept.element.record, path: kept.element.path, parent: parents[place],
+          role: kept.element.role, content: content, values: kept.element.values))
+    }
+    return StoredTree(elements, version: version, facts: facts)
+  }
+
+  /// Goes on without what came late, and keeps what of it is not back.
+  func settleLate(_ top: Int, _ result: RestoreResult) {
+    remove(top)
+    keep(result)
+  }
+}
+
 // MARK: - Changing
 
 extension KeptRecords {
@@ -201,7 +258,12 @@ extension KeptRecords {
     if referredRecords.contains(kept.element.record) {
       objects[kept.element.record] = Reference(object: object)
     }
-    topsBelow[object] = tops(below: object) + kept.children
+    var tops = topsBelow[object] ?? Tops()
+    for child in kept.children {
+      firstSaves[child] = kept.element.content.keptSince ?? firstSaves[place]
+      if let content = unclaimed[child]?.element.content { tops.append(child, content) }
+    }
+    topsBelow[object] = tops
   }
 
   private func remove(_ top: Int) {

@@ -8,6 +8,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// Nothing was stored.
     case noArchive
 
+    /// Nothing is kept for the node that came late.
+    case nothingKept
+
     /// The restore gate said no.
     case declined
 
@@ -224,6 +227,7 @@ extension RestorationReport: CustomStringConvertible {
       "Restored \(entries.count { $0.outcome.isBack }) of \(entries.count) nodes"
         + (problems.isEmpty ? "." : ", \(problems.count) with problems.")
     case .noArchive: "Nothing restored: there is no saved state."
+    case .nothingKept: "Nothing restored: nothing is kept for the node."
     case .declined: "Nothing restored: the restore gate said no."
     case .notOptedIn(let reason): "Nothing restored: \(reason)"
     case .locked: "Nothing restored: the key is locked."

@@ -46,6 +46,7 @@ extension RestorationRun {
       }
       if stored.role == .child { container = registry.traits(of: object) }
     }
+    if let late, stored.parent == nil { return .found(late.node, .existing) }
     switch stored.content.kind {
     case .object:
       return lookup.findObject(stored.content, coder: coder) { registeredObject(for: stored) }

@@ -13,9 +13,9 @@ extension RestorationRun {
         } == true
     }
     return KeptRecords.RestoreResult(
-      elements: tree.elements, outcomes: outcomes,
+      tree: tree, outcomes: outcomes,
       unread: outcomes.indices.filter { prepared[$0].isWithheld && outcomes[$0].isDecodable },
-      missing: unclaimed.union(notTaken), restored: restored, facts: tree.facts)
+      missing: unclaimed.union(notTaken), restored: restored)
   }
 
   func entries(_ unattached: Set<UInt64>) -> [RestorationReport.Entry] {
@@ -32,6 +32,16 @@ extension RestorationRun {
           kind: .node, path: RestorationPath(), className: "record \(lost.record)",
           outcome: .unreadable(lost.error.description))
       }
+  }
+
+  /// Why what is kept is not for a node that came late; nil if it is.
+  func mismatch(of node: any RestorableNode) -> RestorationReport.Entry? {
+    guard let element = prepared.first?.element,
+      !registry.isObject(node, ofClassNamed: element.content.className)
+    else { return nil }
+    return RestorationReport.Entry(
+      kind: .node, path: element.path, className: tree.elements[0].content.className,
+      outcome: .classMismatch(by: .existing, found: registry.className(of: node)), isKept: true)
   }
 
   /// Nodes that are back, but that the node above does not contain any more.

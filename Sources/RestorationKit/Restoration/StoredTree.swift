@@ -103,6 +103,16 @@ struct StoredTree: Sendable {
     place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], &records, referred)
   }
 
+  /// A part of a tree, for what comes late.
+  init(_ elements: [Element], version: ArchiveVersion, facts: SaveFacts?) {
+    self.version = version
+    self.facts = facts
+    self.elements = elements
+    snapshot = .matching
+    applicationState = nil
+    host = nil
+  }
+
   private static func read(_ decoder: KeyedDecoder) throws(ArchiveError) -> Stored {
     guard let node = try decoder.container(forKey: NodeRecord.nodeKey) else {
       throw ArchiveError(.malformed, subject: "no node")
