@@ -118,30 +118,6 @@ final class KeptNodesTests: XCTestCase {
     }
   }
 
-  func testADowngradeLosesNothingOfAClassThatIsRenamed() async throws {
-    func keeper(_ name: String, _ aliases: [String] = []) throws -> StateKeeper {
-      let keeper = try launch.keeper()
-      try keeper.register(nodeClass: SpecialTestNode.self, as: name, aliases: aliases) {
-        path, _ in SpecialTestNode(path.identifier)
-      }
-      return keeper
-    }
-    let saved = TestNode("root", children: [SpecialTestNode("a", value: "typed")])
-    _ = try await keeper("Product", ["Detail"]).save([saved])
-
-    let older = try keeper("Detail")
-    let root = TestNode("root")
-    let report = try await older.restore(into: [root])
-    XCTAssertEqual(report.outcome(of: "root/a"), .unknownRestorationClass("Product"))
-    _ = try await older.save([root])
-
-    let back = TestNode("root")
-    var child: SpecialTestNode?
-    back.onDecode = { child = $0.restoredChildren.first as? SpecialTestNode }
-    _ = try await keeper("Product", ["Detail"]).restore(into: [back])
-    XCTAssertEqual(child?.value, "typed")
-  }
-
   func testOnlyNilDropsANodeAndAllBelowIt() async throws {
     let root = tree()
     try below(root).node.restorationClass = TestFactory.self

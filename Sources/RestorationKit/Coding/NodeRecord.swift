@@ -19,6 +19,9 @@ struct NodeRecord: Sendable {
 
   static let rootsKey = "roots"
   static let snapshotKey = "snapshot"
+  /// Of each class in the archive that has some, so that a version of the app
+  /// from before it was renamed knows it.
+  static let formerNamesKey = "formerNames"
   static let factsKey = "facts"
   static let hostKey = "host"
   static let nodeKey = "node"

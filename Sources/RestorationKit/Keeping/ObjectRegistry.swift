@@ -26,6 +26,7 @@ final class ObjectRegistry {
   private final class Types {
     var registrations: [String: Registration] = [:]
     var names: [ObjectIdentifier: String] = [:]
+    var formerNames: [String: [String]] = [:]
     var traits: [ObjectIdentifier: TypeTraits] = [:]
     var storyboards: [String: Storyboard] = [:]
   }
@@ -71,7 +72,11 @@ final class ObjectRegistry {
       )
     }
     types.names[ObjectIdentifier(type)] = name
+    if !aliases.isEmpty { types.formerNames[name] = aliases }
   }
+
+  /// The names that a class had before it got its name.
+  func formerNames(of name: String) -> [String] { types.formerNames[name] ?? [] }
 
   func className(of object: any RestorableObject) -> String {
     name(of: type(of: object))

@@ -53,6 +53,8 @@ final class KeptRecords {
 
   private let version: ArchiveVersion
   private let facts: SaveFacts?
+  /// What classes were called before the save that was restored.
+  let formerNames: [String: [String]]
   private var states = WeakTable<State>()
   /// By their places, which stay; nil for what is not kept any more.
   private var unclaimed: [Unclaimed?] = []
@@ -72,6 +74,7 @@ final class KeptRecords {
     guard !result.unread.isEmpty || !result.missing.isEmpty else { return nil }
     version = result.tree.version
     facts = result.tree.facts
+    formerNames = result.tree.formerNames
     keep(result)
   }
 
@@ -227,7 +230,7 @@ extension KeptRecords {
           record: kept.element.record, path: kept.element.path, parent: parents[place],
           role: kept.element.role, content: content, values: kept.element.values))
     }
-    return StoredTree(elements, version: version, facts: facts)
+    return StoredTree(elements, version: version, facts: facts, formerNames: formerNames)
   }
 
   /// Goes on without what came late, and keeps what of it is not back.

@@ -39,6 +39,8 @@ final class PreservationWalk {
   private var nextRecord = NodeRecord.firstNode
   /// The records of what is kept and not back, by its places.
   var keptNumbers: [Int: UInt64] = [:]
+  /// What the classes that are saved were called before.
+  private var formerNames: [String: [String]] = [:]
   /// What is written when all else has its record, and how far that is.
   var storedParts: [StoredPart] = []
   var nextStored = 0
@@ -169,10 +171,18 @@ final class PreservationWalk {
       // What is kept may refer to what nothing else reaches.
       try keepWaiting()
     } while next < referrals.count
+    // What is kept may be of classes that only other versions of the app know.
+    let formerNames = formerNames.merging(kept?.formerNames ?? [:]) { own, _ in own }
     let snapshot = snapshotUse(roots, isIgnored: isSnapshotIgnored())
     try builder.append(record: NodeRecord.tree) { encoder in
       encoder.encodeReferences(to: self.roots, forKey: NodeRecord.rootsKey)
       snapshot.encode(with: encoder)
+      guard !formerNames.isEmpty else { return }
+      encoder.encodeContainer(forKey: NodeRecord.formerNamesKey) { encoder in
+        for (name, former) in formerNames.sorted(by: { $0.key < $1.key }) {
+          encoder.encode(former, forKey: name)
+        }
+      }
     }
   }
 
@@ -276,9 +286,18 @@ final class PreservationWalk {
         note(.restorationClassNotRegistered(known.name), line: line)
       }
     }
+    for name in [record.className, record.restorationClassName].compactMap(\.self) {
+      noteFormerNames(of: name)
+    }
     record.version =
       registry.version(ofClass: record.className, restoredBy: record.restorationClassName).number
     return record
+  }
+
+  private func noteFormerNames(of name: String) {
+    guard formerNames[name] == nil, name.utf8.count <= Self.longestIdentifier else { return }
+    let former = registry.formerNames(of: name)
+    if !former.isEmpty { formerNames[name] = former }
   }
 
   func write(_ record: NodeRecord, of object: any RestorableObject, line: Int) throws {

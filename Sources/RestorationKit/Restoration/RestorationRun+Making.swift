@@ -70,7 +70,7 @@ extension RestorationRun {
     if let other = restored.claim(object, for: stored.record, path: stored.path) {
       return leaveOut(stored, .providedTwice(other))
     }
-    if registry.isObject(object, ofClassNamed: stored.content.className) {
+    if isOfClass(of: stored, object) {
       outcomes.append(outcome(ofPlace: outcomes.count, by: step))
     } else {
       outcomes.append(.classMismatch(by: step, found: registry.className(of: object)))
@@ -81,6 +81,13 @@ extension RestorationRun {
     if stored.content.kind == .object {
       registry.registerObject(object, identifier: stored.content.identifier)
     }
+  }
+
+  /// Whether an object is of the class that was saved, whatever it is called now.
+  func isOfClass(of stored: StoredTree.Element, _ object: any RestorableObject) -> Bool {
+    registry.isObject(object, ofClassNamed: stored.content.className)
+      || tree.formerNames[stored.content.className]?
+        .contains { registry.isObject(object, ofClassNamed: $0) } == true
   }
 
   /// Notes that an element is not back, and whether it is kept: only nil drops it.
@@ -149,7 +156,7 @@ extension RestorationRun {
         keepUnlessVetoed(place)
         continue
       }
-      guard registry.isObject(view, ofClassNamed: stored.content.className) else {
+      guard isOfClass(of: stored, view) else {
         outcomes[place] = .classMismatch(by: .existing, found: registry.className(of: view))
         continue
       }

@@ -37,7 +37,7 @@ extension RestorationRun {
   /// Why what is kept is not for a node that came late; nil if it is.
   func mismatch(of node: any RestorableNode) -> RestorationReport.Entry? {
     guard let element = prepared.first?.element,
-      !registry.isObject(node, ofClassNamed: element.content.className)
+      !isOfClass(of: element, node)
     else { return nil }
     return RestorationReport.Entry(
       kind: .node, path: element.path, className: tree.elements[0].content.className,

@@ -57,7 +57,8 @@ final class RestorationRun {
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
     var report = RestorationReport(.restored)
-    var preparation = ElementPreparation(registry: registry, delegate: delegate, trace: trace)
+    var preparation = ElementPreparation(
+      registry: registry, delegate: delegate, formerNames: tree.formerNames, trace: trace)
     prepared = tree.elements.map { preparation.prepare($0) }
     if let late, let mismatch = mismatch(of: late.node) {
       report.entries = [mismatch]
