@@ -125,7 +125,7 @@ extension StateKeeper {
   /// Takes the mark of the restore away, now or when what it announced is done.
   private func endRestore(_ window: UInt64?) async {
     guard let window else { return await restorationExtension.endRestore(nil) }
-    // What could not be read stays stored until a save has written it back.
+    // What is kept stays stored until a save has written it back.
     let consuming = consumesStateOnLaunch && registry.kept == nil
     await restorationExtension.endRestore { [file] in
       await file.endRestore(window: window, consuming: consuming)

@@ -286,8 +286,10 @@ final class PreservationWalk {
         note(.restorationClassNotRegistered(known.name), line: line)
       }
     }
-    for name in [record.className, record.restorationClassName].compactMap(\.self) {
-      noteFormerNames(of: name)
+    if !registry.formerNames.isEmpty {
+      for name in [record.className, record.restorationClassName].compactMap(\.self) {
+        noteFormerNames(of: name)
+      }
     }
     record.version =
       registry.version(ofClass: record.className, restoredBy: record.restorationClassName).number
@@ -296,8 +298,7 @@ final class PreservationWalk {
 
   private func noteFormerNames(of name: String) {
     guard formerNames[name] == nil, name.utf8.count <= Self.longestIdentifier else { return }
-    let former = registry.formerNames(of: name)
-    if !former.isEmpty { formerNames[name] = former }
+    formerNames[name] = registry.formerNames[name]
   }
 
   func write(_ record: NodeRecord, of object: any RestorableObject, line: Int) throws {
