@@ -337,7 +337,7 @@ final class KeptNodesTests: XCTestCase {
     XCTAssertNil(launch.storedBytes)
   }
 
-  func testADeepTreeThatIsKeptAndBuiltLaterIsSavedInLinearTime() async throws {
+  func testInADeepTreeThatIsBuiltLaterEveryNodeTakesThePlaceOfAKeptOne() async throws {
     // Every node takes the place of a kept one, and hands on what is below.
     func chain(_ value: String) -> TestNode {
       var chain = TestNode("n", value: value)
