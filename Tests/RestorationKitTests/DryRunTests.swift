@@ -22,7 +22,7 @@ final class DryRunTests: XCTestCase {
     made.restorationClass = TestFactory.self
     _ = try await first.save([
       TestNode("old", children: [TestNode("broken", value: "x")]), SpecialTestNode("newer"),
-      UnrelatedNode("unknown"), made,
+      UnrelatedNode("unknown", children: [TestNode("below")]), made,
     ])
     let stored = launch.storedBytes
 
@@ -46,22 +46,40 @@ final class DryRunTests: XCTestCase {
     XCTAssertEqual(
       report.description,
       """
-      Checked 5 nodes.
+      Checked 6 nodes.
         old (TestNode, now Screen): can be restored, migrated from version 1
         old/broken (TestNode, now Screen): cannot be migrated from version 1: Failure(); its state \
       would be kept as it is
         newer (SpecialTestNode): has version 3, newer than 2; its state would be kept as it is
-        unknown (UnrelatedNode): names the class UnrelatedNode, which is not registered
+        unknown (UnrelatedNode): names the class UnrelatedNode, which is not registered; it would \
+      be kept as it is
+        unknown/below (TestNode, now Screen): lies below unknown, which would not be back; it would \
+      be kept as it is
         made (TestNode, now Screen): can be restored, migrated from version 1
       """)
     XCTAssertEqual(
-      report.problems.map(\.path.description), ["old/broken", "newer", "unknown"])
-    XCTAssertEqual(report.entries.map(\.version), [1, 1, 3, 1, 1])
+      report.problems.map(\.path.description), ["old/broken", "newer", "unknown", "unknown/below"])
+    XCTAssertEqual(report.entries.map(\.version), [1, 1, 3, 1, 1, 1])
     XCTAssertEqual(trace.events, [], "no gate and no node")
     XCTAssertEqual(calls, ["currentClassName", "currentClassName"])
     XCTAssertEqual(launch.storedBytes, stored)
     XCTAssertEqual(
       try JSONDecoder().decode(StoredStateReport.self, from: JSONEncoder().encode(report)), report)
+  }
+
+  func testADryRunTellsSinceWhenANodeIsKept() async throws {
+    let launch = Launch()
+    _ = try await launch.keeper().save([TestNode("root", children: [TestNode("a")])])
+    let keeper = try launch.keeper()
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    let first = launch.now + 60
+    launch.now = first
+    _ = try await keeper.save([root])
+    launch.now += 60
+    _ = try await keeper.save([root])
+    let report = try await launch.keeper().checkStoredState()
+    XCTAssertEqual(report.entries.map(\.keptSince), [nil, first])
   }
 
   func testADryRunChangesNothingForTheRestore() async throws {

@@ -173,7 +173,7 @@ final class LookupTests: XCTestCase {
     XCTAssertNil(existing.value)
   }
 
-  func testARestorationClassThatIsNotRegisteredIsAVetoWithAnError() async throws {
+  func testWithoutItsRestorationClassANodeIsNotBackAndNobodyElseIsAsked() async throws {
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
       application: Launch.application, store: launch.store, keys: launch.keys)

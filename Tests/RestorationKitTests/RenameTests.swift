@@ -57,6 +57,97 @@ final class RenameTests: XCTestCase {
     XCTAssertEqual(node.value, "stored")
   }
 
+  /// A class that is called `New` and was called `Old`, in versions of an app.
+  private func keeper(
+    _ launch: Launch, _ name: String?, _ aliases: [String] = [], version: Int = 1,
+    makes: Bool = true
+  ) throws -> StateKeeper {
+    let keeper = try launch.keeper()
+    let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+    guard let name else { return keeper }
+    if makes {
+      try keeper.register(
+        nodeClass: SpecialTestNode.self, as: name, aliases: aliases, version: version,
+        migrations: steps
+      ) { path, _ in SpecialTestNode(path.identifier) }
+    } else {
+      try keeper.register(
+        nodeClass: SpecialTestNode.self, as: name, aliases: aliases, version: version,
+        migrations: steps)
+    }
+    return keeper
+  }
+
+  /// A launch that saves what it has restored; the node is there, or is made.
+  private func launchAndSave(_ keeper: StateKeeper, makes: Bool) async throws
+    -> (report: RestorationReport, node: SpecialTestNode?)
+  {
+    let root = TestNode("root", children: makes ? [] : [SpecialTestNode("a")])
+    if makes { root.onDecode = { root.restorationChildren = $0.restoredChildren } }
+    let report = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    return (report, root.restorationChildren.first as? SpecialTestNode)
+  }
+
+  func testAnOlderVersionKnowsARenamedClassByTheAliasThatTheNewerOneHas() async throws {
+    for makes in [true, false] {
+      let launch = Launch()
+      _ = try await keeper(launch, "New", ["Older", "Old"], makes: makes).save([
+        TestNode("root", children: [SpecialTestNode("a", value: "typed")])
+      ])
+      for name in ["Old", "New"] {
+        let keeper = try keeper(launch, name, name == "New" ? ["Old"] : [], makes: makes)
+        let (report, node) = try await launchAndSave(keeper, makes: makes)
+        XCTAssertEqual(report.problems, [], name)
+        XCTAssertEqual(node?.value, "typed", name)
+      }
+    }
+  }
+
+  func testAnOlderVersionThatRegistersNothingKnowsTheClassByTheNameOfItsType() async throws {
+    let launch = Launch()
+    _ = try await keeper(launch, "New", ["SpecialTestNode"], makes: false).save([
+      TestNode("root", children: [SpecialTestNode("a", value: "typed")])
+    ])
+    let (report, node) = try await launchAndSave(keeper(launch, nil), makes: false)
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(node?.value, "typed")
+  }
+
+  func testANewerStateOfARenamedClassIsKeptByAnOlderVersion() async throws {
+    for makes in [true, false] {
+      let launch = Launch()
+      _ = try await keeper(launch, "New", ["Old"], version: 2, makes: makes).save([
+        TestNode("root", children: [SpecialTestNode("a", value: "typed")])
+      ])
+      for _ in 0..<2 {
+        let (report, node) = try await launchAndSave(
+          keeper(launch, "Old", makes: makes), makes: makes)
+        XCTAssertEqual(
+          report.outcome(of: "root/a"),
+          .newerVersion(by: makes ? .restorationClass : .existing, stored: 2, known: 1))
+        XCTAssertNil(node?.value)
+      }
+      let (_, node) = try await launchAndSave(
+        keeper(launch, "New", ["Old"], version: 2, makes: makes), makes: makes)
+      XCTAssertEqual(node?.value, "typed")
+    }
+  }
+
+  func testAVersionThatDoesNotKnowTheClassAtAllKeepsItWithItsFormerNames() async throws {
+    let launch = Launch()
+    _ = try await keeper(launch, "New", ["Old"]).save([
+      TestNode("root", children: [SpecialTestNode("a", value: "typed")])
+    ])
+    let without = try keeper(launch, nil)
+    let root = TestNode("root")
+    let report = try await without.restore(into: [root])
+    XCTAssertEqual(report.outcome(of: "root/a"), .unknownRestorationClass("New"))
+    _ = try await without.save([root])
+    let (_, node) = try await launchAndSave(keeper(launch, "Old"), makes: true)
+    XCTAssertEqual(node?.value, "typed")
+  }
+
   func testTheHookMayAnswerWithAnAliasAndTheMigrationsOfTheNameRun() async throws {
     let launch = Launch()
     try await save(launch, ["a"], madeByFactory: false)

@@ -34,7 +34,7 @@ final class ReportTests: XCTestCase {
       [
         "restored, already there", "restored, already there",
         "not found; give it a restoration class, answer in the delegate, or let the node above"
-          + " it contain it before you restore",
+          + " it contain it before you restore; saves keep it as it is stored",
       ])
   }
 

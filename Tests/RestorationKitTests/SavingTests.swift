@@ -88,7 +88,7 @@ final class SavingTests: XCTestCase {
       """
       Restored 0 of 1 nodes, 1 with problems.
         root (TestNode): not found; give it a restoration class, answer in the delegate, or\
-       let the node above it contain it before you restore
+       let the node above it contain it before you restore; saves keep it as it is stored
       """)
   }
 

@@ -74,11 +74,13 @@ package final class MoreSpecialTestNode: SpecialTestNode {}
 @MainActor
 package final class UnrelatedNode: @MainActor RestorableNode {
   package let restorationIdentifier: String?
+  package let restorationChildren: [any RestorableNode]
   package private(set) var wasDecoded = false
   package private(set) var wasFinished = false
 
-  package init(_ identifier: String?) {
+  package init(_ identifier: String?, children: [any RestorableNode] = []) {
     restorationIdentifier = identifier
+    restorationChildren = children
   }
 
   package func decodeRestorableState(with coder: StateDecoder) throws {

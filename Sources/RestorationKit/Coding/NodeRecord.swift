@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// How the tree lies in the records of an archive.
 ///
@@ -14,6 +19,9 @@ struct NodeRecord: Sendable {
 
   static let rootsKey = "roots"
   static let snapshotKey = "snapshot"
+  /// Of each class in the archive that has some, so that a version of the app
+  /// from before it was renamed knows it.
+  static let formerNamesKey = "formerNames"
   static let factsKey = "facts"
   static let hostKey = "host"
   static let nodeKey = "node"
@@ -44,6 +52,8 @@ struct NodeRecord: Sendable {
   /// Whether its state is that of an earlier save, because a later one could not
   /// be encoded.
   var hasLastState = false
+  /// When it was first saved without having been back; nil if it was there.
+  var keptSince: Date?
   /// The element above, if this one is not contained: what scopes a registered
   /// object, or the first node that refers to a node.
   var referrer: UInt64?
@@ -72,6 +82,7 @@ extension NodeRecord {
     static let presented = "presented"
     static let referrer = "referrer"
     static let hasLastState = "hasLastState"
+    static let keptSince = "keptSince"
   }
 
   func encode(with encoder: KeyedEncoder) {
@@ -93,6 +104,7 @@ extension NodeRecord {
     if let presented { encoder.encodeReference(to: presented, forKey: Key.presented) }
     if let referrer { encoder.encodeReference(to: referrer, forKey: Key.referrer) }
     if hasLastState { encoder.encode(true, forKey: Key.hasLastState) }
+    encoder.encode(keptSince, forKey: Key.keptSince)
   }
 
   init(from decoder: KeyedDecoder) throws(ArchiveError) {
@@ -123,6 +135,7 @@ extension NodeRecord {
     presented = try decoder.reference(forKey: Key.presented)
     referrer = try decoder.reference(forKey: Key.referrer)
     hasLastState = try decoder.decodeIfPresent(forKey: Key.hasLastState) ?? false
+    keptSince = try decoder.decodeIfPresent(forKey: Key.keptSince)
   }
 
   private static func name(

@@ -3,7 +3,7 @@
 /// the objects that were registered.
 ///
 /// The states of one app share the first two, and each has objects of its own
-/// and what its last restore could not read.
+/// and what its last restore could not bring back.
 final class ObjectRegistry {
   /// Makes or finds the object of a path; nil is a veto.
   typealias Factory = (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
@@ -26,6 +26,7 @@ final class ObjectRegistry {
   private final class Types {
     var registrations: [String: Registration] = [:]
     var names: [ObjectIdentifier: String] = [:]
+    var formerNames: [String: [String]] = [:]
     var traits: [ObjectIdentifier: TypeTraits] = [:]
     var storyboards: [String: Storyboard] = [:]
   }
@@ -35,7 +36,7 @@ final class ObjectRegistry {
   private let outer: ObjectRegistry?
   private var restored = WeakTable<Restored>()
   private var registered = RegisteredObjects()
-  /// What the last restore could not read.
+  /// What the last restore could not bring back.
   var kept: KeptRecords?
 
   init() {
@@ -71,7 +72,11 @@ final class ObjectRegistry {
       )
     }
     types.names[ObjectIdentifier(type)] = name
+    if !aliases.isEmpty { types.formerNames[name] = aliases }
   }
+
+  /// The names that classes had before they got theirs.
+  var formerNames: [String: [String]] { types.formerNames }
 
   func className(of object: any RestorableObject) -> String {
     name(of: type(of: object))

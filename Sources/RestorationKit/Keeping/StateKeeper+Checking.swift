@@ -19,19 +19,26 @@ extension StateKeeper {
       throw RestorationError(error)
     }
     guard let tree else { return StoredStateReport(isStored: false, entries: []) }
-    var preparation = ElementPreparation(registry: registry, delegate: delegate, trace: trace)
-    let entries = tree.elements.map { stored in
+    var preparation = ElementPreparation(
+      registry: registry, delegate: delegate, formerNames: tree.formerNames, trace: trace)
+    var missing: Set<Int> = []
+    let entries = tree.elements.enumerated().map { place, stored in
       let prepared = preparation.prepare(stored)
+      var outcome = outcome(of: prepared)
+      if let above = stored.parent, missing.contains(above) {
+        outcome = .parentMissing(tree.elements[above].path)
+      }
+      if outcome.isMissing { missing.insert(place) }
       return StoredStateReport.Entry(
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
         currentClassName: prepared.element.content.className, version: stored.content.version,
-        outcome: outcome(of: prepared))
+        outcome: outcome, keptSince: stored.content.keptSince)
     }
     let unreadable = tree.unreadable.map { lost in
       StoredStateReport.Entry(
         kind: .node, path: RestorationPath(), className: "record \(lost.record)",
         currentClassName: "record \(lost.record)", version: 1,
-        outcome: .unreadable(lost.error.description))
+        outcome: .unreadable(lost.error.description), keptSince: nil)
     }
     return StoredStateReport(isStored: true, entries: entries + unreadable)
   }

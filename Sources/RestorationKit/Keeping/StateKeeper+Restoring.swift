@@ -119,17 +119,20 @@ extension StateKeeper {
     }
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
-    if isStrict, let problem = report.firstProblem {
-      throw RestorationError(
-        .strict, "The keeper is strict, and the restore was not clean. \(problem)")
-    }
+    try throwIfStrict(report)
     return report
+  }
+
+  func throwIfStrict(_ report: RestorationReport) throws(RestorationError) {
+    guard isStrict, let problem = report.firstProblem else { return }
+    throw RestorationError(
+      .strict, "The keeper is strict, and the restore was not clean. \(problem)")
   }
 
   /// Takes the mark of the restore away, now or when what it announced is done.
   private func endRestore(_ window: UInt64?) async {
     guard let window else { return await restorationExtension.endRestore(nil) }
-    // What could not be read stays stored until a save has written it back.
+    // What is kept stays stored until a save has written it back.
     let consuming = consumesStateOnLaunch && registry.kept == nil
     await restorationExtension.endRestore { [file] in
       await file.endRestore(window: window, consuming: consuming)

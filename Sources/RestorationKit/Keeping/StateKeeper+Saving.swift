@@ -43,7 +43,7 @@ extension StateKeeper {
     walkCount += 1
     let number = walkCount
     let walk = PreservationWalk(
-      registry: registry, limits: limits, nodeLimit: nodeLimit, trace: trace)
+      registry: registry, limits: limits, nodeLimit: nodeLimit, now: now(), trace: trace)
     do {
       guard try preserve(roots, with: walk, for: delegate, host: host) else {
         registry.kept = nil
@@ -63,6 +63,7 @@ extension StateKeeper {
         try walk.keepLastStates(from: try await lastTree())
         report.entries = walk.entries
       }
+      let settlement = walk.settlement()
       let records = try walk.finish()
       let result = try await file.write(records, number: number, settingAside)
       note(in: &report)
@@ -70,6 +71,7 @@ extension StateKeeper {
         report.outcome = .superseded
         return report
       }
+      walk.kept?.settle(settlement)
       report.version = written.summary.version
       report.byteCount = written.summary.byteCount
       report.setAside = written.setAside
@@ -123,7 +125,7 @@ extension StateKeeper {
   ) throws -> Bool {
     do {
       try walk.encodeApplication(
-        facts: { environment.encode(with: $0, timestamp: now()) }, host: host
+        facts: { environment.encode(with: $0, timestamp: walk.now) }, host: host
       ) { coder, encoder in
         guard let delegate else { return }
         if let gate = delegate as? any StateSavingGate {

@@ -70,7 +70,7 @@ extension StateKeeper.Status {
   /// What a restore leaves behind.
   init(after outcome: RestorationReport.Outcome) {
     switch outcome {
-    case .restored, .noArchive: self = .active
+    case .restored, .noArchive, .nothingKept: self = .active
     case .declined: self = .declined
     case .notOptedIn(let reason): self = .notOptedIn(reason)
     case .locked: self = .locked

@@ -63,7 +63,7 @@ public final class StateKeeper {
   /// Whether the stored state is removed when it was restored.
   ///
   /// Otherwise it stays until the next save, so that a crash before that loses
-  /// nothing. A state of which something could not be read stays in any case.
+  /// nothing. A state of which something is kept or unreadable stays in any case.
   public var consumesStateOnLaunch = false
 
   /// What happens when another instance of the app has the state already, in
@@ -238,8 +238,9 @@ public final class StateKeeper {
   ///   - aliases: Names that it had in earlier versions.
   ///   - version: The version of the state that its objects write; at least 1.
   ///   - migrations: Steps from every older version that is still read.
-  ///   - factory: Makes or finds the node of a path, or returns nil to leave it
-  ///     out together with all below it. The keeper keeps it alive.
+  ///   - factory: Makes or finds the node of a path, or returns nil to drop it
+  ///     together with all below it; if it throws, the node is kept for a later
+  ///     launch. The keeper keeps the closure alive.
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
     nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],

@@ -80,8 +80,10 @@ public protocol NodeRestoration {
   /// - Parameters:
   ///   - path: The identifiers from the root to the node.
   ///   - coder: The values of the node.
-  /// - Returns: The node, or nil to leave it out together with all below it.
-  /// - Throws: Any error leaves it out in the same way; the report shows it.
+  /// - Returns: The node, or nil to drop it together with all below it: the next
+  ///   save stores nothing of them.
+  /// - Throws: Any error leaves it out this time and keeps it: saves write it as
+  ///   it is stored, for 30 days, so that a later launch can try again.
   static func node(
     at path: RestorationPath, coder: StateDecoder
   ) throws -> (any RestorableNode)?

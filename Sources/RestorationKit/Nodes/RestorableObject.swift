@@ -96,8 +96,9 @@ public protocol ObjectRestoration {
   /// - Parameters:
   ///   - path: The identifiers from the root of its scope to the object.
   ///   - coder: The values of the object.
-  /// - Returns: The object, or nil to leave it out; references to it are nil then.
-  /// - Throws: Any error leaves it out in the same way; the report shows it.
+  /// - Returns: The object, or nil to drop it; references to it are nil then.
+  /// - Throws: Any error leaves it out this time and keeps it, as for
+  ///   ``NodeRestoration/node(at:coder:)``.
   static func object(
     at path: RestorationPath, coder: StateDecoder
   ) throws -> (any RestorableObject)?

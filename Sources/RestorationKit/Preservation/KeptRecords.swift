@@ -1,78 +1,275 @@
-/// What a restore could not read, for the saves that follow: they write it back
-/// as it was stored.
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What a restore could not bring back, for the saves that follow: they write it
+/// back as it was stored.
 ///
 /// The state of an object that is back is kept for as long as the object lives.
-/// An element that is not back because of that is kept with all below it, for as
-/// long as the one above it lives. The next restore begins anew.
+/// An element that is not back is kept with all below it, while the one above it
+/// is saved. The next restore begins anew.
 final class KeptRecords {
-  /// An element that nobody provided, and all below it; parents come first.
+  /// The state of an object that is back, which nobody could read.
+  struct State {
+    let element: StoredTree.Element
+    let outcome: RestorationReport.NodeOutcome
+  }
+
+  /// An element that is not back.
   struct Unclaimed {
-    fileprivate(set) weak var parent: (any RestorableObject)?
-    fileprivate(set) var elements: [StoredTree.Element]
+    let element: StoredTree.Element
+    let outcome: RestorationReport.NodeOutcome
+    /// What is kept directly below it.
+    fileprivate(set) var children: [Int] = []
+  }
+
+  /// What tells apart what is kept directly below one object.
+  struct Name: Hashable {
+    let kind: ElementKind
+    let identifier: String
+    let siblingIndex: Int
+  }
+
+  /// What is kept directly below one object, in stored order.
+  private struct Tops {
+    var places: [Int] = []
+    var named: [Name: Int] = [:]
+
+    mutating func append(_ place: Int, _ content: NodeRecord) {
+      places.append(place)
+      named[
+        Name(
+          kind: content.kind, identifier: content.identifier, siblingIndex: content.siblingIndex)] =
+        place
+    }
   }
 
   private struct Reference {
     weak var object: (any RestorableObject)?
   }
 
-  private var states = WeakTable<StoredTree.Element>()
-  /// What nothing is above.
-  private(set) var unclaimedRoots: [Unclaimed] = []
-  private var unclaimed: [ObjectIdentifier: [Unclaimed]] = [:]
-  private var unclaimedRecords: Set<UInt64> = []
-  /// What the records of the restored archive stand for.
+  private let version: ArchiveVersion
+  private let facts: SaveFacts?
+  /// What classes were called before the save that was restored.
+  let formerNames: [String: [String]]
+  private var states = WeakTable<State>()
+  /// By their places, which stay; nil for what is not kept any more.
+  private var unclaimed: [Unclaimed?] = []
+  private var places: [UInt64: Int] = [:]
+  private var topsBelow = WeakTable<Tops>()
+  private var rootTops = Tops()
+  /// The first saves that kept what no save had kept before.
+  private var firstSaves: [Int: Date] = [:]
+  /// What the stored records that something kept refers to stand for.
   private var objects: [UInt64: Reference] = [:]
+  private var referredRecords: Set<UInt64> = []
 
   /// Nil if there is nothing to keep.
   ///
-  /// - Parameters:
-  ///   - elements: The elements as they were stored.
-  ///   - unread: The places of those that are back without their state.
-  ///   - missing: The places of those that are not back, or that nothing took,
-  ///     because a state could not be read.
-  ///   - restored: What is back.
-  init?(
-    _ elements: [StoredTree.Element], unread: [Int], missing: Set<Int>,
-    restored: RestoredObjects
-  ) {
-    guard !unread.isEmpty || !missing.isEmpty else { return nil }
-    for place in unread {
-      if let object = restored[elements[place].record] { states[object] = elements[place] }
+  /// - Parameter result: What became of all that was stored.
+  init?(_ result: RestoreResult) {
+    guard !result.unread.isEmpty || !result.missing.isEmpty else { return nil }
+    version = result.tree.version
+    facts = result.tree.facts
+    formerNames = result.tree.formerNames
+    keep(result)
+  }
+
+  /// What the saves need to know of a restore.
+  struct RestoreResult {
+    /// As it was stored.
+    let tree: StoredTree
+    let outcomes: [RestorationReport.NodeOutcome]
+    /// The places of those that are back without their state.
+    let unread: [Int]
+    /// The places of those that are not back, or that nothing took.
+    let missing: Set<Int>
+    let restored: RestoredObjects
+  }
+
+  private func keep(_ result: RestoreResult) {
+    let elements = result.tree.elements
+    for place in result.unread {
+      guard let object = result.restored[elements[place].record] else { continue }
+      states[object] = State(element: elements[place], outcome: result.outcomes[place])
+      noteReferences(of: elements[place])
     }
-    var groups: [Unclaimed] = []
-    var groupOfPlace: [Int: Int] = [:]
+    var keptPlaces: [Int: Int] = [:]
+    var tops: [Int: Tops] = [:]
     for (place, element) in elements.enumerated() {
-      if let object = restored[element.record] {
+      let above = element.parent.flatMap { keptPlaces[$0] }
+      guard above != nil || result.missing.contains(place) else { continue }
+      let kept = unclaimed.count
+      keptPlaces[place] = kept
+      places[element.record] = kept
+      unclaimed.append(Unclaimed(element: element, outcome: result.outcomes[place]))
+      noteReferences(of: element)
+      if let above {
+        unclaimed[above]?.children.append(kept)
+      } else if let parent = element.parent {
+        tops[parent, default: Tops()].append(kept, element.content)
+      } else {
+        rootTops.append(kept, element.content)
+      }
+    }
+    for (parent, tops) in tops {
+      if let object = result.restored[elements[parent].record] { topsBelow[object] = tops }
+    }
+    for element in elements where referredRecords.contains(element.record) {
+      if let object = result.restored[element.record] {
         objects[element.record] = Reference(object: object)
       }
-      if let group = element.parent.flatMap({ groupOfPlace[$0] }) {
-        groups[group].elements.append(element)
-        groupOfPlace[place] = group
-      } else if missing.contains(place) {
-        groupOfPlace[place] = groups.count
-        groups.append(
-          Unclaimed(
-            parent: element.parent.flatMap { restored[elements[$0].record] }, elements: [element]))
-      }
-    }
-    unclaimedRecords = Set(groups.flatMap { $0.elements.map(\.record) })
-    for group in groups {
-      if let parent = group.parent {
-        unclaimed[ObjectIdentifier(parent), default: []].append(group)
-      } else {
-        unclaimedRoots.append(group)
-      }
     }
   }
 
-  func state(of object: any RestorableObject) -> StoredTree.Element? { states[object] }
+  private func noteReferences(of element: StoredTree.Element) {
+    for values in [element.values.builtIn?.values, element.values.state].compactMap(\.self) {
+      do {
+        _ = try KeyedDecoder.encoding { encoder in
+          try encoder.copyAll(from: values) { [self] record in
+            referredRecords.insert(record)
+            return record
+          }
+        }
+      } catch {
+        // What cannot be copied cannot be written back; the save reports that.
+      }
+    }
+  }
+}
 
-  func unclaimed(below parent: any RestorableObject) -> [Unclaimed] {
-    (unclaimed[ObjectIdentifier(parent)] ?? []).filter { $0.parent === parent }
+// MARK: - Looking
+
+extension KeptRecords {
+  func state(of object: any RestorableObject) -> State? { states[object] }
+
+  /// The places of what is not back and is kept below nothing.
+  var roots: [Int] { rootTops.places.filter { unclaimed[$0] != nil } }
+
+  /// The places of what is not back directly below an object.
+  func tops(below parent: any RestorableObject) -> [Int] {
+    topsBelow[parent]?.places.filter { unclaimed[$0] != nil } ?? []
   }
 
-  /// Whether a record of the restored archive is of what is not back.
-  func isUnclaimed(_ record: UInt64) -> Bool { unclaimedRecords.contains(record) }
+  /// The place of what is kept under a name directly below an object, or below
+  /// nothing.
+  func place(of name: Name, below parent: (any RestorableObject)?) -> Int? {
+    let tops = parent.map { topsBelow[$0] } ?? rootTops
+    return tops?.named[name].flatMap { unclaimed[$0] == nil ? nil : $0 }
+  }
 
+  /// What has a place; nil if it is not kept any more.
+  subscript(place: Int) -> Unclaimed? { unclaimed[place] }
+
+  /// The place of a record of the restored archive; nil if it is not kept.
+  func place(ofRecord record: UInt64) -> Int? {
+    places[record].flatMap { unclaimed[$0] == nil ? nil : $0 }
+  }
+
+  /// What a record that is referred to stands for.
   func object(_ record: UInt64) -> (any RestorableObject)? { objects[record]?.object }
+
+  /// A place and all below it; those above come first.
+  func subtree(of top: Int) -> [Int] {
+    var subtree: [Int] = []
+    var stack = [top]
+    while let place = stack.popLast() {
+      guard let kept = unclaimed[place] else { continue }
+      subtree.append(place)
+      stack.append(contentsOf: kept.children.reversed())
+    }
+    return subtree
+  }
+}
+
+// MARK: - Time
+
+extension KeptRecords {
+  /// How long something is kept that nobody provides, in seconds: 30 days.
+  static let longestTime: TimeInterval = 30 * 24 * 60 * 60
+
+  /// When it was kept in a save for the first time; that is now if it never was.
+  ///
+  /// It cannot have been before the save in which it was there, whatever the
+  /// clock says: when that is right again, nothing must have grown old.
+  func firstSave(keeping place: Int, now: Date) -> Date {
+    if let since = unclaimed[place]?.element.content.keptSince ?? firstSaves[place] {
+      return since
+    }
+    let since = max(now, facts?.timestamp ?? now)
+    firstSaves[place] = since
+    return since
+  }
+
+  /// Whether it was kept for long enough; not if the clock was set back.
+  func isExpired(_ place: Int, now: Date) -> Bool {
+    now.timeIntervalSince(firstSave(keeping: place, now: now)) > Self.longestTime
+  }
+}
+
+// MARK: - Coming late
+
+extension KeptRecords {
+  /// What has a place and all below it, as a tree of its own.
+  ///
+  /// - Complexity: O(*n*) in its elements.
+  func tree(below top: Int) -> StoredTree {
+    var elements: [StoredTree.Element] = []
+    var parents: [Int: Int] = [:]
+    for place in subtree(of: top) {
+      guard let kept = unclaimed[place] else { continue }
+      for child in kept.children { parents[child] = elements.count }
+      var content = kept.element.content
+      // What is not back this time goes on counting.
+      content.keptSince = content.keptSince ?? firstSaves[top]
+      elements.append(
+        StoredTree.Element(
+          record: kept.element.record, path: kept.element.path, parent: parents[place],
+          role: kept.element.role, content: content, values: kept.element.values))
+    }
+    return StoredTree(elements, version: version, facts: facts, formerNames: formerNames)
+  }
+
+  /// Goes on without what came late, and keeps what of it is not back.
+  func settleLate(_ top: Int, _ result: RestoreResult) {
+    remove(top)
+    keep(result)
+  }
+}
+
+// MARK: - Changing
+
+extension KeptRecords {
+  /// What a save changes of what is kept, when it has been written.
+  struct Settlement {
+    var replaced: [(place: Int, object: any RestorableObject)] = []
+    var expired: [Int] = []
+  }
+
+  func settle(_ settlement: Settlement) {
+    for (place, object) in settlement.replaced { replace(place, by: object) }
+    for place in settlement.expired { remove(place) }
+  }
+
+  /// What was kept below it is kept below the object from now on.
+  private func replace(_ place: Int, by object: any RestorableObject) {
+    guard let kept = unclaimed[place] else { return }
+    unclaimed[place] = nil
+    if referredRecords.contains(kept.element.record) {
+      objects[kept.element.record] = Reference(object: object)
+    }
+    var tops = topsBelow[object] ?? Tops()
+    for child in kept.children {
+      firstSaves[child] = kept.element.content.keptSince ?? firstSaves[place]
+      if let content = unclaimed[child]?.element.content { tops.append(child, content) }
+    }
+    topsBelow[object] = tops
+  }
+
+  private func remove(_ top: Int) {
+    for place in subtree(of: top) { unclaimed[place] = nil }
+  }
 }

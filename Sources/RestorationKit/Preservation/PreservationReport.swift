@@ -32,9 +32,14 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// It is in the archive without state, because encoding threw.
     case savedWithoutState
 
-    /// It is in the archive with the state that was stored before, which this
-    /// version of the app cannot read.
+    /// It is in the archive as it was stored before, because this version of
+    /// the app cannot read its state or it was not back after the restore; see
+    /// ``Entry/keptBecause``.
     case keptAsStored
+
+    /// It was not back for more than 30 days in which it was kept, so it is left
+    /// out.
+    case expired
 
     /// It is saved with the state that it was saved with last, since that of now
     /// could not be encoded.
@@ -71,6 +76,9 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// contains it was left out.
     public internal(set) var isDetached = false
 
+    /// What became of it in the restore, if it is kept as it is stored.
+    public internal(set) var keptBecause: RestorationReport.NodeOutcome?
+
     /// What the developer should mend.
     public internal(set) var problems: [PreservationProblem] = []
 
@@ -82,9 +90,15 @@ public struct PreservationReport: Hashable, Codable, Sendable {
       try container.encode(className, forKey: .className)
       try container.encode(outcome, forKey: .outcome)
       try container.encode(isDetached, forKey: .isDetached)
+      try container.encodeIfPresent(keptBecause, forKey: .keptBecause)
       try container.encode(problems, forKey: .problems)
       try encoder.encodeReason(
-        ([outcome.description] + problems.map(\.description)).joined(separator: " "))
+        ([what] + problems.map(\.description)).joined(separator: " "))
+    }
+
+    /// The outcome, and why it is kept.
+    var what: String {
+      outcome.description + (keptBecause.map { "; at the restore: \($0.description)" } ?? "")
     }
   }
 
@@ -131,7 +145,7 @@ extension PreservationReport {
       entries.filter { $0.kind != .application }.map { entry in
         ReportTree.Line(
           path: entry.path,
-          text: "(\(entry.className)): \(entry.outcome.description)"
+          text: "(\(entry.className)): \(entry.what)"
             + (entry.isDetached ? ", detached" : ""),
           details: entry.problems.map { "problem: \($0.description)" })
       })
@@ -166,7 +180,7 @@ extension PreservationReport.Entry: CustomStringConvertible {
     let name = kind == .application ? "application" : "\(path) (\(className))"
     let detached = isDetached ? ", detached" : ""
     return
-      (["\(name): \(outcome.description)\(detached)"]
+      (["\(name): \(what)\(detached)"]
       + problems.map { "    problem: \($0.description)" }).joined(separator: "\n")
   }
 }
@@ -178,7 +192,8 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     case .saved: "saved"
     case .savedWithoutState: "saved without its state"
     case .savedWithLastState: "saved with the state of the save before"
-    case .keptAsStored: "saved with the state that was stored, which cannot be read here"
+    case .keptAsStored: "kept as it is stored"
+    case .expired: "left out, nobody provided it in the 30 days for which it was kept"
     case .noIdentifier: "left out, it has no restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"
     case .duplicate: "left out, another node has this path"

@@ -28,12 +28,14 @@ extension PreservationWalk {
     // What the stored records stand for now.
     var numbers: [UInt64: UInt64] = [:]
     let places = placesOfRecords()
+    // What is kept is not replaced by one that has no state, whatever its class.
+    let inKeptPlaces = Set(takenPlaces.values.map { record(of: $0) })
     for (place, element) in stored { numbers[element.record] = places[place] }
     for lost in lost {
       let place = Place(kind: lost.record.kind, path: lines[lost.line].path)
       let element = elements[place]
-      if let element, element.content.className == lost.record.className,
-        element.values.state != nil
+      if let element, element.values.state != nil,
+        element.content.className == lost.record.className || inKeptPlaces.contains(lost.number)
       {
         try keep(element, for: lost, numbers)
       } else {

@@ -31,7 +31,7 @@ extension PreservationWalk {
     // It gets its line when it is visited.
     placed[ObjectIdentifier(node)] = -1
     _ = record(of: node)
-    return Visit(node: node, path: path, place: place)
+    return Visit(node: node, path: path, place: place, parent: parent ?? 0)
   }
 
   /// Gives the children of a node their places, in order.
@@ -89,9 +89,13 @@ extension PreservationWalk {
     record.views = views.map { self.record(of: $0.view) }
     if let presented { stack.append(presented) }
     stack.append(contentsOf: children.reversed())
-    try preserveUnclaimed(below: node, number, in: &record)
+    keepUnclaimed(
+      below: node, number, at: Sibling(.node, visit.path, below: visit.parent), in: &record)
     try write(record, of: node, line: line)
-    for view in views { try preserve(view) }
+    for view in views {
+      takePlace(Sibling(.view, view.path, below: number), view.view)
+      try preserve(view)
+    }
   }
 
   private func isPreserved(_ visit: Visit) -> Bool {

@@ -32,7 +32,7 @@ extension PreservationWalk {
       .object, of: object, path, restorationClass: object.objectRestorationClass, line: line)
     record.referrer = scope?.record
     if scope == nil { roots.append(self.record(of: object)) }
-    try preserveUnclaimed(below: object, self.record(of: object), in: &record)
+    keepUnclaimed(below: object, self.record(of: object), at: sibling, in: &record)
     try write(record, of: object, line: line)
   }
 }

@@ -1,15 +1,23 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Goes through the trees once and writes a record for all there is to preserve.
 ///
 /// Parents come before what they contain, and that in order, and what they
 /// present last; a node's views follow it directly. Then comes what only
-/// references reach. The stack is a list, so a deep tree costs no call stack;
+/// references reach, and last what is kept and not back. The stack is a list, so a deep tree costs no call stack;
 /// every node is visited once.
 final class PreservationWalk {
   let builder: RecordBuilder
   let registry: ObjectRegistry
   let trace: ((RestorationTrace) -> Void)?
+  /// When the save began.
+  let now: Date
+  let kept: KeptRecords?
   var lines: [PreservationReport.Entry] = []
 
   /// What is still to be visited; the last is next.
@@ -29,8 +37,22 @@ final class PreservationWalk {
   var obsoleteLines: Set<Int> = []
   var siblings: Set<Sibling> = []
   private var nextRecord = NodeRecord.firstNode
-  /// The records of what is kept and not back, by those of the restored archive.
-  var unclaimedRecords: [UInt64: UInt64] = [:]
+  /// The records of what is kept and not back, by its places.
+  var keptNumbers: [Int: UInt64] = [:]
+  /// What the classes that are saved were called before.
+  private var formerNames: [String: [String]] = [:]
+  /// What is written when all else has its record, and how far that is.
+  var storedParts: [StoredPart] = []
+  var nextStored = 0
+  /// What is kept and waits for what may take its place, and how far that is.
+  var waiting: [(place: Int, sibling: Sibling)] = []
+  var nextWaiting = 0
+  /// Paths of what is kept that something may take, or will when it is visited.
+  var untaken: [Sibling: Int] = [:]
+  /// What has taken the place of something that is kept.
+  var takenPlaces: [Int: any RestorableObject] = [:]
+  /// What was kept for long enough.
+  var expiredPlaces: [Int] = []
   /// What has no record yet, because its state could not be encoded.
   var lost: [LostState] = []
   /// Keeps everything alive, so that identities stay unique during the walk.
@@ -40,6 +62,8 @@ final class PreservationWalk {
     let node: any RestorableNode
     let path: RestorationPath
     let place: Place
+    /// The record of the one above.
+    var parent: UInt64 = 0
     /// What lies below it in a stack and is not preserved.
     var gap: RestorationPath?
 
@@ -65,16 +89,36 @@ final class PreservationWalk {
     let parent: UInt64
     let identifier: String
     let index: Int
+
+    init(kind: ElementKind, parent: UInt64, identifier: String, index: Int) {
+      self.kind = kind
+      self.parent = parent
+      self.identifier = identifier
+      self.index = index
+    }
+
+    init(_ content: NodeRecord, below parent: UInt64) {
+      self.init(
+        kind: content.kind, parent: parent, identifier: content.identifier,
+        index: content.siblingIndex)
+    }
+
+    init(_ kind: ElementKind, _ path: RestorationPath, below parent: UInt64) {
+      self.init(
+        kind: kind, parent: parent, identifier: path.identifier ?? "", index: path.siblingIndex)
+    }
   }
 
   /// More entries than these end the walk.
   private let nodeLimit: Int
 
   init(
-    registry: ObjectRegistry, limits: ArchiveLimits, nodeLimit: Int,
+    registry: ObjectRegistry, limits: ArchiveLimits, nodeLimit: Int, now: Date,
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
     self.registry = registry
+    self.now = now
+    kept = registry.kept
     builder = RecordBuilder(limits: limits, keys: NodeRecord.keys)
     self.nodeLimit = nodeLimit
     self.trace = trace
@@ -117,17 +161,29 @@ final class PreservationWalk {
       }
     }
     stack.reverse()
+    waitForRoots()
     try drain()
-    try preserveUnclaimedRoots()
     var next = 0
-    while next < referrals.count {
-      try follow(referrals[next])
-      next += 1
-    }
+    repeat {
+      while next < referrals.count {
+        try follow(referrals[next])
+        next += 1
+      }
+      // What is kept may refer to what nothing else reaches.
+      try keepWaiting()
+    } while next < referrals.count
+    // What is kept may be of classes that only other versions of the app know.
+    let formerNames = formerNames.merging(kept?.formerNames ?? [:]) { own, _ in own }
     let snapshot = snapshotUse(roots, isIgnored: isSnapshotIgnored())
     try builder.append(record: NodeRecord.tree) { encoder in
       encoder.encodeReferences(to: self.roots, forKey: NodeRecord.rootsKey)
       snapshot.encode(with: encoder)
+      guard !formerNames.isEmpty else { return }
+      encoder.encodeContainer(forKey: NodeRecord.formerNamesKey) { encoder in
+        for (name, former) in formerNames.sorted(by: { $0.key < $1.key }) {
+          encoder.encode(former, forKey: name)
+        }
+      }
     }
   }
 
@@ -231,15 +287,25 @@ final class PreservationWalk {
         note(.restorationClassNotRegistered(known.name), line: line)
       }
     }
+    if !registry.formerNames.isEmpty {
+      for name in [record.className, record.restorationClassName].compactMap(\.self) {
+        noteFormerNames(of: name)
+      }
+    }
     record.version =
       registry.version(ofClass: record.className, restoredBy: record.restorationClassName).number
     return record
   }
 
+  private func noteFormerNames(of name: String) {
+    guard formerNames[name] == nil, name.utf8.count <= Self.longestIdentifier else { return }
+    formerNames[name] = registry.formerNames[name]
+  }
+
   func write(_ record: NodeRecord, of object: any RestorableObject, line: Int) throws {
     let number = self.record(of: object)
-    if let kept = registry.kept?.state(of: object) {
-      return try writeKept(kept, record, number, line: line)
+    if let state = kept?.state(of: object) {
+      return keepState(state, record, number, line: line)
     }
     let path = lines[line].path
     let builtIn = registry.traits(of: object).intersection(BuiltInState.encodedTraits)

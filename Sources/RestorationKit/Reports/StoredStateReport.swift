@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// What a restore would make of the stored state, with a line for every node.
 ///
 /// It comes from ``StateKeeper/checkStoredState()``. Whether somebody provides
@@ -17,11 +23,17 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
     /// A migration threw, or is not there; the state would be kept.
     case migrationFailed(from: Int, String)
 
-    /// Its restoration class is not registered under this name.
+    /// Its restoration class is not registered under this name; it would be kept
+    /// with all below it.
     case unknownRestorationClass(String)
 
-    /// What is registered under this name makes no nodes.
+    /// What is registered under this name makes no nodes; it would be kept with
+    /// all below it.
     case notARestorationClass(String)
+
+    /// The node above it, at this path, would not be back; it would be kept with
+    /// that one.
+    case parentMissing(RestorationPath)
 
     /// Its record cannot be read; the error is given.
     case unreadable(String)
@@ -46,6 +58,12 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
 
     /// What would happen to it.
     public let outcome: NodeOutcome
+
+    /// When a save first kept it because it was not back; nil if it was there.
+    ///
+    /// A save that is more than 30 days later leaves it out, if it is still not
+    /// back.
+    public let keptSince: Date?
   }
 
   /// Whether there is a stored state.
@@ -64,6 +82,14 @@ extension StoredStateReport.NodeOutcome {
     switch self {
     case .current, .migrated: false
     default: true
+    }
+  }
+
+  /// Whether nobody could provide it.
+  var isMissing: Bool {
+    switch self {
+    case .unknownRestorationClass, .notARestorationClass, .parentMissing: true
+    default: false
     }
   }
 }
@@ -94,9 +120,12 @@ extension StoredStateReport.NodeOutcome: CustomStringConvertible {
       "has version \(stored), newer than \(known); its state would be kept as it is"
     case .migrationFailed(let version, let error):
       "cannot be migrated from version \(version): \(error); its state would be kept as it is"
-    case .unknownRestorationClass(let name): "names the class \(name), which is not registered"
+    case .unknownRestorationClass(let name):
+      "names the class \(name), which is not registered; it would be kept as it is"
     case .notARestorationClass(let name):
-      "names \(name), which is registered but does not make nodes"
+      "names \(name), which is registered but does not make nodes; it would be kept as it is"
+    case .parentMissing(let path):
+      "lies below \(path), which would not be back; it would be kept as it is"
     case .unreadable(let error): "cannot be read: \(error)"
     }
   }

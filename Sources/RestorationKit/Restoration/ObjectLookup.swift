@@ -2,8 +2,8 @@
 ///
 /// A node in four steps and in this order:
 /// 1. The restoration class that the record names. Its nil is a veto; nobody
-///    else is asked. A class that cannot be found is a veto too, never a
-///    silent way to the next step.
+///    else is asked. A class that cannot be found is never a silent way to the
+///    next step, either.
 /// 2. The delegate, if the record names no class. Its nil is no opinion.
 /// 3. An existing node with exactly this path.
 /// 4. The storyboard that the record names.

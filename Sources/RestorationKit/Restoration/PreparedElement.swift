@@ -35,16 +35,19 @@ struct PreparedElement {
 struct ElementPreparation {
   private let registry: ObjectRegistry
   private let delegate: (any StateDelegate)?
+  /// What classes were called before the save, by their names in it.
+  private let formerNames: [String: [String]]
   private let trace: ((RestorationTrace) -> Void)?
   /// What the hook was asked, so that it is asked once.
   private var currentNames: [String: String] = [:]
 
   init(
-    registry: ObjectRegistry, delegate: (any StateDelegate)?,
+    registry: ObjectRegistry, delegate: (any StateDelegate)?, formerNames: [String: [String]],
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
     self.registry = registry
     self.delegate = delegate
+    self.formerNames = formerNames
     self.trace = trace
   }
 
@@ -73,7 +76,10 @@ struct ElementPreparation {
     if registry.isRegistered(stored) { return stored }
     if let known = currentNames[stored] { return known }
     var name = stored
-    if let delegate {
+    if let former = formerNames[stored]?.first(where: registry.isRegistered) {
+      // A later version of the app saved it, which calls it something else.
+      name = former
+    } else if let delegate {
       trace?(RestorationTrace(call: .currentClassName, path: RestorationPath()))
       if let current = delegate.currentClassName(forStored: stored),
         registry.isRegistered(current)

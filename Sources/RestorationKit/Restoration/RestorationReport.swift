@@ -8,6 +8,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// Nothing was stored.
     case noArchive
 
+    /// Nothing is kept for the node that came late.
+    case nothingKept
+
     /// The restore gate said no.
     case declined
 
@@ -66,7 +69,8 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// nothing was decoded.
     case classMismatch(by: Step, found: String)
 
-    /// Its restoration class returned nil.
+    /// Its restoration class returned nil, so it goes with all below it, and with
+    /// what lay on it in a stack. Nothing else drops what was stored.
     case vetoed
 
     /// The one that was asked for it threw; the error is given.
@@ -93,7 +97,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// It lay in a stack on a node that is not back.
     case stackCut
 
-    /// The tabs have no tab with its identifier any more.
+    /// The tabs have no tab with its identifier now.
     case tabNotFound
 
     /// What was provided for it was provided before, for this path.
@@ -131,6 +135,10 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// could not be encoded since.
     public internal(set) var hasLastState = false
 
+    /// Whether it is not back, or nothing took it, and saves write it as it is
+    /// stored: for 30 days, while the one above it is saved.
+    public internal(set) var isKept = false
+
     /// Writes all of it, and as `reason` the outcome in a sentence.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
@@ -141,6 +149,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
       try container.encode(isAttached, forKey: .isAttached)
       try container.encodeIfPresent(migratedFrom, forKey: .migratedFrom)
       try container.encode(hasLastState, forKey: .hasLastState)
+      try container.encode(isKept, forKey: .isKept)
       try encoder.encodeReason(reason)
     }
   }
@@ -231,6 +240,7 @@ extension RestorationReport: CustomStringConvertible {
         + otherInstances.sentence(stateName)
     case .noArchive:
       "Nothing restored: there is no saved state." + otherInstances.sentence(stateName)
+    case .nothingKept: "Nothing restored: nothing is kept for the node."
     case .declined: "Nothing restored: the restore gate said no."
     case .notOptedIn(let reason): "Nothing restored: \(reason)"
     case .locked: "Nothing restored: the key is locked."
@@ -248,15 +258,26 @@ extension RestorationReport.Entry: CustomStringConvertible {
 
   /// What happened to it, in a sentence.
   public var reason: String {
-    let what =
-      outcome.description + (migratedFrom.map { "; migrated from version \($0)" } ?? "")
-      + (hasLastState
-        ? "; the state is that of an earlier save, since it could not be encoded" : "")
-    return isAttached
-      ? what
-      : what
-        + "; but the node above it does not contain it, take it from coder.restoredChildren"
-        + " or restoredPresented"
+    [
+      outcome.description,
+      migratedFrom.map { "migrated from version \($0)" },
+      hasLastState
+        ? "the state is that of an earlier save, since it could not be encoded" : nil,
+      isAttached
+        ? nil
+        : "but the node above it does not contain it, take it from coder.restoredChildren"
+          + " or restoredPresented",
+      isKept && !outcome.saysThatItIsKept ? "saves keep it as it is stored" : nil,
+    ].compactMap(\.self).joined(separator: "; ")
+  }
+}
+
+extension RestorationReport.NodeOutcome {
+  fileprivate var saysThatItIsKept: Bool {
+    switch self {
+    case .newerVersion, .migrationFailed: true
+    default: false
+    }
   }
 }
 
@@ -303,12 +324,12 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .classMismatch(let step, let found):
       "\(step.description), but as a \(found), so nothing was decoded"
     case .vetoed: "left out, its restoration class returned nil"
-    case .factoryFailed(let step, let error): "left out, \(step.description) threw: \(error)"
+    case .factoryFailed(let step, let error): "not back, \(step.description) threw: \(error)"
     case .unknownRestorationClass(let name):
-      "left out, the restoration class \(name) is not registered;"
+      "not back, the restoration class \(name) is not registered;"
         + " register it, or its new name with \(name) as an alias"
     case .notARestorationClass(let name):
-      "left out, \(name) is registered but does not conform to NodeRestoration"
+      "not back, \(name) is registered but does not conform to NodeRestoration"
     case .notFound:
       "not found; give it a restoration class, answer in the delegate,"
         + " or let the node above it contain it before you restore"
@@ -319,11 +340,11 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
         + " or give it an object restoration class"
     case .viewNotFound:
       "not found; let its node have it among its restorationViews when they are loaded"
-    case .stackCut: "left out, what it lay on in its stack is not back"
-    case .tabNotFound: "left out, there is no such tab any more"
+    case .stackCut: "not back, what it lay on in its stack is not back"
+    case .tabNotFound: "not back, there is no such tab"
     case .providedTwice(let path):
-      "left out, what was provided for it is already back as \(path)"
-    case .parentMissing(let path): "left out, \(path) above it is not back"
+      "not back, what was provided for it is already back as \(path)"
+    case .parentMissing(let path): "not back, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
     }
   }

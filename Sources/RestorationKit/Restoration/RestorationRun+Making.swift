@@ -46,6 +46,7 @@ extension RestorationRun {
       }
       if stored.role == .child { container = registry.traits(of: object) }
     }
+    if let late, stored.parent == nil { return .found(late.node, .existing) }
     switch stored.content.kind {
     case .object:
       return lookup.findObject(stored.content, coder: coder) { registeredObject(for: stored) }
@@ -69,7 +70,7 @@ extension RestorationRun {
     if let other = restored.claim(object, for: stored.record, path: stored.path) {
       return leaveOut(stored, .providedTwice(other))
     }
-    if registry.isObject(object, ofClassNamed: stored.content.className) {
+    if isOfClass(of: stored, object) {
       outcomes.append(outcome(ofPlace: outcomes.count, by: step))
     } else {
       outcomes.append(.classMismatch(by: step, found: registry.className(of: object)))
@@ -82,19 +83,26 @@ extension RestorationRun {
     }
   }
 
+  /// Whether an object is of the class that was saved, whatever it is called now.
+  func isOfClass(of stored: StoredTree.Element, _ object: any RestorableObject) -> Bool {
+    registry.isObject(object, ofClassNamed: stored.content.className)
+      || tree.formerNames[stored.content.className]?
+        .contains { registry.isObject(object, ofClassNamed: $0) } == true
+  }
+
+  /// Notes that an element is not back, and whether it is kept: only nil drops it.
   func leaveOut(_ stored: StoredTree.Element, _ reason: RestorationReport.NodeOutcome) {
     let place = outcomes.count
     outcomes.append(reason)
     switch reason {
+    // It is kept with the one above.
     case .parentMissing: break
     // It is kept with what it lay on.
     case .stackCut:
       if let stack = stored.parent, keptStacks.contains(stack) { unclaimed.insert(place) }
-    default:
-      if stored.role != .view, let withheld = withheld(place, by: nil) {
-        outcomes[place] = withheld
-        unclaimed.insert(place)
-      }
+    // It is looked for when its node has loaded it.
+    case .viewNotFound where stored.role == .view: break
+    default: keepUnlessVetoed(place)
     }
     if stored.role == .child, let parent = stored.parent,
       let container = restored[tree.elements[parent].record],
@@ -103,6 +111,12 @@ extension RestorationRun {
       cutStacks.insert(parent)
       if unclaimed.contains(place) { keptStacks.insert(parent) }
     }
+  }
+
+  /// A nil counts as a veto if whoever returned it had seen the state.
+  private func keepUnlessVetoed(_ place: Int) {
+    if let withheld = withheld(place, by: nil) { outcomes[place] = withheld }
+    if outcomes[place] != .vetoed { unclaimed.insert(place) }
   }
 
   /// The node that was there before, with exactly this path.
@@ -130,19 +144,19 @@ extension RestorationRun {
   func findViews() {
     var views: [Int: [String: any RestorableView]] = [:]
     for (place, stored) in prepared.map(\.element).enumerated() where stored.role == .view {
-      guard outcomes[place] == .viewNotFound, let owner = stored.parent,
-        outcomes[owner].isDecodable,
+      guard outcomes[place] == .viewNotFound, let owner = stored.parent else { continue }
+      guard outcomes[owner].isDecodable,
         let node = restored[tree.elements[owner].record] as? any RestorableNode
-      else { continue }
-      if views[owner] == nil { views[owner] = ViewTree.viewsByIdentifier(of: node) }
-      guard let view = views[owner]?[stored.content.identifier] else {
-        if let withheld = withheld(place, by: nil) {
-          outcomes[place] = withheld
-          unclaimed.insert(place)
-        }
+      else {
+        keepUnlessVetoed(place)
         continue
       }
-      guard registry.isObject(view, ofClassNamed: stored.content.className) else {
+      if views[owner] == nil { views[owner] = ViewTree.viewsByIdentifier(of: node) }
+      guard let view = views[owner]?[stored.content.identifier] else {
+        keepUnlessVetoed(place)
+        continue
+      }
+      guard isOfClass(of: stored, view) else {
         outcomes[place] = .classMismatch(by: .existing, found: registry.className(of: view))
         continue
       }

@@ -1,17 +1,19 @@
 internal import ArchiveCodec
 
 extension RestorationRun {
-  /// What the saves that follow write back.
+  /// What decides what the saves that follow write back.
   ///
   /// What a container would have taken in its decoding, which could not be
   /// called, is kept with it.
-  func kept(_ unattached: Set<UInt64>) -> KeptRecords? {
+  func result(_ unattached: Set<UInt64>) -> KeptRecords.RestoreResult {
     let notTaken = tree.elements.indices.filter { place in
       unattached.contains(tree.elements[place].record)
-        && tree.elements[place].parent.map { prepared[$0].isWithheld } == true
+        && tree.elements[place].parent.map {
+          prepared[$0].isWithheld || !outcomes[$0].isDecodable
+        } == true
     }
-    return KeptRecords(
-      tree.elements,
+    return KeptRecords.RestoreResult(
+      tree: tree, outcomes: outcomes,
       unread: outcomes.indices.filter { prepared[$0].isWithheld && outcomes[$0].isDecodable },
       missing: unclaimed.union(notTaken), restored: restored)
   }
@@ -22,13 +24,24 @@ extension RestorationRun {
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
         outcome: result.1, isAttached: !unattached.contains(stored.record),
         migratedFrom: result.1.isDecodable ? result.0.migratedFrom : nil,
-        hasLastState: stored.content.hasLastState)
+        hasLastState: stored.content.hasLastState,
+        isKept: registry.kept?.place(ofRecord: stored.record) != nil)
     }
       + tree.unreadable.map { lost in
         RestorationReport.Entry(
           kind: .node, path: RestorationPath(), className: "record \(lost.record)",
           outcome: .unreadable(lost.error.description))
       }
+  }
+
+  /// Why what is kept is not for a node that came late; nil if it is.
+  func mismatch(of node: any RestorableNode) -> RestorationReport.Entry? {
+    guard let element = prepared.first?.element,
+      !isOfClass(of: element, node)
+    else { return nil }
+    return RestorationReport.Entry(
+      kind: .node, path: element.path, className: tree.elements[0].content.className,
+      outcome: .classMismatch(by: .existing, found: registry.className(of: node)), isKept: true)
   }
 
   /// Nodes that are back, but that the node above does not contain any more.

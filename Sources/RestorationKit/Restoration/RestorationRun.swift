@@ -6,6 +6,8 @@ internal import Foundation
 #endif
 
 /// Brings a stored tree back: makes all objects, then decodes them.
+///
+/// The tree may be a part of one that was restored before, whose root came late.
 final class RestorationRun {
   let tree: StoredTree
   /// What exists already; set before it runs.
@@ -14,7 +16,8 @@ final class RestorationRun {
   let delegate: (any StateDelegate)?
   let trace: ((RestorationTrace) -> Void)?
   let now: Date
-  let restored = RestoredObjects()
+  let restored: RestoredObjects
+  let late: LateNode?
 
   /// By the place of the stored element, as all that follows.
   var prepared: [PreparedElement] = []
@@ -32,8 +35,11 @@ final class RestorationRun {
 
   init(
     _ tree: StoredTree, registry: ObjectRegistry,
-    delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil
+    delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil,
+    late: LateNode? = nil
   ) {
+    self.late = late
+    restored = RestoredObjects(earlier: late?.kept)
     self.now = now
     self.tree = tree
     self.registry = registry
@@ -51,8 +57,13 @@ final class RestorationRun {
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
     var report = RestorationReport(.restored)
-    var preparation = ElementPreparation(registry: registry, delegate: delegate, trace: trace)
+    var preparation = ElementPreparation(
+      registry: registry, delegate: delegate, formerNames: tree.formerNames, trace: trace)
     prepared = tree.elements.map { preparation.prepare($0) }
+    if let late, let mismatch = mismatch(of: late.node) {
+      report.entries = [mismatch]
+      return report
+    }
     makeObjects()
     eachRestored { object, place in
       guard let node = object as? any RestorableNode else { return }
@@ -67,7 +78,7 @@ final class RestorationRun {
     }
     restoreAfterLayout()
     do {
-      if let delegate {
+      if late == nil, let delegate {
         note(.didDecodeRestorableState)
         try delegate.didDecodeRestorableState(with: applicationCoder())
       }
@@ -79,8 +90,12 @@ final class RestorationRun {
       object.applicationFinishedRestoringState()
     }
     let unattached = unattachedRecords()
+    if let late {
+      late.kept.settleLate(late.place, result(unattached))
+    } else {
+      registry.kept = KeptRecords(result(unattached))
+    }
     report.entries = entries(unattached)
-    registry.kept = kept(unattached)
     restored.forget()
     return report
   }
@@ -96,4 +111,11 @@ final class RestorationRun {
       if let object = restored[tree.elements[place].record] { body(object, place) }
     }
   }
+}
+
+/// A node that came after the restore, and what is kept for it.
+struct LateNode {
+  let node: any RestorableNode
+  let kept: KeptRecords
+  let place: Int
 }

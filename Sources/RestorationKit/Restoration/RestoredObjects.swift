@@ -2,6 +2,13 @@
 final class RestoredObjects {
   private var objects: [UInt64: any RestorableObject] = [:]
   private var paths: [ObjectIdentifier: RestorationPath] = [:]
+  /// What an earlier restore brought back.
+  private var earlier: KeptRecords?
+
+  /// - Parameter earlier: Knows what a restore brought back that this one adds to.
+  init(earlier: KeptRecords? = nil) {
+    self.earlier = earlier
+  }
 
   func reserveCapacity(_ count: Int) {
     objects.reserveCapacity(count)
@@ -9,7 +16,7 @@ final class RestoredObjects {
   }
 
   subscript(record: UInt64) -> (any RestorableObject)? {
-    get { objects[record] }
+    get { objects[record] ?? earlier?.object(record) }
     set { objects[record] = newValue }
   }
 
@@ -30,5 +37,6 @@ final class RestoredObjects {
   func forget() {
     objects = [:]
     paths = [:]
+    earlier = nil
   }
 }

@@ -66,6 +66,8 @@ struct StoredTree: Sendable {
   let applicationState: KeyedDecoder?
   /// What was written in the name of a scene.
   let host: KeyedDecoder?
+  /// What classes were called before the save, by their names in it.
+  let formerNames: [String: [String]]
   private(set) var elements: [Element] = []
   private(set) var unreadable: [Unreadable] = []
 
@@ -100,7 +102,26 @@ struct StoredTree: Sendable {
     facts = try application?.container(forKey: NodeRecord.factsKey).map(SaveFacts.init)
     applicationState = try application?.container(forKey: NodeRecord.stateKey)
     host = try application?.container(forKey: NodeRecord.hostKey)
+    var formerNames: [String: [String]] = [:]
+    if let names = try tree?.container(forKey: NodeRecord.formerNamesKey) {
+      for name in names.keys { formerNames[name] = try names.decodeIfPresent(forKey: name) }
+    }
+    self.formerNames = formerNames
     place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], &records, referred)
+  }
+
+  /// A part of a tree, for what comes late.
+  init(
+    _ elements: [Element], version: ArchiveVersion, facts: SaveFacts?,
+    formerNames: [String: [String]]
+  ) {
+    self.formerNames = formerNames
+    self.version = version
+    self.facts = facts
+    self.elements = elements
+    snapshot = .matching
+    applicationState = nil
+    host = nil
   }
 
   private static func read(_ decoder: KeyedDecoder) throws(ArchiveError) -> Stored {

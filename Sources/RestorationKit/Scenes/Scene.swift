@@ -118,6 +118,26 @@ public final class Scene {
     keeper.registerObject(object, restorationIdentifier: identifier)
   }
 
+  /// Restores a node that came after the restore of the scene, from what is kept
+  /// for it.
+  ///
+  /// As ``StateKeeper/restore(late:below:)``; a delegate that is a
+  /// ``StateDelegate`` takes part.
+  ///
+  /// - Parameters:
+  ///   - node: The node, with its identifier.
+  ///   - parent: The node that contains or presents it; nil for a root.
+  /// - Returns: What happened to the node and all below it.
+  /// - Throws: ``RestorationError`` with `strict`.
+  /// - Complexity: O(*n*) in what is restored.
+  @discardableResult
+  public func restore(
+    late node: any RestorableNode, below parent: (any RestorableNode)? = nil
+  ) async throws(RestorationError) -> RestorationReport {
+    await keeper.otherRestoreEnded()
+    return try keeper.restore(late: node, below: parent, for: delegate as? any StateDelegate)
+  }
+
   /// Lets a part of the interface add to an activity whenever the scene is saved.
   ///
   /// The user info of an activity that has responders is emptied before they are

@@ -1,0 +1,189 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// How long a node is kept that nobody provides.
+@MainActor
+final class KeptTimeTests: XCTestCase {
+  private let launch = Launch()
+  private let start = Date(timeIntervalSinceReferenceDate: 800_000_000)
+
+  private func go(to days: Double, plus seconds: Double = 0) {
+    launch.now = start + days * 24 * 60 * 60 + seconds
+  }
+
+  private func saveAll() async throws {
+    let node = TestNode("a", value: "typed", children: [TestNode("below", value: "too")])
+    _ = try await launch.keeper().save([TestNode("root", children: [node])])
+  }
+
+  /// A launch in which the node is not there.
+  ///
+  /// - Returns: What its saves say of the root, the node, and what is below it.
+  private func launchWithoutIt(saves: Int = 1) async throws
+    -> [[PreservationReport.NodeOutcome]]
+  {
+    let keeper = try launch.keeper()
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    var outcomes: [[PreservationReport.NodeOutcome]] = []
+    for _ in 0..<saves {
+      outcomes.append(try await keeper.save([root]).entries.dropFirst().map(\.outcome))
+    }
+    return outcomes
+  }
+
+  /// A launch in which the node is there; does not save.
+  private func stored() async throws -> [String?] {
+    let below = TestNode("below")
+    let node = TestNode("a", children: [below])
+    _ = try await launch.keeper().restore(into: [TestNode("root", children: [node])])
+    return [node.value, below.value]
+  }
+
+  func testItIsKeptFor30DaysFromTheFirstSaveThatKeptIt() async throws {
+    try await saveAll()
+    for days in [100, 101, 129.9, 130] {
+      go(to: days)
+      let outcomes = try await launchWithoutIt(saves: 2)
+      XCTAssertEqual(
+        outcomes, Array(repeating: [.saved, .keptAsStored, .keptAsStored], count: 2), "\(days)")
+    }
+    go(to: 130, plus: 1)
+    let values = try await stored()
+    XCTAssertEqual(values, ["typed", "too"], "a restore finds it until a save leaves it out")
+    let outcomes = try await launchWithoutIt(saves: 2)
+    XCTAssertEqual(outcomes, [[.saved, .expired], [.saved]])
+    let gone = try await stored()
+    XCTAssertEqual(gone, [nil, nil])
+  }
+
+  func testItIsDroppedInALaunchThatLastsLonger() async throws {
+    try await saveAll()
+    let keeper = try launch.keeper()
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    for (days, kept) in [(0, 2), (30, 2), (31, 1), (32, 0)] as [(Double, Int)] {
+      go(to: days)
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.entries.count, 2 + kept, "\(days)")
+    }
+  }
+
+  func testANodeThatWasBackIsKeptFor30DaysAnew() async throws {
+    try await saveAll()
+    _ = try await launchWithoutIt()
+    go(to: 20)
+    let keeper = try launch.keeper()
+    let root = TestNode("root", children: [TestNode("a", children: [TestNode("below")])])
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    for days in [40, 70] as [Double] {
+      go(to: days)
+      let outcomes = try await launchWithoutIt()
+      XCTAssertEqual(outcomes, [[.saved, .keptAsStored, .keptAsStored]], "\(days)")
+    }
+  }
+
+  func testWhatLiesBelowOneThatIsBackGoesOnCounting() async throws {
+    try await saveAll()
+    _ = try await launchWithoutIt()
+    go(to: 20)
+    let keeper = try launch.keeper()
+    let root = TestNode("root", children: [TestNode("a")])
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    go(to: 31)
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.entries.last?.path.description, "root/a/below")
+    XCTAssertEqual(report.entries.last?.outcome, .expired)
+  }
+
+  func testAClockThatGoesBackwardsDropsNothing() async throws {
+    try await saveAll()
+    for days in [100, 40, -10_000, 130] as [Double] {
+      go(to: days)
+      let outcomes = try await launchWithoutIt()
+      XCTAssertEqual(outcomes, [[.saved, .keptAsStored, .keptAsStored]], "\(days)")
+    }
+    let values = try await stored()
+    XCTAssertEqual(values, ["typed", "too"])
+  }
+
+  func testAFirstSaveWithAClockThatWasSetBackDropsNothing() async throws {
+    go(to: 100)
+    try await saveAll()
+    for days in [-10_000, 101, 130] as [Double] {
+      go(to: days)
+      let outcomes = try await launchWithoutIt()
+      XCTAssertEqual(outcomes, [[.saved, .keptAsStored, .keptAsStored]], "\(days)")
+    }
+    go(to: 131)
+    let outcomes = try await launchWithoutIt()
+    XCTAssertEqual(outcomes, [[.saved, .expired]])
+  }
+
+  func testTheSaveThatDropsItSaysSo() async throws {
+    try await saveAll()
+    _ = try await launchWithoutIt()
+    go(to: 31)
+    let keeper = try launch.keeper()
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    let report = try await keeper.save([root])
+    XCTAssertEqual(
+      report.entries.last?.description,
+      "root/a (TestNode): left out, nobody provided it in the 30 days for which it was kept")
+  }
+
+  func testASaveThatFailsDropsNothing() async throws {
+    try await saveAll()
+    _ = try await launchWithoutIt()
+    go(to: 31)
+    let fails = Atomic(true)
+    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      if fails.load(ordering: .relaxed), name == "main", call == .replace {
+        throw ArchiveError(.inputOutput)
+      }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, store: store, keys: launch.keys, now: { self.launch.now })
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    do {
+      _ = try await keeper.save([root])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .inputOutput)
+    }
+    // The clock was wrong.
+    fails.store(false, ordering: .relaxed)
+    go(to: 5)
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/a"), .keptAsStored)
+  }
+
+  func testKeysThatANewerLibraryAddsToANodeAreIgnored() async throws {
+    let key = try XCTUnwrap(try launch.keys.key(creating: true))
+    let builder = RecordBuilder()
+    try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }
+    try builder.append(record: 3) { encoder in
+      encoder.encodeContainer(forKey: "node") { node in
+        node.encode("a", forKey: "identifier")
+        node.encode(name: "TestNode", forKey: "class")
+        node.encode(Date(), forKey: "addedByANewerLibrary")
+      }
+      encoder.encodeContainer(forKey: "state") { $0.encode("typed", forKey: "value") }
+    }
+    _ = try Archive.write(
+      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+    let node = TestNode("a")
+    let report = try await launch.keeper().restore(into: [node])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(node.value, "typed")
+  }
+}
