@@ -1,5 +1,5 @@
 #if os(Linux)
-package import Foundation
+import Foundation
 import XCTest
 
 /// A test of this bundle that runs in a process of its own and is talked to line
