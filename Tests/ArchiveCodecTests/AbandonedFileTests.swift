@@ -27,46 +27,16 @@ final class AbandonedFileTests: XCTestCase {
   }
 
   /// A process that has written everything and not renamed it.
-  private struct Writer {
-    private let process = Process()
-    private let input = Pipe()
-
-    init(_ path: String) throws {
-      process.executableURL = URL(
-        filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-      process.arguments = ["ArchiveCodecTests.AbandonedFileTests/testTheWriterThatIsKilled"]
-      process.environment = ProcessInfo.processInfo.environment.merging(
-        [AbandonedFileTests.variable: path], uniquingKeysWith: { $1 })
-      let output = Pipe()
-      process.standardInput = input
-      process.standardError = output
-      process.standardOutput = FileHandle.nullDevice
-      try process.run()
-      var text: [UInt8] = []
-      while text.last != UInt8(ascii: "\n"),
-        let more = try output.fileHandleForReading.read(upToCount: 1)
-      {
-        text += more
-      }
-      XCTAssertEqual(String(decoding: text, as: UTF8.self), "written\n")
-    }
-
-    func kill() {
-      Foundation.kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-      XCTAssertEqual(process.terminationReason, .uncaughtSignal)
-    }
-
-    func goOn() throws {
-      try input.fileHandleForWriting.close()
-      process.waitUntilExit()
-      XCTAssertEqual(process.terminationStatus, 0)
-    }
+  private func writer(_ path: String) throws -> TestProcess {
+    let process = try TestProcess(
+      "ArchiveCodecTests.AbandonedFileTests/testTheWriterThatIsKilled", [Self.variable: path])
+    XCTAssertEqual(try process.answer(), "written")
+    return process
   }
 
   /// What a killed process has left, which is named as a temporary file is.
   private func abandoned(in directory: TemporaryDirectory) throws -> String {
-    try Writer(directory.child("state.rka")).kill()
+    try writer(directory.child("state.rka")).kill()
     let left = try directory.names().filter { $0.hasSuffix(".tmp") }
     XCTAssertEqual(left.count, 1)
     let name = try XCTUnwrap(left.first)
@@ -95,7 +65,7 @@ final class AbandonedFileTests: XCTestCase {
   func testWhatAProcessStillWritesIsLeftToItWhateverTheClockSays() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))
-    let writer = try Writer(storage.path)
+    let writer = try writer(storage.path)
     for name in try directory.names() where name.hasSuffix(".tmp") {
       var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
       XCTAssertEqual(utimes(directory.child(name), &times), 0)
@@ -103,7 +73,7 @@ final class AbandonedFileTests: XCTestCase {
     try write("meanwhile", to: storage)
     try storage.remove()
     XCTAssertEqual(try directory.names().count, 1)
-    try writer.goOn()
+    try writer.end()
     XCTAssertEqual(try directory.names(), ["state.rka"])
     XCTAssertEqual(try directory.bytes(of: "state.rka"), Array(Self.written.utf8))
   }

@@ -77,29 +77,12 @@ final class KilledWriterTests: XCTestCase {
 
   /// The last number that the process acknowledged; nil if it had no time to.
   private func runAndKill(_ path: String, after count: Int) throws -> UInt64? {
-    let process = Process()
-    process.executableURL = URL(
-      filePath: try FileManager.default.destinationOfSymbolicLink(
-        atPath: "/proc/self/exe"))
-    process.arguments = ["ArchiveCodecTests.KilledWriterTests/testTheWriterThatIsKilled"]
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      [Self.variable: path], uniquingKeysWith: { $1 })
-    let acknowledgements = Pipe()
-    process.standardError = acknowledgements
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    let output = acknowledgements.fileHandleForReading
-    var text: [UInt8] = []
-    while text.count(where: { $0 == UInt8(ascii: "\n") }) < count,
-      let more = try output.read(upToCount: 1)
-    {
-      text += more
-    }
-    kill(process.processIdentifier, SIGKILL)
-    text += try output.readToEnd() ?? Data()
-    process.waitUntilExit()
-    XCTAssertEqual(process.terminationReason, .uncaughtSignal)
-    let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+    let process = try TestProcess(
+      "ArchiveCodecTests.KilledWriterTests/testTheWriterThatIsKilled", [Self.variable: path])
+    var lines: [String] = []
+    while lines.count < count, let line = try process.answer() { lines.append(line) }
+    process.kill()
+    while let line = try process.answer() { lines.append(line) }
     XCTAssertTrue(lines.allSatisfy { $0.hasPrefix("written ") }, "\(lines)")
     return lines.last.flatMap { UInt64($0.dropFirst("written ".count)) }
   }

@@ -40,14 +40,14 @@ package final class TestProcess {
     try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
   }
 
-  /// The next line that it answers; nil if it has ended.
+  /// The next line that it answers; nil if it has ended and said no more.
   package func answer() throws -> String? {
     var text: [UInt8] = []
     while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first {
       if byte == UInt8(ascii: "\n") { return String(decoding: text, as: UTF8.self) }
       text.append(byte)
     }
-    return nil
+    return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 
   /// Sends a line and gives the next answer.
@@ -62,6 +62,17 @@ package final class TestProcess {
     isEnded = true
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
+    XCTAssertEqual(process.terminationReason, .uncaughtSignal)
+  }
+
+  /// Lets it read the end of its input, and waits until it has ended well.
+  ///
+  /// - Throws: If its input cannot be closed.
+  package func end() throws {
+    isEnded = true
+    try input.fileHandleForWriting.close()
+    process.waitUntilExit()
+    XCTAssertEqual(process.terminationStatus, 0)
   }
 
   /// In the process: answers with a line.

@@ -68,8 +68,8 @@ public final class RecordBuilder {
   ///   - body: Encodes the values; the encoder is closed when it returns.
   /// - Throws: What `body` throws; ``ArchiveError`` with `malformed` if the
   ///   identifier is 0, `limitExceeded` if a key, value or the whole record is
-  ///   too large, with the path to a key or value, or `encoderClosed` if the encoder of another record was used
-  ///   or this was called from `body`.
+  ///   too large, with the path to a key or value, or `encoderClosed` if the
+  ///   encoder of another record was used or this was called from `body`.
   /// - Complexity: O(*n*) in the size of the record, if keys come in the same
   ///   order for records of one kind; O(*n* log *n*) otherwise.
   public func append(record: UInt64, _ body: (KeyedEncoder) throws -> Void) throws {

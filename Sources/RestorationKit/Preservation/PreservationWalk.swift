@@ -9,8 +9,8 @@ internal import Foundation
 ///
 /// Parents come before what they contain, and that in order, and what they
 /// present last; a node's views follow it directly. Then comes what only
-/// references reach, and last what is kept and not back. The stack is a list, so a deep tree costs no call stack;
-/// every node is visited once.
+/// references reach, and last what is kept and not back. The stack is a list, so
+/// a deep tree costs no call stack; every node is visited once.
 final class PreservationWalk {
   let builder: RecordBuilder
   let registry: ObjectRegistry

@@ -16,6 +16,10 @@ public struct FileStateStore: StateStore {
 
   /// Creates a store in a directory.
   ///
+  /// In the container of an app group, call ``StateKeeper/close()`` before the app
+  /// is suspended: iOS ends apps that hold a lock on a file there (0xdead10cc in
+  /// Apple's list of termination codes).
+  ///
   /// - Parameter directory: The path of the directory.
   public init(directory: String) {
     self.directory = directory
