@@ -107,6 +107,43 @@ final class ClaimTests: XCTestCase {
     XCTAssertEqual(Set(try launch.store.names()), all.subtracting(numbered))
   }
 
+  func testWhatOthersHaveSetAsideIsNotPutBackOrRemoved() async throws {
+    _ = try await save("old", with: try launch.keeper())
+    let owner = try launch.keeper()
+    _ = try await save("new", with: owner)
+    let other = try second()
+    let kept = try await other.keptStates()
+    XCTAssertEqual(kept.count, 1)
+    for isRestored in [true, false] {
+      do {
+        if isRestored {
+          try await other.restoreKeptState(kept[0])
+        } else {
+          try await other.removeKeptState(kept[0])
+        }
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.code, .inUse)
+      }
+      XCTAssertNil(other.stateName)
+    }
+    let left = try await owner.keptStates()
+    XCTAssertEqual(left, kept)
+  }
+
+  func testTheStatusIsThatOfNow() async throws {
+    let owner = try launch.keeper()
+    _ = try await save("owned", with: owner)
+    let late = try second()
+    late.instancePolicy = .single
+    _ = try await late.restore()
+    XCTAssertEqual(late.status, .inUse(by: "this process"))
+    await owner.close()
+    XCTAssertEqual(owner.status, .notRestoredYet)
+    _ = try await save("late", with: late)
+    XCTAssertEqual(late.status, .notRestoredYet)
+  }
+
   // MARK: Letting go
 
   func testTheEndOfAKeeperLetsItsStateGo() async throws {

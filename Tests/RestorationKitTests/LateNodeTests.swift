@@ -109,7 +109,9 @@ final class LateNodeTests: XCTestCase {
       XCTAssertEqual(report.outcome, .nothingKept, line: line)
       XCTAssertEqual(report.entries, [], line: line)
       XCTAssertEqual(
-        report.description, "Nothing restored: nothing is kept for the node.", line: line)
+        report.description,
+        "Nothing restored: nothing is kept for the node. One that is saved replaces it.",
+        line: line)
       XCTAssertEqual(trace.events, [], line: line)
     }
     let (tab, _, _) = lateTab()

@@ -349,7 +349,7 @@ final class NewerVersionTests: XCTestCase {
     let older = try keeper(launch, version: 1)
     _ = try await older.restore()
     let report = try await older.save([Screen("a", "older")])
-    XCTAssertEqual(report.entries.dropFirst().map(\.outcome), [.saved])
+    XCTAssertEqual(report.entries.dropFirst().map(\.outcome), [.saved, .replaced])
     let back = Screen("a")
     _ = try await keeper(launch, version: 2).restore(into: [back])
     XCTAssertEqual(back.value, "older")

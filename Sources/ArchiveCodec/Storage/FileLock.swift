@@ -10,6 +10,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+internal import Synchronization
 
 /// A lock that a file carries, which says in plain text who has it.
 ///
@@ -34,7 +35,11 @@ final class FileLock: ArchiveLock {
         }
       } catch {
         guard [EAGAIN, EACCES].contains(error.systemError) else { throw error }
-        throw ArchiveError(.locked, subject: try Self.holder(in: file))
+        let isOwn = try Self.held.withLock { [identity = FileIdentity(try file.status())] in
+          $0.contains(identity)
+        }
+        throw ArchiveError(
+          .locked, subject: isOwn ? "this process" : try Self.holder(in: file))
       }
       let status = try file.status()
       // Another name of a file that is somebody's own.
@@ -49,6 +54,7 @@ final class FileLock: ArchiveLock {
       self.file = file
       self.path = path
       self.identity = identity
+      Self.held.withLock { _ = $0.insert(identity) }
       return
     }
     throw ArchiveError(.locked)
@@ -58,6 +64,7 @@ final class FileLock: ArchiveLock {
   private static let largestTryCount = 100
 
   deinit {
+    Self.held.withLock { _ = $0.remove(identity) }
     // Removed while it is locked, so nobody else can have it now. A fork leaves
     // it to the process that took it.
     guard process == SystemCall.processIdentifier else { return }
@@ -109,6 +116,10 @@ final class FileLock: ArchiveLock {
 
   // MARK: The holder
 
+  /// The locks of this process: one of another container may have its number
+  /// and name.
+  private static let held = Mutex<Set<FileIdentity>>([])
+
   private static let longestHolder = 100
 
   /// Containers number processes each for itself, so the name is there too.
@@ -156,7 +167,7 @@ final class FileLock: ArchiveLock {
 }
 
 /// Which file it is, whatever its name; not used again while it is open.
-struct FileIdentity: Equatable {
+struct FileIdentity: Hashable {
   private let device: dev_t
   private let inode: ino_t
 

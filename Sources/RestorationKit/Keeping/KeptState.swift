@@ -13,6 +13,8 @@ public struct KeptState: Hashable, Sendable, Identifiable {
   public let id: String
 
   /// Why it was set aside; nil if it was an earlier version that did it.
+  ///
+  /// Its cases belong to `ArchiveCodec`, which a file that names them imports.
   public let reason: SetAsideReason?
 
   /// When it was set aside.
@@ -26,6 +28,21 @@ public struct KeptState: Hashable, Sendable, Identifiable {
     reason = archive.reason
     date = archive.date
     location = archive.storage.location
+  }
+}
+
+extension KeptState: CustomStringConvertible {
+  /// Where it is, and why it was set aside.
+  public var description: String {
+    let why =
+      switch reason {
+      case .crashed: "restoring it crashed"
+      case .unread: "nobody had read it"
+      case .unreadable: "it could not be read"
+      case .replaced: "another one was put back"
+      case nil: "it was in the way"
+      }
+    return "\(location), set aside since \(why)"
   }
 }
 

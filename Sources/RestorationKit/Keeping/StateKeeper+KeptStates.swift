@@ -7,6 +7,9 @@ extension StateKeeper {
   /// would replace one that nobody has read, or that cannot be read whole. The
   /// reports of that launch say so, too.
   ///
+  /// Before its first restore or save these are those of the name that the keeper
+  /// was made with; afterwards those of ``stateName``.
+  ///
   /// - Returns: Those of this state; none if the store cannot tell.
   /// - Throws: ``RestorationError`` with `archive` if they cannot be listed.
   /// - Complexity: O(*n*) in what is stored beside the state.
@@ -25,7 +28,7 @@ extension StateKeeper {
   /// nobody has read. What is stored now is set aside. If the process ends in the
   /// midst of this, both are kept.
   ///
-  ///     if let last = try await keeper.keptStates().last {
+  ///     if let last = try await keeper.keptStates().last(where: { $0.reason != .unreadable }) {
   ///       try await keeper.restoreKeptState(last)
   ///       print(try await keeper.restore(into: [window]))
   ///     }

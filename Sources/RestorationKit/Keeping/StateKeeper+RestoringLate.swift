@@ -16,7 +16,7 @@ extension StateKeeper {
   /// `applicationFinishedRestoringState`. What lies below it is looked for as
   /// always; the node itself is there, so nobody is asked for it. The gates and
   /// `didDecodeRestorableState` are about the whole state and are not called,
-  /// and the node above is not told. What is still not back stays kept.
+  /// and the node above is not told: a tab is not selected by it. What is still not back stays kept.
   ///
   /// It waits for a restore that is under way. A crash in it is not counted
   /// unless ``extendStateRestoration()`` announced it.

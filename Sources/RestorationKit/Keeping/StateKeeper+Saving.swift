@@ -64,6 +64,7 @@ extension StateKeeper {
         report.entries = walk.entries
       }
       let settlement = walk.settlement()
+      report.entries = walk.entries
       let records = try walk.finish()
       let result = try await file.write(records, number: number, settingAside)
       note(in: &report)
@@ -90,6 +91,8 @@ extension StateKeeper {
   private func note(in report: inout PreservationReport) {
     report.stateName = stateName
     report.otherInstances = otherInstances
+    // Who had the state has let go.
+    if case .inUse = lastStatus { lastStatus = .notRestoredYet }
   }
 
   /// What is stored, for nodes whose state could not be encoded.

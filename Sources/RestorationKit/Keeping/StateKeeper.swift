@@ -122,6 +122,8 @@ public final class StateKeeper {
   ///     application does not open in another.
   ///   - name: The name of the state, for applications with several; where one
   ///     process keeps the states of several users, make the user a part of it.
+  ///     At most 150 bytes without “/”, not beginning with “.”, with “.scene”
+  ///     nowhere in it, and not ending in “.launch” or in “~” and digits.
   ///   - store: Where the state is kept; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
@@ -149,7 +151,7 @@ public final class StateKeeper {
     guard !name.hasSuffix(Self.launchSuffix), !name.contains(SceneHost.suffix) else {
       throw RestorationError(
         .invalidName,
-        "“\(name)” cannot name a state: “\(Self.launchSuffix)” and “\(SceneHost.suffix)” are taken."
+        "“\(name)” cannot name a state: it must not end in “\(Self.launchSuffix)” or contain “\(SceneHost.suffix)”."
       )
     }
     guard !StateClaim.isNumbered(name) else {
@@ -309,8 +311,8 @@ public final class StateKeeper {
   ///
   /// The end of the keeper and that of the process let it go as well. Close it in
   /// an app that launches its successor, before it does so: the successor would
-  /// have a state of its own, or none. What is restored or saved after that takes
-  /// the state again, if it is free. A restore that was announced to go on has
+  /// have a state of its own, or none; and save nothing after that, since what is
+  /// restored or saved then takes the state again, if it is free. A restore that was announced to go on has
   /// ended with this. Do not wait for it in what a restore or a save calls.
   ///
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
@@ -318,6 +320,7 @@ public final class StateKeeper {
     await claim.isUnused()
     await file.close()
     claim.letGo()
+    lastStatus = .notRestoredYet
   }
 
   /// Why the delegate does not opt in; nil if it does, or if there is none.

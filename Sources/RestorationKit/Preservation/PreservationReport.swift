@@ -41,6 +41,10 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// out.
     case expired
 
+    /// It was not back and kept; now another node is saved at its path, and takes
+    /// its place.
+    case replaced
+
     /// It is saved with the state that it was saved with last, since that of now
     /// could not be encoded.
     case savedWithLastState
@@ -193,6 +197,8 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     case .savedWithoutState: "saved without its state"
     case .savedWithLastState: "saved with the state of the save before"
     case .keptAsStored: "kept as it is stored"
+    case .replaced:
+      "gone, another node is saved in its place; it could have come back by restore(late:below:)"
     case .expired: "left out, nobody provided it in the 30 days for which it was kept"
     case .noIdentifier: "left out, it has no restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"

@@ -149,6 +149,9 @@ extension PreservationWalk {
       guard let line = placed[ObjectIdentifier(object)], line >= 0 else { return false }
       return lines[line].outcome == .saved || lines[line].outcome == .keptAsStored
     }
+    for place in replaced.keys.sorted() {
+      if let element = kept?[place]?.element { addLine(element, .replaced) }
+    }
     return KeptRecords.Settlement(
       replaced: replaced.map { (place: $0.key, object: $0.value) }, expired: expiredPlaces)
   }

@@ -186,7 +186,8 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// The nodes that the developer should look at.
   ///
-  /// A veto is meant, so it is not among them, and neither is what was left out
+  /// A veto is meant and a tab may be built later, so they are not among them, and
+  /// neither is what was left out
   /// or saved without state because of something that was reported elsewhere.
   public var problems: [Entry] {
     entries.filter { $0.outcome.isProblem || !$0.isAttached || $0.hasLastState }
@@ -194,10 +195,11 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 }
 
 extension RestorationReport.NodeOutcome {
-  /// Whether the developer should look at it; a veto is meant.
+  /// Whether the developer should look at it; a veto is meant, and a tab may be
+  /// built later.
   public var isProblem: Bool {
     switch self {
-    case .restored, .vetoed, .parentMissing, .stackCut, .restoredWithoutState: false
+    case .restored, .vetoed, .parentMissing, .stackCut, .tabNotFound, .restoredWithoutState: false
     default: true
     }
   }
@@ -240,7 +242,8 @@ extension RestorationReport: CustomStringConvertible {
         + otherInstances.sentence(stateName)
     case .noArchive:
       "Nothing restored: there is no saved state." + otherInstances.sentence(stateName)
-    case .nothingKept: "Nothing restored: nothing is kept for the node."
+    case .nothingKept:
+      "Nothing restored: nothing is kept for the node. One that is saved replaces it."
     case .declined: "Nothing restored: the restore gate said no."
     case .notOptedIn(let reason): "Nothing restored: \(reason)"
     case .locked: "Nothing restored: the key is locked."
@@ -341,7 +344,8 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .viewNotFound:
       "not found; let its node have it among its restorationViews when they are loaded"
     case .stackCut: "not back, what it lay on in its stack is not back"
-    case .tabNotFound: "not back, there is no such tab"
+    case .tabNotFound:
+      "not back, there is no such tab yet; if one is built later, call restore(late:below:)"
     case .providedTwice(let path):
       "not back, what was provided for it is already back as \(path)"
     case .parentMissing(let path): "not back, \(path) above it is not back"

@@ -8,12 +8,18 @@ public enum InstancePolicy: Hashable, Sendable {
   ///
   /// So two terminals of one app both have their state back, in the order in
   /// which they are launched. A state with a number that no instance has saved
-  /// for 30 days goes when another one is launched.
+  /// for 30 days goes when another one is launched. Who runs one instance later
+  /// does not see what was done in a second one: tell users with
+  /// ``StateKeeper/otherInstances``.
   case numbered
 
-  /// It restores nothing and saves nothing, and its reports name the other one.
+  /// While the other one has the state, this one restores nothing and saves
+  /// nothing, and its reports name the other one.
   ///
-  /// For apps of which one instance runs: it says so, or shows the other one.
+  /// For apps of which one instance runs. A restore or save waits up to a second
+  /// for one that is about to end. When the other one has ended, the next save
+  /// takes the state and sets aside what nobody has read here: quit, or restore
+  /// again before you save.
   case single
 }
 
@@ -27,12 +33,17 @@ public struct OtherInstance: Hashable, Codable, Sendable {
   public let process: String?
 }
 
+extension OtherInstance: CustomStringConvertible {
+  /// Who has which state.
+  public var description: String { "\(process ?? "another instance") has \(stateName)" }
+}
+
 extension [OtherInstance] {
   /// Where a person finds what is not in this state; empty if there are no others.
   func sentence(_ stateName: String?) -> String {
     guard !isEmpty else { return "" }
-    let held = map { "\($0.process ?? "another instance") has \($0.stateName)" }
-    return " The state is \(stateName ?? "another"), since \(held.joined(separator: ", "))."
+    let held = map(\.description).joined(separator: ", ")
+    return " The state is \(stateName ?? "another"), since \(held)."
   }
 }
 

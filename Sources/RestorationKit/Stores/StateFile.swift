@@ -86,6 +86,16 @@ package actor StateFile {
     return taken
   }
 
+  /// Makes sure of the state that was looked at, and takes none with a number in
+  /// its place.
+  func takeAsLookedAt() async throws(ArchiveError) {
+    guard claim.taken == nil else {
+      try await take()
+      return
+    }
+    move(to: try claim.takeFirst().name)
+  }
+
   private func move(to name: String) {
     guard place.name != name + suffix else { return }
     place = Place(name + suffix, store: store, application: application)
@@ -418,7 +428,7 @@ extension StateFile {
   func restoreKept(
     _ identifier: String, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
-    try await take()
+    try await takeAsLookedAt()
     let archives = try place.storage.setAsideArchives()
     guard let kept = archives.first(where: { $0.identifier == identifier }) else { return false }
     // What cannot be read now must not take the place of what can be.
@@ -440,7 +450,7 @@ extension StateFile {
   func removeKept(
     where isMeant: (_ identifier: String) -> Bool
   ) async throws(ArchiveError) {
-    try await take()
+    try await takeAsLookedAt()
     for kept in try place.storage.setAsideArchives() where isMeant(kept.identifier) {
       try kept.storage.remove()
     }
