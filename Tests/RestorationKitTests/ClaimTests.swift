@@ -325,8 +325,10 @@ final class ClaimTests: XCTestCase {
 
   func testACrashAfterASaveOfARestoreThatGoesOnIsOneOfWhatWasSaved() async throws {
     _ = try await save("first", with: try launch.keeper())
+    var held: [StateKeeper] = []
     for number in 0..<2 {
       let keeper = try launch.keeper()
+      held.append(keeper)
       keeper.extendStateRestoration()
       let report = try await keeper.restore(into: [TestNode("a")])
       XCTAssertEqual(report.outcome, .restored)
@@ -334,6 +336,7 @@ final class ClaimTests: XCTestCase {
     }
     let report = try await launch.keeper().restore(into: [TestNode("a")])
     XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(held.count, 2)
   }
 
   // MARK: Scenes

@@ -87,7 +87,10 @@ final class LimitsTests: XCTestCase {
     let strict = ArchiveLimits(depth: 3, symbolCount: 0)
     _ = try await keeper(strict).save([TestNode("root", value: "x")])
     for begun in 1...2 {
-      let keeper = try keeper(strict)
+      let process = ProcessStore(launch.store)
+      let keeper = try StateKeeper(
+        application: Launch.application, store: process, keys: launch.keys, limits: strict)
+      defer { process.end() }
       keeper.extendStateRestoration()
       let report = try await keeper.restore(into: [TestNode("root")])
       XCTAssertEqual(report.outcome, .restored, "\(begun)")

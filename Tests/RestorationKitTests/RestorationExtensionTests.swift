@@ -15,8 +15,12 @@ final class RestorationExtensionTests: XCTestCase {
     let node = TestNode("a")
     node.onDecode = { _ in body(keeper) }
     _ = try await keeper.restore(into: [node])
+    held.append(keeper)
     return keeper
   }
+
+  /// A keeper that goes ends its restore, and a process that is killed does not.
+  private var held: [StateKeeper] = []
 
   private func nextOutcome() async throws -> RestorationReport.Outcome {
     let keeper = try launch.keeper()

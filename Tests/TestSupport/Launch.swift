@@ -43,6 +43,8 @@ package final class Launch {
   }
 
   /// Kills the process of the last launch.
+  ///
+  /// Keep its keeper until then: one that goes ends its restore.
   package func endProcess() {
     process?.end()
     process = nil

@@ -23,7 +23,11 @@ public struct KeptState: Hashable, Sendable, Identifiable {
   /// Where it is, for a person to read.
   public let location: String
 
-  init(_ archive: SetAsideArchive) {
+  /// The name of the state that it is of.
+  let stateName: String
+
+  init(_ archive: SetAsideArchive, ofState name: String) {
+    stateName = name
     id = archive.identifier
     reason = archive.reason
     date = archive.date

@@ -46,7 +46,7 @@ extension StateKeeper {
     walkCount += 1
     let isFound: Bool
     do {
-      isFound = try await file.restoreKept(kept.id, number: walkCount, settingAside)
+      isFound = try await file.restoreKept(kept, number: walkCount, settingAside)
     } catch {
       throw RestorationError(error)
     }
@@ -64,7 +64,7 @@ extension StateKeeper {
   ///   `inUse`.
   public func removeKeptState(_ kept: KeptState) async throws(RestorationError) {
     do {
-      try await file.removeKept { $0 == kept.id }
+      try await file.removeKept(kept)
     } catch {
       throw RestorationError(error)
     }

@@ -27,6 +27,8 @@ extension StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
+    claim.beginUse()
+    defer { claim.endUse() }
     await otherRestoreEnded()
     if let reason = missingGate { return RestorationReport(.notOptedIn(reason)) }
     return try await restore { _ in RestorationParticipants(roots: roots, delegate: delegate) }
@@ -34,12 +36,13 @@ extension StateKeeper {
 
   /// Brings back the state with those who are named when it has been read.
   ///
-  /// They are given what is stored. Nil restores nothing.
+  /// They are given what is stored. Nil restores nothing. What a host calls then
+  /// is a part of the restore: a crash in it is counted.
   func restore(
-    with participants: (StoredTree) -> RestorationParticipants?
+    then: (RestorationReport) -> Void = { _ in }, with participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
-    await otherRestoreEnded()
     claim.beginUse()
+    await otherRestoreEnded()
     let underWay = RestoreUnderWay()
     restoreUnderWay = underWay
     defer {
@@ -55,6 +58,7 @@ extension StateKeeper {
     } catch {
       result = .failure(error)
     }
+    if window != nil, case .success(let report) = result { then(report) }
     await endRestore(window)
     switch result {
     case .success(var report):

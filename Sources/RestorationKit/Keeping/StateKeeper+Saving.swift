@@ -26,6 +26,8 @@ extension StateKeeper {
   public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
     -> PreservationReport
   {
+    claim.beginUse()
+    defer { claim.endUse() }
     await otherRestoreEnded()
     if let reason = missingGate { return PreservationReport(.notOptedIn(reason)) }
     return try await save(roots, for: delegate)
@@ -46,9 +48,9 @@ extension StateKeeper {
       registry: registry, limits: limits, nodeLimit: nodeLimit, now: now(), trace: trace)
     do {
       guard try preserve(roots, with: walk, for: delegate, host: host) else {
-        registry.kept = nil
         var report = PreservationReport(.declined)
         report.setAside = try await file.decline(number: number, settingAside)
+        registry.kept = nil
         note(in: &report)
         return report
       }

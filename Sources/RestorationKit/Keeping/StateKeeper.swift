@@ -285,7 +285,7 @@ public final class StateKeeper {
   /// It is removed also if it could not be opened. What was set aside stays by
   /// default, since an app that discards its state whenever it ends would never
   /// get it back; see ``keptStates()``. Let it go where a user must leave nothing
-  /// behind.
+  /// behind; then also the states with a number go that no instance has.
   ///
   /// - Parameter includingKeptStates: Whether what was set aside goes, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
@@ -296,12 +296,12 @@ public final class StateKeeper {
     claim.beginUse()
     defer { claim.endUse() }
     walkCount += 1
-    registry.kept = nil
     do {
       try await file.discard(number: walkCount, includingKept: includingKeptStates)
     } catch {
       throw RestorationError(error)
     }
+    registry.kept = nil
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }
   }

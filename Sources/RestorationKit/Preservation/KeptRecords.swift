@@ -196,7 +196,9 @@ extension KeptRecords {
   /// It cannot have been before the save in which it was there, whatever the
   /// clock says: when that is right again, nothing must have grown old.
   func firstSave(keeping place: Int, now: Date) -> Date {
-    if let since = unclaimed[place]?.element.content.keptSince ?? firstSaves[place] {
+    if let since = unclaimed[place]?.element.content.keptSince ?? firstSaves[place],
+      since > .earliestSave
+    {
       return since
     }
     let since = max(now, facts?.timestamp ?? now)

@@ -116,6 +116,9 @@ extension SceneHost {
   private func connect(
     _ session: SceneSession, _ activity: UserActivity?, _ presentation: Presentation
   ) async throws(RestorationError) -> Scene {
+    endsCleanly = false
+    keeper.claim.beginUse()
+    defer { keeper.claim.endUse() }
     // A second call while the first one reads waits for the scene of that one.
     while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
     guard openSessions.contains(where: { $0 === session }) else {
@@ -134,6 +137,10 @@ extension SceneHost {
       underWay.finish()
     }
     let scene = try await makeScene(session, activity)
+    guard openSessions.contains(where: { $0 === session }) else {
+      throw RestorationError(
+        .notConnected, "The session was discarded while its scene was made.")
+    }
     await restore(scene, isShown: presentation != .background)
     if presentation == .front { moveToFront(session) }
     restoreInteractionState(of: scene)
@@ -174,7 +181,10 @@ extension SceneHost {
   private func restore(_ scene: Scene, isShown: Bool) async {
     let session = scene.session
     do {
-      let report = try await scene.keeper.restore { tree in
+      let report = try await scene.keeper.restore { report in
+        scene.restoration = .success(report)
+        if report.outcome == .restored { restoreInteractionState(of: scene) }
+      } with: { tree in
         take(tree, in: scene)
         connect(scene, isShown: isShown)
         return scene.participants
@@ -225,7 +235,10 @@ extension SceneHost {
   /// Gives a scene what was locked when it connected.
   func unlock(_ scene: Scene) async {
     do {
-      let report = try await scene.keeper.restore { tree in
+      let report = try await scene.keeper.restore { report in
+        scene.restoration = .success(report)
+        if report.outcome == .restored { restoreInteractionState(of: scene) }
+      } with: { tree in
         // It may have been closed meanwhile.
         guard scene.activationState != .unattached else { return nil }
         take(tree, in: scene)

@@ -24,8 +24,10 @@ extension SceneHost {
   /// - Parameter sessions: Some of ``openSessions``; others are ignored.
   /// - Throws: As ``close(_:)``.
   public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
-    for session in sessions {
-      while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
+    // While one ends, another one may begin.
+    while let underWay = sessions.lazy.compactMap({ self.connections[$0.persistentIdentifier] }).first
+    {
+      await underWay.end()
     }
     let gone = openSessions.filter { sessions.contains($0) }
     guard !gone.isEmpty else { return }
@@ -55,6 +57,14 @@ extension SceneHost {
       }
     }
     discarded.removeAll { told.contains($0) }
+    // Nor does a list that was set aside name windows when none is left.
+    if openSessions.isEmpty, discarded.isEmpty, isListRead {
+      do throws(RestorationError) {
+        try await list.removeKept()
+      } catch {
+        failure = failure ?? error
+      }
+    }
     if !told.isEmpty {
       trace?("didDiscardSceneSessions")
       delegate?.host(self, didDiscardSceneSessions: told)
@@ -127,7 +137,8 @@ extension SceneHost {
     } catch {
       failure = error
     }
-    await writeList(endedCleanly: true)
+    endsCleanly = true
+    await writeList()
     await close()
     if let failure = failure ?? listFailure { throw failure }
   }

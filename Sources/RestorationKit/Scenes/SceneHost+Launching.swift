@@ -94,8 +94,8 @@ extension SceneHost {
     // Those that were opened before the list was read are at the front.
     found.removeAll { openSessions.contains($0) }
     openSessions += found
-    (isListRead, isListLocked) = (true, false)
-    // Who only looks discards nothing.
+    // Who only looks writes and discards nothing.
+    (isListRead, isListLocked) = (isOwner, false)
     if isOwner { await discardUnwanted(found) }
     if let failure { throw failure }
   }

@@ -17,6 +17,7 @@ extension SceneHost {
   ///   ``Scene/needsSave`` is true again; `notConnected`; or `strict`.
   @discardableResult
   public func save(_ scene: Scene) async throws(RestorationError) -> SceneReport {
+    endsCleanly = false
     await scene.keeper.otherRestoreEnded()
     guard scene.activationState != .unattached, let delegate = scene.delegate else {
       throw RestorationError(

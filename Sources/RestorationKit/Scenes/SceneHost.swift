@@ -51,6 +51,8 @@ public final class SceneHost {
   var isListRead = false
   var isListLocked = false
   var isSession = false
+  /// Whether the app said that it ends, and has done nothing since.
+  var endsCleanly = false
   /// Sessions that are being connected, by their identifiers.
   var connections: [String: RestoreUnderWay] = [:]
   /// Discarded, and the delegate has not been told.
@@ -185,13 +187,13 @@ public final class SceneHost {
   }
 
   /// Stores the list of sessions if it says anything new.
-  func writeList(endedCleanly: Bool = false) async {
+  func writeList() async {
     guard isListRead else { return }
     do throws(RestorationError) {
       let kept = try await list.write {
         SceneList(
           scenes: openSessions.map(\.entry), discarded: discarded.map(\.entry),
-          endedCleanly: endedCleanly)
+          endedCleanly: endsCleanly)
       }
       listKeptAt = kept ?? listKeptAt
       listFailure = nil

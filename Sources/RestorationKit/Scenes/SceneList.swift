@@ -76,6 +76,13 @@ final class SceneListFile {
     }
   }
 
+  /// Removes lists that were set aside.
+  ///
+  /// - Throws: ``RestorationError`` with `archive` or `inUse`.
+  func removeKept() async throws(RestorationError) {
+    for kept in try await keeper.keptStates() { try await keeper.removeKeptState(kept) }
+  }
+
   /// Writes the list unless it is stored already; writes follow one another.
   ///
   /// - Parameter list: Gives the list when it is about to be written.

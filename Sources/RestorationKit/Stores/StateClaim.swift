@@ -65,6 +65,8 @@ package final class StateClaim: Sendable {
   private struct Content {
     var policy = InstancePolicy.numbered
     var taken: Taken?
+    /// What was taken last: nobody goes on under the name of another instance.
+    var lastName: String?
     /// Whether it was in vain to wait for the one who has the state.
     var hasWaited = false
     /// Restores and saves under way.
@@ -76,6 +78,8 @@ package final class StateClaim: Sendable {
   package let name: String
   private let store: any StateStore
   private let content = Mutex(Content())
+  /// Held while the store is asked, which may take long.
+  private let taking = Mutex<Void>(())
 
   package init(store: any StateStore, name: String) {
     self.store = store
@@ -119,14 +123,12 @@ package final class StateClaim: Sendable {
   ///   if the state is in use; else as ``ArchiveStorage/lock()``.
   func take() async throws(ArchiveError) -> Taken {
     let deadline = ContinuousClock.now + (policy == .single ? .seconds(1) : .milliseconds(100))
-    while !content.withLock({ $0.hasWaited }) {
+    while !content.withLock({ $0.hasWaited || $0.lastName != nil }) {
       do throws(ArchiveError) {
         return try take(numbers: 1)
       } catch {
         guard error.code == .locked else { throw error }
-        guard ContinuousClock.now < deadline else { break }
-        // Who does not wait to the end does not know whether it is in use.
-        guard await Self.pause() else { throw error }
+        guard ContinuousClock.now < deadline, await Self.pause() else { break }
       }
     }
     content.withLock { $0.hasWaited = true }
@@ -137,20 +139,39 @@ package final class StateClaim: Sendable {
   func takeFirst() throws(ArchiveError) -> Taken { try take(numbers: 1) }
 
   private func take(numbers count: Int) throws(ArchiveError) -> Taken {
-    let result: Result<Taken, ArchiveError> = content.withLock { content in
+    let result: Result<Taken, ArchiveError> = taking.withLock { _ in
       do throws(ArchiveError) {
         // Without its file the lock keeps nobody out any more.
-        if let taken = content.taken, try taken.lock.isHeld() { return .success(taken) }
-        content.taken = nil
-        let taken = try lock(numbers: count)
-        content.taken = taken
-        content.hasWaited = false
+        if let taken, try taken.lock.isHeld() { return .success(taken) }
+        content.withLock { $0.taken = nil }
+        let taken: Taken
+        if let again = try lockAgain(numbers: count) {
+          taken = again
+        } else {
+          taken = try lock(numbers: count)
+        }
+        content.withLock { content in
+          content.taken = taken
+          content.lastName = taken.name
+        }
         return .success(taken)
       } catch {
         return .failure(error)
       }
     }
     return try result.get()
+  }
+
+  /// What was taken before, if it is free; nil if it was the first one.
+  private func lockAgain(numbers count: Int) throws(ArchiveError) -> Taken? {
+    guard count > 1, let last = content.withLock({ $0.lastName }), last != name else { return nil }
+    do throws(ArchiveError) {
+      let lock = try store.storage(named: last).lock()
+      return Taken(name: last, lock: lock, others: [])
+    } catch {
+      guard error.code == .locked else { throw error }
+      return nil
+    }
   }
 
   private func lock(numbers count: Int) throws(ArchiveError) -> Taken {

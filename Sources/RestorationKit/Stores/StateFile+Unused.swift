@@ -7,14 +7,15 @@ internal import Foundation
 
 extension StateFile {
   /// Longer than a vacation; after that nobody waits for a second window.
-  static let longestUnused: TimeInterval = 30 * 24 * 60 * 60
+  private static let longestUnused: TimeInterval = 30 * 24 * 60 * 60
 
-  /// Removes what nobody needs any more, once in a launch.
+  /// Removes what nobody needs any more, once for every claim.
   ///
   /// What cannot be removed now is tried again at the next launch.
   func cleanUp(at now: Date) {
-    guard let name = claim.taken?.name else { return }
-    note { try removeUnusedStates(at: now) }
+    guard let name = claim.taken?.name, name != cleanedName else { return }
+    cleanedName = name
+    note { try removeNumberedStates { isUnused($0, at: now) } }
     note {
       // No other state can have a name that begins as those of the scenes do.
       try store.removeLeftovers {
@@ -24,21 +25,25 @@ extension StateFile {
     }
   }
 
-  /// Removes the states with a number that no instance has saved for 30 days.
+  /// Removes states with a number that no instance has now.
   ///
-  /// Who runs one instance only would never see them again. What cannot be read,
-  /// or was saved in the future by this clock, stays, and so does what an
-  /// instance has.
+  /// Who runs one instance only would never see them again. They are locked only
+  /// to be removed: an instance that is launched meanwhile must find its own free.
   ///
-  /// - Throws: What the store throws; a later launch goes on then.
-  private func removeUnusedStates(at now: Date) throws(ArchiveError) {
-    guard let taken = claim.taken else { return }
+  /// - Parameter isGone: Whether a stored state may go; one that stays keeps all
+  ///   that are stored beside it.
+  /// - Throws: What the store throws.
+  func removeNumberedStates(
+    where isGone: (_ name: String) -> Bool
+  ) throws(ArchiveError) {
     var states: [String: [String]] = [:]
     for name in try store.names() {
-      guard let number = claim.numberedName(in: name), number != taken.name else { continue }
+      guard let number = claim.numberedName(in: name), number != claim.taken?.name else { continue }
       states[number, default: []].append(name)
     }
     for (number, names) in states {
+      let saved = names.filter { !$0.hasSuffix(StateKeeper.launchSuffix) }
+      guard try !store.storage(named: number).isLocked(), saved.allSatisfy(isGone) else { continue }
       let lock: any ArchiveLock
       do throws(ArchiveError) {
         lock = try store.storage(named: number).lock()
@@ -47,17 +52,20 @@ extension StateFile {
         continue
       }
       defer { withExtendedLifetime(lock) {} }
-      let saved = names.filter { !$0.hasSuffix(StateKeeper.launchSuffix) }
-      guard saved.allSatisfy({ isUnused($0, at: now) }) else { continue }
       for name in saved {
         let storage = store.storage(named: name)
         for kept in try storage.setAsideArchives() { try kept.storage.remove() }
         try storage.remove()
         try store.launchStorage(ofStateNamed: name).remove()
       }
+      if saved.isEmpty { try store.launchStorage(ofStateNamed: number).remove() }
     }
   }
 
+  /// Whether no instance has saved it for long.
+  ///
+  /// What cannot be read, or was saved in the future by this clock, stays; so does
+  /// what was saved when a clock had not been set.
   private func isUnused(_ name: String, at now: Date) -> Bool {
     do {
       guard
@@ -65,14 +73,20 @@ extension StateFile {
           store.storage(named: name), key: existingKey(),
           context: ArchiveContext([application, name])),
         let facts = try archive.record(NodeRecord.application)?
-          .container(forKey: NodeRecord.factsKey)
+          .container(forKey: NodeRecord.factsKey),
+        let saved = try SaveFacts(facts).timestamp, saved > .earliestSave
       else { return false }
-      guard let saved = try SaveFacts(facts).timestamp else { return false }
       return now.timeIntervalSince(saved) > Self.longestUnused
     } catch {
       return false
     }
   }
+}
+
+extension Date {
+  /// The beginning of 2026: nothing was saved before there was a library. A date
+  /// before it is that of a clock that was not set.
+  static let earliestSave = Date(timeIntervalSince1970: 1_767_225_600)
 }
 
 extension StateClaim {
@@ -83,7 +97,8 @@ extension StateClaim {
     let number = stored.dropFirst(name.count + 1).prefix { $0.isASCII && $0.isNumber }
     guard !number.isEmpty else { return nil }
     let rest = stored.dropFirst(name.count + 1 + number.count)
-    guard rest.isEmpty || rest.hasPrefix(".") else { return nil }
+    guard rest.isEmpty || rest == StateKeeper.launchSuffix || rest.hasPrefix(SceneHost.suffix)
+    else { return nil }
     return "\(name)\(Self.numberMark)\(number)"
   }
 }

@@ -21,6 +21,8 @@ package actor StateFile {
   /// Not reported yet, because what came after it failed.
   private var moved: String?
   private var lastNumber: UInt64 = 0
+  /// The claimed state that was cleaned up.
+  var cleanedName: String?
 
   /// The restore that has begun here and not ended, with what the marker says.
   private var window: Window?
@@ -105,6 +107,20 @@ package actor StateFile {
   /// Goes on under the name that is looked at now.
   private func look() {
     move(to: claim.lookedAt)
+  }
+
+  /// The process goes on, so a restore that did not end is no crash.
+  deinit {
+    guard let window, var marked = window.marked, claim.taken?.name == place.name else { return }
+    (marked.begunRestores, marked.begunVersion) = (0, nil)
+    do {
+      guard try claim.taken?.lock.isHeld() == true, let key = try keys.key(creating: false) else {
+        return
+      }
+      try place.marker.write(marked, key)
+    } catch {
+      // Nobody is there any more who could be told.
+    }
   }
 
   /// Lets a restore end that was announced to go on: from now on nobody could.
@@ -344,7 +360,7 @@ package actor StateFile {
       try await take()
       guard number > lastNumber else { return }
       try place.storage.remove()
-      if includingKept { try await removeKept { _ in true } }
+      if includingKept { try removeAllKept() }
       // Crashes of what is gone are not counted for what comes after it.
       note { try place.marker.storage.remove() }
     } else {
@@ -352,6 +368,7 @@ package actor StateFile {
       let name = place.name
       try store.removeLeftovers { $0 == name || $0 == name + StateKeeper.launchSuffix }
     }
+    if includingKept, suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
   }
 
@@ -359,7 +376,7 @@ package actor StateFile {
   private var isAnythingToClaim: Bool {
     guard claim.taken == nil else { return true }
     do {
-      look()
+      move(to: try claim.free())
       return try place.storage.open() != nil || place.marker.storage.open() != nil
         || !place.storage.setAsideArchives().isEmpty
     } catch {
@@ -418,7 +435,7 @@ package actor StateFile {
 extension StateFile {
   func keptStates() throws(ArchiveError) -> [KeptState] {
     look()
-    return try place.storage.setAsideArchives().map { KeptState($0) }
+    return try place.storage.setAsideArchives().map { KeptState($0, ofState: place.name) }
   }
 
   /// Makes what was set aside the stored state again; false if it is gone.
@@ -426,11 +443,10 @@ extension StateFile {
   /// Saves that walked before do not go over it, and those that follow set it
   /// aside again as long as nobody has read it here.
   func restoreKept(
-    _ identifier: String, number: UInt64, _ settingAside: SettingAside
+    _ state: KeptState, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
     try await takeAsLookedAt()
-    let archives = try place.storage.setAsideArchives()
-    guard let kept = archives.first(where: { $0.identifier == identifier }) else { return false }
+    guard let kept = try archive(of: state) else { return false }
     // What cannot be read now must not take the place of what can be.
     guard
       let archive = try Archive.open(
@@ -447,13 +463,19 @@ extension StateFile {
     return true
   }
 
-  func removeKept(
-    where isMeant: (_ identifier: String) -> Bool
-  ) async throws(ArchiveError) {
+  func removeKept(_ state: KeptState) async throws(ArchiveError) {
     try await takeAsLookedAt()
-    for kept in try place.storage.setAsideArchives() where isMeant(kept.identifier) {
-      try kept.storage.remove()
-    }
+    try archive(of: state)?.storage.remove()
+  }
+
+  /// Nil if it is gone, or of another state.
+  private func archive(of state: KeptState) throws(ArchiveError) -> SetAsideArchive? {
+    guard state.stateName == place.name else { return nil }
+    return try place.storage.setAsideArchives().first { $0.identifier == state.id }
+  }
+
+  private func removeAllKept() throws(ArchiveError) {
+    for kept in try place.storage.setAsideArchives() { try kept.storage.remove() }
   }
 
   private func setAside(

@@ -1,0 +1,647 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// What several keepers and hosts of one app do at the edges of each other's time.
+@MainActor
+final class InstanceEdgeTests: XCTestCase {
+  private let app = SceneLaunch()
+  private var launch: Launch { app.launch }
+  private let day: TimeInterval = 24 * 60 * 60
+
+  private func second(_ name: String = "main") throws -> StateKeeper {
+    try StateKeeper(
+      application: Launch.application, name: name, store: launch.store, keys: launch.keys,
+      now: { [launch] in launch.now })
+  }
+
+  private func save(_ value: String, with keeper: StateKeeper) async throws -> PreservationReport {
+    try await keeper.save([TestNode("a", value: value)])
+  }
+
+  private func value(with keeper: StateKeeper) async throws -> String? {
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    return node.value
+  }
+
+  private func host(_ keeper: StateKeeper) -> SceneHost {
+    let host = SceneHost(keeper)
+    host.delegate = app.hostDelegate
+    host.declaredActivityTypes = ["product"]
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    return host
+  }
+
+  private func wait(until isSo: () -> Bool) async {
+    for _ in 0..<1_000_000 where !isSo() { await Task.yield() }
+    XCTAssertTrue(isSo(), "hung")
+  }
+
+  func testAStateOfAnotherNameThatLooksNumberedIsNotRemoved() async throws {
+    let other = try second("main~2.draft")
+    _ = try await save("mine", with: other)
+    await other.close()
+    launch.now += 31 * day
+    let main = try second()
+    _ = try await value(with: main)
+    let found = try await value(with: other)
+    XCTAssertEqual(found, "mine")
+  }
+
+  func testAStateThatAnOwnerHasIsNotRemovedByTheLaunchOfAnotherName() async throws {
+    let owner = try second("main~2.draft")
+    _ = try await save("mine", with: owner)
+    launch.now += 31 * day
+    _ = try await value(with: try second())
+    XCTAssertNotNil(launch.store.memory(named: "main~2.draft").bytes)
+    withExtendedLifetime(owner) {}
+  }
+
+  func testAClosedSecondInstanceThatSavesAgainLeavesTheStateOfTheFirst() async throws {
+    let one = try second()
+    _ = try await save("one", with: one)
+    let two = try second()
+    _ = try await save("two", with: two)
+    XCTAssertEqual(two.stateName, "main~2")
+    await two.close()
+    await one.close()
+    let report = try await save("two again", with: two)
+    XCTAssertEqual(report.stateName, "main~2")
+    XCTAssertNil(report.setAside)
+    await two.close()
+    let found = try await value(with: try second())
+    XCTAssertEqual(found, "one")
+  }
+
+  func testAHostOfASecondInstanceThatSavesAfterItsEndDoesNotReplaceTheList() async throws {
+    let one = host(try second())
+    try await one.launch()
+    let a = try await app.store(1, in: one)
+    let two = host(try second())
+    try await two.launch()
+    let b = try await app.store(2, in: two)
+    let scene = two.connectedScenes[0]
+    await one.close()
+    await two.close()
+    scene.session.userInfo = ["x": 1]
+    try await two.save(scene)
+    await two.close()
+    let next = host(try second())
+    try await next.launch()
+    XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [a])
+    XCTAssertNotEqual(a, b)
+  }
+
+  func testATerminationDuringASaveIsAProperEnd() async throws {
+    let isWriting = Flag()
+    let gate = Gate()
+    let store = HookedStore(launch.store) { name, call in
+      if call == .replace, name.contains(".scene-") {
+        isWriting.isSet = true
+        gate.pass()
+      }
+    }
+    let one = host(
+      try StateKeeper(application: Launch.application, store: store, keys: launch.keys))
+    try await one.launch()
+    let scene = try await one.open()
+    gate.holdUp()
+    let saving = Task { @MainActor in try await one.save(scene) }
+    await wait { isWriting.isSet }
+    let ending = Task { @MainActor in try await one.terminate() }
+    for _ in 0..<1000 { await Task.yield() }
+    gate.goOn()
+    try await ending.value
+    _ = try await saving.value
+    await one.close()
+    let next = host(try second())
+    try await next.launch()
+    XCTAssertEqual(next.restoreReason, .launch)
+  }
+
+  func testAWindowThatConnectsWhileItIsDiscardedWithOthersIsGone() async throws {
+    let first = host(try second())
+    try await first.launch()
+    _ = try await app.store(1, in: first)
+    _ = try await app.store(2, in: first)
+    await first.close()
+
+    var held: [CheckedContinuation<Void, Never>] = []
+    let next = SceneHost(try second())
+    next.register(
+      SceneConfiguration { [app] in
+        await withCheckedContinuation { held.append($0) }
+        return app.makeDelegate()
+      })
+    try await next.launch()
+    let sessions = next.openSessions
+    XCTAssertEqual(sessions.count, 2)
+    let connecting = Task { @MainActor in _ = await next.restoreScenes() }
+    await wait { held.count == 1 }
+    // All windows are closed, e.g. in the order in which the app shows them.
+    let discarding = Task { @MainActor in try await next.discard(Array(sessions.reversed())) }
+    for _ in 0..<100 { await Task.yield() }
+    held[0].resume()
+    for _ in 0..<1000 { await Task.yield() }
+    if held.count > 1 { held[1].resume() }
+    try await discarding.value
+    _ = await connecting.value
+    // What the app has of it saves as always.
+    for delegate in app.delegates.suffix(1) {
+      for scene in delegate.connected.compactMap(\.session.scene) {
+        _ = try? await next.save(scene)
+      }
+    }
+    XCTAssertEqual(next.openSessions, [])
+    XCTAssertEqual(try launch.store.names().filter { $0.contains(".scene-") }, [])
+    await next.close()
+    let last = host(try second())
+    try await last.launch()
+    XCTAssertEqual(last.openSessions, [])
+  }
+
+  func testCloseWaitsForASaveThatWaitsForARestore() async throws {
+    _ = try await save("one", with: try second())
+    let isReading = Flag()
+    let gate = Gate()
+    let store = HookedStore(launch.store) { name, call in
+      if call == .open, name == "main" {
+        isReading.isSet = true
+        gate.pass()
+      }
+    }
+    let keeper = try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+    gate.holdUp()
+    let restoring = Task { @MainActor in try await keeper.restore(into: [TestNode("a")]) }
+    await wait { isReading.isSet }
+    let isSaved = Flag()
+    let saving = Task { @MainActor in
+      let report = try await keeper.save([TestNode("a", value: "last")])
+      isSaved.isSet = true
+      return report
+    }
+    for _ in 0..<100 { await Task.yield() }
+    let closing = Task { @MainActor in
+      await keeper.close()
+      return isSaved.isSet
+    }
+    for _ in 0..<100 { await Task.yield() }
+    gate.goOn()
+    let wasSaved = await closing.value
+    XCTAssertTrue(wasSaved, "The save was called before close().")
+    _ = try await restoring.value
+    _ = try await saving.value
+    XCTAssertNil(keeper.stateName, "Nothing was called after close().")
+  }
+
+  func testDiscardBesideAnotherInstanceDiscardsItsOwn() async throws {
+    let one = try second()
+    _ = try await save("one", with: one)
+    let two = try second()
+    _ = try await save("secret", with: two)
+    await two.close()
+    // The first one has discarded its own, and lives.
+    try await one.discardState()
+    let again = try second()
+    try await again.discardState(includingKeptStates: true)
+    let found = try await value(with: again)
+    XCTAssertEqual(again.stateName, "main~2")
+    XCTAssertNil(found)
+  }
+
+  func testDiscardWithKeptStatesLeavesNothingOfAnyInstance() async throws {
+    let one = try second()
+    _ = try await save("one", with: one)
+    let two = try second()
+    _ = try await save("secret", with: two)
+    await two.close()
+    await one.close()
+    let forget = try second()
+    try await forget.discardState(includingKeptStates: true)
+    XCTAssertEqual(try launch.store.names(), [])
+  }
+
+  func testAListThatWasOnlyLookedAtReplacesNoNewerOne() async throws {
+    let one = host(try second())
+    try await one.launch()
+    let a = try await app.store(1, in: one)
+    let b = try await app.store(2, in: one)
+    let keeper = try second()
+    keeper.instancePolicy = .single
+    let two = host(keeper)
+    do {
+      try await two.launch()
+      XCTFail("in use")
+    } catch {}
+    try await one.discard(one.openSessions.filter { $0.persistentIdentifier == b })
+    try await one.terminate()
+    // It goes on when the other one is gone.
+    try await two.connect(
+      two.openSessions.first { $0.persistentIdentifier == a } ?? two.openSessions[0])
+    try await two.saveChangedScenes()
+    await two.close()
+    let next = host(try second())
+    try await next.launch()
+    XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [a])
+  }
+
+  func testATerminationWhileAWindowConnectsLetsTheStateGo() async throws {
+    let first = host(try second())
+    try await first.launch()
+    _ = try await app.store(1, in: first)
+    await first.close()
+    var held: [CheckedContinuation<Void, Never>] = []
+    let next = SceneHost(try second())
+    next.register(
+      SceneConfiguration { [app] in
+        await withCheckedContinuation { held.append($0) }
+        return app.makeDelegate()
+      })
+    try await next.launch()
+    let connecting = Task { @MainActor in _ = await next.restoreScenes() }
+    await wait { held.count == 1 }
+    let ending = Task { @MainActor in try await next.terminate() }
+    for _ in 0..<100 { await Task.yield() }
+    held[0].resume()
+    try await ending.value
+    _ = await connecting.value
+    let successor = try second()
+    _ = try await save("x", with: successor)
+    XCTAssertEqual(successor.stateName, "main")
+    withExtendedLifetime(next) {}
+  }
+
+  func testAKeptStateOfAnotherInstanceIsNotMistakenForOnesOwn() async throws {
+    let one = try second()
+    _ = try await save("one old", with: one)
+    let two = try second()
+    _ = try await save("two old", with: two)
+    await one.close()
+    await two.close()
+    // Both are set aside, since nobody reads them.
+    let three = try second()
+    _ = try await save("one", with: three)
+    let four = try second()
+    _ = try await save("two", with: four)
+    await four.close()
+    let five = try second()
+    let kept = try await five.keptStates()
+    XCTAssertEqual(kept.count, 1)
+    do {
+      try await five.removeKeptState(kept[0])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .inUse)
+    }
+    _ = try await save("five", with: five)
+    try await five.removeKeptState(kept[0])
+    XCTAssertEqual(launch.store.memory(named: "main~2").setAsideBytes.count, 2)
+    withExtendedLifetime(three) {}
+  }
+
+  func testAClockThatWasInThePastMakesNothingOld() async throws {
+    let now = launch.now
+    let one = try second()
+    _ = try await save("one", with: one)
+    let two = try second()
+    launch.now = Date(timeIntervalSince1970: 0)
+    _ = try await save("two", with: two)
+    await two.close()
+    await one.close()
+    launch.now = now
+    _ = try await value(with: try second())
+    XCTAssertNotNil(launch.store.memory(named: "main~2").bytes)
+  }
+
+  func testOddDatesTrapNowhere() async throws {
+    for odd in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
+      launch.now = Date(timeIntervalSinceReferenceDate: odd)
+      let keeper = try second("odd")
+      _ = try? await save("a", with: keeper)
+      _ = try? await value(with: keeper)
+      let other = try second("odd")
+      _ = try? await save("a", with: other)
+      await keeper.close()
+      await other.close()
+      let third = try second("odd")
+      _ = try? await value(with: third)
+      for kept in (try? await third.keptStates()) ?? [] { try? await third.restoreKeptState(kept) }
+      await third.close()
+      await third.close()
+    }
+  }
+
+  func testTwoClosesAndASaveAtOnceEnd() async throws {
+    let keeper = try second()
+    for round in 0..<50 {
+      let tasks: [Task<Void, Never>] = [
+        Task { @MainActor in _ = try? await self.save("\(round)", with: keeper) },
+        Task { @MainActor in await keeper.close() },
+        Task { @MainActor in _ = try? await self.value(with: keeper) },
+        Task { @MainActor in await keeper.close() },
+        Task { @MainActor in try? await keeper.discardState() },
+        Task { @MainActor in _ = try? await self.save("\(round)", with: keeper) },
+      ]
+      if round % 3 == 0 { tasks[0].cancel(); tasks[2].cancel() }
+      for task in tasks { await task.value }
+    }
+    await keeper.close()
+    let other = try second()
+    _ = try await save("x", with: other)
+    XCTAssertEqual(other.stateName, "main")
+  }
+
+  func testALaunchThatLooksForUnusedStatesKeepsNobodyFromHisOwn() async throws {
+    let one = try second()
+    _ = try await save("one", with: one)
+    let two = try second()
+    _ = try await save("two", with: two)
+    await two.close()
+    await one.close()
+    let isLooking = Flag()
+    let gate = Gate()
+    let store = HookedStore(launch.store) { name, call in
+      if call == .open, name == "main~2" {
+        isLooking.isSet = true
+        gate.pass()
+      }
+    }
+    let first = try StateKeeper(
+      application: Launch.application, store: store, keys: launch.keys,
+      now: { [launch] in launch.now })
+    gate.holdUp()
+    let restoring = Task { @MainActor in try await first.restore(into: [TestNode("a")]) }
+    await wait { isLooking.isSet }
+    let other = try second()
+    let report = try await other.restore(into: [TestNode("a")])
+    gate.goOn()
+    _ = try await restoring.value
+    XCTAssertEqual(report.stateName, "main~2")
+    XCTAssertEqual(report.otherInstances.map(\.stateName), ["main"])
+    XCTAssertEqual(report.outcome, .restored)
+  }
+
+  func testACancelledRestoreOfANumberedInstanceHasAState() async throws {
+    let one = try second()
+    _ = try await save("one", with: one)
+    let two = try second()
+    let restoring = Task { @MainActor in try await two.restore(into: [TestNode("a")]) }
+    restoring.cancel()
+    let report = try await restoring.value
+    XCTAssertEqual(report.outcome, .noArchive)
+    let saving = Task { @MainActor in try await two.save([TestNode("a", value: "x")]) }
+    saving.cancel()
+    let saved = try await saving.value
+    XCTAssertEqual(saved.outcome, .saved)
+    withExtendedLifetime(one) {}
+  }
+
+  func testADiscardThatFailsForgetsNothing() async throws {
+    let root = TestNode("root", children: [TestNode("gone", value: "typed")])
+    _ = try await launch.keeper().save([root])
+    let isFailing = Flag()
+    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      if isFailing.isSet, call == .remove, name == "main" { throw ArchiveError(.inputOutput) }
+    }
+    launch.endProcess()
+    let keeper = try StateKeeper(
+      application: Launch.application, store: store, keys: launch.keys,
+      now: { [launch] in launch.now })
+    let empty = TestNode("root")
+    _ = try await keeper.restore(into: [empty])
+    isFailing.isSet = true
+    do {
+      try await keeper.discardState()
+      XCTFail("fails")
+    } catch {}
+    isFailing.isSet = false
+    let report = try await keeper.save([empty])
+    XCTAssertEqual(report.outcome(of: "root/gone"), .keptAsStored)
+  }
+
+  func testTheEndOfAKeeperInTheMidstOfAnExtensionIsNoCrash() async throws {
+    _ = try await save("one", with: try second())
+    for _ in 0..<2 {
+      let keeper = try second()
+      let report = try await {
+        keeper.extendStateRestoration()
+        return try await keeper.restore(into: [TestNode("a")])
+      }()
+      XCTAssertEqual(report.outcome, .restored)
+      XCTAssertEqual(report.stateName, "main")
+    }
+    let last = try await second().restore(into: [TestNode("a")])
+    XCTAssertEqual(last.outcome, .restored)
+  }
+
+  func testARestoreThatFindsNothingEndsTheMark() async throws {
+    let keeper = try second()
+    _ = try await save("one", with: keeper)
+    keeper.extendStateRestoration()
+    _ = try await keeper.restore(into: [TestNode("a")])
+    try await keeper.discardState()
+    _ = try await keeper.restore(into: [TestNode("a")])
+    _ = try await save("two", with: keeper)
+    keeper.completeStateRestoration()
+    await keeper.restorationEnded()
+    XCTAssertNil(launch.store.memory(named: "main.launch").bytes)
+  }
+
+  func testRestoreKeptStateBesideAnOwnerSaysWhoHasIt() async throws {
+    let one = try second()
+    _ = try await save("one", with: one)
+    await one.close()
+    let owner = try second()
+    _ = try await save("two", with: owner)
+    let two = try second()
+    let kept = try await two.keptStates()
+    XCTAssertEqual(kept.count, 1)
+    do {
+      try await two.restoreKeptState(kept[0])
+      XCTFail("It is not its own.")
+    } catch {
+      XCTAssertEqual(error.code, .inUse)
+    }
+    withExtendedLifetime(owner) {}
+  }
+
+  func testASaveAfterCloseBesideAnotherOwnerComesBack() async throws {
+    let one = host(try second())
+    try await one.launch()
+    let a = try await app.store(1, in: one)
+    let scene = one.connectedScenes[0]
+    await one.close()
+    let two = host(try second())
+    try await two.launch()
+    try await two.restoreScenes()
+    scene.session.userInfo = ["x": 2]
+    let report = try await one.save(scene)
+    XCTAssertEqual(report.nodes.outcome, .saved)
+    await one.close()
+    await two.close()
+    // Whichever instance has it, the save is there.
+    let three = host(try second())
+    try await three.launch()
+    let four = host(try second())
+    try await four.launch()
+    let all = (three.openSessions + four.openSessions).filter { $0.persistentIdentifier == a }
+    XCTAssertTrue(all.contains { $0.userInfo == ["x": 2] })
+  }
+
+  func testRandomHostsLoseNoWindow() async throws {
+    var generator = SeededGenerator(seed: 7)
+    for round in 0..<60 {
+      let names = try launch.store.names().filter { $0.hasPrefix("main.scene-") }
+      let next = host(try second())
+      try await next.launch()
+      XCTAssertEqual(next.openSessions.count, names.count, "round \(round)")
+      var tasks: [Task<Void, Never>] = []
+      var closed: Set<String> = []
+      for _ in 0..<Int.random(in: 0...8, using: &generator) {
+        switch Int.random(in: 0...6, using: &generator) {
+        case 0: tasks.append(Task { @MainActor in _ = await next.restoreScenes() })
+        case 1:
+          tasks.append(
+            Task { @MainActor in
+              guard let scene = try? await next.open() else { return }
+              _ = try? await next.save(scene)
+            })
+        case 2:
+          tasks.append(Task { @MainActor in _ = try? await next.saveChangedScenes() })
+        case 3:
+          if let session = next.openSessions.randomElement(using: &generator) {
+            closed.insert(session.persistentIdentifier)
+            tasks.append(Task { @MainActor in try? await next.discard(session) })
+          }
+        case 4:
+          if let session = next.openSessions.randomElement(using: &generator) {
+            tasks.append(Task { @MainActor in _ = try? await next.connect(session) })
+          }
+        case 5:
+          if let session = next.openSessions.randomElement(using: &generator) {
+            tasks.append(Task { @MainActor in try? await next.refresh(session) })
+          }
+        default:
+          tasks.append(
+            Task { @MainActor in
+              for scene in next.connectedScenes { _ = try? await next.disconnect(scene) }
+            })
+        }
+      }
+      for task in tasks { await task.value }
+      let open = Set(next.openSessions.map(\.persistentIdentifier))
+      XCTAssertTrue(open.isDisjoint(with: closed))
+      for scene in next.connectedScenes { _ = try await next.save(scene) }
+      try await next.terminate()
+      let stored = Set(
+        try launch.store.names().filter { $0.hasPrefix("main.scene-") && !$0.hasSuffix(".launch") }
+          .map { String($0.dropFirst("main.scene-".count)) })
+      XCTAssertEqual(stored, open, "round \(round)")
+    }
+  }
+
+  func testNothingStaysOfAListWhoseWindowsAreAllClosed() async throws {
+    let one = host(try second())
+    try await one.launch()
+    _ = try await app.store(1, in: one)
+    await one.close()
+    let list = launch.store.memory(named: "main.scenes")
+    list.bytes = list.bytes.map { $0 + [0] }
+    let two = host(try second())
+    try? await two.launch()
+    await two.restoreScenes()
+    try await two.terminate(closingScenes: true)
+    let keeper = try second()
+    try await keeper.discardState(includingKeptStates: true)
+    XCTAssertEqual(list.setAsideBytes.count, 0)
+  }
+
+  func testTheMarkOfANumberedStateThatWasDeclinedGoesToo() async throws {
+    let one = try second()
+    _ = try await save("one", with: one)
+    let two = try second()
+    let node = TestNode("a")
+    node.onEncode = { [weak two] _ in two?.ignoreSnapshotOnNextApplicationLaunch() }
+    _ = try await two.save([node])
+    await two.close()
+    let again = try second()
+    _ = try await again.restore(into: [node])
+    let declining = TestDelegate()
+    declining.saves = false
+    again.delegate = declining
+    let report = try await again.save([node])
+    XCTAssertEqual(report.outcome, .declined)
+    await again.close()
+    await one.close()
+    launch.now += 400 * day
+    _ = try await value(with: try second())
+    XCTAssertEqual(try launch.store.names().filter { $0.hasPrefix("main~2") }, [])
+    withExtendedLifetime(declining) {}
+  }
+
+  func testClosingAHostTwiceAndLaunchingItAgainWorks() async throws {
+    let one = host(try second())
+    try await one.launch()
+    let a = try await app.store(1, in: one)
+    await one.close()
+    await one.close()
+    try await one.terminate()
+    try await one.terminate()
+    try await one.launch()
+    XCTAssertEqual(one.openSessions.map(\.persistentIdentifier), [a])
+    await one.restoreScenes()
+    let closes = [
+      Task { @MainActor in await one.close() }, Task { @MainActor in await one.close() },
+    ]
+    for close in closes { await close.value }
+    let next = try second()
+    _ = try await save("x", with: next)
+    XCTAssertEqual(next.stateName, "main")
+  }
+
+  func testACrashInWhatASceneDoesWithItsStoredActivityIsCounted() async throws {
+    let first = host(try second())
+    try await first.launch()
+    let a = try await app.store(1, in: first)
+    await first.close()
+    let next = SceneHost(try second())
+    let delegate = MarkLooker(launch.store.memory(named: "main.scene-\(a).launch"))
+    next.register(SceneConfiguration { delegate })
+    try await next.launch()
+    await next.restoreScenes()
+    XCTAssertEqual(delegate.marks.map(\.call), ["willConnect", "activity", "active"])
+    XCTAssertEqual(delegate.marks.map(\.isMarked), [true, true, false])
+  }
+
+  func testAStoreThatLocksSlowlyDoesNotHoldUpTheApp() async throws {
+    let gate = Gate()
+    let store = HookedStore { _, call in if call == .lock { gate.pass() } }
+    let keeper = try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+    gate.holdUp()
+    let saving = Task { @MainActor in _ = try await self.save("slow", with: keeper) }
+    await wait { gate.isWaitedFor }
+    XCTAssertNil(keeper.stateName)
+    XCTAssertEqual(keeper.status, .notRestoredYet)
+    gate.goOn()
+    try await saving.value
+    XCTAssertEqual(keeper.stateName, "main")
+  }
+}
+
+@MainActor
+private final class MarkLooker: @MainActor SceneDelegate {
+  let marker: MemoryStorage
+  var marks: [(call: String, isMarked: Bool)] = []
+  init(_ marker: MemoryStorage) { self.marker = marker }
+  func scene(
+    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+  ) { marks.append(("willConnect", marker.bytes != nil)) }
+  func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {
+    marks.append(("activity", marker.bytes != nil))
+  }
+  func sceneDidBecomeActive(_ scene: Scene) { marks.append(("active", marker.bytes != nil)) }
+}
