@@ -39,7 +39,8 @@ extension StateKeeper {
   /// They are given what is stored. Nil restores nothing. What a host calls then
   /// is a part of the restore: a crash in it is counted.
   func restore(
-    then: (RestorationReport) -> Void = { _ in }, with participants: (StoredTree) -> RestorationParticipants?
+    then: (RestorationReport) -> Void = { _ in },
+    with participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
     claim.beginUse()
     await otherRestoreEnded()

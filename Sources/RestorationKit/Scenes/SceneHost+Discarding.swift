@@ -25,10 +25,10 @@ extension SceneHost {
   /// - Throws: As ``close(_:)``.
   public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
     // While one ends, another one may begin.
-    while let underWay = sessions.lazy.compactMap({ self.connections[$0.persistentIdentifier] }).first
-    {
-      await underWay.end()
+    func connecting() -> RestoreUnderWay? {
+      sessions.lazy.compactMap { self.connections[$0.persistentIdentifier] }.first
     }
+    while let underWay = connecting() { await underWay.end() }
     let gone = openSessions.filter { sessions.contains($0) }
     guard !gone.isEmpty else { return }
     for scene in gone.compactMap(\.scene) { release(scene) }

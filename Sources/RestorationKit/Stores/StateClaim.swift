@@ -59,7 +59,7 @@ package final class StateClaim: Sendable {
     let name: String
     let lock: any ArchiveLock
     /// Those who have the states before it.
-    package let others: [OtherInstance]
+    let others: [OtherInstance]
   }
 
   private struct Content {
@@ -123,7 +123,8 @@ package final class StateClaim: Sendable {
   ///   if the state is in use; else as ``ArchiveStorage/lock()``.
   func take() async throws(ArchiveError) -> Taken {
     let deadline = ContinuousClock.now + (policy == .single ? .seconds(1) : .milliseconds(100))
-    while !content.withLock({ $0.hasWaited || $0.lastName != nil }) {
+    // Who had a number does not want the first one.
+    while !content.withLock({ $0.hasWaited || ($0.lastName ?? name) != name }) {
       do throws(ArchiveError) {
         return try take(numbers: 1)
       } catch {

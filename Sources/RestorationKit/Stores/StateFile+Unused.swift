@@ -84,8 +84,9 @@ extension StateFile {
 }
 
 extension Date {
-  /// The beginning of 2026: nothing was saved before there was a library. A date
-  /// before it is that of a clock that was not set.
+  /// The beginning of 2026: nothing was saved before there was a library.
+  ///
+  /// A date before it is that of a clock that was not set.
   static let earliestSave = Date(timeIntervalSince1970: 1_767_225_600)
 }
 
