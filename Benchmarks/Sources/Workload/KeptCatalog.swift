@@ -34,6 +34,8 @@ package final class KeptCatalog {
   /// Brings the nodes back as a new process does, with a keeper of its own.
   @discardableResult
   package func restore() async throws -> CatalogNode {
+    // That process has ended.
+    await keeper.close()
     let restored = CatalogNode()
     let report = try await Self.makeKeeper(store, keys).restore(into: [restored])
     guard report.outcome == .restored else { throw WorkloadError(report.description) }
