@@ -111,12 +111,12 @@ package actor StateFile {
 
   /// The process goes on, so a restore that did not end is no crash.
   deinit {
-    guard let window, var marked = window.marked, claim.taken?.name == place.name else { return }
+    guard let window, var marked = window.marked, let taken = claim.taken,
+      taken.name + suffix == place.name
+    else { return }
     (marked.begunRestores, marked.begunVersion) = (0, nil)
     do {
-      guard try claim.taken?.lock.isHeld() == true, let key = try keys.key(creating: false) else {
-        return
-      }
+      guard try taken.lock.isHeld(), let key = try keys.key(creating: false) else { return }
       try place.marker.write(marked, key)
     } catch {
       // Nobody is there any more who could be told.
