@@ -494,7 +494,7 @@ final class InstanceEdgeTests: XCTestCase {
     await one.close()
     let two = host(try second())
     try await two.launch()
-    try await two.restoreScenes()
+    await two.restoreScenes()
     scene.session.userInfo = ["x": 2]
     let report = try await one.save(scene)
     XCTAssertEqual(report.nodes.outcome, .saved)

@@ -35,9 +35,8 @@ final class FileLock: ArchiveLock {
         }
       } catch {
         guard [EAGAIN, EACCES].contains(error.systemError) else { throw error }
-        let isOwn = try Self.held.withLock { [identity = FileIdentity(try file.status())] in
-          $0.contains(identity)
-        }
+        let holder = FileIdentity(try file.status())
+        let isOwn = Self.held.withLock { $0.contains(holder) }
         throw ArchiveError(
           .locked, subject: isOwn ? "this process" : try Self.holder(in: file))
       }
