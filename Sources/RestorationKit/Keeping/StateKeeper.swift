@@ -148,10 +148,10 @@ public final class StateKeeper {
         )
       }
     }
-    guard !name.hasSuffix(Self.launchSuffix), !name.contains(SceneHost.suffix) else {
+    guard !name.hasSuffix(StateClaim.launchSuffix), !name.contains(StateClaim.sceneSuffix) else {
       throw RestorationError(
         .invalidName,
-        "“\(name)” cannot name a state: it must not end in “\(Self.launchSuffix)” or contain “\(SceneHost.suffix)”."
+        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)” or contain “\(StateClaim.sceneSuffix)”."
       )
     }
     guard !StateClaim.isNumbered(name) else {
@@ -200,7 +200,6 @@ public final class StateKeeper {
 
   /// Leaves room for what files of a state add to its name.
   private static let longestName = 150
-  static let launchSuffix = ".launch"
 
   /// Registers a restoration class, so that archives can name it.
   ///

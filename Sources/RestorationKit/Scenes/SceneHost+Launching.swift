@@ -119,7 +119,7 @@ extension SceneHost {
     let prefix = keeper.claim.lookedAt + Self.suffix("")
     var found: [SceneSession] = []
     for name in try keeper.store.names().sorted()
-    where name.hasPrefix(prefix) && !name.hasSuffix(StateKeeper.launchSuffix) {
+    where name.hasPrefix(prefix) && !name.hasSuffix(StateClaim.launchSuffix) {
       let identifier = String(name.dropFirst(prefix.count))
       guard !known.contains(identifier) else { continue }
       let file = StateKeeper(sharing: keeper, suffix: Self.suffix(identifier)).file

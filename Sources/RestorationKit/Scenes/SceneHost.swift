@@ -62,8 +62,6 @@ public final class SceneHost {
   /// A scene lives as long as it is connected.
   private var scenes: [String: Scene] = [:]
 
-  static let suffix = ".scene"
-
   /// Creates a host of the scenes of an application.
   ///
   /// - Parameter keeper: Knows the application, its store and its key, the
@@ -73,7 +71,7 @@ public final class SceneHost {
   ///   first launch, restore or save until ``close()``.
   public init(_ keeper: StateKeeper) {
     self.keeper = keeper
-    list = SceneListFile(StateKeeper(sharing: keeper, suffix: "\(Self.suffix)s"))
+    list = SceneListFile(StateKeeper(sharing: keeper, suffix: "\(StateClaim.sceneSuffix)s"))
   }
 
   // MARK: Configurations
@@ -140,7 +138,7 @@ public final class SceneHost {
   }
 
   /// What follows the name of the app's state in the name of a scene's.
-  static func suffix(_ identifier: String) -> String { "\(suffix)-\(identifier)" }
+  static func suffix(_ identifier: String) -> String { "\(StateClaim.sceneSuffix)-\(identifier)" }
 
   func keeper(of session: SceneSession) -> StateKeeper {
     let identifier = session.persistentIdentifier

@@ -99,6 +99,12 @@ package final class StateClaim: Sendable {
   /// More instances than anybody has; after that all is taken for in use.
   private static let largestNumber = 1000
 
+  /// What follows the name of a state in the name of its mark of launches.
+  static let launchSuffix = ".launch"
+
+  /// What follows the name of a state in the names of its scenes.
+  static let sceneSuffix = ".scene"
+
   /// Between a name and its number.
   static let numberMark: Character = "~"
 

@@ -19,8 +19,8 @@ extension StateFile {
     note {
       // No other state can have a name that begins as those of the scenes do.
       try store.removeLeftovers {
-        $0 == name || $0 == name + StateKeeper.launchSuffix
-          || $0.hasPrefix(name + SceneHost.suffix)
+        $0 == name || $0 == name + StateClaim.launchSuffix
+          || $0.hasPrefix(name + StateClaim.sceneSuffix)
       }
     }
   }
@@ -42,7 +42,7 @@ extension StateFile {
       states[number, default: []].append(name)
     }
     for (number, names) in states {
-      let saved = names.filter { !$0.hasSuffix(StateKeeper.launchSuffix) }
+      let saved = names.filter { !$0.hasSuffix(StateClaim.launchSuffix) }
       guard try !store.storage(named: number).isLocked(), saved.allSatisfy(isGone) else { continue }
       let lock: any ArchiveLock
       do throws(ArchiveError) {
@@ -98,7 +98,7 @@ extension StateClaim {
     let number = stored.dropFirst(name.count + 1).prefix { $0.isASCII && $0.isNumber }
     guard !number.isEmpty else { return nil }
     let rest = stored.dropFirst(name.count + 1 + number.count)
-    guard rest.isEmpty || rest == StateKeeper.launchSuffix || rest.hasPrefix(SceneHost.suffix)
+    guard rest.isEmpty || rest == StateClaim.launchSuffix || rest.hasPrefix(StateClaim.sceneSuffix)
     else { return nil }
     return "\(name)\(Self.numberMark)\(number)"
   }

@@ -366,7 +366,7 @@ package actor StateFile {
     } else {
       // A save that was killed may have left something.
       let name = place.name
-      try store.removeLeftovers { $0 == name || $0 == name + StateKeeper.launchSuffix }
+      try store.removeLeftovers { $0 == name || $0 == name + StateClaim.launchSuffix }
     }
     if includingKept, suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
