@@ -20,7 +20,7 @@ import XCTest
 
   static let application = "org.restorationkit.product-catalog"
 
-  let store = MemoryStateStore()
+  private(set) var store = MemoryStateStore()
   let keys: FixedKeyProvider
 
   init() throws {
@@ -37,6 +37,17 @@ import XCTest
   /// The file of the only window.
   var windowFile: MemoryStorage? {
     get throws { try windowFiles.first.map { store.memory(named: $0) } }
+  }
+
+  /// The process dies: its files stay, its locks go.
+  ///
+  /// A host that the test still holds ends nothing in them any more.
+  func crash() throws {
+    let left = store
+    store = MemoryStateStore()
+    for name in try left.names() {
+      store.memory(named: name).bytes = left.memory(named: name).bytes
+    }
   }
 
   func keeper(for catalog: Catalog) throws -> StateKeeper {

@@ -135,16 +135,19 @@ import XCTest
     let fixture = try fixture()
     let launches = try Launches()
     _ = try await launches.run("down enter", on: fixture.catalog)
+    var crashed: [SceneHost] = []
     for _ in 1...2 {
-      // A restore that never ends.
       let host = SceneHost(try launches.keeper(for: fixture.catalog))
       let scene = FixedScene()
       scene.neverEnds = true
       host.register(SceneConfiguration { scene })
       try await host.launch()
       await host.restoreScenes()
+      crashed.append(host)
+      try launches.crash()
     }
     let after = try await launches.run(on: fixture.catalog)
+    XCTAssertEqual(crashed.count, 2)
     XCTAssertEqual(after.report?.outcome, .crashed(keptAt: "memory 1"))
     XCTAssertEqual(
       after.notice,
