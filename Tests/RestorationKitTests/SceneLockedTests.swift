@@ -58,15 +58,20 @@ final class SceneLockedTests: XCTestCase {
     DraftModel(scene).tags = ["set": [1]]
     session.userInfo = ["set": true]
 
-    app.trace = []
+    app.calls.clear()
     let locked = try await host.save(scene)
     XCTAssertEqual(locked.nodes.outcome, .locked)
-    XCTAssertEqual(app.trace, [])
+    XCTAssertEqual(app.calls.events, [])
     XCTAssertEqual(app.bytes(of: stored), disk)
 
     keys.isLocked = false
     try await host.protectedDataDidBecomeAvailable()
-    XCTAssertEqual(app.trace, ["sceneStateDidBecomeAvailable", "restoreInteractionState"])
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        "sceneStateDidBecomeAvailable 1", "restorationRoots 1",
+        #"restoreInteractionState 1, Product 1 ["id"]"#,
+      ])
     XCTAssertEqual(session.stateRestorationActivity?.id, 1)
     XCTAssertEqual(delegate.becameAvailable, 1)
     XCTAssertEqual(delegate.interactions.map(\.id), [1])

@@ -8,29 +8,98 @@ import XCTest
 final class SceneTests: XCTestCase {
   private let app = SceneLaunch()
 
-  func testTheWholeTraceOfASave() async throws {
+  func testAllWhoTakePartInASaveAreCalledInOrder() async throws {
     let host = try await app.host()
     let scene = try await host.open()
     let product = app.activity(1)
-    let owner = Owner()
+    let owner = TestActivityOwner(["owner": 1], app.calls)
     product.delegate = owner
     app.delegates[0].activity = product
-    let responders = [TestResponder(["a": 1]), TestResponder(["b": 2])]
+    app.delegates[0].roots = [TestNode("root", trace: app.calls)]
+    let responders = [TestResponder(["a": 1], app.calls), TestResponder(["b": 2], app.calls)]
     for responder in responders { scene.setActivity(product, of: responder) }
     app.delegates[0].onUpdate = { $0.addUserInfoEntries(from: ["last": true]) }
-    app.trace = []
+    app.calls.clear()
     let report = try await host.background(scene)
     XCTAssertEqual(
-      app.trace,
+      app.calls.events,
       [
-        "sceneWillResignActive", "sceneDidEnterBackground", "stateRestorationActivity",
-        "userActivityWillSave", "updateUserActivityState", "updateUserActivityState", "didUpdate",
+        "sceneWillResignActive 1", "sceneDidEnterBackground 1", "stateRestorationActivity 1",
+        #"userActivityWillSave, Product 1 ["id"]"#, "updateUserActivityState, Product 1 []",
+        #"updateUserActivityState, Product 1 ["a"]"#, #"didUpdate 1, Product 1 ["a", "b"]"#,
+        "restorationRoots 1", "encode root",
       ])
     // Neither the activity nor the scene keeps these alive.
     withExtendedLifetime((owner, responders)) {}
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(
       scene.session.stateRestorationActivity?.userInfo, ["a": 1, "b": 2, "last": true])
+    let next = try await app.host()
+    XCTAssertEqual(
+      next.openSessions[0].stateRestorationActivity?.userInfo, ["a": 1, "b": 2, "last": true])
+  }
+
+  func testTheHostTellsOfEveryCallThatItMakesInOrder() async throws {
+    let first = try await app.host()
+    let scene = try await first.open()
+    let product = app.activity(1)
+    let (owner, responder) = (TestActivityOwner([:], app.calls), TestResponder([:], app.calls))
+    product.delegate = owner
+    scene.setActivity(product, of: responder)
+    app.delegates[0].activity = product
+    try await first.connect(scene.session, activity: product)
+    try await first.disconnect(scene)
+    withExtendedLifetime((owner, responder)) {}
+    let opened = (app.trace, app.calls.events)
+    let second = try await app.host()
+    await second.restoreScenes()
+    try await second.close(second.connectedScenes[0])
+    for (told, called) in [opened, (app.trace, app.calls.events)] {
+      XCTAssertEqual(told, called.map { String($0.prefix { $0.isLetter }) })
+      XCTAssertGreaterThan(told.count, 8)
+    }
+  }
+
+  func testEveryCallFindsTheSceneInTheStateThatItIsAbout() async throws {
+    let host = try await app.host()
+    var states: [String] = []
+    app.prepare = { [app] delegate in
+      delegate.activity = app.activity(1)
+      delegate.onCall = { states.append("\($0): \($1.activationState)") }
+    }
+    let scene = try await host.open()
+    try await host.disconnect(scene)
+    try await host.connect(scene.session)
+    let saved = ["stateRestorationActivity", "didUpdate", "restorationRoots"]
+    let leaving =
+      ["sceneWillResignActive: foregroundInactive", "sceneDidEnterBackground: background"]
+      + saved.map { "\($0): background" } + ["sceneDidDisconnect: unattached"]
+    XCTAssertEqual(
+      states,
+      [
+        "willConnectTo: background", "sceneWillEnterForeground: foregroundInactive",
+        "sceneDidBecomeActive: foregroundActive",
+      ] + leaving + [
+        "willConnectTo: background", "sceneWillEnterForeground: foregroundInactive",
+        "restorationRoots: foregroundInactive", "restoreInteractionState: foregroundInactive",
+        "sceneDidBecomeActive: foregroundActive",
+      ])
+  }
+
+  func testASceneThatIsInTheBackgroundIsOnlySavedAgain() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    try await host.background(scene)
+    app.calls.clear()
+    try await host.background(scene)
+    XCTAssertEqual(app.calls.events, ["stateRestorationActivity 1", "restorationRoots 1"])
+    XCTAssertEqual(scene.activationState, .background)
+    app.calls.clear()
+    try await host.connect(scene.session)
+    XCTAssertEqual(app.calls.events, ["sceneWillEnterForeground 1", "sceneDidBecomeActive 1"])
+    app.calls.clear()
+    try await host.connect(scene.session)
+    XCTAssertEqual(app.calls.events, [])
   }
 
   func testUserInfoStaysWithoutRespondersAndIsEmptiedForOneThatWritesNothing() async throws {
@@ -197,26 +266,25 @@ final class SceneTests: XCTestCase {
     try await first.disconnect(scene)
     XCTAssertEqual(scene.activationState, .unattached)
     let node = TestNode("root")
-    node.onDecode = { [unowned self] _ in app.trace.append("decode") }
+    node.trace = app.calls
     let identifier = scene.session.persistentIdentifier
 
     let second = SceneHost(try app.launch.keeper())
     second.register(
       SceneConfiguration { [unowned self] in
-        let made = TestSceneDelegate()
+        let made = app.makeDelegate()
         made.roots = [node]
-        app.delegates.append(made)
         return made
       })
     try await second.launch()
-    second.trace = { [unowned self] in app.trace.append($0) }
-    app.trace = []
+    app.calls.clear()
     let back = try await second.connect(second.openSessions[0])
     XCTAssertEqual(
-      app.trace,
+      app.calls.events,
       [
-        "willConnectTo", "sceneWillEnterForeground", "decode", "restoreInteractionState",
-        "sceneDidBecomeActive",
+        #"willConnectTo 1, stored Product 1 ["id"]"#, "sceneWillEnterForeground 1",
+        "restorationRoots 1", "load root", "decode root", "finished root",
+        #"restoreInteractionState 1, Product 1 ["id"]"#, "sceneDidBecomeActive 1",
       ])
     XCTAssertEqual(back.session.persistentIdentifier, identifier)
     XCTAssertFalse(back === scene)
@@ -234,16 +302,21 @@ final class SceneTests: XCTestCase {
     var scenes: [ObjectIdentifier] = []
     for task in tasks { scenes.append(try await task.value) }
     XCTAssertEqual(Set(scenes).count, 1)
-    XCTAssertEqual(app.trace.filter { $0 == "willConnectTo" }.count, 1)
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        "willConnectTo 1", "sceneWillEnterForeground 1", "restorationRoots 1",
+        "sceneDidBecomeActive 1",
+      ])
   }
 
   func testWithoutActivityInteractionStateIsNotRestored() async throws {
     _ = try await app.host().open()
     XCTAssertEqual(
-      app.trace,
+      app.calls.events,
       [
-        "configurationForConnecting", "willConnectTo", "sceneWillEnterForeground",
-        "sceneDidBecomeActive",
+        "configurationForConnecting 1", "willConnectTo 1", "sceneWillEnterForeground 1",
+        "sceneDidBecomeActive 1",
       ])
   }
 
@@ -280,9 +353,9 @@ final class SceneTests: XCTestCase {
     try await host.save(scene)
     let identifier = scene.session.persistentIdentifier
     XCTAssertNotNil(app.launch.store.memory(named: "main.scene-\(identifier)").bytes)
-    app.trace = []
+    app.calls.clear()
     try await host.close(scene)
-    XCTAssertEqual(app.trace, ["sceneDidDisconnect", "didDiscardSceneSessions"])
+    XCTAssertEqual(app.calls.events, ["sceneDidDisconnect 1", "didDiscardSceneSessions [1]"])
     XCTAssertNil(app.launch.store.memory(named: "main.scene-\(identifier)").bytes)
     XCTAssertEqual(app.hostDelegate.discarded, [[identifier]])
     XCTAssertEqual(host.openSessions, [])
@@ -427,9 +500,4 @@ final class SceneTests: XCTestCase {
     let next = try await app.host()
     XCTAssertEqual(next.openSessions[0].userInfo, ["kept": 1])
   }
-}
-
-@MainActor
-private final class Owner: @MainActor UserActivityDelegate {
-  func userActivityWillSave(_ activity: UserActivity) {}
 }

@@ -11,7 +11,7 @@ final class SceneWindowTests: XCTestCase {
   func testTheEndOfARestoreIsToldWithoutWindowsToo() async throws {
     let host = try await app.host()
     await host.restoreScenes()
-    XCTAssertEqual(app.trace, ["hostDidFinishRestoringScenes"])
+    XCTAssertEqual(app.calls.events, ["hostDidFinishRestoringScenes"])
     XCTAssertEqual(app.hostDelegate.finishedCount, 1)
   }
 
@@ -191,10 +191,10 @@ final class SceneWindowTests: XCTestCase {
     let both = try await host.saveChangedScenes()
     XCTAssertEqual(both.count, 2)
     for _ in 1...5 { scene.needsSave = true }
-    app.trace = []
+    app.calls.clear()
     let reports = try await host.saveChangedScenes()
     XCTAssertEqual(Array(reports.keys), [scene.session])
-    XCTAssertEqual(app.trace, ["stateRestorationActivity"])
+    XCTAssertEqual(app.calls.events, ["stateRestorationActivity 1", "restorationRoots 1"])
     let none = try await host.saveChangedScenes()
     XCTAssertTrue(none.isEmpty)
   }
@@ -329,7 +329,10 @@ final class SceneWindowTests: XCTestCase {
     app.hostDelegate.configuration = SceneConfiguration(name: "new") { [app] in app.makeDelegate() }
     try await second.connect(session)
     XCTAssertEqual(session.configurationName, "new")
-    XCTAssertEqual(app.trace.filter { $0 == "configurationForConnecting" }.count, 2)
+    // As the scenes were restored, and as it connected.
+    XCTAssertEqual(
+      app.calls.events.filter { $0.hasPrefix("configurationForConnecting") },
+      ["configurationForConnecting 1", "configurationForConnecting 1"])
   }
 
   func testRefreshingSavesASceneWithoutShowingIt() async throws {
@@ -337,10 +340,14 @@ final class SceneWindowTests: XCTestCase {
     let (scene, front) = (try await host.open(), try await host.open())
     try await host.disconnect(scene)
     app.prepare = { [app] in $0.activity = app.activity(9) }
-    app.trace = []
+    app.calls.clear()
     try await host.refresh(scene.session)
     XCTAssertEqual(
-      app.trace, ["willConnectTo", "stateRestorationActivity", "didUpdate", "sceneDidDisconnect"])
+      app.calls.events,
+      [
+        "willConnectTo 1", "restorationRoots 1", "stateRestorationActivity 1",
+        #"didUpdate 1, Product 9 ["id"]"#, "restorationRoots 1", "sceneDidDisconnect 1",
+      ])
     XCTAssertEqual(scene.session.stateRestorationActivity?.id, 9)
     XCTAssertNil(scene.session.scene)
     XCTAssertEqual(host.openSessions[0], front.session)
