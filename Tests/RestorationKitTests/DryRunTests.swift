@@ -29,7 +29,11 @@ final class DryRunTests: XCTestCase {
     struct Failure: Error {}
     let trace = Trace()
     let delegate = TestDelegate(trace)
-    delegate.onClassName = { $0 == "TestNode" ? "Screen" : nil }
+    var names: [String] = []
+    delegate.onClassName = { name in
+      names.append(name)
+      return name == "TestNode" ? "Screen" : nil
+    }
     let keeper = try launch.keeper(delegate: delegate)
     var calls: [String] = []
     keeper.trace = { calls.append($0.description) }
@@ -61,6 +65,7 @@ final class DryRunTests: XCTestCase {
       report.problems.map(\.path.description), ["old/broken", "newer", "unknown", "unknown/below"])
     XCTAssertEqual(report.entries.map(\.version), [1, 1, 3, 1, 1, 1])
     XCTAssertEqual(trace.events, [], "no gate and no node")
+    XCTAssertEqual(names, ["TestNode", "UnrelatedNode"])
     XCTAssertEqual(calls, ["currentClassName", "currentClassName"])
     XCTAssertEqual(launch.storedBytes, stored)
     XCTAssertEqual(

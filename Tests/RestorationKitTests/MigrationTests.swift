@@ -371,10 +371,12 @@ final class MigrationTests: XCTestCase {
       migrations: [StateMigration(from: 1) { try $0.encode("new", forKey: "value") }])
     var calls: [String] = []
     keeper.trace = { calls.append($0.description) }
-    let node = TestNode("a")
+    let seen = Trace()
+    let node = TestNode("a", trace: seen)
     _ = try await keeper.restore(into: [node])
     XCTAssertEqual(node.value, "new")
     XCTAssertEqual(launch.storedBytes, before)
+    XCTAssertEqual(seen.events, ["load a", "decode a", "finished a"])
     XCTAssertEqual(
       calls,
       [
