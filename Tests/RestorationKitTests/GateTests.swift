@@ -45,6 +45,7 @@ final class GateTests: XCTestCase {
     let report = try await launch.keeper().save([TestNode("a")])
     XCTAssertEqual(report.outcome, .saved)
     XCTAssertEqual(report.savedPaths, ["a"])
+    XCTAssertEqual(try launch.storedPaths(), ["a"])
   }
 
   func testADelegateWithTheSaveGateAloneRestoresNothing() async throws {
@@ -295,6 +296,7 @@ final class GateTests: XCTestCase {
     delegate.onWillEncode = { $0.encode(1, forKey: String(repeating: "k", count: 2000)) }
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
     XCTAssertEqual(report.savedPaths, ["a"])
+    XCTAssertEqual(try launch.storedPaths(), ["a"])
     XCTAssertEqual(report.problems.count, 2)
   }
 
@@ -338,6 +340,7 @@ final class GateTests: XCTestCase {
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
     XCTAssertEqual(report.problems, [.willEncodeFailed("Failure()")])
     XCTAssertEqual(report.savedPaths, ["a"])
+    XCTAssertEqual(try launch.storedPaths(), ["a"])
 
     var keys: [String] = []
     delegate.onShouldRestore = { keys = $0.keys }

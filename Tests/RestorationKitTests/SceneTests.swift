@@ -658,6 +658,9 @@ final class SceneTests: XCTestCase {
     }
     XCTAssertEqual(report.problems.count, 3)
     XCTAssertEqual(report.nodes.savedPaths, ["root"])
+    let stored = try XCTUnwrap(
+      try app.launch.storedRecords(named: "main.scene-\(scene.session.persistentIdentifier)"))
+    XCTAssertEqual(try stored.elements.map { try $0.value }, ["kept"])
     let next = try await app.host()
     XCTAssertEqual(next.openSessions[0].userInfo, ["kept": 1])
   }
