@@ -284,7 +284,7 @@ final class GateTests: XCTestCase {
       throw Failure()
     }
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
-    XCTAssertEqual(report.problems, [.willEncodeFailed("Failure()")])
+    XCTAssertEqual(report.problems, [.willEncodeFailed("Failure")])
     XCTAssertEqual(report.savedPaths, ["a"])
 
     var keys: [String] = []

@@ -68,7 +68,7 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertEqual(failures.keys.map(\.title), ["Product 2"])
     XCTAssertEqual(failures[failed]?.code, .noDelegate)
     XCTAssertEqual(
-      failures[failed]?.description, "The scene's delegate could not be made: Failure()")
+      failures[failed]?.description, "The scene's delegate could not be made: Failure")
     XCTAssertEqual(host.connectedScenes.map(\.session.title), ["Product 3", "Product 1"])
     XCTAssertEqual(app.hostDelegate.finishedCount, 1)
     // It is not lost.

@@ -136,15 +136,22 @@ final class StackTests: XCTestCase {
       stack.restorationChildren.map { ($0 as? TestNode)?.restorationIdentifier }, ["a", "c", "d"])
     XCTAssertEqual((stack.restorationChildren[1] as? TestNode)?.value, "text")
 
-    keeper.isStrict = true
+    let strict = try launch.keeper()
+    _ = try await strict.restore()
+    strict.isStrict = true
     do {
-      _ = try await keeper.save([TestStack("nav", children: pages)])
+      _ = try await strict.save([TestStack("nav", children: pages)])
       XCTFail("did not throw")
     } catch {
       XCTAssertEqual(error.code, .strict)
+      XCTAssertEqual(
+        error.description,
+        "The keeper is strict, so nothing was saved. nav/c (TestNode): saved\n    problem: "
+          + PreservationProblem.aboveGap(RestorationPath(["nav", ""])).description)
     }
     // A container that is no stack shows its children beside one another.
-    let beside = try await launch.keeper().save([TestNode("x", children: pages)])
+    strict.isStrict = false
+    let beside = try await strict.save([TestNode("x", children: pages)])
     XCTAssertEqual(beside.problems, [])
   }
 }

@@ -298,7 +298,7 @@ package actor StateFile {
     do {
       try body()
     } catch {
-      launchProblem = "\(error)"
+      launchProblem = error.reason
     }
   }
 
