@@ -10,6 +10,9 @@ final class ContainerTests: XCTestCase {
     let columns = ["left", "right"].map { TestNode("x", value: $0) }
     let saved = try await launch.keeper().save([TestSplit("split", children: columns)])
     XCTAssertEqual(saved.problems, [])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["split", "split/x", "split/x[1]"])
+    XCTAssertEqual(try stored.elements.map { try $0.value }, [nil, "left", "right"])
     let back = [TestNode("x"), TestNode("x")]
     let split = TestSplit("split", children: back)
     _ = try await launch.keeper().restore(into: [split])
@@ -97,6 +100,7 @@ final class ContainerTests: XCTestCase {
   func testWhatWasPresentedIsPresentedAgain() async throws {
     let saved = try await launch.keeper().save([presented()])
     XCTAssertEqual(saved.savedPaths, ["a", "a/m1", "a/m1/m2"])
+    XCTAssertEqual(try launch.storedPaths(), ["a", "a/m1", "a/m1/m2"])
     let back = TestPresenter("a")
     let report = try await launch.keeper().restore(into: [back])
     XCTAssertEqual(
@@ -106,10 +110,17 @@ final class ContainerTests: XCTestCase {
 
   func testWhenAPresentedNodeIsVetoedNothingIsPresented() async throws {
     _ = try await launch.keeper().save([presented()])
-    TestFactory.make = { path, _ in path.identifier == "m1" ? nil : TestPresenter(path.identifier) }
-    let back = TestPresenter("a")
+    var asked: [String] = []
+    TestFactory.make = { path, _ in
+      asked.append(path.description)
+      return path.identifier == "m1" ? nil : TestPresenter(path.identifier)
+    }
+    let trace = Trace()
+    let back = TestPresenter("a", trace: trace)
     let report = try await launch.keeper().restore(into: [back])
     XCTAssertNil(back.restorationPresented)
+    XCTAssertEqual(asked, ["a/m1"])
+    XCTAssertEqual(trace.events, ["load a", "decode a", "finished a"])
     XCTAssertEqual(
       report.outcome(of: "a/m1/m2"), .parentMissing(RestorationPath(["a", "m1"])))
   }

@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import TestSupport
@@ -55,8 +56,36 @@ final class GateTests: XCTestCase {
     let delegate = Delegate()
     let node = TestNode("a")
     let report = try await launch.keeper(delegate: delegate).restore(into: [node])
-    guard case .notOptedIn = report.outcome else { return XCTFail("\(report.outcome)") }
+    XCTAssertEqual(
+      report.outcome,
+      .notOptedIn(
+        "Delegate does not conform to StateRestoringGate."
+          + " Conform it to StateKeeperDelegate, or set no delegate."))
     XCTAssertNil(node.value)
+  }
+
+  func testADelegateWithTheRestoreGateAloneSavesAndRestoresNothing() async throws {
+    @MainActor
+    final class Delegate: @MainActor StateRestoringGate {
+      func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
+        XCTFail("It was asked.")
+        return true
+      }
+    }
+    _ = try await launch.keeper().save([TestNode("a", value: "saved")])
+    let bytes = launch.storedBytes
+    let reason =
+      "Delegate does not conform to StateSavingGate."
+      + " Conform it to StateKeeperDelegate, or set no delegate."
+    let delegate = Delegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    let node = TestNode("a", trace: trace)
+    let restored = try await keeper.restore(into: [node])
+    XCTAssertEqual(restored.outcome, .notOptedIn(reason))
+    let saved = try await keeper.save([node])
+    XCTAssertEqual(saved.outcome, .notOptedIn(reason))
+    XCTAssertEqual(trace.events, [])
+    XCTAssertEqual(launch.storedBytes, bytes)
   }
 
   func testADelegateThatIsGoneDoesNotOpenTheGates() async throws {
@@ -92,6 +121,10 @@ final class GateTests: XCTestCase {
     delegate.saves = false
     _ = try await keeper.save([TestNode("a")])
     XCTAssertNil(launch.storedBytes)
+    let next = TestDelegate(trace)
+    let report = try await launch.keeper(delegate: next).restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .noArchive)
+    XCTAssertEqual(trace.events, [])
   }
 
   func testARestoreGateThatSaysNoCallsNothingElse() async throws {
@@ -173,7 +206,15 @@ final class GateTests: XCTestCase {
   }
 
   func testEveryCoderHasTheFactsOfTheSave() async throws {
-    _ = try await launch.keeper().save([TestNode("a")])
+    // A node with a view, one that its class makes, and an object.
+    let (saved, object) = (TestNode("a"), TestObject())
+    saved.restorationViews = [TestView("v")]
+    saved.onEncode = { $0.encode(object, forKey: "object") }
+    let made = TestNode("made")
+    made.restorationClass = TestFactory.self
+    let saving = try launch.keeper()
+    saving.registerObject(object, restorationIdentifier: "object")
+    _ = try await saving.save([saved, made])
 
     var facts: [[String]] = []
     func read(_ coder: StateDecoder) throws {
@@ -186,6 +227,13 @@ final class GateTests: XCTestCase {
     }
     let root = TestNode("a")
     root.onDecode = read
+    let view = TestView("v")
+    view.onDecode = read
+    root.restorationViews = [view]
+    TestFactory.make = { path, coder in
+      try read(coder)
+      return TestNode(path.identifier)
+    }
     let delegate = TestDelegate()
     delegate.onShouldRestore = { try? read($0) }
     delegate.onNode = { _, coder in
@@ -193,8 +241,11 @@ final class GateTests: XCTestCase {
       return root
     }
     delegate.onDidDecode = read
-    _ = try await launch.keeper(delegate: delegate).restore()
-    XCTAssertEqual(facts, Array(repeating: ["11", "test", "6.1", "true"], count: 4))
+    let restoring = try launch.keeper(delegate: delegate)
+    object.onDecode = read
+    restoring.registerObject(object, restorationIdentifier: "object")
+    let report = try await restoring.restore()
+    XCTAssertEqual(facts, Array(repeating: ["11", "test", "6.1", "true"], count: 7), "\(report)")
   }
 
   func testTheTimestampIsTheSameInstantInEveryTimeZone() async throws {
@@ -248,10 +299,11 @@ final class GateTests: XCTestCase {
   }
 
   func testAReservedKeyIsReportedAndTheFactStays() async throws {
-    let root = TestNode("a")
+    let root = TestNode("a", value: "own")
     root.onEncode = { $0.encode("mine", forKey: ReservedKey.applicationVersion) }
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.problems, [.reservedKey(ReservedKey.applicationVersion)])
+    XCTAssertEqual(try launch.storedRecords()?["a"]?.state?.keys, ["value"])
 
     var version: String?
     let restored = TestNode("a")

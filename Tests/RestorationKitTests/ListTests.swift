@@ -94,4 +94,29 @@ final class ListTests: XCTestCase {
     _ = try await launch.keeper().restore(into: [back])
     XCTAssertEqual(back.selectedIndexPaths, [IndexPath(index: 3)])
   }
+
+  func testWhatANodePresentsAndItsViewsAreRestoredByASubclassThatForgetsSuper() async throws {
+    func screen(_ text: String?) -> (ForgetfulPresenter, TestView) {
+      let view = TestView("view", value: text)
+      (view.text, view.maximumContentOffset) = ("text", ScrollOffset(x: 0, y: 100))
+      let screen = ForgetfulPresenter("screen")
+      screen.restorationViews = [view]
+      return (screen, view)
+    }
+    let (saved, savedView) = screen("scrolled")
+    (savedView.contentOffset, savedView.selectedTextRange) = (ScrollOffset(x: 0, y: 40), 1..<3)
+    let sheet = TestNode("sheet", value: "presented")
+    sheet.restorationClass = TestFactory.self
+    saved.restorationPresented = sheet
+    _ = try await launch.keeper().save([saved])
+    XCTAssertEqual(try launch.storedPaths(), ["screen", "screen/view", "screen/sheet"])
+    TestFactory.make = { path, _ in TestNode(path.identifier) }
+    let (back, view) = screen(nil)
+    let report = try await launch.keeper().restore(into: [back])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual((back.restorationPresented as? TestNode)?.value, "presented")
+    XCTAssertEqual(view.value, "scrolled")
+    XCTAssertEqual(view.contentOffset, ScrollOffset(x: 0, y: 40))
+    XCTAssertEqual(view.selectedTextRange, 1..<3)
+  }
 }

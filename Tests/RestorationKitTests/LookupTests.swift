@@ -108,14 +108,19 @@ final class LookupTests: XCTestCase {
     let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
     node.value = "saved"
     try await save(node, registering: storyboard)
-    let existing = TestNode("a")
+    let existing = TestNode("a", trace: trace)
     let delegate = delegateAnswering(nil)
     let keeper = try launch.keeper(delegate: delegate)
     try keeper.register(storyboard)
     let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .existing))
     XCTAssertEqual(existing.value, "saved")
-    XCTAssertFalse(trace.events.contains("storyboard"))
+    XCTAssertEqual(
+      trace.events,
+      [
+        "shouldRestore", "delegate root", "delegate root/a", "load a", "decode a", "didDecode",
+        "finished a",
+      ])
   }
 
   func testTheStoryboardIsTheLastToBeAsked() async throws {
@@ -130,7 +135,7 @@ final class LookupTests: XCTestCase {
     root.onDecode = { restored = $0.restoredChildren.first as? TestNode }
     let report = try await keeper.restore(into: [root])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .storyboard))
-    XCTAssertEqual(trace.events.first, "storyboard")
+    XCTAssertEqual(trace.events, ["storyboard", "load a", "decode a", "finished a"])
     XCTAssertEqual(restored?.value, "saved")
   }
 
@@ -177,11 +182,14 @@ final class LookupTests: XCTestCase {
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
       application: Launch.application, store: launch.store, keys: launch.keys)
-    let existing = TestNode("a")
+    let delegate = delegateAnswering(TestNode("a", trace: trace))
+    keeper.delegate = delegate
+    let existing = TestNode("a", trace: trace)
     let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
     XCTAssertEqual(report.outcome(of: "root/a"), .unknownRestorationClass("TestFactory"))
-    XCTAssertTrue(report.problems.contains { $0.path.description == "root/a" })
+    XCTAssertEqual(report.problems.map(\.path.description), ["root/a"])
     XCTAssertNil(existing.value)
+    XCTAssertEqual(trace.events, ["shouldRestore", "delegate root", "didDecode"])
   }
 
   func testARenamedRestorationClassIsFoundByItsAlias() async throws {
@@ -295,6 +303,7 @@ final class LookupTests: XCTestCase {
     _ = try await keeper.restore(into: [root])
     let report = try await keeper.save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/a"])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/a"])
 
     let again = try await launch.keeper().restore(into: [TestNode("root")])
     XCTAssertEqual(again.outcome(of: "root/a"), .restored(by: .restorationClass))
@@ -383,14 +392,15 @@ final class LookupTests: XCTestCase {
     XCTAssertEqual(report.outcome(of: "root"), .restored(by: .existing))
   }
 
-  func testANameCannotBeRegisteredForTwoStoryboards() throws {
+  func testANameCannotBeRegisteredForTwoStoryboards() async throws {
     let keeper = try launch.keeper()
     let storyboard = Storyboard("Main")
     try keeper.register(storyboard)
     XCTAssertNoThrow(try keeper.register(storyboard))
-    XCTAssertThrowsError(try keeper.register(Storyboard("Main"))) {
-      XCTAssertEqual(($0 as? RestorationError)?.code, .nameTaken)
-    }
+    let other = Storyboard("Main")
+    let error = await restorationError { try keeper.register(other) }
+    XCTAssertEqual(
+      error, WholeError(.nameTaken, "The name “Main” is registered for another storyboard."))
   }
 
   func testARegisteredFactoryMakesTheNodesOfItsClass() async throws {
@@ -462,11 +472,17 @@ final class LookupTests: XCTestCase {
       ])
   }
 
-  func testANameCannotBeRegisteredForTwoTypes() throws {
+  func testANameCannotBeRegisteredForTwoTypes() async throws {
     let keeper = try launch.keeper()
-    XCTAssertThrowsError(try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")) {
-      XCTAssertEqual(($0 as? RestorationError)?.code, .nameTaken)
+    let error = await restorationError {
+      try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")
     }
+    XCTAssertEqual(
+      error,
+      WholeError(
+        .nameTaken,
+        "The name “TestFactory” is registered for another type."
+          + " Register one of them with register(_:as:) under another name."))
   }
 }
 

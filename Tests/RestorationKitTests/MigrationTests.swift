@@ -113,6 +113,44 @@ final class MigrationTests: XCTestCase {
     XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
   }
 
+  func testAStepReadsAContainerAsItHasChangedIt() async throws {
+    struct Box: Codable, Equatable {
+      var width: Int
+      var text: String?
+    }
+    let launch = Launch()
+    try await save(launch) { coder in
+      coder.encodeContainer(forKey: "box") { inner in
+        inner.encode(7, forKey: "width")
+        inner.encode("deep", forKey: "text")
+      }
+    }
+    let steps = [
+      StateMigration(from: 1) { state in
+        XCTAssertEqual(
+          try state.decodeIfPresent(Box.self, forKey: "box"), Box(width: 7, text: "deep"))
+        try state.changeContainer(forKey: "box") { box in
+          box.remove("text")
+          try box.encode(8, forKey: "width")
+        }
+        XCTAssertEqual(try state.decodeIfPresent(Box.self, forKey: "box"), Box(width: 8))
+        try state.changeContainer(forKey: "box") { box in
+          XCTAssertEqual(box.keys, ["width"])
+          XCTAssertEqual(try box.decodeIfPresent(Int.self, forKey: "width"), 8)
+        }
+        try state.rename("box", to: "case")
+        XCTAssertEqual(try state.decodeIfPresent(Box.self, forKey: "case"), Box(width: 8))
+      },
+      StateMigration(from: 2) { state in
+        XCTAssertEqual(try state.decodeIfPresent(Box.self, forKey: "case"), Box(width: 8))
+      },
+    ]
+    let report = try await restore(launch, version: 3, steps) { coder in
+      XCTAssertEqual(try coder.decode(Box.self, forKey: "case"), Box(width: 8))
+    }
+    XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
+  }
+
   func testReferencesAreTheSameAfterAMigration() async throws {
     let launch = Launch()
     let other = TestNode("b")

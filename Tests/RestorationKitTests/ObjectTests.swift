@@ -34,8 +34,10 @@ final class ObjectTests: XCTestCase {
 
   func testARegisteredObjectThatNobodyRefersToIsNotSaved() async throws {
     let filter = TestObject("f")
+    filter.onEncode = { _ in XCTFail("It was asked.") }
     let report = try await keeper(registering: [(filter, "filter")]).save([TestNode("a")])
     XCTAssertEqual(report.savedPaths, ["a"])
+    XCTAssertEqual(try launch.storedPaths(), ["a"])
   }
 
   func testAnObjectThatIsReferredToHasOneRecordAndComesBackAsOne() async throws {
@@ -44,6 +46,13 @@ final class ObjectTests: XCTestCase {
     let saved = try await keeper(registering: [(filter, "filter")]).save([tree])
     XCTAssertEqual(saved.savedPaths, ["root", "root/a", "root/b", "filter"])
     XCTAssertEqual(saved.entries.last?.kind, .object)
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["root", "root/a", "root/b", "filter"])
+    XCTAssertEqual(stored["filter"]?.kind, "object")
+    XCTAssertEqual(try stored["filter"]?.value, "f")
+    for node in ["root/a", "root/b"] {
+      XCTAssertEqual(try stored.paths(referredToFrom: node, forKey: "object"), ["filter"])
+    }
 
     let back = TestObject()
     let children = ["a", "b"].map { TestNode($0) }
@@ -84,19 +93,25 @@ final class ObjectTests: XCTestCase {
   }
 
   func testPlainCodableValuesComeBackAsCopies() async throws {
-    let value = ["a": 1]
+    final class Plain: Codable {
+      var count = 1
+    }
+    let value = Plain()
     let tree = TestNode("root", children: [TestNode("a"), TestNode("b")])
     for case let child as TestNode in tree.restorationChildren {
-      child.onEncode = { $0.encode(value, forKey: "plain") }
+      child.onEncode = { try $0.encode(value, forKey: "plain") }
     }
     _ = try await launch.keeper().save([tree])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/a", "root/b"])
     let back = TestNode("root", children: [TestNode("a"), TestNode("b")])
-    var values: [[String: Int]] = []
+    var values: [Plain] = []
     for case let child as TestNode in back.restorationChildren {
       child.onDecode = { values.append(try $0.decode(forKey: "plain")) }
     }
     _ = try await launch.keeper().restore(into: [back])
-    XCTAssertEqual(values, [value, value])
+    XCTAssertEqual(values.map(\.count), [1, 1])
+    values[0].count = 2
+    XCTAssertEqual(values.map(\.count), [2, 1])
   }
 
   func testAnObjectWithoutStateIsReferredTo() async throws {
@@ -127,6 +142,10 @@ final class ObjectTests: XCTestCase {
     XCTAssertEqual(
       report.savedPaths, ["root", "root/a", "root/b", "root/a/filter", "root/b/filter"])
     XCTAssertEqual(report.problems, [])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(
+      stored.paths, ["root", "root/a", "root/a/filter", "root/b", "root/b/filter"])
+    XCTAssertEqual(try stored["root/a/filter"]?.value, "a")
     let (back, objects) = tree { _ in nil }
     _ = try await keeper(registering: objects).restore(into: [back])
     XCTAssertEqual(objects.map(\.0.value), ["a", "b"])
@@ -137,6 +156,8 @@ final class ObjectTests: XCTestCase {
     let saved = try await keeper(registering: [(filter, "filter")])
       .save([node("a", refersTo: filter)])
     XCTAssertEqual(saved.savedPaths, ["a", "filter"])
+    XCTAssertEqual(saved.problems, [])
+    XCTAssertEqual(try launch.storedPaths(), ["a", "filter"])
     let back = TestObject(parent: StatelessObject())
     let (object, _) = try await reference("a", keeper(registering: [(back, "filter")]))
     XCTAssertTrue(object === back)
@@ -149,6 +170,7 @@ final class ObjectTests: XCTestCase {
     root.onEncode = { $0.encode(inner, forKey: "object") }
     let report = try await keeper(registering: [(outer, "outer"), (inner, "inner")]).save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/outer", "root/outer/inner"])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/outer", "root/outer/inner"])
   }
 
   func testCyclesOfReferencesAndOfScopesEnd() async throws {
@@ -203,7 +225,8 @@ final class ObjectTests: XCTestCase {
     XCTAssertTrue(object === made)
     XCTAssertEqual(made.value, "f")
     XCTAssertEqual(value, "f")
-    XCTAssertFalse(twin.wasDecoded)
+    XCTAssertFalse(twin.wasDecoded || twin.wasFinished)
+    XCTAssertTrue(made.wasFinished)
   }
 
   func testAnObjectThatAClassMadeIsSavedAgain() async throws {

@@ -45,6 +45,40 @@ final class RestorationExtensionTests: XCTestCase {
     XCTAssertEqual(outcome, .crashed(keptAt: "memory 1"))
   }
 
+  func testALaunchAfterAnExtensionThatDidNotEndAsksNothingAndSetsTheStateAside() async throws {
+    for completes in 0...2 {
+      _ = try await launch.keeper().save([TestNode("a", value: "\(completes)")])
+      let bytes = try XCTUnwrap(launch.storedBytes)
+      let setAside = launch.setAside
+      let keeper = try await restored {
+        $0.extendStateRestoration()
+        $0.extendStateRestoration()
+      }
+      XCTAssertNotNil(launch.markerBytes)
+      // The restore itself is through.
+      for _ in 0..<completes { keeper.completeStateRestoration() }
+      if completes == 2 { await keeper.restorationEnded() }
+      XCTAssertEqual(launch.markerBytes == nil, completes == 2)
+      XCTAssertEqual(launch.storedBytes, bytes)
+
+      let trace = Trace()
+      let delegate = TestDelegate(trace)
+      let next = try launch.keeper(delegate: delegate)
+      next.crashThreshold = 1
+      let node = TestNode("a", trace: trace)
+      _ = try await next.restore(into: [node])
+      if completes == 2 {
+        XCTAssertEqual(node.value, "2")
+        XCTAssertEqual(launch.disk, LaunchDisk(state: bytes))
+        XCTAssertEqual(launch.setAside, setAside)
+      } else {
+        XCTAssertEqual(trace.events, [])
+        XCTAssertEqual(launch.disk, LaunchDisk())
+        XCTAssertEqual(launch.setAside, setAside + [bytes])
+      }
+    }
+  }
+
   func testTheLastCompleteEndsTheRestore() async throws {
     let keeper = try await restored { $0.extendStateRestoration() }
     XCTAssertNotNil(launch.markerBytes)

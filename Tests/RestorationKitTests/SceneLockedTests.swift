@@ -58,15 +58,20 @@ final class SceneLockedTests: XCTestCase {
     DraftModel(scene).tags = ["set": [1]]
     session.userInfo = ["set": true]
 
-    app.trace = []
+    app.calls.clear()
     let locked = try await host.save(scene)
     XCTAssertEqual(locked.nodes.outcome, .locked)
-    XCTAssertEqual(app.trace, [])
+    XCTAssertEqual(app.calls.events, [])
     XCTAssertEqual(app.bytes(of: stored), disk)
 
     keys.isLocked = false
     try await host.protectedDataDidBecomeAvailable()
-    XCTAssertEqual(app.trace, ["sceneStateDidBecomeAvailable", "restoreInteractionState"])
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        "sceneStateDidBecomeAvailable 1", "restorationRoots 1",
+        #"restoreInteractionState 1, Product 1 ["id"]"#,
+      ])
     XCTAssertEqual(session.stateRestorationActivity?.id, 1)
     XCTAssertEqual(delegate.becameAvailable, 1)
     XCTAssertEqual(delegate.interactions.map(\.id), [1])
@@ -121,6 +126,95 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertEqual(fourth.openSessions[0].stateRestorationActivity?.id, 2)
     let scene = try await fourth.connect(fourth.openSessions[0])
     XCTAssertEqual(DraftModel(scene).draft, "draft 1")
+  }
+
+  func testAFileThatTurnsOutDamagedAfterUnlockingIsSaidByItsScene() async throws {
+    let stored = try await app.store(1, in: try await app.host())
+    let file = app.launch.store.memory(named: "main.scene-\(stored)")
+    let host = try await app.host(launching: false)
+    keys.lock(after: 1)
+    try await host.launch()
+    let node = TestNode("root", value: "fresh")
+    app.prepare = { $0.roots = [node] }
+    let scene = try await host.connect(host.openSessions[0])
+    guard case .success(let locked) = scene.restoration else {
+      return XCTFail("\(String(describing: scene.restoration))")
+    }
+    XCTAssertEqual(locked.outcome, .locked)
+    XCTAssertEqual(scene.session.failure.map(WholeError.init), WholeError(.keyLocked()))
+
+    let bytes = try XCTUnwrap(file.bytes)
+    file.bytes = bytes.dropLast(10)
+    keys.isLocked = false
+    app.calls.clear()
+    try await host.protectedDataDidBecomeAvailable()
+    guard case .failure(let error) = scene.restoration else {
+      return XCTFail("\(String(describing: scene.restoration))")
+    }
+    XCTAssertEqual(
+      WholeError(error),
+      WholeError(ArchiveError(.truncated, offset: bytes.count - 10, location: "memory")))
+    XCTAssertEqual(scene.session.failure, error)
+    XCTAssertEqual(app.calls.events, [])
+    XCTAssertEqual(node.value, "fresh")
+    XCTAssertFalse(host.isLocked)
+
+    let report = try await host.save(scene)
+    XCTAssertEqual(report.problems, [.unreadable(error.description)])
+    XCTAssertEqual(file.setAsideBytes, [bytes.dropLast(10)])
+  }
+
+  func testWhatWasChangedStaysSetWhenASaveFindsTheKeyLocked() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    app.delegates[0].activity = app.activity(1)
+    try await host.save(scene)
+    let disk = app.bytes(of: scene.session.persistentIdentifier)
+    scene.session.userInfo = ["set": 1]
+    scene.session.activationConditions.prefersToActivate = ["x"]
+    try scene.session.setWindowValue("shown")
+    DraftModel(scene).draft = "typed"
+    app.delegates[0].activity = app.activity(2)
+    keys.isLocked = true
+    let report = try await host.save(scene)
+    XCTAssertEqual(report.nodes.outcome, .locked)
+    XCTAssertTrue(scene.needsSave)
+    XCTAssertEqual(app.bytes(of: scene.session.persistentIdentifier), disk)
+    XCTAssertEqual(host.listFailure.map(WholeError.init), WholeError(.keyLocked()))
+
+    // The app is killed after the list is written, and before the scene is.
+    keys.isLocked = false
+    try await host.saveSessions()
+    XCTAssertNil(host.listFailure)
+    XCTAssertEqual(app.bytes(of: scene.session.persistentIdentifier), disk)
+    let next = try await app.host()
+    let session = next.openSessions[0]
+    XCTAssertEqual(session.userInfo, ["set": 1])
+    XCTAssertEqual(session.activationConditions.prefersToActivate, ["x"])
+    XCTAssertEqual(session.windowValue(String.self), "shown")
+    XCTAssertEqual(session.stateRestorationActivity?.id, 2)
+    let back = try await next.connect(session)
+    XCTAssertEqual(DraftModel(back).draft, "typed")
+  }
+
+  func testAListThatFoundTheKeyLockedIsWrittenByTheNextCall() async throws {
+    let host = try await app.host()
+    let (one, two) = (try await host.open(), try await host.open())
+    for scene in [one, two] { try await host.save(scene) }
+    let list = app.launch.store.memory(named: "main.scenes")
+    let stored = list.bytes
+    try await host.connect(one.session)
+    keys.isLocked = true
+    for _ in 1...2 {
+      let error = await restorationError { try await host.saveSessions() }
+      XCTAssertEqual(error, WholeError(.keyLocked()))
+      XCTAssertEqual(list.bytes, stored)
+    }
+    keys.isLocked = false
+    try await host.saveSessions()
+    XCTAssertNotEqual(list.bytes, stored)
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions, [one.session, two.session])
   }
 
   func testUnlockingTwiceAtOnceReadsEverySessionOnce() async throws {

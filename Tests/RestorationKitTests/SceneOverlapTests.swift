@@ -201,7 +201,7 @@ final class SceneOverlapTests: XCTestCase {
     let tasks = (1...5).map { _ in Task { @MainActor in try await host.disconnect(scene) } }
     for task in tasks { _ = await task.result }
     try await host.discard(scene.session)
-    XCTAssertEqual(app.trace.filter { $0 == "sceneDidDisconnect" }.count, 1)
+    XCTAssertEqual(app.calls.events.filter { $0 == "sceneDidDisconnect 1" }.count, 1)
     XCTAssertEqual(app.hostDelegate.discarded.count, 1)
   }
 

@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Observation
 import RestorationKit
 import TestSupport
@@ -35,6 +36,37 @@ final class SceneStorageTests: XCTestCase {
     XCTAssertEqual(OtherDefault(back.scene).draft, "text", "A stored value beats a new default.")
     let new = try await second.open()
     XCTAssertEqual(DraftModel(new).draft, "")
+  }
+
+  func testAValueIsThereAgainWhenItsSessionConnectsInTheSameLaunch() async throws {
+    let host = try await host()
+    let scene = try await host.open()
+    DraftModel(scene).draft = "text"
+    try await host.disconnect(scene)
+    let back = try await host.connect(scene.session)
+    XCTAssertFalse(back === scene)
+    XCTAssertEqual(DraftModel(back).draft, "text")
+    XCTAssertFalse(back.needsSave)
+    XCTAssertNil(DraftModel(back).tags)
+  }
+
+  func testAValueGoesWithTheSceneThatTheUserCloses() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    DraftModel(scene).draft = "text"
+    try await first.save(scene)
+    let name = "main.scene-\(scene.session.persistentIdentifier)"
+    XCTAssertNotNil(launch.store.memory(named: name).bytes)
+    try await first.close(scene)
+    XCTAssertNil(launch.store.memory(named: name).bytes)
+    let new = try await first.open()
+    XCTAssertEqual(DraftModel(new).draft, "")
+    XCTAssertNotEqual(new.session, scene.session)
+    try await first.save(new)
+    let second = try await host()
+    XCTAssertEqual(second.openSessions, [new.session])
+    let back = try await second.connect(second.openSessions[0])
+    XCTAssertEqual(DraftModel(back).draft, "")
   }
 
   func testAValueThatNobodyReadStaysStored() async throws {
@@ -102,10 +134,18 @@ final class SceneStorageTests: XCTestCase {
     let back = try await second.connect(second.openSessions[0])
     XCTAssertEqual(NumberModel(back).draft, 7)
     let report = try await second.save(back)
-    guard case .storageTypeMismatch(key: "draft", _) = report.problems.first else {
+    guard case .storageTypeMismatch(key: "draft", let reason) = report.problems.first else {
       return XCTFail("\(report.problems)")
     }
+    XCTAssertTrue(reason.contains("found string, expected integer"), reason)
+    XCTAssertEqual(report.problems.count, 1)
     XCTAssertEqual(DraftModel(back).draft, "text")
+    // It is used already, so it is of a type.
+    XCTAssertEqual(NumberModel(back).draft, 7)
+    let again = try await second.save(back)
+    XCTAssertEqual(
+      again.problems,
+      [.storageTypeMismatch(key: "draft", "String is stored, Int was asked for")])
   }
 
   func testAChangeMarksTheSceneAndASaveClearsTheMark() async throws {

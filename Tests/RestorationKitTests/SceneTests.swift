@@ -8,29 +8,98 @@ import XCTest
 final class SceneTests: XCTestCase {
   private let app = SceneLaunch()
 
-  func testTheWholeTraceOfASave() async throws {
+  func testAllWhoTakePartInASaveAreCalledInOrder() async throws {
     let host = try await app.host()
     let scene = try await host.open()
     let product = app.activity(1)
-    let owner = Owner()
+    let owner = TestActivityOwner(["owner": 1], app.calls)
     product.delegate = owner
     app.delegates[0].activity = product
-    let responders = [TestResponder(["a": 1]), TestResponder(["b": 2])]
+    app.delegates[0].roots = [TestNode("root", trace: app.calls)]
+    let responders = [TestResponder(["a": 1], app.calls), TestResponder(["b": 2], app.calls)]
     for responder in responders { scene.setActivity(product, of: responder) }
     app.delegates[0].onUpdate = { $0.addUserInfoEntries(from: ["last": true]) }
-    app.trace = []
+    app.calls.clear()
     let report = try await host.background(scene)
     XCTAssertEqual(
-      app.trace,
+      app.calls.events,
       [
-        "sceneWillResignActive", "sceneDidEnterBackground", "stateRestorationActivity",
-        "userActivityWillSave", "updateUserActivityState", "updateUserActivityState", "didUpdate",
+        "sceneWillResignActive 1", "sceneDidEnterBackground 1", "stateRestorationActivity 1",
+        #"userActivityWillSave, Product 1 ["id"]"#, "updateUserActivityState, Product 1 []",
+        #"updateUserActivityState, Product 1 ["a"]"#, #"didUpdate 1, Product 1 ["a", "b"]"#,
+        "restorationRoots 1", "encode root",
       ])
     // Neither the activity nor the scene keeps these alive.
     withExtendedLifetime((owner, responders)) {}
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(
       scene.session.stateRestorationActivity?.userInfo, ["a": 1, "b": 2, "last": true])
+    let next = try await app.host()
+    XCTAssertEqual(
+      next.openSessions[0].stateRestorationActivity?.userInfo, ["a": 1, "b": 2, "last": true])
+  }
+
+  func testTheHostTellsOfEveryCallThatItMakesInOrder() async throws {
+    let first = try await app.host()
+    let scene = try await first.open()
+    let product = app.activity(1)
+    let (owner, responder) = (TestActivityOwner([:], app.calls), TestResponder([:], app.calls))
+    product.delegate = owner
+    scene.setActivity(product, of: responder)
+    app.delegates[0].activity = product
+    try await first.connect(scene.session, activity: product)
+    try await first.disconnect(scene)
+    withExtendedLifetime((owner, responder)) {}
+    let opened = (app.trace, app.calls.events)
+    let second = try await app.host()
+    await second.restoreScenes()
+    try await second.close(second.connectedScenes[0])
+    for (told, called) in [opened, (app.trace, app.calls.events)] {
+      XCTAssertEqual(told, called.map { String($0.prefix { $0.isLetter }) })
+      XCTAssertGreaterThan(told.count, 8)
+    }
+  }
+
+  func testEveryCallFindsTheSceneInTheStateThatItIsAbout() async throws {
+    let host = try await app.host()
+    var states: [String] = []
+    app.prepare = { [app] delegate in
+      delegate.activity = app.activity(1)
+      delegate.onCall = { states.append("\($0): \($1.activationState)") }
+    }
+    let scene = try await host.open()
+    try await host.disconnect(scene)
+    try await host.connect(scene.session)
+    let saved = ["stateRestorationActivity", "didUpdate", "restorationRoots"]
+    let leaving =
+      ["sceneWillResignActive: foregroundInactive", "sceneDidEnterBackground: background"]
+      + saved.map { "\($0): background" } + ["sceneDidDisconnect: unattached"]
+    XCTAssertEqual(
+      states,
+      [
+        "willConnectTo: background", "sceneWillEnterForeground: foregroundInactive",
+        "sceneDidBecomeActive: foregroundActive",
+      ] + leaving + [
+        "willConnectTo: background", "sceneWillEnterForeground: foregroundInactive",
+        "restorationRoots: foregroundInactive", "restoreInteractionState: foregroundInactive",
+        "sceneDidBecomeActive: foregroundActive",
+      ])
+  }
+
+  func testASceneThatIsInTheBackgroundIsOnlySavedAgain() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    try await host.background(scene)
+    app.calls.clear()
+    try await host.background(scene)
+    XCTAssertEqual(app.calls.events, ["stateRestorationActivity 1", "restorationRoots 1"])
+    XCTAssertEqual(scene.activationState, .background)
+    app.calls.clear()
+    try await host.connect(scene.session)
+    XCTAssertEqual(app.calls.events, ["sceneWillEnterForeground 1", "sceneDidBecomeActive 1"])
+    app.calls.clear()
+    try await host.connect(scene.session)
+    XCTAssertEqual(app.calls.events, [])
   }
 
   func testUserInfoStaysWithoutRespondersAndIsEmptiedForOneThatWritesNothing() async throws {
@@ -38,14 +107,39 @@ final class SceneTests: XCTestCase {
     let scene = try await host.open()
     let product = app.activity(5)
     app.delegates[0].activity = product
+    let identifier = scene.session.persistentIdentifier
     try await host.save(scene)
     XCTAssertEqual(scene.session.stateRestorationActivity?.id, 5)
+    XCTAssertEqual(try app.storedScene(identifier)?.activity?.userInfo, ["id": 5])
     let silent = TestResponder([:])
     scene.setActivity(product, of: silent)
     try await host.save(scene)
+    withExtendedLifetime(silent) {}
     XCTAssertEqual(scene.session.stateRestorationActivity?.userInfo, [:])
-    scene.setActivity(nil, of: silent)
+    XCTAssertEqual(try app.storedScene(identifier)?.activity?.title, "Product 5")
+    XCTAssertEqual(try app.storedScene(identifier)?.activity?.userInfo, [:])
+  }
+
+  func testAnActivityEndsWithItsLastResponderAndNobodyIsAskedForIt() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let product = app.activity(5)
+    let owner = TestActivityOwner([:], app.calls)
+    product.delegate = owner
+    app.delegates[0].activity = product
+    let responders = [TestResponder(["a": 1], app.calls), TestResponder(["b": 2], app.calls)]
+    for responder in responders { scene.setActivity(product, of: responder) }
+    scene.setActivity(nil, of: responders[0])
+    XCTAssertTrue(product.isValid)
+    scene.setActivity(app.activity(6), of: responders[1])
     XCTAssertFalse(product.isValid)
+    app.delegates[0].activity = nil
+    app.calls.clear()
+    let report = try await host.save(scene)
+    withExtendedLifetime((owner, responders)) {}
+    XCTAssertEqual(app.calls.events, ["stateRestorationActivity 1", "restorationRoots 1"])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
   }
 
   func testAResponderThatIsGoneCountsNoMore() async throws {
@@ -77,6 +171,38 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(scene.session.stateRestorationActivity?.id, 1)
     scene.session.stateRestorationActivity?.userInfo = ["id": 3]
     XCTAssertEqual(scene.session.stateRestorationActivity?.id, 1)
+    let set = app.activity(4)
+    scene.session.stateRestorationActivity = set
+    set.userInfo = ["id": 5]
+    XCTAssertEqual(scene.session.stateRestorationActivity?.id, 4)
+    try await host.saveSessions()
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.id, 4)
+  }
+
+  func testADelegateThatSaysNothingOfActivitiesStoresNone() async throws {
+    final class Silent: SceneDelegate {}
+    let first = SceneHost(try app.launch.keeper())
+    first.declaredActivityTypes = ["product"]
+    first.register(SceneConfiguration { Silent() })
+    try await first.launch()
+    let scene = try await first.open()
+    scene.userActivity = app.activity(1)
+    let report = try await first.background(scene)
+    XCTAssertEqual(report.nodes.outcome, .saved)
+    XCTAssertEqual(report.problems, [])
+    XCTAssertNil(scene.session.stateRestorationActivity)
+    let stored = try XCTUnwrap(try app.storedScene(scene.session.persistentIdentifier))
+    XCTAssertNil(stored.activity)
+    let second = try await app.host()
+    XCTAssertNil(second.openSessions[0].stateRestorationActivity)
+    try await second.connect(second.openSessions[0])
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        "willConnectTo 1", "sceneWillEnterForeground 1", "restorationRoots 1",
+        "sceneDidBecomeActive 1",
+      ])
   }
 
   func testNoActivityClearsTheStoredOne() async throws {
@@ -86,9 +212,12 @@ final class SceneTests: XCTestCase {
     XCTAssertNil(scene.session.stateRestorationActivity)
     app.delegates[0].activity = app.activity(1)
     try await host.save(scene)
+    XCTAssertEqual(
+      try app.storedScene(scene.session.persistentIdentifier)?.activity?.userInfo, ["id": 1])
     app.delegates[0].activity = nil
     try await host.save(scene)
     XCTAssertNil(scene.session.stateRestorationActivity)
+    XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
   }
 
   func testAnUndeclaredTypeAndALargeActivityAreReported() async throws {
@@ -97,7 +226,14 @@ final class SceneTests: XCTestCase {
     app.delegates[0].activity = UserActivity(activityType: "other")
     let undeclared = try await host.save(scene)
     XCTAssertEqual(undeclared.problems, [.undeclaredActivityType("other")])
+    XCTAssertEqual(
+      undeclared.problems.map(\.description),
+      [
+        "The activity type “other” is not declared, so the activity is not stored."
+          + " Add it to the host's declaredActivityTypes."
+      ])
     XCTAssertNil(scene.session.stateRestorationActivity)
+    XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
     host.activityByteLimit = 10
     app.delegates[0].activity = app.activity(1)
     let large = try await host.save(scene)
@@ -117,6 +253,8 @@ final class SceneTests: XCTestCase {
     let report = try await host.save(scene)
     XCTAssertEqual(report.problems, [.requiredKeysMissing(["missing"])])
     XCTAssertEqual(scene.session.stateRestorationActivity?.userInfo, ["id": 1])
+    XCTAssertEqual(
+      try app.storedScene(scene.session.persistentIdentifier)?.activity?.userInfo, ["id": 1])
   }
 
   func testAnInvalidActivityIsNotStored() async throws {
@@ -128,6 +266,7 @@ final class SceneTests: XCTestCase {
     let report = try await host.save(scene)
     XCTAssertEqual(report.problems, [.invalidActivity("product")])
     XCTAssertNil(scene.session.stateRestorationActivity)
+    XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
   }
 
   func testAnActivityThatHasExpiredDoesNotComeBack() async throws {
@@ -175,7 +314,20 @@ final class SceneTests: XCTestCase {
       app.delegates[number - 1].roots = [TestNode("root", value: "\(number)")]
       try await first.background(scene)
     }
+    for (number, session) in [2, 1].enumerated().map({ ($1, first.openSessions[$0]) }) {
+      let name = "main.scene-\(session.persistentIdentifier)"
+      let stored = try XCTUnwrap(try app.launch.storedRecords(named: name))
+      XCTAssertEqual(try stored.elements.map { try $0.value }, ["\(number)"])
+      XCTAssertEqual(
+        try app.storedScene(session.persistentIdentifier)?.activity?.userInfo,
+        ["id": .integer(number)])
+    }
     app.delegates = []
+    var nodes: [TestNode] = []
+    app.prepare = { delegate in
+      nodes.append(TestNode("root"))
+      delegate.roots = [nodes[nodes.count - 1]]
+    }
     let second = try await app.host()
     XCTAssertEqual(second.restoreReason, .recover)
     XCTAssertEqual(second.openSessions.map(\.title), ["Product 2", "Product 1"])
@@ -186,6 +338,7 @@ final class SceneTests: XCTestCase {
       try await second.connect(session)
     }
     XCTAssertEqual(app.delegates.flatMap(\.interactions).map { $0.id }, [1, 2])
+    XCTAssertEqual(nodes.map(\.value), ["1", "2"])
     XCTAssertEqual(second.openSessions.map(\.title), ["Product 2", "Product 1"])
   }
 
@@ -197,26 +350,25 @@ final class SceneTests: XCTestCase {
     try await first.disconnect(scene)
     XCTAssertEqual(scene.activationState, .unattached)
     let node = TestNode("root")
-    node.onDecode = { [unowned self] _ in app.trace.append("decode") }
+    node.trace = app.calls
     let identifier = scene.session.persistentIdentifier
 
     let second = SceneHost(try app.launch.keeper())
     second.register(
       SceneConfiguration { [unowned self] in
-        let made = TestSceneDelegate()
+        let made = app.makeDelegate()
         made.roots = [node]
-        app.delegates.append(made)
         return made
       })
     try await second.launch()
-    second.trace = { [unowned self] in app.trace.append($0) }
-    app.trace = []
+    app.calls.clear()
     let back = try await second.connect(second.openSessions[0])
     XCTAssertEqual(
-      app.trace,
+      app.calls.events,
       [
-        "willConnectTo", "sceneWillEnterForeground", "decode", "restoreInteractionState",
-        "sceneDidBecomeActive",
+        #"willConnectTo 1, stored Product 1 ["id"]"#, "sceneWillEnterForeground 1",
+        "restorationRoots 1", "load root", "decode root", "finished root",
+        #"restoreInteractionState 1, Product 1 ["id"]"#, "sceneDidBecomeActive 1",
       ])
     XCTAssertEqual(back.session.persistentIdentifier, identifier)
     XCTAssertFalse(back === scene)
@@ -234,16 +386,21 @@ final class SceneTests: XCTestCase {
     var scenes: [ObjectIdentifier] = []
     for task in tasks { scenes.append(try await task.value) }
     XCTAssertEqual(Set(scenes).count, 1)
-    XCTAssertEqual(app.trace.filter { $0 == "willConnectTo" }.count, 1)
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        "willConnectTo 1", "sceneWillEnterForeground 1", "restorationRoots 1",
+        "sceneDidBecomeActive 1",
+      ])
   }
 
   func testWithoutActivityInteractionStateIsNotRestored() async throws {
     _ = try await app.host().open()
     XCTAssertEqual(
-      app.trace,
+      app.calls.events,
       [
-        "configurationForConnecting", "willConnectTo", "sceneWillEnterForeground",
-        "sceneDidBecomeActive",
+        "configurationForConnecting 1", "willConnectTo 1", "sceneWillEnterForeground 1",
+        "sceneDidBecomeActive 1",
       ])
   }
 
@@ -255,7 +412,9 @@ final class SceneTests: XCTestCase {
     try await host.connect(scene.session, activity: app.activity(2))
     let (session, options) = try XCTUnwrap(app.delegates[1].connected.first)
     XCTAssertEqual(session.stateRestorationActivity?.id, 1)
+    XCTAssertEqual(options.userActivities.map(\.id), [2])
     XCTAssertEqual(options.activity(restoring: session)?.id, 2)
+    XCTAssertEqual(app.delegates[1].interactions.map(\.id), [1])
   }
 
   func testWhatIsSetOnADisconnectedSessionIsWhatConnectsAlsoInTheNextLaunch() async throws {
@@ -266,10 +425,20 @@ final class SceneTests: XCTestCase {
     scene.session.stateRestorationActivity = app.activity(7)
     scene.session.userInfo = ["pinned": true]
     try await first.saveSessions()
+    let calls = [
+      #"willConnectTo 1, stored Product 7 ["id"]"#, "sceneWillEnterForeground 1",
+      "restorationRoots 1", #"restoreInteractionState 1, Product 7 ["id"]"#,
+      "sceneDidBecomeActive 1",
+    ]
+    app.calls.clear()
+    try await first.connect(scene.session)
+    XCTAssertEqual(app.calls.events, calls)
     let second = try await app.host()
     let session = second.openSessions[0]
     XCTAssertEqual(session.stateRestorationActivity?.id, 7)
     try await second.connect(session)
+    XCTAssertEqual(app.calls.events, calls)
+    XCTAssertEqual(app.delegates[2].interactions.map(\.id), [7])
     XCTAssertEqual(session.stateRestorationActivity?.id, 7)
     XCTAssertEqual(session.userInfo, ["pinned": true])
   }
@@ -280,9 +449,9 @@ final class SceneTests: XCTestCase {
     try await host.save(scene)
     let identifier = scene.session.persistentIdentifier
     XCTAssertNotNil(app.launch.store.memory(named: "main.scene-\(identifier)").bytes)
-    app.trace = []
+    app.calls.clear()
     try await host.close(scene)
-    XCTAssertEqual(app.trace, ["sceneDidDisconnect", "didDiscardSceneSessions"])
+    XCTAssertEqual(app.calls.events, ["sceneDidDisconnect 1", "didDiscardSceneSessions [1]"])
     XCTAssertNil(app.launch.store.memory(named: "main.scene-\(identifier)").bytes)
     XCTAssertEqual(app.hostDelegate.discarded, [[identifier]])
     XCTAssertEqual(host.openSessions, [])
@@ -297,6 +466,10 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(app.hostDelegate.discarded, [])
     XCTAssertEqual(host.openSessions, [scene.session])
     XCTAssertTrue(host.connectedScenes.isEmpty)
+    XCTAssertNotNil(app.bytes(of: scene.session.persistentIdentifier))
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions, [scene.session])
+    XCTAssertEqual(app.hostDelegate.discarded, [])
   }
 
   func testScenesDiscardedWhileTheAppIsNotRunningAreToldOnceTogether() async throws {
@@ -304,9 +477,11 @@ final class SceneTests: XCTestCase {
     for _ in 1...3 { try await first.background(try await first.open()) }
     let gone = first.openSessions.prefix(2).map(\.persistentIdentifier)
     try await app.host(launching: false).discardWhileNotRunning(gone)
+    for identifier in gone { XCTAssertNil(app.bytes(of: identifier)) }
+    XCTAssertEqual(app.hostDelegate.discarded, [], "Nobody is told before the launch.")
     let second = try await app.host()
     XCTAssertEqual(app.hostDelegate.discarded, [gone])
-    XCTAssertEqual(second.openSessions.count, 1)
+    XCTAssertEqual(second.openSessions, [first.openSessions[2]])
     _ = try await app.host()
     XCTAssertEqual(app.hostDelegate.discarded, [gone])
   }
@@ -316,35 +491,94 @@ final class SceneTests: XCTestCase {
     app.hostDelegate.configuration = SceneConfiguration(role: SceneRole(rawValue: "external")) {
       TestSceneDelegate()
     }
-    do {
-      try await host.open()
-      XCTFail("It opened.")
-    } catch {
-      XCTAssertEqual(error.code, .noConfiguration)
-    }
-    XCTAssertTrue(app.delegates.isEmpty)
+    let error = await restorationError { try await host.open() }
+    XCTAssertEqual(
+      error,
+      WholeError(
+        .noConfiguration,
+        "The configuration is for the role “external”,"
+          + " and the session for “windowApplication”."))
+    XCTAssertEqual(app.calls.events, ["configurationForConnecting 1"])
+    XCTAssertEqual(host.openSessions, [])
   }
 
   func testAnActivityGoesToTheSceneThatPrefersItThenToOneThatCanThenToANewOne() async throws {
     let host = try await app.host()
-    let (any, fan) = (try await host.open(), try await host.open())
+    let (fan, any) = (try await host.open(), try await host.open())
     fan.session.activationConditions = SceneActivationConditions(prefersToActivate: ["x"])
     try await host.disconnect(fan)
+    // The other one takes everything, is connected, and was used last.
+    XCTAssertEqual(host.openSessions, [any.session, fan.session])
     let incoming = app.activity(1)
     incoming.targetContentIdentifier = "X"
+    app.calls.clear()
     let taken = try await host.continueActivity(incoming)
     XCTAssertEqual(taken.session, fan.session)
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        #"willConnectTo 1, for ["Product 1 [\"id\"]"]"#, "sceneWillEnterForeground 1",
+        "restorationRoots 1", "sceneDidBecomeActive 1",
+      ])
     incoming.targetContentIdentifier = "y"
     host.openSessions.forEach {
       $0.activationConditions = SceneActivationConditions(canActivate: .none)
     }
     any.session.activationConditions = SceneActivationConditions(canActivate: ["y"])
+    app.calls.clear()
     let able = try await host.continueActivity(incoming)
     XCTAssertTrue(able === any)
+    XCTAssertEqual(app.calls.events, [#"continue 2, Product 1 ["id"]"#])
     any.session.activationConditions = SceneActivationConditions(canActivate: .none)
+    app.calls.clear()
     let new = try await host.continueActivity(incoming)
-    XCTAssertEqual(host.openSessions.count, 3)
-    XCTAssertEqual(host.openSessions.first, new.session)
+    XCTAssertEqual(host.openSessions, [new.session, any.session, fan.session])
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        #"configurationForConnecting 3, for ["Product 1 [\"id\"]"]"#,
+        #"willConnectTo 3, for ["Product 1 [\"id\"]"]"#, "sceneWillEnterForeground 3",
+        "sceneDidBecomeActive 3",
+      ])
+  }
+
+  func testThePreferenceOfASceneIsKnownToTheNextLaunch() async throws {
+    let first = try await app.host()
+    for number in 1...3 {
+      let identifier = try await app.store(number, in: first)
+      let scene = try XCTUnwrap(first.connectedScenes.first)
+      XCTAssertEqual(scene.session.persistentIdentifier, identifier)
+      if number == 1 { scene.session.activationConditions.prefersToActivate = ["x"] }
+      if number == 2 { scene.session.activationConditions.canActivate = ["y"] }
+      if number == 3 { scene.session.activationConditions.canActivate = .none }
+      try await first.save(scene)
+    }
+    let second = try await app.host()
+    XCTAssertEqual(second.openSessions.map(\.title), ["Product 3", "Product 2", "Product 1"])
+    for (content, title) in [("x", "Product 1"), ("Y", "Product 2"), ("z", "Product 1")] {
+      let incoming = app.activity(9)
+      incoming.targetContentIdentifier = content
+      let scene = try await second.continueActivity(incoming)
+      XCTAssertEqual(scene.session.title, title, content)
+      let two = second.openSessions.first { $0.title == "Product 2" }
+      if content == "x" { try await second.connect(try XCTUnwrap(two)) }
+    }
+  }
+
+  func testWithoutConditionsTheSceneThatWasUsedLastTakesEverything() async throws {
+    let host = try await app.host()
+    let (one, two) = (try await host.open(), try await host.open())
+    XCTAssertEqual(one.session.activationConditions, SceneActivationConditions())
+    let incoming = app.activity(1)
+    for content in [nil, "", "x", "*"] as [String?] {
+      incoming.targetContentIdentifier = content
+      for scene in [one, two] {
+        try await host.connect(scene.session)
+        let taken = try await host.continueActivity(incoming)
+        XCTAssertTrue(taken === scene, "\(content ?? "none")")
+      }
+    }
+    XCTAssertEqual(host.openSessions, [two.session, one.session])
   }
 
   func testAValueThatIsShownComesToTheFront() async throws {
@@ -427,9 +661,4 @@ final class SceneTests: XCTestCase {
     let next = try await app.host()
     XCTAssertEqual(next.openSessions[0].userInfo, ["kept": 1])
   }
-}
-
-@MainActor
-private final class Owner: @MainActor UserActivityDelegate {
-  func userActivityWillSave(_ activity: UserActivity) {}
 }

@@ -11,7 +11,7 @@ final class SceneWindowTests: XCTestCase {
   func testTheEndOfARestoreIsToldWithoutWindowsToo() async throws {
     let host = try await app.host()
     await host.restoreScenes()
-    XCTAssertEqual(app.trace, ["hostDidFinishRestoringScenes"])
+    XCTAssertEqual(app.calls.events, ["hostDidFinishRestoringScenes"])
     XCTAssertEqual(app.hostDelegate.finishedCount, 1)
   }
 
@@ -66,9 +66,9 @@ final class SceneWindowTests: XCTestCase {
     let failed = host.openSessions[1]
     let failures = await host.restoreScenes()
     XCTAssertEqual(failures.keys.map(\.title), ["Product 2"])
-    XCTAssertEqual(failures[failed]?.code, .noDelegate)
     XCTAssertEqual(
-      failures[failed]?.description, "The scene's delegate could not be made: Failure")
+      failures.mapValues(WholeError.init),
+      [failed: WholeError(.noDelegate, "The scene's delegate could not be made: Failure")])
     XCTAssertEqual(host.connectedScenes.map(\.session.title), ["Product 3", "Product 1"])
     XCTAssertEqual(app.hostDelegate.finishedCount, 1)
     // It is not lost.
@@ -87,6 +87,14 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertEqual(host.openSessions.map(\.title), ["Product 2", "Product 1"])
     XCTAssertEqual(app.hostDelegate.finishedCount, 1)
     XCTAssertEqual(app.hostDelegate.discarded, [])
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        "shouldRestore 2", "shouldRestore 1", #"willConnectTo 1, stored Product 1 ["id"]"#,
+        "sceneWillEnterForeground 1", "restorationRoots 1",
+        #"restoreInteractionState 1, Product 1 ["id"]"#, "sceneDidBecomeActive 1",
+        "hostDidFinishRestoringScenes",
+      ])
   }
 
   func testADelegateThatFollowsAnotherSceneIsRefused() async throws {
@@ -95,12 +103,11 @@ final class SceneWindowTests: XCTestCase {
     host.register(SceneConfiguration { only })
     try await host.launch()
     let scene = try await host.open()
-    do {
-      try await host.open()
-      XCTFail("It opened.")
-    } catch {
-      XCTAssertEqual(error.code, .noDelegate)
-    }
+    let error = await restorationError { try await host.open() }
+    XCTAssertEqual(
+      error,
+      WholeError(
+        .noDelegate, "The delegate follows another scene. Make a new one for every scene."))
     XCTAssertEqual(host.openSessions, [scene.session])
     XCTAssertEqual(only.connected.count, 1)
   }
@@ -117,13 +124,43 @@ final class SceneWindowTests: XCTestCase {
     let second = try await app.host()
     XCTAssertEqual(second.openSessions, [])
     XCTAssertEqual(app.hostDelegate.discarded, [[stored]])
+  }
 
-    let never = try await app.host(restoration: .never)
-    let unwanted = try await never.open()
-    XCTAssertFalse(unwanted.session.isRestorable)
-    let wanted = try await never.open()
+  func testASceneOfAConfigurationThatRestoresNothingIsNotStoredUnlessItSaysSo() async throws {
+    func host() async throws -> SceneHost {
+      let host = SceneHost(try app.launch.keeper())
+      host.delegate = app.hostDelegate
+      host.declaredActivityTypes = ["product"]
+      host.register(SceneConfiguration { [app] in app.makeDelegate() })
+      host.register(
+        SceneConfiguration(name: "palette", restoration: .never) { [app] in app.makeDelegate() })
+      try await host.launch()
+      return host
+    }
+    let first = try await host()
+    let document = try await first.open()
+    let palette = try await first.open(configurationName: "palette")
+    let wanted = try await first.open(configurationName: "palette")
+    let scenes = [document, palette, wanted]
+    XCTAssertEqual(scenes.map(\.session.isRestorable), [true, false, false])
     wanted.session.isRestorable = true
-    XCTAssertTrue(wanted.session.isRestorable)
+    for (number, scene) in scenes.enumerated() {
+      app.delegates[number].activity = app.activity(number)
+      app.delegates[number].roots = [TestNode("root", value: "\(number)")]
+      DraftModel(scene).draft = "draft \(number)"
+    }
+    app.calls.clear()
+    let reports = try await first.saveChangedScenes()
+    XCTAssertEqual(
+      scenes.map { reports[$0.session]?.nodes.outcome }, [.saved, .declined, .saved])
+    XCTAssertEqual(app.calls.events.filter { $0.hasSuffix(" 2") }, [], "It was asked.")
+    XCTAssertEqual(
+      scenes.map { app.bytes(of: $0.session.persistentIdentifier) == nil }, [false, true, false])
+    let second = try await host()
+    XCTAssertEqual(second.openSessions, [wanted.session, document.session])
+    XCTAssertEqual(app.hostDelegate.discarded, [[palette.session.persistentIdentifier]])
+    await second.restoreScenes()
+    XCTAssertEqual(second.connectedScenes.map { DraftModel($0).draft }, ["draft 2", "draft 0"])
   }
 
   func testAScenesOwnWishToComeBackGoesBeforeAPolicyOfNever() async throws {
@@ -191,10 +228,10 @@ final class SceneWindowTests: XCTestCase {
     let both = try await host.saveChangedScenes()
     XCTAssertEqual(both.count, 2)
     for _ in 1...5 { scene.needsSave = true }
-    app.trace = []
+    app.calls.clear()
     let reports = try await host.saveChangedScenes()
     XCTAssertEqual(Array(reports.keys), [scene.session])
-    XCTAssertEqual(app.trace, ["stateRestorationActivity"])
+    XCTAssertEqual(app.calls.events, ["stateRestorationActivity 1", "restorationRoots 1"])
     let none = try await host.saveChangedScenes()
     XCTAssertTrue(none.isEmpty)
   }
@@ -268,12 +305,10 @@ final class SceneWindowTests: XCTestCase {
     let host = try await app.host()
     let scene = try await host.open()
     try await host.close(scene)
-    do {
-      try await host.connect(scene.session)
-      XCTFail("It connected.")
-    } catch {
-      XCTAssertEqual(error.code, .notConnected)
-    }
+    let error = await restorationError { try await host.connect(scene.session) }
+    XCTAssertEqual(
+      error,
+      WholeError(.notConnected, "The session is not open. Use one of the host's openSessions."))
     try await host.discard(scene.session)
     XCTAssertEqual(app.hostDelegate.discarded.count, 1)
   }
@@ -325,11 +360,21 @@ final class SceneWindowTests: XCTestCase {
     let second = try await app.host()
     let session = second.openSessions[0]
     let failures = await second.restoreScenes()
-    XCTAssertEqual(failures[session]?.code, .noConfiguration)
+    XCTAssertEqual(
+      failures.mapValues(WholeError.init),
+      [
+        session: WholeError(
+          .noConfiguration,
+          "No configuration is registered for the role “windowApplication” and the name “old”."
+            + " Register one with the host.")
+      ])
     app.hostDelegate.configuration = SceneConfiguration(name: "new") { [app] in app.makeDelegate() }
     try await second.connect(session)
     XCTAssertEqual(session.configurationName, "new")
-    XCTAssertEqual(app.trace.filter { $0 == "configurationForConnecting" }.count, 2)
+    // As the scenes were restored, and as it connected.
+    XCTAssertEqual(
+      app.calls.events.filter { $0.hasPrefix("configurationForConnecting") },
+      ["configurationForConnecting 1", "configurationForConnecting 1"])
   }
 
   func testRefreshingSavesASceneWithoutShowingIt() async throws {
@@ -337,10 +382,14 @@ final class SceneWindowTests: XCTestCase {
     let (scene, front) = (try await host.open(), try await host.open())
     try await host.disconnect(scene)
     app.prepare = { [app] in $0.activity = app.activity(9) }
-    app.trace = []
+    app.calls.clear()
     try await host.refresh(scene.session)
     XCTAssertEqual(
-      app.trace, ["willConnectTo", "stateRestorationActivity", "didUpdate", "sceneDidDisconnect"])
+      app.calls.events,
+      [
+        "willConnectTo 1", "restorationRoots 1", "stateRestorationActivity 1",
+        #"didUpdate 1, Product 9 ["id"]"#, "restorationRoots 1", "sceneDidDisconnect 1",
+      ])
     XCTAssertEqual(scene.session.stateRestorationActivity?.id, 9)
     XCTAssertNil(scene.session.scene)
     XCTAssertEqual(host.openSessions[0], front.session)

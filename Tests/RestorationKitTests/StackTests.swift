@@ -21,6 +21,9 @@ final class StackTests: XCTestCase {
     let pages = ["1", "2", "3"].map { made("x", $0) }
     let saved = try await launch.keeper().save([TestStack("nav", children: pages)])
     XCTAssertEqual(saved.savedPaths, ["nav", "nav/x", "nav/x", "nav/x"])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["nav", "nav/x", "nav/x[1]", "nav/x[2]"])
+    XCTAssertEqual(try stored.elements.map { try $0.value }, [nil, "1", "2", "3"])
     XCTAssertEqual(saved.entries.map(\.path.siblingIndex), [0, 0, 0, 1, 2])
     XCTAssertEqual(saved.problems, [])
 
@@ -28,6 +31,24 @@ final class StackTests: XCTestCase {
     let report = try await launch.keeper().restore(into: [stack])
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(stack.restorationChildren.map { ($0 as? TestNode)?.value }, ["1", "2", "3"])
+  }
+
+  func testAFactoryGetsIdentifiersAloneAndThePlaceAmongEqualOnesApart() async throws {
+    let inner = TestStack("inner", children: [made("x"), made("x")])
+    inner.restorationClass = TestFactory.self
+    _ = try await launch.keeper().save([TestStack("nav", children: [made("inner"), inner])])
+    var asked: [[String]] = []
+    TestFactory.make = { path, _ in
+      asked.append(path.components + ["place \(path.siblingIndex)"])
+      return path.identifier == "inner" ? TestStack("inner") : TestNode(path.identifier)
+    }
+    _ = try await launch.keeper().restore(into: [TestStack("nav")])
+    XCTAssertEqual(
+      asked,
+      [
+        ["nav", "inner", "place 0"], ["nav", "inner", "place 1"],
+        ["nav", "inner", "x", "place 0"], ["nav", "inner", "x", "place 1"],
+      ])
   }
 
   func testExistingNodesOfAStackAreFoundByTheirOrder() async throws {
@@ -139,16 +160,19 @@ final class StackTests: XCTestCase {
     let strict = try launch.keeper()
     _ = try await strict.restore()
     strict.isStrict = true
-    do {
+    let bytes = launch.storedBytes
+    let error = await restorationError {
       _ = try await strict.save([TestStack("nav", children: pages)])
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.code, .strict)
-      XCTAssertEqual(
-        error.description,
-        "The keeper is strict, so nothing was saved. nav/c (TestNode): saved\n    problem: "
-          + PreservationProblem.aboveGap(RestorationPath(["nav", ""])).description)
     }
+    XCTAssertEqual(
+      error,
+      WholeError(
+        .strict,
+        """
+        The keeper is strict, so nothing was saved. nav/c (TestNode): saved
+            problem: \(PreservationProblem.aboveGap(gap).description)
+        """))
+    XCTAssertEqual(launch.storedBytes, bytes)
     // A container that is no stack shows its children beside one another.
     strict.isStrict = false
     let beside = try await strict.save([TestNode("x", children: pages)])

@@ -13,8 +13,13 @@ final class ViewTests: XCTestCase {
   }
 
   func testAViewOfANodeWithoutIdentifierIsNotRecorded() async throws {
-    let report = try await launch.keeper().save([node(nil, [TestView("v")])])
+    let trace = Trace()
+    let view = TestView("v")
+    view.trace = trace
+    let report = try await launch.keeper().save([node(nil, [view])])
     XCTAssertEqual(report.savedPaths, [])
+    XCTAssertEqual(try launch.storedPaths(), [])
+    XCTAssertEqual(trace.events, [])
   }
 
   func testAViewWithoutIdentifierIsNotAskedButThoseInItAre() async throws {
@@ -26,6 +31,9 @@ final class ViewTests: XCTestCase {
     XCTAssertEqual(trace.events, ["encode v"])
     XCTAssertEqual(report.savedPaths, ["a", "a/v"])
     XCTAssertEqual(report.entries.map(\.kind), [.application, .node, .view])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["a", "a/v"])
+    XCTAssertEqual(stored.elements.map(\.kind), ["node", "view"])
   }
 
   func testAViewThreeLevelsDeepComesBack() async throws {
@@ -33,6 +41,9 @@ final class ViewTests: XCTestCase {
       [TestView(nil, subviews: [TestView(nil, subviews: [TestView("v", value: value)])])]
     }
     _ = try await launch.keeper().save([node("a", views("deep"))])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["a", "a/v"])
+    XCTAssertEqual(try stored["a/v"]?.value, "deep")
     let back = node("a", views(nil))
     let report = try await launch.keeper().restore(into: [back])
     let view = back.restorationViews[0].restorationSubviews[0].restorationSubviews[0]
@@ -49,7 +60,9 @@ final class ViewTests: XCTestCase {
       return (parent, view)
     }
     let report = try await launch.keeper().save([tree("x").0])
-    XCTAssertEqual(report.savedPaths, ["parent", "parent/frame", "parent/child", "parent/child/v"])
+    let paths = ["parent", "parent/frame", "parent/child", "parent/child/v"]
+    XCTAssertEqual(report.savedPaths, paths)
+    XCTAssertEqual(try launch.storedPaths(), paths)
     let (back, view) = tree(nil)
     _ = try await launch.keeper().restore(into: [back])
     XCTAssertEqual(view.value, "x")
@@ -59,6 +72,7 @@ final class ViewTests: XCTestCase {
     let report = try await launch.keeper().save(
       [node("a", [TestView("v", value: "1"), TestView("v", value: "2")])])
     XCTAssertEqual(report.problems, [.duplicateIdentifier("v")])
+    XCTAssertEqual(try launch.storedPaths(), ["a", "a/v"])
     let (first, second) = (TestView("v"), TestView("v"))
     _ = try await launch.keeper().restore(into: [node("a", [first, second])])
     XCTAssertEqual([first.value, second.value], ["1", nil])
@@ -83,6 +97,7 @@ final class ViewTests: XCTestCase {
     let report = try await launch.keeper().save([late])
     XCTAssertEqual(trace.events, ["encode a"])
     XCTAssertEqual(report.savedPaths, ["a"])
+    XCTAssertEqual(try launch.storedPaths(), ["a"])
   }
 
   func testAViewIsFoundWhenItsNodeHasLoadedIt() async throws {

@@ -11,6 +11,7 @@ final class WalkTests: XCTestCase {
     let root = TestNode(nil, children: [TestNode("a"), TestNode("b")])
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, [])
+    XCTAssertEqual(try launch.storedPaths(), [])
     XCTAssertEqual(report.outcome(of: "∅"), .noIdentifier)
     XCTAssertEqual(report.outcome(of: "∅/a"), .excluded(by: RestorationPath([""])))
     XCTAssertEqual(report.outcome(of: "∅/b"), .excluded(by: RestorationPath([""])))
@@ -25,6 +26,7 @@ final class WalkTests: XCTestCase {
   func testAnUnnamedStackInsideATabLeavesOutItsScreens() async throws {
     let report = try await launch.keeper().save([tabWithUnnamedStack().tab])
     XCTAssertEqual(report.savedPaths, ["tab"])
+    XCTAssertEqual(try launch.storedPaths(), ["tab"])
     XCTAssertEqual(
       report.outcome(of: "tab/∅/screen"), .excluded(by: RestorationPath(["tab", ""])))
   }
@@ -35,6 +37,11 @@ final class WalkTests: XCTestCase {
     delegate.onWillEncode = { $0.encode(screen, forKey: "screen") }
     let report = try await launch.keeper(delegate: delegate).save([tab])
     XCTAssertEqual(report.savedPaths, ["tab", "screen"])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["tab", "screen"])
+    XCTAssertEqual(try stored["screen"]?.value, "deep")
+    XCTAssertEqual(
+      try stored.paths(in: try XCTUnwrap(stored.application), forKey: "screen"), ["screen"])
     XCTAssertEqual(report.entries.filter(\.isDetached).map(\.path.description), ["screen"])
     XCTAssertNil(report.outcome(of: "tab/∅/screen"))
     XCTAssertEqual(
@@ -51,14 +58,18 @@ final class WalkTests: XCTestCase {
 
   func testWhatAnUnnamedNodePresentsIsNotRecorded() async throws {
     let parent = TestNode(nil)
-    parent.restorationPresented = TestNode("m")
+    parent.restorationPresented = TestNode("m", trace: trace)
     let report = try await launch.keeper().save([parent])
     XCTAssertEqual(report.savedPaths, [])
+    XCTAssertEqual(report.outcome(of: "∅/m"), .excluded(by: RestorationPath([""])))
+    XCTAssertEqual(try launch.storedPaths(), [])
+    XCTAssertEqual(trace.events, [])
   }
 
   func testAnEmptyIdentifierCountsAsNone() async throws {
     let report = try await launch.keeper().save([TestNode("", children: [TestNode("a")])])
     XCTAssertEqual(report.savedPaths, [])
+    XCTAssertEqual(try launch.storedPaths(), [])
     XCTAssertEqual(report.outcome(of: "∅"), .noIdentifier)
   }
 
@@ -66,12 +77,14 @@ final class WalkTests: XCTestCase {
     let root = TestNode("T", children: [TestNode("N", children: [TestNode("V")])])
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["T", "T/N", "T/N/V"])
+    XCTAssertEqual(try launch.storedPaths(), ["T", "T/N", "T/N/V"])
   }
 
   func testThePathOfAPushedScreenGoesThroughTheStackAndNotThroughTheOneBelow() async throws {
     let stack = TestNode("stack", children: [TestNode("first"), TestNode("second")])
     let report = try await launch.keeper().save([stack])
     XCTAssertEqual(report.savedPaths, ["stack", "stack/first", "stack/second"])
+    XCTAssertEqual(try launch.storedPaths(), ["stack", "stack/first", "stack/second"])
   }
 
   func testThePathOfAPresentedNodeGoesThroughItsPresenter() async throws {
@@ -79,17 +92,35 @@ final class WalkTests: XCTestCase {
     screen.restorationPresented = TestNode("M")
     let report = try await launch.keeper().save([TestNode("N", children: [screen])])
     XCTAssertEqual(report.savedPaths, ["N", "N/V", "N/V/M"])
+    XCTAssertEqual(try launch.storedPaths(), ["N", "N/V", "N/V/M"])
   }
 
   func testAContainerThatDoesNotMentionItsChildrenDoesNotPreserveThem() async throws {
-    @MainActor
-    final class Container: @MainActor RestorableNode {
-      let restorationIdentifier: String? = "container"
-      let a = TestNode("a")
-      let b = TestNode("b")
+    let children = ["a", "b"].map { identifier in
+      let child = TestNode(identifier, trace: trace)
+      child.restorationClass = TestFactory.self
+      return child
     }
-    let report = try await launch.keeper().save([Container()])
+    _ = try await launch.keeper().save([TestNode("container", children: children)])
+    XCTAssertEqual(try launch.storedPaths(), ["container", "container/a", "container/b"])
+    // They are known from a restore and are still there, and it mentions them no more.
+    var made: [TestNode] = []
+    TestFactory.make = { [trace] path, _ in
+      made.append(TestNode(path.identifier, trace: trace))
+      return made[made.count - 1]
+    }
+    let container = TestNode("container")
+    container.onDecode = { container.restorationChildren = $0.restoredChildren }
+    let keeper = try launch.keeper()
+    let restored = try await keeper.restore(into: [container])
+    XCTAssertEqual(restored.problems, [])
+    XCTAssertEqual(made.count, 2)
+    container.restorationChildren = []
+    trace.clear()
+    let report = try await keeper.save([container])
     XCTAssertEqual(report.savedPaths, ["container"])
+    XCTAssertEqual(try launch.storedPaths(), ["container"])
+    XCTAssertEqual(trace.events, [])
   }
 
   /// Two alternative children, of which one is visible, kept by hand.
@@ -117,6 +148,12 @@ final class WalkTests: XCTestCase {
     let report = try await launch.keeper().save([container])
     XCTAssertEqual(report.savedPaths, ["container", "container/a", "container/b"])
     XCTAssertEqual(report.entries.filter(\.isDetached), [])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["container", "container/a", "container/b"])
+    for child in ["a", "b"] {
+      XCTAssertEqual(
+        try stored.paths(referredToFrom: "container", forKey: child), ["container/\(child)"])
+    }
 
     TestFactory.make = { path, _ in TestNode(path.identifier) }
     let restored = Container()
@@ -135,6 +172,9 @@ final class WalkTests: XCTestCase {
     XCTAssertEqual(report.savedPaths, ["root", "root/x"])
     XCTAssertEqual(report.problems, [.duplicateIdentifier("x")])
     XCTAssertEqual(report.outcome(of: "root/x/y"), .excluded(by: RestorationPath(["root", "x"])))
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["root", "root/x"])
+    XCTAssertEqual(try stored["root/x"]?.value, "first")
 
     let restored = TestNode("x")
     _ = try await launch.keeper().restore(into: [TestNode("root", children: [restored])])
@@ -146,19 +186,16 @@ final class WalkTests: XCTestCase {
     keeper.isStrict = true
     _ = try await keeper.restore()
     let root = TestNode("root", children: [TestNode("x"), TestNode("x")])
-    do {
-      _ = try await keeper.save([root])
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.code, .strict)
-      XCTAssertEqual(
-        error.description,
+    let error = await restorationError { _ = try await keeper.save([root]) }
+    XCTAssertEqual(
+      error,
+      WholeError(
+        .strict,
         """
         The keeper is strict, so nothing was saved. root/x (TestNode): saved
         root/x (TestNode): left out, another node has this path
             problem: Two siblings have the identifier “x”. Give each its own.
-        """)
-    }
+        """))
     XCTAssertNil(launch.storedBytes)
   }
 
@@ -169,6 +206,7 @@ final class WalkTests: XCTestCase {
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/x"])
     XCTAssertEqual(report.problems, [.duplicateIdentifier("x")])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/x"])
 
     var selected: TestNode?
     let restored = TestNode("root", children: [TestNode("x")])
@@ -187,6 +225,9 @@ final class WalkTests: XCTestCase {
     let root = TestNode("root", children: [tab("one"), tab("two")])
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/one", "root/two", "list"])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["root", "root/one", "root/two", "list"])
+    XCTAssertEqual(try stored["list"]?.value, "one")
     XCTAssertEqual(report.problems, [.duplicateIdentifier("list")])
     XCTAssertEqual(report.outcome(of: "root/two/∅/list"), .duplicate)
   }
@@ -197,6 +238,7 @@ final class WalkTests: XCTestCase {
       TestNode("root", children: [long, TestNode("other")])
     ])
     XCTAssertEqual(report.savedPaths, ["root", "root/other"])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/other"])
     XCTAssertEqual(report.problems, [.identifierTooLong(byteCount: 1025)])
   }
 
@@ -231,19 +273,23 @@ final class WalkTests: XCTestCase {
       ])
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/a", "root/a/x", "root/b", "root/b/x"])
+    XCTAssertEqual(
+      try launch.storedPaths(), ["root", "root/a", "root/a/x", "root/b", "root/b/x"])
     XCTAssertEqual(report.problems, [])
   }
 
   func testANodeThatIsShownWithoutBeingContainedIsNotRecorded() async throws {
-    @MainActor
-    final class Host: @MainActor RestorableNode {
-      let restorationIdentifier: String? = "host"
-      var subviews: [AnyObject] = []
-    }
-    let host = Host()
-    host.subviews = [TestNode("shown")]
+    let shown = TestNode("shown", trace: trace)
+    let view = TestView("view", value: "of the node that is shown")
+    shown.restorationViews = [view]
+    let host = TestNode("host")
+    host.restorationViews = [TestView(nil, subviews: [view])]
     let report = try await launch.keeper().save([host])
-    XCTAssertEqual(report.savedPaths, ["host"])
+    XCTAssertEqual(report.savedPaths, ["host", "host/view"])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["host", "host/view"])
+    XCTAssertEqual(stored.elements.map(\.kind), ["node", "view"])
+    XCTAssertEqual(trace.events, [])
   }
 
   func testTheOrderOfASaveIsGateWillEncodeParentsBeforeChildren() async throws {
@@ -306,6 +352,7 @@ final class WalkTests: XCTestCase {
       children: [TestNode("a", children: [shared]), TestNode("b", children: [shared])])
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/a", "root/a/shared", "root/b"])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/a", "root/a/shared", "root/b"])
     XCTAssertEqual(report.problems, [.containedTwice])
   }
 
@@ -314,6 +361,7 @@ final class WalkTests: XCTestCase {
     root.restorationChildren = [root]
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root"])
+    XCTAssertEqual(try launch.storedPaths(), ["root"])
     XCTAssertEqual(report.problems, [.containedTwice])
   }
 
@@ -323,5 +371,9 @@ final class WalkTests: XCTestCase {
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.outcome(of: "root"), .savedWithoutState)
     XCTAssertEqual(report.savedPaths, ["root/child"])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(stored.paths, ["root", "root/child"])
+    XCTAssertNil(stored["root"]?.state)
+    XCTAssertEqual(try stored["root/child"]?.value, "kept")
   }
 }

@@ -5,11 +5,14 @@ package import RestorationKit
 @MainActor
 package final class SceneLaunch {
   package let launch = Launch()
+  /// What the delegates were called for since the last
+  /// ``host(restoration:launching:)``, as they wrote it down.
+  package let calls = Trace()
   /// Kept alive, which a host does not do.
-  package let hostDelegate = TestHostDelegate()
+  package private(set) lazy var hostDelegate = TestHostDelegate(calls)
   /// Those of all scenes of all launches, in the order in which they were made.
   package var delegates: [TestSceneDelegate] = []
-  /// The calls since the last ``host(restoration:launching:)``.
+  /// What the host told of its calls since then.
   package var trace: [String] = []
   /// Set up every delegate that is made.
   package var prepare: ((TestSceneDelegate) -> Void)?
@@ -27,11 +30,12 @@ package final class SceneLaunch {
     host.register(SceneConfiguration(restoration: restoration) { [unowned self] in makeDelegate() })
     if launching { try await host.launch() }
     trace = []
+    calls.clear()
     return host
   }
 
   package func makeDelegate() -> TestSceneDelegate {
-    let made = TestSceneDelegate()
+    let made = TestSceneDelegate(calls)
     prepare?(made)
     delegates.append(made)
     return made

@@ -26,9 +26,16 @@ package final class TestTabs: TestNode, @MainActor RestorableTabs {
 }
 
 @MainActor
-package final class TestPresenter: TestNode, @MainActor RestorablePresenter {
+package class TestPresenter: TestNode, @MainActor RestorablePresenter {
   package func restorePresented(_ node: any RestorableNode) {
     trace?.add("present \(node.restorationIdentifier ?? "nil")")
     restorationPresented = node
   }
+}
+
+/// Presents, overrides both hooks and calls nobody.
+@MainActor
+package final class ForgetfulPresenter: TestPresenter {
+  package override func encodeRestorableState(with coder: StateEncoder) throws {}
+  package override func decodeRestorableState(with coder: StateDecoder) throws {}
 }

@@ -1,21 +1,5 @@
 package import RestorationKit
 
-/// What was called, in order.
-@MainActor
-package final class Trace {
-  package private(set) var events: [String] = []
-
-  package init() {}
-
-  package func add(_ event: String) {
-    events.append(event)
-  }
-
-  package func clear() {
-    events = []
-  }
-}
-
 /// A node whose every answer can be set, and that writes down what is called.
 @MainActor
 package class TestNode: @MainActor RestorableNode {

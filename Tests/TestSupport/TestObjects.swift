@@ -60,6 +60,7 @@ package final class TestView: @MainActor RestorableView, @MainActor RestorableSc
   package let restorationIdentifier: String?
   package var restorationSubviews: [any RestorableView]
   package var value: String?
+  package var onDecode: ((StateDecoder) throws -> Void)?
   package var trace: Trace?
   package var contentOffset = ScrollOffset() {
     didSet { trace?.add("scroll \(restorationIdentifier ?? "nil")") }
@@ -83,6 +84,7 @@ package final class TestView: @MainActor RestorableView, @MainActor RestorableSc
   package func decodeRestorableState(with coder: StateDecoder) throws {
     trace?.add("decode \(restorationIdentifier ?? "nil")")
     value = try coder.decodeIfPresent(forKey: "value")
+    try onDecode?(coder)
   }
 }
 

@@ -96,13 +96,6 @@ public final class Scene {
     values.changed = leave
   }
 
-  /// Who takes part in restoring the nodes; nil if they do not come back.
-  var participants: RestorationParticipants? {
-    guard restoredParts.contains(.nodes), let delegate else { return nil }
-    return RestorationParticipants(
-      roots: delegate.restorationRoots(for: self), delegate: delegate as? any StateDelegate)
-  }
-
   /// Makes an object of this scene known, so that its nodes can refer to it.
   ///
   /// As ``StateKeeper/registerObject(_:restorationIdentifier:)``; what is

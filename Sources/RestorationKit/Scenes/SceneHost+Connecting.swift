@@ -86,8 +86,7 @@ extension SceneHost {
     var failures: [SceneSession: RestorationError] = [:]
     for session in openSessions where session.scene == nil {
       // It may have been discarded while others connected.
-      guard openSessions.contains(session), delegate?.host(self, shouldRestore: session) ?? true
-      else { continue }
+      guard openSessions.contains(session), wants(session) else { continue }
       do throws(RestorationError) {
         _ = try await connect(session, nil, .place)
       } catch {
@@ -121,6 +120,11 @@ extension SceneHost {
     }
     if !isConnected { await letGo(scene) }
     if let failure { throw failure }
+  }
+
+  private func wants(_ session: SceneSession) -> Bool {
+    trace?("shouldRestore")
+    return delegate?.host(self, shouldRestore: session) ?? true
   }
 
   private func connect(
@@ -198,7 +202,7 @@ extension SceneHost {
       } with: { tree in
         take(tree, in: scene)
         connect(scene, isShown: isShown)
-        return scene.participants
+        return participants(of: scene)
       }
       scene.restoration = .success(report)
       switch report.outcome {
@@ -219,6 +223,18 @@ extension SceneHost {
     // Nothing was stored, or it cannot be read, but for what the launch read.
     scene.restrictContent()
     connect(scene, isShown: isShown)
+  }
+
+  /// Who takes part in restoring the nodes of a scene; nil if they do not come back.
+  private func participants(of scene: Scene) -> RestorationParticipants? {
+    guard scene.restoredParts.contains(.nodes), let delegate = scene.delegate else { return nil }
+    return RestorationParticipants(
+      roots: roots(of: scene, delegate), delegate: delegate as? any StateDelegate)
+  }
+
+  func roots(of scene: Scene, _ delegate: any SceneDelegate) -> [any RestorableNode] {
+    trace?("restorationRoots")
+    return delegate.restorationRoots(for: scene)
   }
 
   /// What is stored of the scene beside its nodes.
@@ -255,7 +271,7 @@ extension SceneHost {
         take(tree, in: scene)
         trace?("sceneStateDidBecomeAvailable")
         scene.delegate?.sceneStateDidBecomeAvailable(scene)
-        return scene.participants
+        return participants(of: scene)
       }
       if report.outcome == .locked { return }
       scene.restoration = .success(report)

@@ -50,8 +50,7 @@ extension SceneHost {
     do throws(RestorationError) {
       let content = session.content
       report.nodes = try await scene.keeper.save(
-        delegate.restorationRoots(for: scene), for: delegate as? any StateDelegate,
-        host: content.encode)
+        roots(of: scene, delegate), for: delegate as? any StateDelegate, host: content.encode)
     } catch {
       session.changes.formUnion(changes)
       scene.needsSave = true

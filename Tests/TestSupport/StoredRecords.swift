@@ -1,0 +1,130 @@
+package import ArchiveCodec
+package import RestorationKit
+
+/// What lies in the bytes of a stored state, read without the library that
+/// restores it.
+package struct StoredRecords {
+  /// The record of a node, a view or a registered object.
+  package struct Element {
+    /// The identifiers from the root on; of equal siblings those after the first
+    /// have their number, as in `stack/page[1]`.
+    package let path: String
+    /// `node`, `view` or `object`.
+    package let kind: String
+    package let className: String
+    /// What the object itself wrote; nil if it was saved without state.
+    package let state: KeyedDecoder?
+    let record: UInt64
+
+    /// What a ``TestNode`` and its like write.
+    package var value: String? {
+      get throws { try state?.decodeIfPresent(forKey: "value") }
+    }
+  }
+
+  /// Parents first, then their views, children, what they present, and what only
+  /// they refer to.
+  package private(set) var elements: [Element] = []
+  /// Records that have no place in the tree; none in what a save wrote.
+  package private(set) var strays: [UInt64] = []
+  /// What the application wrote.
+  package let application: KeyedDecoder?
+  /// What the library wrote in the name of a scene.
+  package let host: KeyedDecoder?
+
+  package init(_ archive: Archive) throws {
+    var records: [UInt64: KeyedDecoder] = [:]
+    for record in try archive.readAll() { records[record.identifier] = try record.content.get() }
+    let first = records.removeValue(forKey: 1)
+    application = try first?.container(forKey: "state")
+    host = try first?.container(forKey: "host")
+    let roots = try records.removeValue(forKey: 2)?.references(forKey: "roots") ?? []
+    for root in roots { try take(root, below: "", &records) }
+    strays = records.keys.sorted()
+  }
+
+  /// Places a record and what lies below it; test trees are shallow.
+  private mutating func take(
+    _ number: UInt64, below parent: String, _ records: inout [UInt64: KeyedDecoder]
+  ) throws {
+    guard let record = records.removeValue(forKey: number),
+      let node = try record.container(forKey: "node")
+    else { return }
+    let index = try node.decodeIfPresent(Int.self, forKey: "siblingIndex") ?? 0
+    let path =
+      (parent.isEmpty ? "" : "\(parent)/") + (try node.decode(forKey: "identifier"))
+      + (index == 0 ? "" : "[\(index)]")
+    elements.append(
+      Element(
+        path: path, kind: try node.name(forKey: "kind") ?? "node",
+        className: try node.name(forKey: "class") ?? "none",
+        state: try record.container(forKey: "state"), record: number))
+    let referred = try records.filter { _, other in
+      try other.container(forKey: "node")?.reference(forKey: "referrer") == number
+    }
+    let below =
+      (try node.references(forKey: "views") ?? [])
+      + (try node.references(forKey: "children") ?? [])
+      + [try node.reference(forKey: "presented")].compactMap(\.self) + referred.keys.sorted()
+    for next in below { try take(next, below: path, &records) }
+  }
+
+  /// The paths of all elements, and `record N` for what has none.
+  package var paths: [String] { elements.map(\.path) + strays.map { "record \($0)" } }
+
+  /// The element at a path; nil if there is none, or more than one.
+  package subscript(path: String) -> Element? {
+    let found = elements.filter { $0.path == path }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  /// The paths of the elements that an element refers to under a key.
+  package func paths(referredToFrom path: String, forKey key: String) throws -> [String] {
+    guard let state = self[path]?.state else { return [] }
+    return try self.paths(in: state, forKey: key)
+  }
+
+  /// The paths of the elements that are referred to under a key.
+  package func paths(in state: KeyedDecoder, forKey key: String) throws -> [String] {
+    var numbers: [UInt64] = []
+    do throws(ArchiveError) {
+      numbers = [try state.reference(forKey: key)].compactMap(\.self)
+    } catch {
+      numbers = try state.references(forKey: key) ?? []
+    }
+    return numbers.map { number in
+      elements.first { $0.record == number }?.path ?? "record \(number)"
+    }
+  }
+}
+
+/// What is stored of a scene beside its nodes.
+package struct StoredScene: Decodable {
+  package let activity: UserActivity?
+  package let userInfo: [String: PropertyListValue]
+}
+
+extension Launch {
+  /// The records of a stored state.
+  ///
+  /// - Parameter name: Its name, as of a file.
+  /// - Returns: What its bytes say; nil if nothing is stored.
+  /// - Throws: What opening and reading it throws.
+  package func storedRecords(named name: String = "main") throws -> StoredRecords? {
+    guard let key = try keys.key(creating: false) else { return nil }
+    return try Archive.open(
+      store.memory(named: name), key: key, context: ArchiveContext([Self.application, name])
+    ).map { try StoredRecords($0) }
+  }
+
+  /// The paths of all that is stored; empty if nothing is.
+  package func storedPaths() throws -> [String] { try storedRecords()?.paths ?? [] }
+}
+
+extension SceneLaunch {
+  /// What the file of a scene says beside its nodes; nil if there is no file.
+  package func storedScene(_ identifier: String) throws -> StoredScene? {
+    try launch.storedRecords(named: "main.scene-\(identifier)")?.host?
+      .decode(StoredScene.self, forKey: "scene")
+  }
+}

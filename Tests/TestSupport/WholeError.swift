@@ -1,0 +1,42 @@
+package import ArchiveCodec
+package import RestorationKit
+import XCTest
+
+/// All that a ``RestorationError`` says, to be compared with what a test expects.
+package struct WholeError: Hashable {
+  package let code: RestorationError.Code
+  package let archive: ArchiveError?
+  package let description: String
+
+  package init(_ error: RestorationError) {
+    (code, archive, description) = (error.code, error.archive, error.description)
+  }
+
+  /// One that an archive is the cause of.
+  package init(_ archive: ArchiveError) {
+    (code, self.archive, description) = (.archive, archive, archive.description)
+  }
+
+  /// One of the library itself.
+  package init(_ code: RestorationError.Code, _ description: String) {
+    (self.code, archive, self.description) = (code, nil, description)
+  }
+}
+
+/// The error that the body throws, and a failure if it throws none.
+@MainActor
+package func restorationError(
+  _ message: @autoclosure () -> String = "", file: StaticString = #filePath, line: UInt = #line,
+  _ body: () async throws -> Void
+) async -> WholeError? {
+  do {
+    try await body()
+    XCTFail("did not throw \(message())", file: file, line: line)
+    return nil
+  } catch let error as RestorationError {
+    return WholeError(error)
+  } catch {
+    XCTFail("threw \(error) \(message())", file: file, line: line)
+    return nil
+  }
+}
