@@ -25,13 +25,17 @@
   }
 
   /// Runs until the user quits, the input ends, or a signal comes.
+  ///
+  /// Input that has come at once, as a pasted text does, is drawn once.
   package func run() async -> Ending {
     show()
-    while let event = await console.nextEvent() {
-      let ending = await handle(event)
-      if ending == nil { show() }
-      afterEvent?(event)
-      if let ending { return ending }
+    while let events = await console.nextEvents() {
+      for event in events {
+        let ending = await handle(event)
+        afterEvent?(event)
+        if let ending { return ending }
+      }
+      show()
       // Keys may come without a pause, and others wait for the main actor too.
       await Task.yield()
     }
