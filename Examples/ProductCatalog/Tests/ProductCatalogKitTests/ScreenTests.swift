@@ -86,7 +86,44 @@ import XCTest
         │ ╰──────────────────────────────────────────────────────╯ │
         │                                                          │
         ╰──────────────────────────────────────────────────────────╯
-         Ctrl-S Save  Esc Cancel  Tab Next field
+         Ctrl-S Save  Esc Back  Tab Next field
+        """
+      ])
+  }
+
+  func testQuestionAboutUnsavedText() async throws {
+    let screens = try await Fixture().screens("enter e ! esc")
+    XCTAssertEqual(
+      screens,
+      [
+        """
+        ╭─ Catalog › Alpha › Edit ───────────────────── ● unsaved ─╮
+        │ ╭─ ▸ Title ───────────────────────────────── column 7 ─╮ │
+        │ │ Alpha!                                               │ │
+        │ ╰──────────────────────────────────────────────────────╯ │
+        │ ╭─ Description ────────────────────────────────────────╮ │
+        │ │ First of all.                                        │ │
+        │ │                                                      │ │
+        │ │                                                      │ │
+        │ ╰──────────────────────────────────────────────────────╯ │
+        │ Save? Ctrl-S saves, Ctrl-D discards, Esc keeps editing.  │
+        ╰──────────────────────────────────────────────────────────╯
+
+        """
+      ])
+  }
+
+  func testQuestionOnAVerySmallScreen() async throws {
+    let screens = try await Fixture().screens("enter e ! esc", size: Size(columns: 20, rows: 5))
+    XCTAssertEqual(
+      screens,
+      [
+        """
+        … › Alpha › Edit  ●
+        Save? Ctrl-S saves,
+        Ctrl-D discards, Esc
+        keeps editing.
+
         """
       ])
   }

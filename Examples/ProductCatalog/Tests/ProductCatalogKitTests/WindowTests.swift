@@ -59,12 +59,21 @@ import XCTest
     let launches = try Launches()
     _ = try await launches.run(twoWindows, on: fixture.catalog)
     XCTAssertEqual(try launches.windowFiles.count, 2)
-    let closed = try await launches.run("ctrl-w", on: fixture.catalog)
+    let closed = try await launches.run("ctrl-w ctrl-d ctrl-w", on: fixture.catalog)
     XCTAssertEqual(closed.windows.all.count, 1)
     XCTAssertEqual(try launches.windowFiles.count, 1)
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(after.titles, ["Catalog › Product 2 › Edit"])
     XCTAssertEqual(after.screen, closed.screen)
+  }
+
+  func testAWindowWithUnsavedTextIsNotClosedBeforeTheUserIsAsked() async throws {
+    let fixture = try fixture()
+    let asked = try await Launches().run(twoWindows + " ctrl-w*3", on: fixture.catalog)
+    XCTAssertEqual(asked.windows.all.count, 2)
+    XCTAssertEqual((asked.navigation.top as? EditScreen)?.isAskingToLeave, true)
+    let alone = try await Launches().run("enter e ! ctrl-w", on: fixture.catalog)
+    XCTAssertEqual((alone.navigation.top as? EditScreen)?.isAskingToLeave, false)
   }
 
   func testTheLastWindowCannotBeClosedAndThereIsALimit() async throws {

@@ -47,13 +47,20 @@
     case .key(.control("c")), .key(.control("q")): return .quit
     case .key(.control("n")): await commands?.openWindow()
     case .key(.control("o")): await commands?.focusNextWindow()
-    case .key(.control("w")): await commands?.closeWindow()
+    case .key(.control("w")): await closeWindow()
     case .key(let key): return handle(key)
     case .terminated(let signal): return .signal(signal)
     case .resized: shown = nil
     case .tick: break
     }
     return nil
+  }
+
+  private func closeWindow() async {
+    guard windows.all.count > 1, windows.focused?.navigation.top.asksBeforeLeaving() != true else {
+      return
+    }
+    await commands?.closeWindow()
   }
 
   private func handle(_ key: Key) -> Ending? {

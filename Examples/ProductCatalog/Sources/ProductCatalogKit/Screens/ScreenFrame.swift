@@ -43,7 +43,7 @@
     } else {
       canvas.cursor = nil
     }
-    if let notice { draw(notice, into: &canvas) }
+    if let notice { canvas.coverLastRows(with: notice, from: 1) }
     return canvas
   }
 
@@ -75,16 +75,6 @@
       if path.columns <= limit { return path }
     }
     return (titles.last ?? "").fitting(columns: limit)
-  }
-
-  /// Covers the last rows with a text, as many as it takes but not the header.
-  func draw(_ notice: String, into canvas: inout Canvas) {
-    let lines = TextLayout(notice, columns: size.columns).texts
-    let first = max(1, size.rows - lines.count)
-    for (row, line) in zip(first..<max(first, size.rows), lines) {
-      canvas.fill(row: row, .warning)
-      canvas.draw(line, at: Position(row: row, column: 0), .warning)
-    }
   }
 
   private func drawFooter(_ hints: [KeyHint], into canvas: inout Canvas) {

@@ -28,7 +28,7 @@
       // The last one that is placed has the cursor.
       canvas.place(frame.draw(focused.navigation), at: area.origin)
     }
-    if let notice { ScreenFrame(size: size).draw(notice, into: &canvas) }
+    if let notice { canvas.coverLastRows(with: notice, from: 1) }
     return canvas
   }
 
