@@ -20,7 +20,7 @@ import XCTest
         │                                                          │
         │                                                          │
         ╰──────────────────────────────────────────────────────────╯
-         ↑↓ Move  Enter Open  / Search  q Quit
+         ↑↓ Move  Enter Open  / Search  q Quit  Ctrl-N New window
         """
       ])
   }
@@ -86,7 +86,7 @@ import XCTest
         │ ╰──────────────────────────────────────────────────────╯ │
         │                                                          │
         ╰──────────────────────────────────────────────────────────╯
-         Ctrl-S Save  Esc Back  Tab Next field
+         Ctrl-S Save  Esc Back  Tab Next field  Ctrl-N New window
         """
       ])
   }
@@ -108,7 +108,7 @@ import XCTest
         │ ╰──────────────────────────────────────────────────────╯ │
         │ Save? Ctrl-S saves, Ctrl-D discards, Esc keeps editing.  │
         ╰──────────────────────────────────────────────────────────╯
-
+         Ctrl-N New window
         """
       ])
   }
@@ -123,7 +123,7 @@ import XCTest
         Save? Ctrl-S saves,
         Ctrl-D discards, Esc
         keeps editing.
-
+        Ctrl-N New window
         """
       ])
   }
@@ -138,7 +138,7 @@ import XCTest
         Alpha!
         First of all.
 
-        Ctrl-S Save
+        ^S Save  Esc Back
         """
       ])
   }

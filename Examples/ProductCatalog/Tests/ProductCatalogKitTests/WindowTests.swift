@@ -134,6 +134,34 @@ import XCTest
     }
   }
 
+  private func statusLine(
+    _ script: String, columns: Int, rows: Int
+  ) async throws -> Substring? {
+    let size = Size(columns: columns, rows: rows)
+    return try await Launches().run(script, on: fixture().catalog, size: size)
+      .screen.split(separator: "\n").last
+  }
+
+  func testWhereOneWindowIsSeenTheStatusLineSaysWhichOfThem() async throws {
+    let last = try await statusLine("ctrl-n*3", columns: 60, rows: 12)
+    XCTAssertEqual(last, " Window 4 of 4  ^O Next window  ^W Close it  ↑↓ Move")
+    let first = try await statusLine("ctrl-n*3 ctrl-o", columns: 20, rows: 5)
+    XCTAssertEqual(first, "Window 1 of 4")
+  }
+
+  func testASingleRowSaysWhereYouAre() async throws {
+    let row = try await statusLine("ctrl-n", columns: 20, rows: 1)
+    XCTAssertEqual(row, "Catalog")
+  }
+
+  func testWhereAllWindowsAreSeenTheStatusLineSaysWhatTheKeysDo() async throws {
+    let two = try await statusLine("ctrl-n enter", columns: 80, rows: 12)
+    XCTAssertEqual(
+      two, " ^O Next window  ^W Close it  Esc Back  Tab Next tab  ↑↓ Scroll  e Edit  q Quit")
+    let one = try await statusLine("", columns: 80, rows: 12)
+    XCTAssertEqual(one, " ↑↓ Move  Enter Open  / Search  q Quit  Ctrl-N New window")
+  }
+
   func testASecondProgramHasWindowsOfItsOwnAndSaysSo() async throws {
     let fixture = try Fixture()
     let launches = try Launches()
