@@ -20,7 +20,7 @@ import XCTest
         │                                                          │
         │                                                          │
         ╰──────────────────────────────────────────────────────────╯
-         ↑↓ Move  Enter Open  / Search  q Quit
+         ↑↓ Move  Enter Open  / Search  q Quit  Ctrl-N New window
         """
       ])
   }
@@ -86,7 +86,44 @@ import XCTest
         │ ╰──────────────────────────────────────────────────────╯ │
         │                                                          │
         ╰──────────────────────────────────────────────────────────╯
-         Ctrl-S Save  Esc Cancel  Tab Next field
+         Ctrl-S Save  Esc Back  Tab Next field  Ctrl-N New window
+        """
+      ])
+  }
+
+  func testQuestionAboutUnsavedText() async throws {
+    let screens = try await Fixture().screens("enter e ! esc")
+    XCTAssertEqual(
+      screens,
+      [
+        """
+        ╭─ Catalog › Alpha › Edit ───────────────────── ● unsaved ─╮
+        │ ╭─ ▸ Title ───────────────────────────────── column 7 ─╮ │
+        │ │ Alpha!                                               │ │
+        │ ╰──────────────────────────────────────────────────────╯ │
+        │ ╭─ Description ────────────────────────────────────────╮ │
+        │ │ First of all.                                        │ │
+        │ │                                                      │ │
+        │ │                                                      │ │
+        │ ╰──────────────────────────────────────────────────────╯ │
+        │ Save? Ctrl-S saves, Ctrl-D discards, Esc keeps editing.  │
+        ╰──────────────────────────────────────────────────────────╯
+         Ctrl-N New window
+        """
+      ])
+  }
+
+  func testQuestionOnAVerySmallScreen() async throws {
+    let screens = try await Fixture().screens("enter e ! esc", size: Size(columns: 20, rows: 5))
+    XCTAssertEqual(
+      screens,
+      [
+        """
+        … › Alpha › Edit  ●
+        Save? Ctrl-S saves,
+        Ctrl-D discards, Esc
+        keeps editing.
+        Ctrl-N New window
         """
       ])
   }
@@ -101,7 +138,7 @@ import XCTest
         Alpha!
         First of all.
 
-        Ctrl-S Save
+        ^S Save  Esc Back
         """
       ])
   }

@@ -4,10 +4,10 @@
 
   func show(_ canvas: Canvas)
 
-  /// Waits for the next event; nil when no more can come.
+  /// Waits for the next event, and takes all that are there then; nil when no more can come.
   ///
   /// A tick comes when nothing else does for a while.
-  func nextEvent() async -> InputEvent?
+  func nextEvents() async -> [InputEvent]?
 }
 
 enum ConsoleTiming {

@@ -8,28 +8,33 @@ import Musl
 import Glibc
 #endif
 
-/// Waits for keys and signals on a thread of its own.
+/// Waits for keys and signals on a thread of its own, and holds them until they are taken.
 final class InputReader: Sendable {
-  private let signals: Int32
-  private let continuation: AsyncStream<InputEvent>.Continuation
-  /// Whether a tick waits to be read.
-  ///
-  /// While one does, there is no need for another.
-  private let tickIsPending = Atomic<Bool>(false)
+  /// No terminal holds more than this, so one read takes all that it has.
+  private static let mostBytes = 4096
 
-  let events: AsyncStream<InputEvent>
+  private let signals: Int32
+  private let waiting = Mutex<[InputEvent]>([])
+  private let arrivals: AsyncStream<Void>
+  private let arrival: AsyncStream<Void>.Continuation
 
   /// - Parameter signals: The descriptor from which the numbers of signals are read.
   init(signals: Int32) {
     self.signals = signals
-    (events, continuation) = AsyncStream.makeStream()
+    (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  func acknowledgeTick() {
-    tickIsPending.store(false, ordering: .relaxed)
+  /// Takes all events that have come since the last time, and waits if there are none; nil at the
+  /// end of the input.
+  func nextEvents() async -> [InputEvent]? {
+    for await _ in arrivals {
+      let events = waiting.withLock { exchange(&$0, with: []) }
+      if !events.isEmpty { return events }
+    }
+    return nil
   }
 
-  /// Reads until the input ends or the stream is finished.
+  /// Reads until the input ends.
   func run() {
     var decoder = KeyDecoder()
     while true {
@@ -39,31 +44,26 @@ final class InputReader: Sendable {
       if ready.signals { readSignals() }
       if ready.input {
         guard let bytes = readBytes(from: STDIN_FILENO) else { break }
-        send(decoder.decode(bytes))
+        add(decoder.decode(bytes).map(InputEvent.key))
       }
       if !ready.input, !ready.signals {
-        send(decoder.finish())
-        sendTick()
+        add(decoder.finish().map(InputEvent.key) + [.tick])
       }
     }
-    continuation.finish()
+    arrival.finish()
   }
 
-  private func send(_ keys: [Key]) {
-    for key in keys { continuation.yield(.key(key)) }
-  }
-
-  private func sendTick() {
-    guard !tickIsPending.exchange(true, ordering: .relaxed) else { return }
-    continuation.yield(.tick)
+  /// A tick is of no use to somebody who has other events to take.
+  private func add(_ events: [InputEvent]) {
+    waiting.withLock { waiting in
+      waiting += waiting.isEmpty ? events : events.filter { $0 != .tick }
+    }
+    arrival.yield()
   }
 
   private func readSignals() {
-    for number in readBytes(from: signals) ?? [] {
-      let isResize = Int32(number) == SIGWINCH
-      continuation.yield(
-        isResize ? .resized(.ofTerminal) : .terminated(signal: Int32(number)))
-    }
+    let numbers = (readBytes(from: signals) ?? []).map(Int32.init)
+    add(numbers.map { $0 == SIGWINCH ? .resized(.ofTerminal) : .terminated(signal: $0) })
   }
 
   private func readiness(within milliseconds: Int32) -> (input: Bool, signals: Bool) {
@@ -77,7 +77,7 @@ final class InputReader: Sendable {
 
   /// The bytes that are there; none after an interruption, nil at the end of the input.
   private func readBytes(from descriptor: Int32) -> [UInt8]? {
-    var buffer = [UInt8](repeating: 0, count: 1024)
+    var buffer = [UInt8](repeating: 0, count: Self.mostBytes)
     let count = unsafe read(descriptor, &buffer, buffer.count)
     if count < 0, errno == EINTR || errno == EAGAIN { return [] }
     return count > 0 ? Array(buffer[..<count]) : nil

@@ -33,17 +33,14 @@ import Foundation
     shown = canvas
   }
 
-  package func nextEvent() async -> InputEvent? {
-    if let signal = Signals.ending { return .terminated(signal: signal) }
-    for await event in reader.events {
-      if event == .tick { reader.acknowledgeTick() }
-      if case .resized(let size) = event {
-        self.size = size
-        shown = nil
-      }
-      return event
+  package func nextEvents() async -> [InputEvent]? {
+    if let signal = Signals.ending { return [.terminated(signal: signal)] }
+    let events = await reader.nextEvents()
+    for case .resized(let size) in events ?? [] {
+      self.size = size
+      shown = nil
     }
-    return nil
+    return events
   }
 }
 
