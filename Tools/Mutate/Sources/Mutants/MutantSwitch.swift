@@ -4,14 +4,17 @@ package enum MutantSwitch {
 
   /// What the environment of a process says about mutants.
   package enum Setting {
-    /// One mutant is on. The process kills itself after so many seconds, even if it is the child of
-    /// a process that was killed, and even if it loops for ever.
+    /// One mutant is on. The process ends itself after so many seconds, even if it is the child of a
+    /// test and loops for ever when that is gone. A signal would not do: threads may block it.
     case on(Int, seconds: Int)
     /// None is on, and the numbers of those that are reached are added to a file, a line each.
     case tracing(file: String)
 
     /// The name of the environment variable.
     package static let variable = "MUTANT"
+
+    /// The exit status of a process whose seconds are over.
+    package static let tooLong: Int32 = 142
 
     /// The value of the environment variable.
     package var value: String {
@@ -30,13 +33,7 @@ package enum MutantSwitch {
   /// - Returns: The text of a file for the module.
   package static func source(count: Int) -> String {
     """
-    #if canImport(Glibc)
-    internal import Glibc
-    #elseif canImport(Musl)
-    internal import Musl
-    #else
-    internal import Darwin
-    #endif
+    internal import Foundation
 
     public func \(function)(_ number: Int) -> Bool {
       if number == MutantSwitch.chosen { return true }
@@ -49,9 +46,12 @@ package enum MutantSwitch {
         .split(separator: " ", maxSplits: 1).map(String.init)
 
       static let chosen: Int = {
-        guard words.count == 2, let number = Int(words[0]), let seconds = UInt32(words[1])
+        guard words.count == 2, let number = Int(words[0]), let seconds = Double(words[1])
         else { return -1 }
-        _ = alarm(seconds)
+        Thread.detachNewThread {
+          Thread.sleep(forTimeInterval: seconds)
+          _exit(\(Setting.tooLong))
+        }
         return number
       }()
 

@@ -96,13 +96,14 @@ struct TestBundle {
   enum Ending: CustomStringConvertible {
     case passed
     case failed(String)
+    case tookTooLong
     case crashed(signal: Int32)
 
     var description: String {
       switch self {
       case .passed: "passed"
       case .failed(let line): "failed: \(line)"
-      case .crashed(SIGALRM): "took too long"
+      case .tookTooLong: "took too long"
       case .crashed(let signal): "crashed with signal \(signal)"
       }
     }
@@ -129,11 +130,13 @@ struct TestBundle {
       return .failed(String(match.1))
     }
     process.waitUntilExit()
-    if process.terminationReason == .uncaughtSignal {
-      return .crashed(signal: process.terminationStatus)
+    let status = process.terminationStatus
+    if process.terminationReason == .uncaughtSignal { return .crashed(signal: status) }
+    return switch status {
+    case 0: .passed
+    case MutantSwitch.Setting.tooLong: .tookTooLong
+    default: .failed("exit status \(status)")
     }
-    return process.terminationStatus == 0
-      ? .passed : .failed("exit status \(process.terminationStatus)")
   }
 
   private func process(_ arguments: [String]) -> Process {
