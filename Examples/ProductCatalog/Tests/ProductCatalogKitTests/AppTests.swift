@@ -84,5 +84,7 @@ import XCTest
     console.show(canvas)
   }
 
+  func suspend() { console.suspend() }
+
   func nextEvents() async -> [InputEvent]? { await console.nextEvents() }
 }

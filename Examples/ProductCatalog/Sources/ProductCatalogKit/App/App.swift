@@ -48,9 +48,10 @@
     case .key(.control("n")): await commands?.openWindow()
     case .key(.control("o")): await commands?.focusNextWindow()
     case .key(.control("w")): await closeWindow()
+    case .key(.control("z")): await suspend()
     case .key(let key): return handle(key)
     case .terminated(let signal): return .signal(signal)
-    case .resized: shown = nil
+    case .resized, .continued: shown = nil
     case .tick: break
     }
     return nil
@@ -61,6 +62,13 @@
       return
     }
     await commands?.closeWindow()
+  }
+
+  /// What is stopped may never be continued, so everything is saved before.
+  private func suspend() async {
+    await commands?.saveWindows()
+    console.suspend()
+    shown = nil
   }
 
   private func handle(_ key: Key) -> Ending? {

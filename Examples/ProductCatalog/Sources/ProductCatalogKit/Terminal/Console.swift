@@ -8,6 +8,9 @@
   ///
   /// A tick comes when nothing else does for a while.
   func nextEvents() async -> [InputEvent]?
+
+  /// Stops the program, as far as there is a shell to go back to, until somebody continues it.
+  func suspend()
 }
 
 enum ConsoleTiming {

@@ -62,8 +62,16 @@ final class InputReader: Sendable {
   }
 
   private func readSignals() {
-    let numbers = (readBytes(from: signals) ?? []).map(Int32.init)
-    add(numbers.map { $0 == SIGWINCH ? .resized(.ofTerminal) : .terminated(signal: $0) })
+    add((readBytes(from: signals) ?? []).map { event(of: Int32($0)) })
+  }
+
+  private func event(of signal: Int32) -> InputEvent {
+    switch signal {
+    case SIGWINCH: .resized(.ofTerminal)
+    case SIGCONT: .continued
+    case SIGTSTP: .key(.control("z"))
+    default: .terminated(signal: signal)
+    }
   }
 
   private func readiness(within milliseconds: Int32) -> (input: Bool, signals: Bool) {

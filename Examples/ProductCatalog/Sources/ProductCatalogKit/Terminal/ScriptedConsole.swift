@@ -43,6 +43,9 @@
     }
   }
 
+  /// Goes on, because a script has no shell to go back to.
+  package func suspend() {}
+
   private func resize(to size: Size) -> InputEvent {
     self.size = size
     return .resized(size)

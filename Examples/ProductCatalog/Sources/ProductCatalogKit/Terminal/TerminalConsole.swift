@@ -18,9 +18,21 @@ import Foundation
     guard let signals = Signals.openPipe() else { throw .noPipe }
     self.mode = mode
     reader = InputReader(signals: signals)
+    open()
+    Thread.detachNewThread { [reader] in reader.run() }
+  }
+
+  private func open() {
     mode.enterRawMode()
     OutputDescriptor.standardOutput.write(Self.enterScreen)
-    Thread.detachNewThread { [reader] in reader.run() }
+    size = .ofTerminal
+    shown = nil
+  }
+
+  package func suspend() {
+    close()
+    Signals.stopJob()
+    open()
   }
 
   package func close() {
@@ -36,9 +48,15 @@ import Foundation
   package func nextEvents() async -> [InputEvent]? {
     if let signal = Signals.ending { return [.terminated(signal: signal)] }
     let events = await reader.nextEvents()
-    for case .resized(let size) in events ?? [] {
-      self.size = size
-      shown = nil
+    for event in events ?? [] {
+      switch event {
+      case .resized(let size):
+        self.size = size
+        shown = nil
+      // A shell may have used the terminal meanwhile, also when SIGSTOP came without a warning.
+      case .continued: open()
+      default: break
+      }
     }
     return events
   }

@@ -22,7 +22,7 @@ struct TerminalMode {
   func enterRawMode() {
     var raw = found
     unsafe cfmakeraw(&raw)
-    unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw)
+    unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)
   }
 
   func restore() {
