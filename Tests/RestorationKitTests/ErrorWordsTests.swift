@@ -20,6 +20,7 @@ final class ErrorWordsTests: XCTestCase {
     (Worded(text: secret), "The note is locked."),
     (Localized(text: secret), "The note is gone."),
     (Unworded(text: secret), "Unworded"),
+    (Debugged.plain, "Debugged"),
     (
       EncodingError.invalidValue(
         secret,
@@ -35,6 +36,15 @@ final class ErrorWordsTests: XCTestCase {
       DecodingError.valueNotFound(
         Int.self, DecodingError.Context(codingPath: [], debugDescription: secret)),
       "A Int is missing."
+    ),
+    (
+      DecodingError.typeMismatch(
+        Int.self,
+        DecodingError.Context(
+          codingPath: [], debugDescription: secret,
+          underlyingError: DecodingError.valueNotFound(
+            Int.self, DecodingError.Context(codingPath: [], debugDescription: secret)))),
+      "There is no Int."
     ),
     (
       DecodingError.typeMismatch(
@@ -176,6 +186,11 @@ private struct Localized: LocalizedError {
 
 private struct Unworded: LocalizedError {
   let text: String
+}
+
+private enum Debugged: Error, CustomDebugStringConvertible {
+  case plain
+  var debugDescription: String { "what the user typed" }
 }
 
 private struct Key: CodingKey {

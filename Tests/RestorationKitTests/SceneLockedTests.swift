@@ -151,9 +151,12 @@ final class SceneLockedTests: XCTestCase {
     guard case .failure(let error) = scene.restoration else {
       return XCTFail("\(String(describing: scene.restoration))")
     }
+    let cause = ArchiveError(.truncated, offset: bytes.count - 10, location: "memory")
+    XCTAssertEqual(error.archive, cause)
     XCTAssertEqual(
-      WholeError(error),
-      WholeError(ArchiveError(.truncated, offset: bytes.count - 10, location: "memory")))
+      error.description,
+      "\(cause) Until then the app starts afresh; its next save keeps what is stored under another"
+        + " name.")
     XCTAssertEqual(scene.session.failure, error)
     XCTAssertEqual(app.calls.events, [])
     XCTAssertEqual(node.value, "fresh")

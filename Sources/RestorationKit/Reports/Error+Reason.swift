@@ -23,7 +23,10 @@ extension Error {
 
   private var typeAndCase: String {
     let mirror = Mirror(reflecting: self)
-    guard mirror.displayStyle == .enum else { return "\(type(of: self))" }
+    // Words for debugging are not chosen for reports.
+    guard mirror.displayStyle == .enum, !(self is any CustomDebugStringConvertible) else {
+      return "\(type(of: self))"
+    }
     // A case without values is all that an enum prints of itself.
     return "\(type(of: self)).\(mirror.children.first?.label ?? "\(self)")"
   }
@@ -41,7 +44,11 @@ extension EncodingError {
   }
 
   fileprivate static func cause(_ error: (any Error)?) -> String {
-    error.map { " \($0.reason)" } ?? ""
+    switch error {
+    // A chain of causes may be of any length.
+    case nil, is EncodingError, is DecodingError: ""
+    case .some(let error): " \(error.reason)"
+    }
   }
 }
 
@@ -52,8 +59,10 @@ extension DecodingError {
       "There is no value\(EncodingError.place(context.codingPath + [key]))."
     case .valueNotFound(let type, let context):
       "A \(type) is missing\(EncodingError.place(context.codingPath))."
+        + EncodingError.cause(context.underlyingError)
     case .typeMismatch(let type, let context):
       "There is no \(type)\(EncodingError.place(context.codingPath))."
+        + EncodingError.cause(context.underlyingError)
     case .dataCorrupted(let context):
       "The value\(EncodingError.place(context.codingPath)) cannot be decoded."
         + EncodingError.cause(context.underlyingError)
