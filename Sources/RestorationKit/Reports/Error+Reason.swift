@@ -23,10 +23,10 @@ extension Error {
 
   private var typeAndCase: String {
     let mirror = Mirror(reflecting: self)
-    // Words for debugging are not chosen for reports.
-    guard mirror.displayStyle == .enum, !(self is any CustomDebugStringConvertible) else {
-      return "\(type(of: self))"
-    }
+    // Words for debugging are not chosen for reports. The compiler takes any Error
+    // for one that has some, but not Any.
+    let hasWords = (self as Any) is any CustomDebugStringConvertible
+    guard mirror.displayStyle == .enum, !hasWords else { return "\(type(of: self))" }
     // A case without values is all that an enum prints of itself.
     return "\(type(of: self)).\(mirror.children.first?.label ?? "\(self)")"
   }
