@@ -55,8 +55,13 @@ final class ClaimTests: XCTestCase {
 
   func testNamesThatEndInANumberOfAnInstanceAreRefused() async {
     for name in ["main~2", "~1", "a~0", "main~2~33"] {
-      XCTAssertThrowsError(try StateKeeper(application: "org.example", name: name), name) {
-        XCTAssertEqual(($0 as? RestorationError)?.code, .invalidName)
+      await assertThrows(
+        WholeError(
+          .invalidName,
+          "“\(name)” cannot name a state: with “~” and digits at its end it is that of another"
+            + " instance of the app.")
+      ) {
+        _ = try StateKeeper(application: "org.example", name: name)
       }
     }
     for name in ["main~", "main~2a", "2", "ma~2in", "main-2"] {
@@ -115,15 +120,14 @@ final class ClaimTests: XCTestCase {
     let kept = try await other.keptStates()
     XCTAssertEqual(kept.count, 1)
     for isRestored in [true, false] {
-      do {
+      await assertThrows(
+        WholeError(.inUse, "The state is in use by this process. Close that one first.")
+      ) {
         if isRestored {
           try await other.restoreKeptState(kept[0])
         } else {
           try await other.removeKeptState(kept[0])
         }
-        XCTFail("did not throw")
-      } catch {
-        XCTAssertEqual(error.code, .inUse)
       }
       XCTAssertNil(other.stateName)
     }
@@ -387,12 +391,10 @@ final class ClaimTests: XCTestCase {
     let keeper = try second()
     keeper.instancePolicy = .single
     let other = host(keeper)
-    do {
+    await assertThrows(
+      WholeError(.inUse, "The state is in use by this process. Close that one first.")
+    ) {
       try await other.launch()
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.code, .inUse)
-      XCTAssertTrue(error.description.contains("this process"), error.description)
     }
     XCTAssertEqual(other.openSessions.map(\.persistentIdentifier), [stored])
     XCTAssertEqual(other.openSessions[0].stateRestorationActivity?.id, 1)
@@ -402,11 +404,10 @@ final class ClaimTests: XCTestCase {
     let saved = try await other.save(scene)
     XCTAssertEqual(saved.nodes.outcome, .inUse(by: "this process"))
     XCTAssertTrue(scene.needsSave)
-    do {
+    await assertThrows(
+      WholeError(.inUse, "The state is in use by this process. Close that one first.")
+    ) {
       try await other.close(scene)
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.code, .inUse)
     }
     XCTAssertEqual(try storedBytes(), before)
   }
@@ -415,11 +416,10 @@ final class ClaimTests: XCTestCase {
     let first = try await app.host()
     let stored = try await app.store(1, in: first)
     let tool = host(try second())
-    do {
+    await assertThrows(
+      WholeError(.inUse, "The state is in use by this process. Close that one first.")
+    ) {
       try await tool.discardWhileNotRunning([stored])
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.code, .inUse)
     }
     await first.close()
     try await tool.discardWhileNotRunning([stored])

@@ -1,3 +1,4 @@
+import ArchiveCodec
 import RestorationKit
 import TestSupport
 import XCTest
@@ -29,8 +30,16 @@ final class CodableStateTests: XCTestCase {
         try coder.decode(Cursor.self, forKey: "cursor"), Cursor(line: 3, marks: ["x"]))
       XCTAssertEqual(try coder.decode(forKey: "cursors"), [Cursor(line: 1)])
       XCTAssertNil(try coder.decodeIfPresent(Cursor.self, forKey: "none"))
-      XCTAssertThrowsError(try coder.decode(Cursor.self, forKey: "cursors"))
-      XCTAssertThrowsError(try coder.decode(Cursor.self, forKey: "none"))
+      XCTAssertThrowsError(try coder.decode(Cursor.self, forKey: "cursors")) { error in
+        guard case DecodingError.typeMismatch(_, let context) = error else {
+          return XCTFail("\(error)")
+        }
+        XCTAssertEqual(context.codingPath.map(\.stringValue), ["cursors"])
+        XCTAssertEqual(context.debugDescription, "found array, expected keyed container")
+      }
+      XCTAssertThrowsError(try coder.decode(Cursor.self, forKey: "none")) { error in
+        XCTAssertEqual(error as? ArchiveError, ArchiveError(.keyNotFound, path: ["none"]))
+      }
     }
     _ = try await launch.keeper().restore(into: [restored])
     XCTAssertEqual(restored.value, "v")

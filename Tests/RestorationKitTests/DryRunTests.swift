@@ -107,11 +107,8 @@ final class DryRunTests: XCTestCase {
     _ = try await launch.keeper().save([TestNode("a")])
     launch.keys.lose()
     let keeper = try launch.keeper()
-    do {
+    await assertThrows(WholeError(ArchiveError(.keyMissing, location: "keyring"))) {
       _ = try await keeper.checkStoredState()
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .keyMissing)
     }
   }
 }

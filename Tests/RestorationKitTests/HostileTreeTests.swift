@@ -201,14 +201,15 @@ final class HostileTreeTests: XCTestCase {
         _ = try await keeper.save([TestNode("a", children: [Endless(identifier)])])
         XCTFail("did not throw")
       } catch {
-        XCTAssertEqual(error.code, .tooManyNodes)
         let again = identifier ?? "∅"
         let path = (["a"] + Array(repeating: again, count: 7)).joined(separator: "/")
         XCTAssertEqual(
-          error.description,
-          "There are more than 100 nodes; the walk was at “\(path)/…”."
-            + " Let restorationChildren return the nodes that are there and make none,"
-            + " or raise the keeper's nodeLimit.")
+          WholeError(error),
+          WholeError(
+            .tooManyNodes,
+            "There are more than 100 nodes; the walk was at “\(path)/…”."
+              + " Let restorationChildren return the nodes that are there and make none,"
+              + " or raise the keeper's nodeLimit."))
       }
       // With the application and the node above them there are 100 entries.
       XCTAssertEqual(Endless.count, 100)
@@ -229,7 +230,13 @@ final class HostileTreeTests: XCTestCase {
         XCTAssertEqual(report.nodes.outcome, .saved)
         XCTAssertEqual(limit, 9)
       } catch {
-        XCTAssertEqual(error.code, .tooManyNodes)
+        XCTAssertEqual(
+          WholeError(error),
+          WholeError(
+            .tooManyNodes,
+            "There are more than 8 nodes; the walk was at “8”."
+              + " Let restorationChildren return the nodes that are there and make none,"
+              + " or raise the keeper's nodeLimit."))
         XCTAssertEqual(limit, 8)
       }
     }

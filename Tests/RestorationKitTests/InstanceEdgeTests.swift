@@ -291,11 +291,10 @@ final class InstanceEdgeTests: XCTestCase {
     let five = try second()
     let kept = try await five.keptStates()
     XCTAssertEqual(kept.count, 1)
-    do {
+    await assertThrows(
+      WholeError(.inUse, "The state is in use by this process. Close that one first.")
+    ) {
       try await five.removeKeptState(kept[0])
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.code, .inUse)
     }
     _ = try await save("five", with: five)
     try await five.removeKeptState(kept[0])
@@ -477,11 +476,10 @@ final class InstanceEdgeTests: XCTestCase {
     let two = try second()
     let kept = try await two.keptStates()
     XCTAssertEqual(kept.count, 1)
-    do {
+    await assertThrows(
+      WholeError(.inUse, "The state is in use by this process. Close that one first.")
+    ) {
       try await two.restoreKeptState(kept[0])
-      XCTFail("It is not its own.")
-    } catch {
-      XCTAssertEqual(error.code, .inUse)
     }
     withExtendedLifetime(owner) {}
   }

@@ -94,22 +94,18 @@ final class KeptStateTests: XCTestCase {
     let keeper = try launch.keeper()
     let kept = try await keeper.keptStates()
     let first = try XCTUnwrap(kept.first)
-    do {
+    await assertThrows(
+      WholeError(ArchiveError(.damaged, offset: 32, subject: "header", location: "memory 1"))
+    ) {
       try await keeper.restoreKeptState(first)
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .damaged)
     }
     XCTAssertEqual(launch.storedBytes, before)
     let after = try await keeper.keptStates()
     XCTAssertEqual(after, kept)
 
     launch.keys.isLocked = true
-    do {
+    await assertThrows(WholeError(ArchiveError.keyLocked(at: "keyring"))) {
       try await keeper.restoreKeptState(first)
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .keyLocked)
     }
     XCTAssertEqual(launch.storedBytes, before)
   }
@@ -124,11 +120,10 @@ final class KeptStateTests: XCTestCase {
     try await keeper.removeKeptState(first)
     let left = try await keeper.keptStates()
     XCTAssertEqual(left, [])
-    do {
+    await assertThrows(
+      WholeError(.keptStateMissing, "The state is not kept any more. Ask for keptStates() again.")
+    ) {
       try await keeper.restoreKeptState(first)
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.code, .keptStateMissing)
     }
     XCTAssertEqual(launch.storedBytes, before)
   }
@@ -147,11 +142,8 @@ final class KeptStateTests: XCTestCase {
         application: Launch.application, store: store, keys: launch.keys)
       let kept = try await keeper.keptStates()
       let first = try XCTUnwrap(kept.first)
-      do {
+      await assertThrows(WholeError(ArchiveError(.inputOutput))) {
         try await keeper.restoreKeptState(first)
-        XCTFail("did not throw")
-      } catch {
-        XCTAssertEqual(error.archive?.code, .inputOutput)
       }
       let left = Set(([launch.storedBytes] + launch.setAside).compactMap(\.self))
       XCTAssertEqual(left, stored)
@@ -272,11 +264,12 @@ final class KeptStateTests: XCTestCase {
     let kept = try await host.keptStates(of: session)
     XCTAssertEqual(kept.map(\.reason), [.crashed])
     let first = try XCTUnwrap(kept.first)
-    do {
+    await assertThrows(
+      WholeError(
+        .connected,
+        "The session has a scene, which would save over its state. Disconnect the scene first.")
+    ) {
       try await host.restoreKeptState(first, of: session)
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.code, .connected)
     }
     try await host.disconnect(scene)
     try await host.restoreKeptState(first, of: session)

@@ -170,11 +170,8 @@ final class LastStateTests: XCTestCase {
     // The write, which comes next, would succeed.
     failureCount.withLock { $0 = 1 }
     node.onEncode = { _ in throw Broken() }
-    do {
+    await assertThrows(WholeError(ArchiveError(.inputOutput))) {
       _ = try await keeper.save([node])
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .inputOutput)
     }
     XCTAssertEqual(launch.storedBytes, before)
   }

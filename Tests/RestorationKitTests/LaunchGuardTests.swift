@@ -198,9 +198,13 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertEqual(store.storage.bytes, bytes)
   }
 
-  func testAStateCannotHaveTheNameOfAMark() {
-    XCTAssertThrowsError(try StateKeeper(application: "org.example", name: "main.launch")) {
-      XCTAssertEqual(($0 as? RestorationError)?.code, .invalidName)
+  func testAStateCannotHaveTheNameOfAMark() async {
+    await assertThrows(
+      WholeError(
+        .invalidName,
+        "“main.launch” cannot name a state: it must not end in “.launch” or contain “.scene”.")
+    ) {
+      _ = try StateKeeper(application: "org.example", name: "main.launch")
     }
   }
 

@@ -37,7 +37,10 @@ final class LimitsTests: XCTestCase {
       _ = try await body()
       XCTFail("did not throw", line: line)
     } catch {
-      XCTAssertEqual(error.archive?.code, .limitExceeded, line: line)
+      XCTAssertEqual(
+        WholeError(error),
+        WholeError(ArchiveError(.limitExceeded, subject: "symbols", location: "memory")), line: line
+      )
     }
   }
 

@@ -80,7 +80,9 @@ final class LockedTests: XCTestCase {
       _ = try await keeper.restore()
       XCTFail("did not throw")
     } catch {
-      XCTAssertEqual(error.archive?.code, .damaged)
+      XCTAssertEqual(
+        WholeError(error),
+        WholeError(ArchiveError(.damaged, offset: 320, subject: "chunk 0", location: "memory")))
       XCTAssertEqual(keeper.status, .failed(error.description))
     }
     let saved = try await keeper.save([TestNode("a")])

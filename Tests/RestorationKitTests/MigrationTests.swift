@@ -321,37 +321,47 @@ final class MigrationTests: XCTestCase {
 
   func testMigrationsWithAGapAreRefusedAtRegistration() throws {
     let keeper = try Launch().keeper()
-    func code(_ version: Int, _ from: [Int]) -> RestorationError.Code? {
+    func refusal(_ version: Int, _ from: [Int]) -> WholeError? {
       do throws(RestorationError) {
         try keeper.register(
           nodeClass: TestNode.self, version: version,
           migrations: from.map { StateMigration(from: $0) { _ in } })
         return nil
       } catch {
-        return error.code
+        return WholeError(error)
       }
     }
     for fitting in [(1, []), (2, [1]), (3, [2]), (3, []), (4, [3, 1, 2])] as [(Int, [Int])] {
-      XCTAssertNil(code(fitting.0, fitting.1), "\(fitting)")
+      XCTAssertNil(refusal(fitting.0, fitting.1), "\(fitting)")
     }
     let refused: [(Int, [Int])] = [
       (0, []), (-1, []), (.min, [.max]), (1, [0]), (1, [1]), (2, [2]), (3, [1]), (3, [1, 1]),
       (3, [2, 2]), (4, [1, 3]), (2, [0, 1]), (.max, [.min]),
     ]
     for (version, from) in refused {
-      XCTAssertEqual(code(version, from), .invalidMigrations, "\(version) \(from)")
+      XCTAssertEqual(
+        refusal(version, from),
+        WholeError(
+          .invalidMigrations,
+          "TestNode has version \(version) and migrations from \(from.sorted())."
+            + " There must be one from every version from the oldest that is still read up to the"
+            + " one before it."))
     }
   }
 
   func testAKeyThatIsTakenIsNotRenamedTo() async throws {
     let launch = Launch()
     try await save(launch) { $0.encode(1, forKey: "other") }
-    for target in ["other", ReservedKey.timestamp] {
+    let reasons = [
+      "other": "“value” cannot be renamed, “other” has a value.",
+      ReservedKey.timestamp:
+        "The key “\(ReservedKey.timestamp)” belongs to the library. Use another.",
+    ]
+    for (target, reason) in reasons {
       let report = try await restore(
         launch, version: 2, [StateMigration(from: 1) { try $0.rename("value", to: target) }])
-      guard case .migrationFailed(by: .existing, from: 1, _) = report.outcome(of: "a") else {
-        return XCTFail("\(report)")
-      }
+      XCTAssertEqual(
+        report.outcome(of: "a"), .migrationFailed(by: .existing, from: 1, reason))
     }
   }
 

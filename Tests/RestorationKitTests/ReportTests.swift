@@ -98,7 +98,12 @@ final class ReportTests: XCTestCase {
   func testAPathWithTooFewSiblingIndicesIsRefused() {
     let json = Data(#"{"siblingIndices":[0],"identifiers":["nav","page"]}"#.utf8)
     XCTAssertThrowsError(try JSONDecoder().decode(RestorationPath.self, from: json)) { error in
-      XCTAssertTrue(error is DecodingError)
+      guard case DecodingError.dataCorrupted(let context) = error else {
+        return XCTFail("\(error)")
+      }
+      XCTAssertEqual(context.codingPath.map(\.stringValue), ["siblingIndices"])
+      XCTAssertEqual(
+        context.debugDescription, "There are not as many sibling indices as identifiers.")
     }
   }
 }

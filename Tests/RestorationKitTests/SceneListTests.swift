@@ -28,12 +28,10 @@ final class SceneListTests: XCTestCase {
       damaged[place] ^= 1
       list.bytes = damaged
       let host = SceneHost(try app.launch.keeper())
-      do {
-        try await host.launch()
-        XCTFail("Byte \(place) was not noticed.")
-      } catch {
-        XCTAssertEqual(error.code, .archive)
-      }
+      let error = await restorationError("byte \(place)") { try await host.launch() }
+      let archive = try XCTUnwrap(error?.archive)
+      XCTAssertEqual(error, WholeError(archive), "byte \(place)")
+      XCTAssertEqual(archive.location, "memory", "byte \(place)")
       XCTAssertEqual(Set(host.openSessions), Set(first.openSessions), "byte \(place)")
       XCTAssertEqual(Set(host.openSessions.map(\.title)), ["Product 1", "Product 2"])
       XCTAssertEqual(list.setAsideBytes.last, damaged)
@@ -75,7 +73,9 @@ final class SceneListTests: XCTestCase {
       guard case .failure(let error) = scene.restoration else {
         return XCTFail("Byte \(place) was not noticed.")
       }
-      XCTAssertEqual(error.code, .archive)
+      let archive = try XCTUnwrap(error.archive)
+      XCTAssertEqual(WholeError(error), WholeError(archive), "byte \(place)")
+      XCTAssertEqual(archive.location, "memory", "byte \(place)")
       XCTAssertEqual(file(broken).bytes, damaged)
       guard place % 64 == 0 else { continue }
       let report = try await host.save(scene)
@@ -114,19 +114,13 @@ final class SceneListTests: XCTestCase {
     let host = SceneHost(
       try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
     host.register(SceneConfiguration { TestSceneDelegate() })
-    do {
+    await assertThrows(WholeError(ArchiveError(.inputOutput))) {
       try await host.launch()
-      XCTFail("It launched.")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .inputOutput)
     }
     // The user gets a window all the same.
     let scene = try await host.open()
-    do {
+    await assertThrows(WholeError(ArchiveError(.inputOutput))) {
       try await host.save(scene)
-      XCTFail("It was saved.")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .inputOutput)
     }
     XCTAssertTrue(scene.needsSave)
   }
@@ -248,8 +242,12 @@ final class SceneListTests: XCTestCase {
       try await host.save(try await host.open())
     }
     for name in ["main.scenes", "a.scene-b"] {
-      XCTAssertThrowsError(try StateKeeper(application: "a", name: name)) {
-        XCTAssertEqual(($0 as? RestorationError)?.code, .invalidName)
+      await assertThrows(
+        WholeError(
+          .invalidName,
+          "“\(name)” cannot name a state: it must not end in “.launch” or contain “.scene”.")
+      ) {
+        _ = try StateKeeper(application: "a", name: name)
       }
     }
   }

@@ -143,7 +143,8 @@ final class StateLifetimeTests: XCTestCase {
         _ = try await keeper.save([TestNode("a", value: "after")])
         XCTFail("did not throw")
       } catch {
-        XCTAssertEqual(error.archive?.code, call == .publish ? .notDurable : .inputOutput)
+        let code: ArchiveError.Code = call == .publish ? .notDurable : .inputOutput
+        XCTAssertEqual(WholeError(error), WholeError(ArchiveError(code, location: "faulty")))
       }
       launch.storedBytes = storage.durableBytes
       let value = try await restore()

@@ -94,7 +94,8 @@ final class StatusTests: XCTestCase {
       _ = try await keeper.restore()
       XCTFail("did not throw")
     } catch {
-      XCTAssertEqual(error.archive?.code, .notAnArchive)
+      XCTAssertEqual(
+        WholeError(error), WholeError(ArchiveError(.notAnArchive, offset: 0, location: "memory")))
       check(
         keeper, .failed(error.description), isActive: false, "Nothing was restored. \(error)")
     }

@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import TestSupport
@@ -24,7 +25,10 @@ final class StoreNamesTests: XCTestCase {
     let directory = try TemporaryDirectory()
     let file = directory.path + "/file"
     try Data().write(to: URL(filePath: file))
-    XCTAssertThrowsError(try FileStateStore(directory: file).names())
+    XCTAssertThrowsError(try FileStateStore(directory: file).names()) { error in
+      XCTAssertEqual(
+        error as? ArchiveError, ArchiveError(.inputOutput, location: file))
+    }
   }
 
   func testAMemoryStoreTellsWhatHasBytes() async throws {

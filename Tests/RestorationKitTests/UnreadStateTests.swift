@@ -116,11 +116,8 @@ final class UnreadStateTests: XCTestCase {
       try StateKeeper(
         application: Launch.application, store: launch.store, keys: LateKey(key)))
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    do {
+    await assertThrows(WholeError(ArchiveError(.keyMissing))) {
       try await host.launch()
-      XCTFail("did not throw")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .keyMissing)
     }
     try await host.save(try await host.open())
     XCTAssertEqual(list.setAsideBytes, [before].compactMap(\.self))

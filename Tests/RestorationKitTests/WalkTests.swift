@@ -115,6 +115,8 @@ final class WalkTests: XCTestCase {
     let restored = try await keeper.restore(into: [container])
     XCTAssertEqual(restored.problems, [])
     XCTAssertEqual(made.count, 2)
+    _ = try await keeper.save([container])
+    XCTAssertEqual(try launch.storedPaths(), ["container", "container/a", "container/b"])
     container.restorationChildren = []
     trace.clear()
     let report = try await keeper.save([container])

@@ -40,3 +40,14 @@ package func restorationError(
     return nil
   }
 }
+
+/// A failure if the body throws anything but the expected error.
+@MainActor
+package func assertThrows(
+  _ expected: WholeError, _ message: @autoclosure () -> String = "",
+  file: StaticString = #filePath, line: UInt = #line, _ body: () async throws -> Void
+) async {
+  let error = await restorationError(message(), file: file, line: line, body)
+  guard let error else { return }
+  XCTAssertEqual(error, expected, message(), file: file, line: line)
+}
