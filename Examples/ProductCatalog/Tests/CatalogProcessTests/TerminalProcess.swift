@@ -39,8 +39,8 @@ final class Terminal {
   /// What was written after the first characters.
   func output(after length: Int) -> String { String(output.dropFirst(length)) }
 
-  /// Whether keys come one by one and are not shown, as programs with screens want it.
-  var isRaw: Bool { modes.c_lflag & tcflag_t(ICANON | ECHO) == 0 }
+  /// Whether keys come one by one, as programs with screens want it.
+  var isRaw: Bool { modes.c_lflag & tcflag_t(ICANON) == 0 }
 
   /// Whether lines can be typed: they are seen, Enter ends them, and Ctrl-C interrupts.
   var takesLines: Bool {
@@ -56,6 +56,13 @@ final class Terminal {
     unsafe tcsetattr(program.fileDescriptor, TCSANOW, &modes)
   }
 
+  /// Takes lines without showing them, as programs do that ask for a password.
+  func stopEchoing() {
+    var modes = modes
+    modes.c_lflag &= ~tcflag_t(ECHO)
+    unsafe tcsetattr(program.fileDescriptor, TCSANOW, &modes)
+  }
+
   private var modes: termios {
     var modes = termios()
     unsafe tcgetattr(program.fileDescriptor, &modes)
@@ -66,12 +73,15 @@ final class Terminal {
 /// The built program, run in a terminal.
 final class TerminalProcess {
   private let process = Process()
+  /// Here so that it stays as long as the process.
+  private let sandbox: Sandbox
 
   /// Starts the program; without a terminal for its input or output these lead nowhere.
   init(
     in sandbox: Sandbox, input: Terminal?, output: Terminal?, errors: URL? = nil,
     term: String? = "xterm"
   ) throws {
+    self.sandbox = sandbox
     process.executableURL = CatalogProcess.executable(named: "catalog")
     var environment = sandbox.environment
     environment["TERM"] = term

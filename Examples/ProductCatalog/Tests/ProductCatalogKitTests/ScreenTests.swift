@@ -199,7 +199,10 @@ import XCTest
   func testEveryScreenDrawsAtEverySize() async throws {
     let catalog = try Fixture().catalog
     let navigation = NavigationStack(root: ProductListScreen(catalog: catalog))
-    for key: Key in [.text("/"), .text("a"), .enter, .enter, .backTab, .text("e")] {
+    let keys: [Key] = [
+      .text("/"), .text("a"), .enter, .enter, .backTab, .text("e"), .text("x"), .escape, .up,
+    ]
+    for key in keys {
       for columns in 0...45 {
         for rows in 0...12 {
           let size = Size(columns: columns, rows: rows)

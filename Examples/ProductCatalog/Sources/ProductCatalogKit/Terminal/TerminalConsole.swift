@@ -13,8 +13,7 @@ import Foundation
   /// Takes the terminal over.
   ///
   /// Call ``close()`` to give it back.
-  package init() throws(TerminalError) {
-    guard let mode = TerminalMode() else { throw .notATerminal }
+  init(_ mode: TerminalMode) throws(TerminalError) {
     guard let signals = Signals.openPipe() else { throw .noPipe }
     self.mode = mode
     reader = InputReader(signals: signals)
@@ -36,7 +35,12 @@ import Foundation
   }
 
   package func close() {
-    OutputDescriptor.standardOutput.write(Self.leaveScreen)
+    Self.giveBack(mode)
+  }
+
+  /// Makes the terminal what a shell expects, whatever it is now.
+  static func giveBack(_ mode: TerminalMode) {
+    OutputDescriptor.standardOutput.write(leaveScreen)
     mode.restore()
   }
 
@@ -65,6 +69,7 @@ import Foundation
 /// Why the terminal cannot be used.
 package enum TerminalError: Error, Hashable, Sendable {
   case notATerminal
+  case cursorFixed
   case noPipe
 }
 
@@ -73,6 +78,9 @@ extension TerminalError: CustomStringConvertible {
     switch self {
     case .notATerminal:
       "The catalog needs a terminal to show its screens on. Without one, use --script FILE."
+    case .cursorFixed:
+      "The catalog needs a terminal that can move its cursor, and TERM names none."
+        + " Without one, use --script FILE."
     case .noPipe: "The system has no file descriptor left for the catalog."
     }
   }
