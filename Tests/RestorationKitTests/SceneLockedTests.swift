@@ -152,11 +152,7 @@ final class SceneLockedTests: XCTestCase {
       return XCTFail("\(String(describing: scene.restoration))")
     }
     let cause = ArchiveError(.truncated, offset: bytes.count - 10, location: "memory")
-    XCTAssertEqual(error.archive, cause)
-    XCTAssertEqual(
-      error.description,
-      "\(cause) Until then the app starts afresh; its next save keeps what is stored under another"
-        + " name.")
+    XCTAssertEqual(WholeError(error), WholeError(notRestored: cause))
     XCTAssertEqual(scene.session.failure, error)
     XCTAssertEqual(app.calls.events, [])
     XCTAssertEqual(node.value, "fresh")

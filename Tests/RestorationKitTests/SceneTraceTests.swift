@@ -32,6 +32,7 @@ final class SceneTraceTests: XCTestCase {
     let leave = ["sceneWillResignActive", "sceneDidEnterBackground"]
     let save = [
       "stateRestorationActivity", "userActivityWillSave", "updateUserActivityState", "didUpdate",
+      "restorationRoots",
     ]
     XCTAssertEqual(log.take(), leave + save)
     try await first.terminate()
@@ -42,7 +43,8 @@ final class SceneTraceTests: XCTestCase {
     XCTAssertEqual(
       log.take(),
       [
-        "willConnectTo", "sceneWillEnterForeground", "restoreInteractionState",
+        "shouldRestore", "willConnectTo", "sceneWillEnterForeground", "restorationRoots",
+        "restoreInteractionState",
         "sceneDidBecomeActive", "hostDidFinishRestoringScenes",
       ])
     let back = try XCTUnwrap(second.connectedScenes.first)
@@ -79,6 +81,11 @@ private final class LoggingHostDelegate: @MainActor SceneHostDelegate {
     self.log = log
   }
 
+  func host(_ host: SceneHost, shouldRestore session: SceneSession) -> Bool {
+    log.call("shouldRestore")
+    return true
+  }
+
   func hostDidFinishRestoringScenes(_ host: SceneHost) { log.call("hostDidFinishRestoringScenes") }
 
   func host(
@@ -111,6 +118,11 @@ private final class LoggingSceneDelegate: @MainActor SceneDelegate,
     log.activity.delegate = self
     scene.setActivity(log.activity, of: self)
     log.call("willConnectTo")
+  }
+
+  func restorationRoots(for scene: Scene) -> [any RestorableNode] {
+    log.call("restorationRoots")
+    return []
   }
 
   func stateRestorationActivity(for scene: Scene) -> UserActivity? {

@@ -32,6 +32,11 @@ public final class StateKeeper {
   public var trace: ((RestorationTrace) -> Void)?
 
   /// Whether a problem in a report is thrown as an error, for development.
+  ///
+  /// A save throws before it stores anything: for problems of nodes and scenes, and
+  /// if nothing was restored before it. A restore throws when it is complete: for
+  /// nodes that are not back as they were saved, and for keys that were stored and
+  /// that nobody read. A host takes it from its keeper when it makes a scene.
   public var isStrict = false
 
   /// How many nodes, views and objects a save takes.
