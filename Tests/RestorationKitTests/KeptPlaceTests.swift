@@ -67,4 +67,20 @@ final class KeptPlaceTests: XCTestCase {
     XCTAssertEqual(a.value, "saved")
     XCTAssertNotNil(restored.outcome(of: "gone"))
   }
+
+  func testARootThatIsProvidedAgainTakesThePlaceOfTheKeptOne() async throws {
+    let both = [TestNode("a", value: "old"), TestNode("b", value: "b")]
+    _ = try await launch.keeper().save(both)
+    let keeper = try launch.keeper()
+    let b = TestNode("b")
+    _ = try await keeper.restore(into: [b])
+    let saved = try await keeper.save([b, TestNode("a", value: "new")])
+    XCTAssertEqual(
+      saved.entries.map { "\($0.path): \($0.outcome)" },
+      [": saved", "b: saved", "a: saved", "a: \(PreservationReport.NodeOutcome.replaced)"])
+    let a = TestNode("a")
+    let restored = try await launch.keeper().restore(into: [a, TestNode("b")])
+    XCTAssertEqual(a.value, "new")
+    XCTAssertEqual(restored.problems, [])
+  }
 }

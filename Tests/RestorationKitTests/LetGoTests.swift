@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Foundation
 import RestorationKit
 import Synchronization
 import TestSupport
@@ -73,5 +74,70 @@ final class LetGoTests: XCTestCase {
     XCTAssertEqual(report.outcome, .restored)
     XCTAssertNotNil(report.launchProblem)
     XCTAssertEqual(launch.store.memory(named: "main~2.launch").bytes, [1])
+  }
+
+  func testANumberedStateGoesWhenNobodyHadItForMoreThanThirtyDays() async throws {
+    let launch = Launch()
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let second = try launch.keeper(endsLast: false)
+    _ = try await second.save([TestNode("a")])
+    await first.close()
+    await second.close()
+    launch.now += 30 * 24 * 60 * 60
+    _ = try await launch.keeper().restore()
+    XCTAssertNotNil(launch.store.memory(named: "main~2").bytes)
+    launch.now += 1
+    _ = try await launch.keeper().restore()
+    XCTAssertNil(launch.store.memory(named: "main~2").bytes)
+  }
+
+  func testAStateThatAnotherHasTakenMeanwhileIsNobodysAndItsKeptStatesStay() async throws {
+    for isSingle in [false, true] {
+      let directory = try TemporaryDirectory()
+      let keys = MemoryKeyProvider()
+      func keeper() throws -> StateKeeper {
+        let keeper = try StateKeeper(
+          application: "org.example", store: FileStateStore(directory: directory.path), keys: keys)
+        if isSingle { keeper.instancePolicy = .single }
+        return keeper
+      }
+      let before = try keeper()
+      _ = try await before.save([TestNode("a")])
+      await before.close()
+      // It has not read what is stored, so it keeps that.
+      let first = try keeper()
+      _ = try await first.save([TestNode("a")])
+      let kept = try await first.keptStates()
+      XCTAssertEqual(kept.count, 1)
+      try FileManager.default.removeItem(atPath: directory.child(".main.rka.lock"))
+      let other = try keeper()
+      _ = try await other.restore(into: [TestNode("a")])
+      XCTAssertEqual(other.stateName, "main")
+      let wanted = try XCTUnwrap(kept.first)
+      do {
+        try await first.removeKeptState(wanted)
+        XCTAssertFalse(isSingle, "It was removed.")
+      } catch {
+        XCTAssertEqual(error.code, .inUse)
+      }
+      XCTAssertEqual(first.stateName, isSingle ? nil : "main~2")
+      let left = try await other.keptStates()
+      XCTAssertEqual(left, kept)
+    }
+  }
+
+  func testTheKeptStatesOfASecondInstanceAreThoseOfItsOwnState() async throws {
+    let launch = Launch()
+    _ = try await launch.keeper().save([TestNode("a")])
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let second = try launch.keeper(endsLast: false)
+    try await SceneHost(second).launch()
+    XCTAssertEqual(second.stateName, "main~2")
+    let kept = try await first.keptStates()
+    XCTAssertEqual(kept.count, 1)
+    let own = try await second.keptStates()
+    XCTAssertEqual(own, [])
   }
 }
