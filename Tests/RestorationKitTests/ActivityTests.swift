@@ -110,4 +110,16 @@ final class ActivityTests: XCTestCase {
     XCTAssertFalse(ContentMatcher.none.matches(["x"]))
     XCTAssertTrue(matcher.union(["b"]).matches(["B"]))
   }
+
+  func testCollectionsAreTakenAsDeepAsTheLimitAndNoDeeper() throws {
+    let kinds: [(Any) -> Any] = [{ [$0] }, { ["key": $0] }]
+    for collection in kinds {
+      var value: Any = 1
+      for _ in 1...PropertyListValue.deepestNesting { value = collection(value) }
+      XCTAssertNoThrow(try PropertyListValue(value))
+      XCTAssertThrowsError(try PropertyListValue(collection(value))) {
+        XCTAssertEqual(($0 as? RestorationError)?.code, .unsupportedValue)
+      }
+    }
+  }
 }

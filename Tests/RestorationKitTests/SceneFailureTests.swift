@@ -27,4 +27,45 @@ final class SceneFailureTests: XCTestCase {
         error.archive, ArchiveError(.storageFull, location: "main.scene-\(first)"))
     }
   }
+
+  func testASceneWhoseFileHasAnotherShapeSaysSoAtTheLaunch() async throws {
+    let stored = try await app.store(1, in: try await app.host())
+    let name = "main.scene-\(stored)"
+    let builder = RecordBuilder()
+    try builder.append(record: 1) { encoder in
+      try encoder.encodeContainer(forKey: "host") { try $0.encode(["role": 1], forKey: "scene") }
+    }
+    let key = try XCTUnwrap(try app.launch.keys.key(creating: false))
+    _ = try Archive.write(
+      try builder.finish(), to: app.launch.store.memory(named: name), key: key,
+      context: ArchiveContext([Launch.application, name]))
+    let host = try await app.host()
+    let session = try XCTUnwrap(host.openSessions.first)
+    XCTAssertEqual(session.failure?.code, .archive)
+    XCTAssertNil(session.failure?.archive)
+    XCTAssertTrue(
+      session.failure?.description.hasPrefix("The scene cannot be read: ") ?? false)
+  }
+
+  func testOfTwoConfigurationsOfOneRoleAndNameTheLastCounts() async throws {
+    let host = SceneHost(try app.launch.keeper())
+    let panel = SceneRole(rawValue: "panel")
+    var made: [String] = []
+    func register(_ role: SceneRole, _ name: String?, _ maker: String) {
+      host.register(
+        SceneConfiguration(role: role, name: name) { [app] in
+          made.append(maker)
+          return app.makeDelegate()
+        })
+    }
+    register(.windowApplication, nil, "first")
+    register(panel, nil, "panel")
+    register(.windowApplication, "other", "other")
+    register(.windowApplication, nil, "last")
+    try await host.launch()
+    try await host.open()
+    try await host.open(panel)
+    try await host.open(configurationName: "other")
+    XCTAssertEqual(made, ["last", "panel", "other"])
+  }
 }
