@@ -18,4 +18,6 @@ enum ConsoleTiming {
   static let tickInterval = Duration.milliseconds(tickMilliseconds)
   /// How long a lone escape byte waits for the rest of a sequence.
   static let escapeMilliseconds: Int32 = 50
+  /// How long the pieces of a paste are apart at most.
+  static let pasteMilliseconds: Int32 = 5
 }

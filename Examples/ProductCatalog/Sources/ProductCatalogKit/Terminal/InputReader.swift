@@ -10,8 +10,8 @@ import Glibc
 
 /// Waits for keys and signals on a thread of its own, and holds them until they are taken.
 final class InputReader: Sendable {
-  /// No terminal holds more than this, so one read takes all that it has.
-  private static let mostBytes = 4096
+  /// Input that never pauses is passed on in parts of about this many bytes.
+  private static let mostBytes = 65536
 
   private let signals: Int32
   private let waiting = Mutex<[InputEvent]>([])
@@ -43,7 +43,7 @@ final class InputReader: Sendable {
       let ready = readiness(within: patience)
       if ready.signals { readSignals() }
       if ready.input {
-        guard let bytes = readBytes(from: STDIN_FILENO) else { break }
+        guard let bytes = readInput() else { break }
         add(decoder.decode(bytes).map(InputEvent.key))
       }
       if !ready.input, !ready.signals {
@@ -83,9 +83,21 @@ final class InputReader: Sendable {
     return (polled[0].revents != 0, polled[1].revents & wanted != 0)
   }
 
+  /// The bytes that are there and those that follow at once, because a paste comes in pieces.
+  private func readInput() -> [UInt8]? {
+    guard var bytes = readBytes(from: STDIN_FILENO) else { return nil }
+    while (2..<Self.mostBytes).contains(bytes.count),
+      readiness(within: ConsoleTiming.pasteMilliseconds).input,
+      let more = readBytes(from: STDIN_FILENO)
+    {
+      bytes += more
+    }
+    return bytes
+  }
+
   /// The bytes that are there; none after an interruption, nil at the end of the input.
   private func readBytes(from descriptor: Int32) -> [UInt8]? {
-    var buffer = [UInt8](repeating: 0, count: Self.mostBytes)
+    var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe read(descriptor, &buffer, buffer.count)
     if count < 0, errno == EINTR || errno == EAGAIN { return [] }
     return count > 0 ? Array(buffer[..<count]) : nil
