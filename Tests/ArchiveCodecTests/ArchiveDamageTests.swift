@@ -16,7 +16,8 @@ final class ArchiveDamageTests: XCTestCase {
           _ = try archives.verified(changed)
         }
         XCTAssertNotNil(error, "byte \(position) bit \(bit)")
-        XCTAssertNotEqual(error?.code, .malformed, "byte \(position) bit \(bit): was parsed")
+        XCTAssertNotEqual(
+          error, ArchiveError(.malformed), "byte \(position) bit \(bit): was parsed")
       }
     }
   }
@@ -26,8 +27,8 @@ final class ArchiveDamageTests: XCTestCase {
     let bytes = try archives.small()
     for count in bytes.indices {
       XCTAssertEqual(
-        archiveError("\(count) bytes") { _ = try archives.verified(Array(bytes[..<count])) }?.code,
-        .truncated, "\(count) bytes")
+        archiveError("\(count) bytes") { _ = try archives.verified(Array(bytes[..<count])) },
+        ArchiveError(.truncated, offset: count, location: "memory"), "\(count) bytes")
     }
   }
 
@@ -40,7 +41,9 @@ final class ArchiveDamageTests: XCTestCase {
     }
     for count in stride(from: 0, to: bytes.count, by: 41) {
       XCTAssertEqual(
-        archiveError { _ = try archives.verified(Array(bytes[..<count])) }?.code, .truncated)
+        archiveError { _ = try archives.verified(Array(bytes[..<count])) },
+        ArchiveError(.truncated, offset: count, location: "memory")
+      )
     }
   }
 
@@ -49,10 +52,13 @@ final class ArchiveDamageTests: XCTestCase {
     let bytes = try archives.small()
     for tail in [[UInt8](repeating: 0, count: 64), Array(bytes.suffix(64)), bytes] {
       XCTAssertEqual(
-        archiveError { _ = try archives.verified(bytes + tail) }?.code, .damaged)
+        archiveError { _ = try archives.verified(bytes + tail) },
+        ArchiveError(.damaged, offset: 516, subject: "commit", location: "memory"))
     }
     // Too few to tell from the beginning of a change that was torn.
-    XCTAssertEqual(archiveError { _ = try archives.verified(bytes + [0]) }?.code, .truncated)
+    XCTAssertEqual(
+      archiveError { _ = try archives.verified(bytes + [0]) },
+      ArchiveError(.truncated, offset: 517, location: "memory"))
   }
 
   func testChunksInAnotherOrderAreRefused() throws {
@@ -67,11 +73,17 @@ final class ArchiveDamageTests: XCTestCase {
     var swapped = bytes
     swapped.replaceSubrange(first..<first + frame, with: bytes[first + frame..<first + 2 * frame])
     swapped.replaceSubrange(first + frame..<first + 2 * frame, with: bytes[first..<first + frame])
-    XCTAssertEqual(archiveError { _ = try archives.verified(swapped) }?.code, .damaged)
+    XCTAssertEqual(
+      archiveError { _ = try archives.verified(swapped) },
+      ArchiveError(.damaged, offset: 320, subject: "chunk 0"))
     let removed = Array(bytes[..<first] + bytes[(first + frame)...])
-    XCTAssertEqual(archiveError { _ = try archives.verified(removed) }?.code, .damaged)
+    XCTAssertEqual(
+      archiveError { _ = try archives.verified(removed) },
+      ArchiveError(.damaged, offset: 288, subject: "commit", location: "memory"))
     let doubled = Array(bytes[..<(first + frame)] + bytes[first...])
-    XCTAssertEqual(archiveError { _ = try archives.verified(doubled) }?.code, .damaged)
+    XCTAssertEqual(
+      archiveError { _ = try archives.verified(doubled) },
+      ArchiveError(.damaged, offset: 288, subject: "commit", location: "memory"))
   }
 
   func testTheBodyOfAnotherArchiveUnderTheSameKeyIsRefused() throws {
@@ -80,8 +92,8 @@ final class ArchiveDamageTests: XCTestCase {
     let other = try archives.small()
     XCTAssertEqual(one.count, other.count)
     XCTAssertEqual(
-      archiveError { _ = try archives.verified(Array(one[..<288] + other[288...])) }?.code,
-      .damaged)
+      archiveError { _ = try archives.verified(Array(one[..<288] + other[288...])) },
+      ArchiveError(.damaged, offset: 288, subject: "commit", location: "memory"))
   }
 
   func testAWrongKeyAndAWrongContextAreToldApart() throws {
@@ -172,7 +184,7 @@ final class ArchiveDamageTests: XCTestCase {
       archiveError {
         _ = try archives.verified(
           header(one, replacing: 128..<256, with: Array(other[128..<256])))
-      }?.code, .wrongKey)
+      }, ArchiveError(.wrongKey, location: "memory"))
   }
 
   func testAnUnknownSlotTypeIsSkipped() throws {
@@ -181,6 +193,6 @@ final class ArchiveDamageTests: XCTestCase {
     XCTAssertEqual(
       archiveError {
         _ = try archives.verified(header(bytes, replacing: 128..<129, with: [9]))
-      }?.code, .wrongKey)
+      }, ArchiveError(.wrongKey, subject: "it takes no key", location: "memory"))
   }
 }

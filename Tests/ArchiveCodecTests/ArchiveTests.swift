@@ -82,7 +82,7 @@ final class ArchiveTests: XCTestCase {
       archiveError {
         _ = try Archive.write(
           records, to: storage, key: archives.key, context: archives.context, replacing: last)
-      }?.code, .limitExceeded)
+      }, ArchiveError(.limitExceeded, subject: "generation"))
     XCTAssertEqual(try archives.verified(try XCTUnwrap(storage.bytes)).version, second.version)
   }
 

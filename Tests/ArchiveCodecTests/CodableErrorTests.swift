@@ -47,7 +47,9 @@ final class CodableErrorTests: XCTestCase {
     XCTAssertEqual(names(context.codingPath), ["bag", "list", "Index 0", "number"])
     XCTAssertEqual(context.codingPath[2].intValue, 0)
     XCTAssertTrue(context.debugDescription.contains("found string, expected integer"))
-    XCTAssertEqual((context.underlyingError as? ArchiveError)?.code, .typeMismatch)
+    XCTAssertEqual(
+      (context.underlyingError as? ArchiveError),
+      ArchiveError(.typeMismatch, subject: "found string, expected integer"))
     let dictionary = TextOuter(list: [], dictionary: ["b": TextInner(number: "secret")])
     guard case .typeMismatch(_, let inner)? = try decodingError(Outer.self, dictionary) else {
       return XCTFail("another error")
@@ -112,7 +114,9 @@ final class CodableErrorTests: XCTestCase {
       return XCTFail("another error")
     }
     XCTAssertEqual(names(context.codingPath), ["bag", "number"])
-    XCTAssertEqual((context.underlyingError as? ArchiveError)?.code, .numberOutOfRange)
+    XCTAssertEqual(
+      (context.underlyingError as? ArchiveError),
+      ArchiveError(.numberOutOfRange, offset: 19, subject: "UInt8"))
   }
 
   func testWhatIsTooLargeSaysWhere() throws {
@@ -121,11 +125,15 @@ final class CodableErrorTests: XCTestCase {
       try $0.encode(TextOuter(list: [TextInner(number: huge)]), forKey: "bag")
     }
     XCTAssertEqual(names(error?.context.codingPath), ["bag", "list", "Index 0", "number"])
-    XCTAssertEqual((error?.context.underlyingError as? ArchiveError)?.code, .limitExceeded)
+    XCTAssertEqual(
+      (error?.context.underlyingError as? ArchiveError),
+      ArchiveError(.limitExceeded, subject: "bytes of a string"))
     XCTAssertEqual((error?.value as? String)?.count, huge.count)
     let key = String(repeating: "k", count: 1025)
     let keyed = try encodingError { try $0.encode([key: Inner(number: 1)], forKey: "bag") }
-    XCTAssertEqual((keyed?.context.underlyingError as? ArchiveError)?.code, .limitExceeded)
+    XCTAssertEqual(
+      (keyed?.context.underlyingError as? ArchiveError),
+      ArchiveError(.limitExceeded, subject: "bytes of a key"))
   }
 
   struct Throwing: Codable {
@@ -223,7 +231,9 @@ final class CodableErrorTests: XCTestCase {
       }
     }
     let error = try encodingError { try $0.encode(Chain(), forKey: "a") }
-    XCTAssertEqual((error?.context.underlyingError as? ArchiveError)?.code, .limitExceeded)
+    XCTAssertEqual(
+      (error?.context.underlyingError as? ArchiveError),
+      ArchiveError(.limitExceeded, subject: "depth"))
   }
 
   func testOneEncoderInTwoKindsOfContainersThrows() throws {
@@ -278,7 +288,9 @@ final class CodableErrorTests: XCTestCase {
       }
     }
     let error = try encodingError { try $0.encode(Sneaky(encoder: $0), forKey: "a") }
-    XCTAssertEqual((error?.context.underlyingError as? ArchiveError)?.code, .encoderClosed)
+    XCTAssertEqual(
+      (error?.context.underlyingError as? ArchiveError),
+      ArchiveError(.encoderClosed, path: ["sneaky"]))
   }
 
   func testTheCodingPathIsRightWhileCoding() throws {
@@ -317,11 +329,11 @@ final class CodableErrorTests: XCTestCase {
     XCTAssertEqual(try decoded(.passphrase(try Passphrase("first"))), ["a": [1]])
     XCTAssertEqual(try decoded(.passphrase(try Passphrase("second"))), ["a": [1]])
     XCTAssertEqual(
-      archiveError { _ = try decoded(.passphrase(try Passphrase("third"))) }?.code,
-      .wrongPassphrase)
+      archiveError { _ = try decoded(.passphrase(try Passphrase("third"))) },
+      ArchiveError(.wrongPassphrase, location: "memory"))
     XCTAssertEqual(
-      archiveError { _ = try ArchiveEncoder().encode(1, slots: [], context: archives.context) }?
-        .code, .lastSlot)
+      archiveError { _ = try ArchiveEncoder().encode(1, slots: [], context: archives.context) },
+      ArchiveError(.lastSlot))
   }
 
   func testTheOneCallSaysWhyBytesDoNotOpen() throws {

@@ -49,7 +49,9 @@ final class CodableHostileTests: XCTestCase {
         guard case EncodingError.invalidValue(_, let context) = error else {
           return XCTFail("\(error)")
         }
-        XCTAssertEqual((context.underlyingError as? ArchiveError)?.code, .limitExceeded)
+        XCTAssertEqual(
+          (context.underlyingError as? ArchiveError), ArchiveError(.limitExceeded, subject: "depth")
+        )
       }
       unlink(list)
     }
@@ -76,7 +78,9 @@ final class CodableHostileTests: XCTestCase {
       guard case DecodingError.dataCorrupted(let context) = error else {
         return XCTFail("\(error)")
       }
-      XCTAssertEqual((context.underlyingError as? ArchiveError)?.code, .limitExceeded)
+      XCTAssertEqual(
+        (context.underlyingError as? ArchiveError),
+        ArchiveError(.limitExceeded, offset: 13, subject: "depth"))
     }
   }
 

@@ -52,6 +52,7 @@ final class DecodedMemoryTests: XCTestCase {
     let error = archiveError(line: line) { _ = try record.decode(type, forKey: "a") }
     XCTAssertEqual(error?.code, .limitExceeded, line: line)
     XCTAssertEqual(error?.subject, "memory of a decoded value", line: line)
+    XCTAssertEqual(error?.subject, "memory of a decoded value", line: line)
     XCTAssertEqual(error?.path, ["a"], line: line)
   }
 
@@ -64,6 +65,7 @@ final class DecodedMemoryTests: XCTestCase {
       }
       let error = context.underlyingError as? ArchiveError
       XCTAssertEqual(error?.code, .limitExceeded, line: line)
+      XCTAssertEqual(error?.subject, "memory of a decoded value", line: line)
       XCTAssertEqual(error?.subject, "memory of a decoded value", line: line)
     }
   }

@@ -83,7 +83,8 @@ final class FileStorageTests: XCTestCase {
     var kept: (any ArchiveSink)?
     try storage.replace { sink in kept = sink }
     XCTAssertEqual(try storage.open()?.byteCount, 0)
-    XCTAssertEqual(archiveError { try kept?.write([1, 2, 3]) }?.code, .inputOutput)
+    XCTAssertEqual(
+      archiveError { try kept?.write([1, 2, 3]) }, ArchiveError(.inputOutput, systemError: EBADF))
   }
 
   func testAnythingButAFileInItsPlaceIsRefusedAndStays() throws {
@@ -98,16 +99,20 @@ final class FileStorageTests: XCTestCase {
     for name in ["directory", "fifo", "link", "dangling"] {
       let storage = FileStorage(path: directory.child(name))
       XCTAssertEqual(archiveError(name) { _ = try storage.open() }?.code, .notAFile, name)
-      XCTAssertEqual(archiveError(name) { try write("x", to: storage) }?.code, .notAFile, name)
+      XCTAssertEqual(
+        archiveError(name) { try write("x", to: storage) }?.code, .notAFile, name)
       XCTAssertEqual(archiveError(name) { try storage.remove() }?.code, .notAFile, name)
-      XCTAssertEqual(archiveError(name) { _ = try storage.setAside() }?.code, .notAFile, name)
+      XCTAssertEqual(
+        archiveError(name) { _ = try storage.setAside() }?.code, .notAFile, name)
     }
     XCTAssertEqual(try directory.names(), before)
     XCTAssertEqual(try read(target), "target")
     XCTAssertEqual(
-      archiveError { _ = try FileStorage(path: "/dev/null").open() }?.code, .notAFile)
+      archiveError { _ = try FileStorage(path: "/dev/null").open() },
+      ArchiveError(.notAFile, location: "/dev/null"))
     XCTAssertEqual(
-      archiveError { _ = try FileStorage(path: target.path + "/below").open() }?.code, .notAFile)
+      archiveError { _ = try FileStorage(path: target.path + "/below").open() }?.code,
+      .notAFile)
   }
 
   func testADirectoryBehindALinkIsAsGoodAsADirectory() throws {
@@ -181,8 +186,10 @@ final class FileStorageTests: XCTestCase {
     let removed = archiveError { try storage.remove() }
     let left = Result { try read(storage) }
     _ = consume user
-    XCTAssertEqual(replaced?.code, .permissionDenied)
-    XCTAssertEqual(removed?.code, .permissionDenied)
+    XCTAssertEqual(
+      replaced, ArchiveError(.permissionDenied, systemError: EACCES, location: storage.location))
+    XCTAssertEqual(
+      removed, ArchiveError(.permissionDenied, systemError: EACCES, location: storage.location))
     XCTAssertEqual(try left.get(), "old")
     chmod(directory.path, 0o755)
     XCTAssertEqual(try directory.names(), ["state.rka"])
@@ -229,10 +236,18 @@ final class FileStorageTests: XCTestCase {
     chmod(directory.path, 0o555)
     defer { chmod(directory.path, 0o755) }
     let user = OrdinaryUser()
-    XCTAssertEqual(archiveError { _ = try storage.open() }?.code, .permissionDenied)
-    XCTAssertEqual(archiveError { try write("new", to: storage) }?.code, .permissionDenied)
-    XCTAssertEqual(archiveError { try storage.remove() }?.code, .permissionDenied)
-    XCTAssertEqual(archiveError { _ = try storage.setAside() }?.code, .permissionDenied)
+    XCTAssertEqual(
+      archiveError { _ = try storage.open() },
+      ArchiveError(.permissionDenied, systemError: EACCES, location: storage.location))
+    XCTAssertEqual(
+      archiveError { try write("new", to: storage) },
+      ArchiveError(.permissionDenied, systemError: EACCES, location: storage.location))
+    XCTAssertEqual(
+      archiveError { try storage.remove() },
+      ArchiveError(.permissionDenied, systemError: EACCES, location: storage.location))
+    XCTAssertEqual(
+      archiveError { _ = try storage.setAside() },
+      ArchiveError(.permissionDenied, systemError: EACCES, location: storage.location))
     _ = consume user
     chmod(storage.path, 0o600)
     XCTAssertEqual(try read(storage), "old")
@@ -324,12 +339,16 @@ final class FileStorageTests: XCTestCase {
     try storage.putBack(kept)
     XCTAssertEqual(try read(storage), "old")
     XCTAssertEqual(try directory.names(), ["state.rka"])
-    XCTAssertEqual(archiveError { try storage.putBack(kept) }?.code, .inputOutput)
+    XCTAssertEqual(
+      archiveError { try storage.putBack(kept) },
+      ArchiveError(.inputOutput, systemError: ENOENT, location: storage.location))
 
     try directory.write([1], to: "state.rka.other")
     let foreign = SetAsideArchive(
       identifier: "other", reason: nil, date: Date(), storage: storage)
-    XCTAssertEqual(archiveError { try storage.putBack(foreign) }?.code, .notAFile)
+    XCTAssertEqual(
+      archiveError { try storage.putBack(foreign) },
+      ArchiveError(.notAFile, location: storage.location))
     XCTAssertEqual(try read(storage), "old")
   }
 
@@ -344,7 +363,9 @@ final class FileStorageTests: XCTestCase {
       try storage.putBack(archive)
       XCTAssertEqual(storage.bytes, bytes)
       XCTAssertNil(aside.bytes)
-      XCTAssertEqual(archiveError { try storage.putBack(archive) }?.code, .inputOutput)
+      XCTAssertEqual(
+        archiveError { try storage.putBack(archive) },
+        ArchiveError(.inputOutput, location: "memory"))
       XCTAssertEqual(storage.bytes, bytes)
     }
   }

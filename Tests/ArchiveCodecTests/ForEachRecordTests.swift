@@ -66,7 +66,7 @@ final class ForEachRecordTests: JournalTestCase {
     XCTAssertEqual(
       archiveError {
         try archive.forEachRecord { _ in count += 1 }
-      }?.code, .damaged)
+      }, ArchiveError(.damaged, offset: 49532, subject: "chunk 3"))
     XCTAssertGreaterThan(count, 10)
     XCTAssertLessThan(count, 100)
   }

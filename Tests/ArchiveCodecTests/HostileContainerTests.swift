@@ -274,8 +274,7 @@ extension HostileContainerTests {
       XCTAssertEqual(
         archiveError("\(count)") {
           _ = try open(Array(bytes[..<count]), saying: bytes.count, .strict)
-        }?
-        .code, .truncated, "\(count) bytes")
+        }, ArchiveError(.truncated, offset: count, location: "changing"), "\(count) bytes")
     }
   }
 
@@ -301,7 +300,7 @@ extension HostileContainerTests {
     XCTAssertEqual(archiveError { _ = try open(.strict) }?.code, .damaged)
     let archive = try XCTUnwrap(try open(.recover))
     XCTAssertEqual(archive.version.generation, 3)
-    XCTAssertEqual(archive.dropped?.code, .damaged)
+    XCTAssertEqual(archive.dropped, ArchiveError(.damaged, offset: 55912, subject: "commit"))
     try directory.write([], to: "a.rka")
     XCTAssertEqual(truncate(storage.path, 1 << 40), 0)
     XCTAssertEqual(archiveError { _ = try open(.recover) }?.code, .notAnArchive)
@@ -317,7 +316,7 @@ extension HostileContainerTests {
       archiveError {
         _ = try Archive.open(
           FileStorage(path: "/proc/self/status"), key: archives.key, context: archives.context)
-      }?.code, .truncated)
+      }, ArchiveError(.truncated, offset: 0, location: "/proc/self/status"))
   }
 
   func testAHardLinkIsReadAndReplacedAlone() throws {

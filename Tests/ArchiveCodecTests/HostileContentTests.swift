@@ -277,7 +277,8 @@ final class HostileContentTests: XCTestCase {
       ("no name", [1]),
     ] as [(String, [UInt8])] {
       XCTAssertEqual(
-        archiveError(what) { _ = try verified(content(), [change(symbols)]) }?.code, .malformed,
+        archiveError(what) { _ = try verified(content(), [change(symbols)]) }?.code,
+        .malformed,
         what)
     }
   }
@@ -296,13 +297,15 @@ final class HostileContentTests: XCTestCase {
     }
     XCTAssertNotNil(try verified(snapshot(1 << 16)))
     XCTAssertEqual(
-      archiveError { _ = try verified(snapshot(1 << 16 + 1)) }?.code, .limitExceeded)
+      archiveError { _ = try verified(snapshot(1 << 16 + 1)) },
+      ArchiveError(.limitExceeded, subject: "symbols", location: "memory"))
     let change = change { content in
       content.records = []
       content.symbols = names(1 << 16..<1 << 16 + 1)
     }
     XCTAssertEqual(
-      archiveError { _ = try verified(snapshot(1 << 16), [change]) }?.code, .malformed)
+      archiveError { _ = try verified(snapshot(1 << 16), [change]) },
+      ArchiveError(.malformed, offset: 1, location: "memory"))
   }
 
   func testARemovedRecordIsAbsentAndMayComeBack() throws {

@@ -121,7 +121,10 @@ final class HostileSlotTests: XCTestCase {
     let slot = bytes.slots[1]
     for offset in 1..<12 {
       let changed = bytes.withSlots([slot.replacing(offset..<offset + 1, with: [1])])
-      XCTAssertEqual(error(changed, try key(1))?.code, .unsupportedFeature, "\(offset)")
+      XCTAssertEqual(
+        error(changed, try key(1)),
+        ArchiveError(.unsupportedFeature, offset: 128, subject: "key slot", location: "memory"),
+        "\(offset)")
     }
   }
 
@@ -141,7 +144,9 @@ final class HostileSlotTests: XCTestCase {
       XCTAssertEqual(tries, 0)
     }
     // The key is not asked for it, but the header is not what was sealed.
-    XCTAssertEqual(error(dear, try key(1))?.code, .damaged)
+    XCTAssertEqual(
+      error(dear, try key(1)),
+      ArchiveError(.damaged, offset: 384, subject: "header", location: "memory"))
   }
 
   func testOfTwoPassphrasesTheOneWithinTheLimitsOpens() throws {
@@ -157,8 +162,12 @@ final class HostileSlotTests: XCTestCase {
           limits: limits)
       }
       XCTAssertNotNil(try open("cheap"))
-      XCTAssertEqual(archiveError { _ = try open("dear") }?.code, .limitExceeded)
-      XCTAssertEqual(archiveError { _ = try open("neither") }?.code, .limitExceeded)
+      XCTAssertEqual(
+        archiveError { _ = try open("dear") },
+        ArchiveError(.limitExceeded, subject: "cost of a passphrase", location: "memory"))
+      XCTAssertEqual(
+        archiveError { _ = try open("neither") },
+        ArchiveError(.limitExceeded, subject: "cost of a passphrase", location: "memory"))
       XCTAssertNotNil(try self.open(bytes, passphrase("dear")))
     }
   }
@@ -187,16 +196,24 @@ final class HostileSlotTests: XCTestCase {
     let one = try archive(.key(try .repeating(1)), .cheap("right"))
     let other = try archive(.key(try .repeating(1)), .cheap("right"))
     let swapped = one.withSlots(other.slots)
-    XCTAssertEqual(error(swapped, try key(1))?.code, .wrongKey)
-    XCTAssertEqual(error(swapped, try passphrase("right"))?.code, .wrongPassphrase)
+    XCTAssertEqual(error(swapped, try key(1)), ArchiveError(.wrongKey, location: "memory"))
+    XCTAssertEqual(
+      error(swapped, try passphrase("right")), ArchiveError(.wrongPassphrase, location: "memory"))
     // One of them, and its own.
     let mixed = one.withSlots([one.slots[0], other.slots[1]])
-    XCTAssertEqual(error(mixed, try key(1))?.code, .damaged)
-    XCTAssertEqual(error(mixed, try passphrase("right"))?.code, .wrongPassphrase)
+    XCTAssertEqual(
+      error(mixed, try key(1)),
+      ArchiveError(.damaged, offset: 384, subject: "header", location: "memory"))
+    XCTAssertEqual(
+      error(mixed, try passphrase("right")), ArchiveError(.wrongPassphrase, location: "memory"))
     // A whole header before the body of another.
     let header = Array(other[..<other.headerByteCount])
-    XCTAssertEqual(error(header + one.body, try key(1))?.code, .damaged)
-    XCTAssertEqual(error(header + one.body, try passphrase("right"))?.code, .damaged)
+    XCTAssertEqual(
+      error(header + one.body, try key(1)),
+      ArchiveError(.damaged, offset: 416, subject: "commit", location: "memory"))
+    XCTAssertEqual(
+      error(header + one.body, try passphrase("right")),
+      ArchiveError(.damaged, offset: 416, subject: "commit", location: "memory"))
   }
 
   func testSlotsThatAreDoubledMovedOrRemovedWithoutTheKeyAreRefused() throws {
@@ -209,7 +226,8 @@ final class HostileSlotTests: XCTestCase {
       XCTAssertEqual(error(bytes.withSlots(changed), try key(1))?.code, .damaged)
     }
     XCTAssertEqual(
-      error(bytes.withSlots([slots[1], slots[1]]), try passphrase("right"))?.code, .damaged)
+      error(bytes.withSlots([slots[1], slots[1]]), try passphrase("right")),
+      ArchiveError(.damaged, offset: 384, subject: "header", location: "memory"))
   }
 
   func testDoubledSlotsOfWhoHasTheKeyOpenAndGoTogether() throws {
@@ -222,7 +240,9 @@ final class HostileSlotTests: XCTestCase {
     XCTAssertEqual(listed[0], listed[1])
     try writer(storage, 1).removeSlot(listed[1])
     XCTAssertEqual(try Archive.slots(of: storage), [listed[2]])
-    XCTAssertEqual(error(try XCTUnwrap(storage.bytes), try key(1))?.code, .wrongKey)
+    XCTAssertEqual(
+      error(try XCTUnwrap(storage.bytes), try key(1)),
+      ArchiveError(.wrongKey, subject: "it takes no key", location: "memory"))
   }
 
   func testSlotsOfAnUnknownTypeAreSkippedAndKept() throws {
@@ -240,9 +260,12 @@ final class HostileSlotTests: XCTestCase {
     try remove(listed[3])
     XCTAssertEqual(storage.bytes?.slots, [unknown, slots[0], unknown])
     // What is left then opens with nothing that this version knows.
-    XCTAssertEqual(archiveError { try remove(listed[1]) }?.code, .lastSlot)
+    XCTAssertEqual(
+      archiveError { try remove(listed[1]) }, ArchiveError(.lastSlot, location: "memory"))
     XCTAssertNoThrow(try open(try XCTUnwrap(storage.bytes), try key(1)))
-    XCTAssertEqual(error(forged.with(slots: [unknown]), try key(1))?.code, .wrongKey)
+    XCTAssertEqual(
+      error(forged.with(slots: [unknown]), try key(1)),
+      ArchiveError(.wrongKey, subject: "it takes no key", location: "memory"))
   }
 
   func testWhatANewerVersionPutIntoTheHeaderStaysOrForbidsTheChange() throws {
@@ -292,7 +315,8 @@ final class HostileSlotTests: XCTestCase {
     let uncommitted = slot.replacing(36..<68, with: [UInt8](repeating: 0, count: 32))
     for byte in 1...2 as ClosedRange<UInt8> {
       XCTAssertEqual(
-        error(forged.bytes.withSlots([uncommitted]), try key(byte))?.code, .wrongKey)
+        error(forged.bytes.withSlots([uncommitted]), try key(byte)),
+        ArchiveError(.wrongKey, location: "memory"))
     }
     // A box that opens under neither is refused as such.
     let damaged = forged.bytes.withSlots([slot.replacing(68..<69, with: [slot[68] ^ 1])])
@@ -309,10 +333,14 @@ final class HostileSlotTests: XCTestCase {
     let oldMAC = old[256..<288]
     let mixed = new.replacing(384..<416, with: Array(oldMAC)).withFittingChecksum()
     for byte in 1...2 as ClosedRange<UInt8> {
-      XCTAssertEqual(error(mixed, try key(byte))?.code, .damaged)
+      XCTAssertEqual(
+        error(mixed, try key(byte)),
+        ArchiveError(.damaged, offset: 384, subject: "header", location: "memory"))
     }
     // The added slot is not taken back without the key either.
-    XCTAssertEqual(error(new.withSlots(old.slots), try key(1))?.code, .damaged)
+    XCTAssertEqual(
+      error(new.withSlots(old.slots), try key(1)),
+      ArchiveError(.damaged, offset: 256, subject: "header", location: "memory"))
   }
 
   /// A change of the slots does not revoke: that takes a new data key.
@@ -324,7 +352,7 @@ final class HostileSlotTests: XCTestCase {
     let new = try XCTUnwrap(storage.bytes)
     let putBack = Array(old[..<old.headerByteCount]) + new.body
     XCTAssertNoThrow(try open(putBack, try key(1)))
-    XCTAssertEqual(error(putBack, try key(2))?.code, .wrongKey)
+    XCTAssertEqual(error(putBack, try key(2)), ArchiveError(.wrongKey, location: "memory"))
   }
 
   private func bytes(_ hex: String) throws -> [UInt8] {

@@ -229,16 +229,21 @@ final class DictionaryKeyTests: XCTestCase {
     for keys in pairs {
       let record = try map(keys)
       XCTAssertEqual(
-        underlying { try record.decode([String: Wrapped].self, forKey: "map") }?.code,
-        .typeMismatch, "\(keys)")
+        underlying { try record.decode([String: Wrapped].self, forKey: "map") },
+        ArchiveError(
+          .typeMismatch, subject: "found map, expected map of keys that are different in Swift"),
+        "\(keys)")
       XCTAssertEqual(try record.container(forKey: "map")?.keys.count, keys.count)
       XCTAssertEqual(
-        archiveError { _ = try record.container(forKey: "map")?.dictionaryKeys }?.code,
-        .typeMismatch)
+        archiveError { _ = try record.container(forKey: "map")?.dictionaryKeys },
+        ArchiveError(.typeMismatch, subject: "keys that are not different in Swift"))
     }
     let numbers = try map(["1", "+1"])
     XCTAssertEqual(
-      underlying { try numbers.decode([Int: Int].self, forKey: "map") }?.code, .typeMismatch)
+      underlying { try numbers.decode([Int: Int].self, forKey: "map") },
+      ArchiveError(
+        .typeMismatch, subject: "found map, expected map of keys that are different in Swift")
+    )
   }
 
   func testStoredDictionariesWithKeysThatAreOneInSwiftAreRefused() throws {
@@ -247,11 +252,16 @@ final class DictionaryKeyTests: XCTestCase {
     let map: [UInt8] = [0x91, 25, 0x01, 0x92, 19] + inner
     let record = try KeyedDecoder(unsealed: map, symbols: [3, 11] + Array("value".utf8))
     let error = archiveError { _ = try record.decode(Names.self, forKey: "value") }
-    XCTAssertEqual(error?.code, .typeMismatch)
+    XCTAssertEqual(
+      error,
+      ArchiveError(
+        .typeMismatch, offset: 5, path: ["value"],
+        subject: "found map, expected map of keys that are different in Swift"))
     XCTAssertEqual(error?.path, ["value"])
     XCTAssertEqual(
-      underlying { try record.decode([String: Wrapped].self, forKey: "value") }?.code,
-      .typeMismatch)
+      underlying { try record.decode([String: Wrapped].self, forKey: "value") },
+      ArchiveError(
+        .typeMismatch, subject: "found map, expected map of keys that are different in Swift"))
     let container = try XCTUnwrap(try record.container(forKey: "value"))
     XCTAssertEqual(try container.decode(Int.self, forKey: "e\u{301}"), 1)
     XCTAssertEqual(try container.decode(Int.self, forKey: "\u{E9}"), 2)
@@ -266,9 +276,11 @@ final class DictionaryKeyTests: XCTestCase {
     XCTAssertEqual(try record.container(forKey: "map")?.dictionaryKeys, [allowed])
     let other = try map([refused])
     XCTAssertEqual(
-      underlying { try other.decode([String: Wrapped].self, forKey: "map") }?.code, .limitExceeded)
+      underlying { try other.decode([String: Wrapped].self, forKey: "map") },
+      ArchiveError(.limitExceeded, offset: 6, subject: "combining marks in a row"))
     XCTAssertEqual(
-      archiveError { _ = try other.container(forKey: "map")?.dictionaryKeys }?.code, .limitExceeded)
+      archiveError { _ = try other.container(forKey: "map")?.dictionaryKeys },
+      ArchiveError(.limitExceeded, subject: "combining marks in a row"))
     XCTAssertEqual(try other.container(forKey: "map")?.decode(Int.self, forKey: refused), 0)
     XCTAssertEqual(
       try self.record { $0.encode([allowed: 1], forKey: "a") }.decode(Names.self, forKey: "a"),
@@ -291,12 +303,15 @@ final class DictionaryKeyTests: XCTestCase {
       [0x91, UInt8((entry.count + 3) << 1 | 1), 0x01, 0x91, UInt8(entry.count << 1 | 1)] + entry
     let record = try KeyedDecoder(unsealed: map, symbols: [3, 3, 0x61])
     XCTAssertEqual(
-      archiveError { _ = try record.decode(Names.self, forKey: "a") }?.code, .limitExceeded)
+      archiveError { _ = try record.decode(Names.self, forKey: "a") },
+      ArchiveError(.limitExceeded, offset: 6, path: ["a"], subject: "combining marks in a row"))
     XCTAssertEqual(
-      underlying { try record.decode([String: Wrapped].self, forKey: "a") }?.code, .limitExceeded)
+      underlying { try record.decode([String: Wrapped].self, forKey: "a") },
+      ArchiveError(.limitExceeded, offset: 69, subject: "combining marks in a row"))
     let list = try self.record { $0.encode(["a", "b" + marks], forKey: "a") }
     XCTAssertEqual(
-      underlying { try list.decode(Set<String>.self, forKey: "a") }?.code, .limitExceeded)
+      underlying { try list.decode(Set<String>.self, forKey: "a") },
+      ArchiveError(.limitExceeded, offset: 7, subject: "combining marks in a row"))
     XCTAssertEqual(try list.decode([String].self, forKey: "a").count, 2)
   }
 }

@@ -33,14 +33,18 @@ final class JournalDamageTests: JournalTestCase {
       if let whole, ends[whole] == count {
         XCTAssertEqual(try open(cut).version.generation, UInt64(whole) + 1)
       } else {
-        XCTAssertEqual(archiveError { _ = try open(cut) }?.code, .truncated, "\(count) bytes")
+        XCTAssertEqual(
+          archiveError { _ = try open(cut) },
+          ArchiveError(.truncated, offset: count, location: "memory"), "\(count) bytes")
       }
       if let whole {
         let archive = try open(cut, .recover)
         XCTAssertEqual(try texts(archive), states[whole])
         XCTAssertEqual(archive.dropped?.code, ends[whole] == count ? nil : .truncated)
       } else {
-        XCTAssertEqual(archiveError { _ = try open(cut, .recover) }?.code, .truncated)
+        XCTAssertEqual(
+          archiveError { _ = try open(cut, .recover) },
+          ArchiveError(.truncated, offset: count, location: "memory"))
       }
     }
   }

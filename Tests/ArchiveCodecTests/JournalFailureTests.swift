@@ -12,7 +12,9 @@ final class JournalFailureTests: JournalTestCase {
     }
     let writer = try writer(storage)
     try write(writer, [1: "one"])
-    XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.code, .storageFull)
+    XCTAssertEqual(
+      archiveError { try write(writer, [2: "two"]) }, ArchiveError(.storageFull, location: "faulty")
+    )
     XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)), [1: "one"])
     XCTAssertEqual(try texts(try open(try XCTUnwrap(storage.bytes))), [1: "one"])
     try write(writer, [3: "three"])
@@ -35,7 +37,9 @@ final class JournalFailureTests: JournalTestCase {
       if call == .publish {
         XCTAssertEqual(
           try XCTUnwrap(writer.archive).version, try open(try XCTUnwrap(storage.bytes)).version)
-        XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.code, .poisoned)
+        XCTAssertEqual(
+          archiveError { try write(writer, [2: "two"]) },
+          ArchiveError(.poisoned, location: "faulty"))
         try writer.compact()
       }
       try write(writer, [3: "three"])
@@ -50,9 +54,15 @@ final class JournalFailureTests: JournalTestCase {
     }
     let writer = try writer(storage)
     try write(writer, [1: "one"])
-    XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.code, .inputOutput)
-    XCTAssertEqual(archiveError { try write(writer, [3: "three"]) }?.code, .poisoned)
-    XCTAssertEqual(archiveError { try writer.synchronize() }?.code, .poisoned)
+    XCTAssertEqual(
+      archiveError { try write(writer, [2: "two"]) },
+      ArchiveError(.inputOutput, systemError: EIO, location: "faulty"))
+    XCTAssertEqual(
+      archiveError { try write(writer, [3: "three"]) },
+      ArchiveError(.poisoned, systemError: EIO, location: "faulty"))
+    XCTAssertEqual(
+      archiveError { try writer.synchronize() },
+      ArchiveError(.poisoned, systemError: EIO, location: "faulty"))
     try writer.compact()
     try write(writer, [4: "four"])
     XCTAssertEqual(
@@ -108,7 +118,9 @@ final class JournalFailureTests: JournalTestCase {
     let reader = try open(try XCTUnwrap(storage.bytes))
     XCTAssertEqual(try texts(reader), [1: "one", 2: "two"])
     XCTAssertEqual(try XCTUnwrap(writer.archive).version, reader.version)
-    XCTAssertEqual(archiveError { try write(writer, [3: "three"]) }?.code, .poisoned)
+    XCTAssertEqual(
+      archiveError { try write(writer, [3: "three"]) },
+      ArchiveError(.poisoned, systemError: EIO, location: "faulty"))
     try writer.compact()
     let after = try open(try XCTUnwrap(storage.durableBytes))
     XCTAssertEqual(try texts(after), [1: "one", 2: "two"])
@@ -160,7 +172,8 @@ final class JournalFailureTests: JournalTestCase {
     XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)), [1: "one"])
     XCTAssertEqual(try texts(try open(try XCTUnwrap(storage.bytes))), [1: "one"])
     XCTAssertEqual(
-      archiveError { try writer.addSlot(.key(try ArchiveKey())) }?.code, .poisoned)
+      archiveError { try writer.addSlot(.key(try ArchiveKey())) },
+      ArchiveError(.poisoned, systemError: EIO, location: "faulty"))
     fails.withLock { $0 = false }
     try writer.compact()
     try write(writer, [2: "two"])
@@ -172,7 +185,7 @@ final class JournalFailureTests: JournalTestCase {
       archiveError {
         _ = try Archive.write(
           RecordBuilder().finish(), to: storage, key: archives.key, context: archives.context)
-      }?.code, .notDurable)
+      }, ArchiveError(.notDurable, systemError: EIO))
     XCTAssertEqual(try texts(try open(try XCTUnwrap(storage.bytes))), [:])
   }
 

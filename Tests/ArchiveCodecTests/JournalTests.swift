@@ -93,8 +93,12 @@ final class JournalTests: JournalTestCase {
     let early = writer.builder()
     try early.append(record: 3) { $0.encode(1, forKey: "early") }
     try writer.append(early.finish())
-    XCTAssertEqual(archiveError { try writer.append(late.finish()) }?.code, .outdated)
-    XCTAssertEqual(archiveError { try writer.rewrite(late.finish()) }?.code, .outdated)
+    XCTAssertEqual(
+      archiveError { try writer.append(late.finish()) }, ArchiveError(.outdated, location: "memory")
+    )
+    XCTAssertEqual(
+      archiveError { try writer.rewrite(late.finish()) },
+      ArchiveError(.outdated, location: "memory"))
     XCTAssertEqual(try writer.archive?.recordIdentifiers(), [1, 3])
   }
 
@@ -102,8 +106,11 @@ final class JournalTests: JournalTestCase {
     let writer = try writer(MemoryStorage())
     try write(writer, [1: "one"])
     XCTAssertEqual(
-      archiveError { try write(writer, [1: "changed"], removing: [1]) }?.code, .malformed)
-    XCTAssertEqual(archiveError { try write(writer, [:], removing: [0]) }?.code, .malformed)
+      archiveError { try write(writer, [1: "changed"], removing: [1]) },
+      ArchiveError(.malformed, subject: "record 1 is not unique", location: "memory"))
+    XCTAssertEqual(
+      archiveError { try write(writer, [:], removing: [0]) },
+      ArchiveError(.malformed, subject: "record 0 is not unique", location: "memory"))
     XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)), [1: "one"])
   }
 
@@ -127,7 +134,7 @@ final class JournalTests: JournalTestCase {
     let writer = try ArchiveWriter(
       MemoryStorage(), with: .key(archives.key), context: archives.context,
       process: SystemCall.processIdentifier + 1)
-    XCTAssertEqual(archiveError { try write(writer, [1: "one"]) }?.code, .forked)
+    XCTAssertEqual(archiveError { try write(writer, [1: "one"]) }, ArchiveError(.forked))
   }
 
   func testFilesAreAppendedToAndReadBack() throws {
@@ -178,7 +185,10 @@ final class JournalTests: JournalTestCase {
     let full = FaultyStorage(ten) { call, _ in call == .replace ? ArchiveError(.storageFull) : nil }
     let last = try ArchiveWriter.open(
       full, key: archives.key, context: archives.context, limits: limits)
-    XCTAssertEqual(archiveError { try self.write(last, [1: "x"]) }?.code, .limitExceeded)
+    XCTAssertEqual(
+      archiveError { try self.write(last, [1: "x"]) },
+      ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it", location: "faulty")
+    )
     XCTAssertEqual(full.bytes, ten)
   }
 

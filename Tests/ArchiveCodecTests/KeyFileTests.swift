@@ -88,7 +88,8 @@ final class KeyFileTests: XCTestCase {
       try handle.write(contentsOf: changed)
       try handle.close()
       XCTAssertEqual(archiveError { _ = try file.load() }?.code, .keyDamaged, message)
-      XCTAssertEqual(archiveError { _ = try file.loadOrCreate() }?.code, .keyDamaged, message)
+      XCTAssertEqual(
+        archiveError { _ = try file.loadOrCreate() }?.code, .keyDamaged, message)
       XCTAssertEqual(try directory.bytes(of: "state.key"), changed)
     }
     for position in bytes.indices {
@@ -139,7 +140,7 @@ final class KeyFileTests: XCTestCase {
       let wrong = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
       defer { wrong.deallocate() }
       wrong.initializeMemory(as: UInt8.self, repeating: 1)
-      XCTAssertEqual(archiveError { _ = try ArchiveKey(moving: wrong) }?.code, .keyDamaged)
+      XCTAssertEqual(archiveError { _ = try ArchiveKey(moving: wrong) }, ArchiveError(.keyDamaged))
       XCTAssertTrue(wrong.allSatisfy { $0 == 0 })
     }
   }

@@ -10,7 +10,7 @@ final class KeyedEncoderTests: XCTestCase {
     XCTAssertFalse(decoder.contains("a"))
     XCTAssertNil(try decoder.decodeIfPresent(String.self, forKey: "a"))
     let error = archiveError { _ = try decoder.decode(String.self, forKey: "a") }
-    XCTAssertEqual(error?.code, .keyNotFound)
+    XCTAssertEqual(error, ArchiveError(.keyNotFound, path: ["a"]))
     XCTAssertEqual(error?.path, ["a"])
   }
 
@@ -180,7 +180,7 @@ final class KeyedEncoderTests: XCTestCase {
     let error = archiveError {
       try builder.append(record: 2) { _ in kept?.encode(1, forKey: "stray") }
     }
-    XCTAssertEqual(error?.code, .encoderClosed)
+    XCTAssertEqual(error, ArchiveError(.encoderClosed, path: ["stray"]))
     kept?.encode(1, forKey: "between two records")
     try builder.append(record: 3) { $0.encode(3, forKey: "a") }
     XCTAssertEqual(try builder.finish().count, 2)
@@ -192,7 +192,8 @@ final class KeyedEncoderTests: XCTestCase {
       try builder.append(record: 1) { encoder in
         encoder.encode(1, forKey: "a")
         XCTAssertEqual(
-          archiveError { try builder.append(record: 2) { _ in } }?.code, .encoderClosed)
+          archiveError { try builder.append(record: 2) { _ in } },
+          ArchiveError(.encoderClosed, subject: "a record inside a record"))
         encoder.encode(2, forKey: "b")
       }
     }
@@ -208,7 +209,7 @@ final class KeyedEncoderTests: XCTestCase {
           try encoder.attempt {
             encoder.encode(String(repeating: "x", count: 1 << 24), forKey: "large")
           }
-        }?.code, .limitExceeded)
+        }, ArchiveError(.limitExceeded, path: ["large"], subject: "bytes of a string"))
       encoder.encode(2, forKey: "b")
     }
     XCTAssertEqual(decoder.keys, ["a", "b"])
@@ -218,8 +219,8 @@ final class KeyedEncoderTests: XCTestCase {
     let builder = RecordBuilder(limits: ArchiveLimits(stringByteCount: 10))
     XCTAssertNoThrow(try builder.append(record: 1) { $0.encode("1234567890", forKey: "a") })
     XCTAssertEqual(
-      archiveError { try builder.append(record: 2) { $0.encode("12345678901", forKey: "a") } }?
-        .code, .limitExceeded)
+      archiveError { try builder.append(record: 2) { $0.encode("12345678901", forKey: "a") } },
+      ArchiveError(.limitExceeded, path: ["a"], subject: "bytes of a string"))
   }
 
   func testARecordIdentifierIsUsedOnce() throws {

@@ -26,8 +26,11 @@ final class LiveWriterTests: JournalTestCase {
       }
       _ = consume lock
       guard end > ends[2] else { continue }
-      XCTAssertEqual(archiveError { _ = try self.open(storage) }?.code, .truncated, "\(end)")
-      XCTAssertEqual(try open(storage, .recover).dropped?.code, .truncated, "\(end)")
+      XCTAssertEqual(
+        archiveError { _ = try self.open(storage) },
+        ArchiveError(.truncated, offset: end, location: "memory"), "\(end)")
+      XCTAssertEqual(
+        try open(storage, .recover).dropped, ArchiveError(.truncated, offset: end), "\(end)")
     }
   }
 
@@ -40,7 +43,7 @@ final class LiveWriterTests: JournalTestCase {
     let writer = try writer(storage)
     XCTAssertEqual(try texts(try open(storage)), states[2])
     // The writer itself knows that nobody is going to finish it.
-    XCTAssertEqual(try XCTUnwrap(writer.archive).dropped?.code, .truncated)
+    XCTAssertEqual(try XCTUnwrap(writer.archive).dropped, ArchiveError(.truncated, offset: 1098))
   }
 
   func testDamageIsDamageAlsoBesideAWriter() throws {
@@ -53,7 +56,8 @@ final class LiveWriterTests: JournalTestCase {
       let expected = archiveError { _ = try self.open(damaged) }?.code
       // A damaged length may say that more is to come; all else is damage.
       guard expected == .damaged else { continue }
-      XCTAssertEqual(archiveError { _ = try self.open(storage) }?.code, .damaged, "\(place)")
+      XCTAssertEqual(
+        archiveError { _ = try self.open(storage) }?.code, .damaged, "\(place)")
       _ = consume lock
     }
   }
@@ -85,7 +89,9 @@ final class LiveWriterTests: JournalTestCase {
   func testAFileThatChangesAtEveryLookIsNotReadForEver() throws {
     let (bytes, ends, _) = try history()
     let torn = (1...100).map { Array(bytes[..<(ends[2] + $0)]) }
-    XCTAssertEqual(archiveError { _ = try self.open(GrowingStorage(torn)) }?.code, .locked)
+    XCTAssertEqual(
+      archiveError { _ = try self.open(GrowingStorage(torn)) },
+      ArchiveError(.locked, subject: "it changes faster than it can be read", location: "growing"))
   }
 
   func testAStrictReaderNeverFailsBesideALiveWriter() async throws {

@@ -124,7 +124,8 @@ final class NonceTests: XCTestCase {
     try builder.append(record: 9) { $0.encode(1, forKey: "a") }
     let records = try builder.finish()
     XCTAssertEqual(
-      archiveError { try writer.append(records) }?.code, .limitExceeded)
+      archiveError { try writer.append(records) },
+      ArchiveError(.limitExceeded, subject: "generation", location: "memory"))
     XCTAssertEqual(storage.bytes, bytes)
   }
 }

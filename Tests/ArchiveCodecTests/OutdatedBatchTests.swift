@@ -17,7 +17,8 @@ final class OutdatedBatchTests: JournalTestCase {
     try writer.append(try batch(RecordBuilder(), 1, "public", "title"))
     let late = try batch(writer.builder(), 2, "s3cret", "title")
     try writer.rewrite(try batch(RecordBuilder(), 1, "public", "password hint"))
-    XCTAssertEqual(archiveError { try writer.append(late) }?.code, .outdated)
+    XCTAssertEqual(
+      archiveError { try writer.append(late) }, ArchiveError(.outdated, location: "memory"))
     let record = try writer.archive?.record(2)
     XCTAssertNil(try record?.decodeIfPresent(String.self, forKey: "password hint"))
   }
@@ -29,7 +30,8 @@ final class OutdatedBatchTests: JournalTestCase {
     let late = try batch(writer.builder(), 2, "two", "a")
     try writer.rewrite(try batch(RecordBuilder(), 1, "one", "a"))
     let before = storage.bytes
-    XCTAssertEqual(archiveError { try writer.append(late) }?.code, .outdated)
+    XCTAssertEqual(
+      archiveError { try writer.append(late) }, ArchiveError(.outdated, location: "memory"))
     XCTAssertEqual(storage.bytes, before)
     XCTAssertNoThrow(try open(try XCTUnwrap(storage.bytes), .recover))
   }
@@ -56,14 +58,17 @@ final class OutdatedBatchTests: JournalTestCase {
     try writer.append(try batch(RecordBuilder(), 1, "public", "title"))
     let late = try batch(writer.builder(), 2, "s3cret", "title")
     try writer.rewrite(try batch(RecordBuilder(), 1, "public", "password hint"))
-    XCTAssertEqual(archiveError { try writer.rewrite(late) }?.code, .outdated)
+    XCTAssertEqual(
+      archiveError { try writer.rewrite(late) }, ArchiveError(.outdated, location: "memory"))
   }
 
   func testTheFirstChangeRefusesARecordThatIsChangedAndRemovedAsALaterOneDoes() throws {
     let storage = MemoryStorage()
     let writer = try writer(storage)
     let first = try batch(writer.builder(), 1, "one", "text")
-    XCTAssertEqual(archiveError { try writer.append(first, removing: [1]) }?.code, .malformed)
+    XCTAssertEqual(
+      archiveError { try writer.append(first, removing: [1]) },
+      ArchiveError(.malformed, subject: "record 1 is not unique", location: "memory"))
     XCTAssertNil(storage.bytes)
   }
 

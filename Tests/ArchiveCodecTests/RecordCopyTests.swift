@@ -162,6 +162,6 @@ final class RecordCopyTests: XCTestCase {
         try encoder.encodeContainer(forKey: "more") { try $0.copyAll(from: decoder) }
       }
     }
-    XCTAssertEqual(error?.code, .limitExceeded)
+    XCTAssertEqual(error, ArchiveError(.limitExceeded, path: ["more", "k"], subject: "depth"))
   }
 }

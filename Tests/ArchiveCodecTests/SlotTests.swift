@@ -299,8 +299,8 @@ final class SlotTests: XCTestCase {
     for (header, body) in [(before, after), (after, before)] {
       storage.bytes = header[..<header.headerByteCount] + body.body
       XCTAssertEqual(
-        archiveError { _ = try Archive.open(storage, with: key(1), context: context) }?.code,
-        .damaged)
+        archiveError { _ = try Archive.open(storage, with: key(1), context: context) },
+        ArchiveError(.damaged, offset: 416, subject: "commit", location: "memory"))
     }
   }
 
@@ -340,7 +340,7 @@ final class SlotTests: XCTestCase {
     let after = try XCTUnwrap(storage.bytes)
     storage.bytes = before[..<before.headerByteCount] + after.body
     XCTAssertEqual(
-      archiveError { _ = try Archive.open(storage, with: key(1), context: context) }?.code,
-      .damaged)
+      archiveError { _ = try Archive.open(storage, with: key(1), context: context) },
+      ArchiveError(.damaged, offset: 416, subject: "commit", location: "memory"))
   }
 }

@@ -72,6 +72,6 @@ final class TransplantTests: XCTestCase {
         MemoryStorage(one.header + one.snapshot + other.change), key: key, context: context,
         recovery: .recover))
     XCTAssertEqual(try recovered.recordIdentifiers(), [1])
-    XCTAssertEqual(recovered.dropped?.code, .damaged)
+    XCTAssertEqual(recovered.dropped, ArchiveError(.damaged, offset: 452, subject: "commit"))
   }
 }

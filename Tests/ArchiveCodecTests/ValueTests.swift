@@ -86,16 +86,17 @@ final class ValueTests: XCTestCase {
     XCTAssertEqual(try decoder.decode(Int8.self, forKey: "fits"), 127)
     XCTAssertEqual(try decoder.decode([UInt16].self, forKey: "array"), [1, 300])
     XCTAssertEqual(
-      archiveError { _ = try decoder.decode(Int8.self, forKey: "wide") }?.code, .numberOutOfRange)
+      archiveError { _ = try decoder.decode(Int8.self, forKey: "wide") },
+      ArchiveError(.numberOutOfRange, offset: 19, path: ["wide"], subject: "Int8"))
     XCTAssertEqual(
-      archiveError { _ = try decoder.decode(UInt.self, forKey: "negative") }?.code,
-      .numberOutOfRange)
+      archiveError { _ = try decoder.decode(UInt.self, forKey: "negative") },
+      ArchiveError(.numberOutOfRange, offset: 21, path: ["negative"], subject: "UInt"))
     XCTAssertEqual(
-      archiveError { _ = try decoder.decode(Int.self, forKey: "largest") }?.code,
-      .numberOutOfRange)
+      archiveError { _ = try decoder.decode(Int.self, forKey: "largest") },
+      ArchiveError(.numberOutOfRange, offset: 32, path: ["largest"], subject: "Int"))
     XCTAssertEqual(
-      archiveError { _ = try decoder.decode([UInt8].self, forKey: "array") }?.code,
-      .numberOutOfRange)
+      archiveError { _ = try decoder.decode([UInt8].self, forKey: "array") },
+      ArchiveError(.numberOutOfRange, offset: 36, path: ["array"], subject: "UInt8"))
   }
 
   func testADoubleIsReadAsAFloatOnlyWithoutLoss() throws {
@@ -106,8 +107,8 @@ final class ValueTests: XCTestCase {
     }
     XCTAssertEqual(try decoder.decode(Float.self, forKey: "exact"), 0.5)
     XCTAssertEqual(
-      archiveError { _ = try decoder.decode(Float.self, forKey: "inexact") }?.code,
-      .numberOutOfRange)
+      archiveError { _ = try decoder.decode(Float.self, forKey: "inexact") },
+      ArchiveError(.numberOutOfRange, offset: 24, path: ["inexact"], subject: "Float"))
     XCTAssertEqual(try decoder.decode(Double.self, forKey: "float"), Double(Float(0.1)))
   }
 
@@ -150,9 +151,14 @@ final class ValueTests: XCTestCase {
     refused([Int].self)
     refused([String: Int].self)
     XCTAssertEqual(
-      archiveError { _ = try decoder.reference(forKey: "Int") }?.code, .typeMismatch)
+      archiveError { _ = try decoder.reference(forKey: "Int") },
+      ArchiveError(
+        .typeMismatch, offset: 16, path: ["Int"],
+        subject: "found integer, expected record reference"))
     XCTAssertEqual(
-      archiveError { _ = try decoder.container(forKey: "Int") }?.code, .typeMismatch)
+      archiveError { _ = try decoder.container(forKey: "Int") },
+      ArchiveError(
+        .typeMismatch, offset: 16, path: ["Int"], subject: "found integer, expected container"))
   }
 
   func testAMismatchNamesTheKeyAndBothTypesAndNotTheValue() throws {

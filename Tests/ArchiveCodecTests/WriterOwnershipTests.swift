@@ -28,6 +28,7 @@ final class WriterOwnershipTests: JournalTestCase {
 
   /// Each change must throw `outdated` and leave what somebody else has made.
   private func assertRefused(
+    because reason: String = "the file was replaced or removed",
     after interference: (any ArchiveStorage) throws -> Void, line: UInt = #line
   ) throws {
     for change in try changes() {
@@ -42,8 +43,9 @@ final class WriterOwnershipTests: JournalTestCase {
         try interference(storage)
         let before = try bytes(of: storage)
         let error = archiveError(change.name) { try change.make(writer) }
-        XCTAssertEqual(error?.code, .outdated, change.name, line: line)
-        XCTAssertEqual(error?.location, storage.location, line: line)
+        XCTAssertEqual(
+          error, ArchiveError(.outdated, subject: reason, location: storage.location), change.name,
+          line: line)
         XCTAssertEqual(try bytes(of: storage), before, change.name, line: line)
       }
     }
@@ -75,11 +77,11 @@ final class WriterOwnershipTests: JournalTestCase {
   }
 
   func testNoChangeTouchesAFileThatHasGrownOrShrunk() throws {
-    try assertRefused { storage in
+    try assertRefused(because: "the file has another size") { storage in
       let file = try XCTUnwrap(try storage.openForAppending())
       try file.write([1, 2, 3], at: file.byteCount)
     }
-    try assertRefused { storage in
+    try assertRefused(because: "the file has another size") { storage in
       let file = try XCTUnwrap(try storage.openForAppending())
       try file.truncate(to: file.byteCount - 1)
     }
@@ -93,7 +95,9 @@ final class WriterOwnershipTests: JournalTestCase {
       let writer = try writer(storage)
       storage.bytes = other
       XCTAssertEqual(
-        archiveError(change.name) { try change.make(writer) }?.code, .outdated, change.name)
+        archiveError(change.name) { try change.make(writer) },
+        ArchiveError(.outdated, subject: "a file was put in place", location: "memory"), change.name
+      )
       XCTAssertEqual(storage.bytes, other, change.name)
     }
   }

@@ -14,8 +14,12 @@ final class WriterRecoveryTests: JournalTestCase {
     try builder.append(record: 2) { $0.encode("lazy", forKey: "text") }
     try writer.append(builder.finish(), durability: .lazy(maximumDelay: .seconds(3600)))
     storage.failsNextSync = true
-    XCTAssertEqual(archiveError { try writer.synchronize() }?.code, .inputOutput)
-    XCTAssertEqual(archiveError { try write(writer, [3: "x"]) }?.code, .poisoned)
+    XCTAssertEqual(
+      archiveError { try writer.synchronize() },
+      ArchiveError(.inputOutput, systemError: EIO, location: "dropping"))
+    XCTAssertEqual(
+      archiveError { try write(writer, [3: "x"]) },
+      ArchiveError(.poisoned, systemError: EIO, location: "dropping"))
     try writer.compact()
     try write(writer, [3: "acknowledged as durable"])
     XCTAssertEqual(
@@ -55,7 +59,8 @@ final class WriterRecoveryTests: JournalTestCase {
     fails.withLock { $0 = true }
     try write(writer, [2: String(repeating: "long ", count: 14_000)])
     fails.withLock { $0 = false }
-    XCTAssertEqual(writer.compactionFailure?.code, .notDurable)
+    XCTAssertEqual(
+      writer.compactionFailure, ArchiveError(.notDurable, systemError: EIO, location: "faulty"))
     // "The change is stored all the same, and the journal grows until a later
     // rewrite succeeds."
     XCTAssertNoThrow(try write(writer, [3: "three"]))
@@ -106,7 +111,9 @@ final class WriterRecoveryTests: JournalTestCase {
     let writer = try writer(hooked)
     try write(writer, [1: "one"])
     storages.withLock { $0 = [storage] }
-    XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.code, .outdated)
+    XCTAssertEqual(
+      archiveError { try write(writer, [2: "two"]) },
+      ArchiveError(.outdated, subject: "the file was replaced or removed", location: "memory"))
     XCTAssertEqual(storage.bytes, other)
   }
 
@@ -132,7 +139,9 @@ final class WriterRecoveryTests: JournalTestCase {
     let other = try archives.small()
     try storage.replace { sink throws(ArchiveError) in try sink.write(other) }
     storage.isOpenable = true
-    XCTAssertEqual(archiveError { try write(writer, [3: "three"]) }?.code, .outdated)
+    XCTAssertEqual(
+      archiveError { try write(writer, [3: "three"]) },
+      ArchiveError(.outdated, subject: "the file was replaced or removed", location: "unopenable"))
     let file = try XCTUnwrap(try storage.open())
     XCTAssertEqual(try file.read(at: 0, count: file.byteCount), other)
   }

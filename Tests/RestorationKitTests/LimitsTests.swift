@@ -102,7 +102,7 @@ final class LimitsTests: XCTestCase {
       XCTAssertNil(report.launchProblem)
     }
     let report = try await launch.keeper().restore()
-    guard case .crashed = report.outcome else { return XCTFail("\(report.outcome)") }
+    XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
   }
 
   func testTheScenesOfAHostHaveTheLimitsOfItsKeeper() async throws {

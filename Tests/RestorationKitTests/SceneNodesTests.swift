@@ -161,9 +161,8 @@ final class SceneNodesTests: XCTestCase {
     let scene = host.connectedScenes[0]
     XCTAssertEqual(scene.session.persistentIdentifier, bad)
     XCTAssertNil(scene.session.stateRestorationActivity)
-    guard case .success(let report) = scene.restoration, case .crashed = report.outcome else {
-      return XCTFail("\(String(describing: scene.restoration))")
-    }
+    let restoration = try XCTUnwrap(scene.restoration)
+    XCTAssertEqual(try restoration.get().outcome, .crashed(keptAt: "memory 1"))
     XCTAssertEqual(app.launch.store.memory(named: "main.scene-\(bad)").setAsideBytes.count, 1)
     XCTAssertNotNil(app.bytes(of: good))
   }

@@ -18,14 +18,19 @@ final class ScenePowerTests: XCTestCase {
   }
 
   private var delegates: [TestSceneDelegate] = []
+  private var hostDelegate = TestHostDelegate()
 
-  private func host(_ store: any StateStore, _ launch: Launch) throws -> SceneHost {
+  private func host(
+    _ store: any StateStore, _ launch: Launch, _ calls: Trace = Trace()
+  ) throws -> SceneHost {
     let host = SceneHost(
       try StateKeeper(application: Launch.application, store: store, keys: launch.keys))
+    hostDelegate = TestHostDelegate(calls)
+    host.delegate = hostDelegate
     host.declaredActivityTypes = ["product"]
     host.register(
       SceneConfiguration { [unowned self] in
-        delegates.append(TestSceneDelegate())
+        delegates.append(TestSceneDelegate(calls))
         return delegates[delegates.count - 1]
       })
     return host
@@ -75,15 +80,49 @@ final class ScenePowerTests: XCTestCase {
     try await host.terminate()
   }
 
+  /// What the life calls if the power does not fail.
+  private func wholeLife() async throws -> [String] {
+    let (launch, calls) = (Launch(), Trace())
+    var promises = Promises()
+    try await live(try host(launch.store, launch, calls), &promises)
+    return calls.events
+  }
+
+  func testALifeWithWindowsIsToldInOrder() async throws {
+    func opening(_ number: Int) -> [String] {
+      ["configurationForConnecting", "willConnectTo"].map { "\($0) \(number)" }
+        + ["sceneWillEnterForeground \(number)", "sceneDidBecomeActive \(number)"]
+    }
+    func saving(_ number: Int) -> [String] {
+      [
+        "stateRestorationActivity \(number)", #"didUpdate \#(number), product ["id"]"#,
+        "restorationRoots \(number)",
+      ]
+    }
+    let life = try await wholeLife()
+    XCTAssertEqual(
+      life,
+      (1...3).flatMap { opening($0) + saving($0) } + saving(1)
+        + ["sceneDidDisconnect 2", "didDiscardSceneSessions [2]"] + saving(3)
+        + ["sceneWillResignActive 1", "sceneDidEnterBackground 1"] + saving(1)
+        + [
+          "sceneDidDisconnect 1", #"willConnectTo 1, stored product ["id"]"#,
+          "sceneWillEnterForeground 1", "restorationRoots 1",
+          #"restoreInteractionState 1, product ["id"]"#, "sceneDidBecomeActive 1",
+        ] + saving(1) + ["sceneDidDisconnect 3", "didDiscardSceneSessions [3]"])
+  }
+
   func testWhereverThePowerFailsEveryWindowIsAsItWasOrIsToBe() async throws {
+    let life = try await wholeLife()
     var isWhole = false
     var cut = 0
     while !isWhole {
       let launch = Launch()
       let power = Power(changes: cut)
       var promises = Promises()
+      let calls = Trace()
       do {
-        try await live(try host(power.store(over: launch.store), launch), &promises)
+        try await live(try host(power.store(over: launch.store), launch, calls), &promises)
       } catch {
         // A change of the storage says where it is, and one of the store does not.
         let expected = [nil, "memory"].map {
@@ -93,6 +132,9 @@ final class ScenePowerTests: XCTestCase {
         XCTAssertTrue(expected.contains(found), "cut \(cut): \(found)")
       }
       isWhole = !power.hasFailed
+      // Nobody is told of what is not to be.
+      XCTAssertEqual(calls.events, Array(life.prefix(calls.events.count)), "cut \(cut)")
+      if isWhole { XCTAssertEqual(calls.events, life) }
       try await check(promises, launch, cut)
       cut += 1
     }

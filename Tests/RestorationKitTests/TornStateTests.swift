@@ -48,7 +48,7 @@ final class TornStateTests: XCTestCase {
     delegate.saves = false
     keeper.delegate = delegate
     let report = try await keeper.save([TestNode("a")])
-    guard case .inUse = report.outcome else { return XCTFail("\(report.outcome)") }
+    XCTAssertEqual(report.outcome, .inUse(by: "this process"))
     await assertThrows(
       WholeError(.inUse, "The state is in use by this process. Close that one first.")
     ) {

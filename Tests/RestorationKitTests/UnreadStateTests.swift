@@ -162,7 +162,11 @@ final class UnreadStateTests: XCTestCase {
     await host.restoreScenes()
     failing.all = []
     let scene = try XCTUnwrap(host.connectedScenes.first)
-    guard case .failure = scene.restoration else { return XCTFail("It was restored.") }
+    guard case .failure(let error) = scene.restoration else {
+      return XCTFail("It was restored.")
+    }
+    XCTAssertEqual(
+      WholeError(error), WholeError(ArchiveError(.inputOutput, systemError: EMFILE)))
     let report = try await host.save(scene)
     XCTAssertNotNil(report.nodes.setAside)
     XCTAssertEqual(launch.store.memory(named: name).setAsideBytes, [before].compactMap(\.self))
