@@ -73,6 +73,7 @@ struct TestBundle {
       switch self {
       case .killed(let name, let ending): "killed by \(name), which \(ending)"
       case .survived(classes: 0): "survived: no test reaches it"
+      case .survived(classes: 1): "survived: one test class reaches it"
       case .survived(let count): "survived: \(count) test classes reach it"
       }
     }
