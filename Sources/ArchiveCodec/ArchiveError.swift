@@ -110,12 +110,12 @@ extension ArchiveError {
     public static let damaged = Code(
       "damaged",
       "The archive was changed or damaged after it was written. Restore it from a backup,"
-        + " or delete it to start afresh.")
+        + " or write another one.")
 
     /// The archive ends before it should.
     public static let truncated = Code(
       "truncated",
-      "The archive ends too early. Restore it from a backup, or delete it to start afresh.")
+      "The archive ends too early. Restore it from a backup, or write another one.")
 
     /// No slot of the archive opens with this key.
     public static let wrongKey = Code(
@@ -213,7 +213,7 @@ extension ArchiveError {
     /// There is no key where one is needed to open an archive.
     public static let keyMissing = Code(
       "keyMissing",
-      "The key that opens this archive is not there. Put the key file back, or delete the archive.")
+      "The key that opens this archive is not there. Put the key file back.")
 
     /// The key is there but cannot be had yet, because something is locked.
     public static let keyLocked = Code(

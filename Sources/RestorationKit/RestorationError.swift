@@ -86,13 +86,26 @@ public struct RestorationError: Error, Hashable, Sendable {
       self = .inUse(by: error.subject)
       return
     }
+    self.init(error, error.description)
+  }
+
+  private init(_ error: ArchiveError, _ reason: String) {
     code = .archive
     archive = error
-    reason = error.description
+    self.reason = reason
   }
 }
 
 extension RestorationError {
+  /// Wraps a failure to read what was to be restored; the app goes on by itself.
+  static func notRestored(_ error: ArchiveError) -> RestorationError {
+    guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
+    return RestorationError(
+      error,
+      "\(error) Until then the app starts afresh; its next save keeps what is stored under"
+        + " another name.")
+  }
+
   /// The way to where the walk was, as far as anybody wants to read it.
   static func tooManyNodes(_ path: RestorationPath, _ limit: Int) -> RestorationError {
     let shown = 8

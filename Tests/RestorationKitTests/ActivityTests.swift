@@ -110,4 +110,44 @@ final class ActivityTests: XCTestCase {
     XCTAssertFalse(ContentMatcher.none.matches(["x"]))
     XCTAssertTrue(matcher.union(["b"]).matches(["B"]))
   }
+
+  func testCollectionsAreTakenAsDeepAsTheLimitAndNoDeeper() throws {
+    let kinds: [(Any) -> Any] = [{ [$0] }, { ["key": $0] }]
+    for collection in kinds {
+      var value: Any = 1
+      for _ in 1...PropertyListValue.deepestNesting { value = collection(value) }
+      XCTAssertNoThrow(try PropertyListValue(value))
+      XCTAssertThrowsError(try PropertyListValue(collection(value))) {
+        XCTAssertEqual(($0 as? RestorationError)?.code, .unsupportedValue)
+      }
+    }
+  }
+
+  func testAValueIsReadAsItsOwnKindAndNoOther() {
+    let now = Date()
+    let url = URL(filePath: "/a")
+    let id = UUID()
+    let values: [PropertyListValue] = [
+      .bool(true), .integer(1), .double(2), .string("3"), .data(Data([4])), .date(now), .url(url),
+      .uuid(id), .array([5]), .dictionary(["six": 6]), .null, .set([7]),
+    ]
+    func readable<Value: Equatable>(
+      _ value: KeyPath<PropertyListValue, Value?>
+    ) -> [Int: Value] {
+      Dictionary(
+        uniqueKeysWithValues: values.enumerated().compactMap { place, stored in
+          stored[keyPath: value].map { (place, $0) }
+        })
+    }
+    XCTAssertEqual(readable(\.boolValue), [0: true])
+    XCTAssertEqual(readable(\.integerValue), [1: 1])
+    XCTAssertEqual(readable(\.doubleValue), [1: 1, 2: 2])
+    XCTAssertEqual(readable(\.stringValue), [3: "3"])
+    XCTAssertEqual(readable(\.dataValue), [4: Data([4])])
+    XCTAssertEqual(readable(\.dateValue), [5: now])
+    XCTAssertEqual(readable(\.urlValue), [6: url])
+    XCTAssertEqual(readable(\.uuidValue), [7: id])
+    XCTAssertEqual(readable(\.arrayValue), [8: [5]])
+    XCTAssertEqual(readable(\.dictionaryValue), [9: ["six": 6]])
+  }
 }

@@ -52,7 +52,7 @@ final class DryRunTests: XCTestCase {
       """
       Checked 6 nodes.
         old (TestNode, now Screen): can be restored, migrated from version 1
-        old/broken (TestNode, now Screen): cannot be migrated from version 1: Failure(); its state \
+        old/broken (TestNode, now Screen): cannot be migrated from version 1: Failure; its state \
       would be kept as it is
         newer (SpecialTestNode): has version 3, newer than 2; its state would be kept as it is
         unknown (UnrelatedNode): names the class UnrelatedNode, which is not registered; it would \

@@ -21,7 +21,7 @@ final class EphemeralKeyTests: XCTestCase {
     await keeper.close()
     let again = try await restored(keys)
     XCTAssertEqual(again, "saved")
-    await assertThrows(WholeError(ArchiveError(.wrongKey, location: "memory"))) {
+    await assertThrows(WholeError(notRestored: ArchiveError(.wrongKey, location: "memory"))) {
       _ = try await restored(.ephemeral())
     }
   }

@@ -338,7 +338,7 @@ final class GateTests: XCTestCase {
       throw Failure()
     }
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
-    XCTAssertEqual(report.problems, [.willEncodeFailed("Failure()")])
+    XCTAssertEqual(report.problems, [.willEncodeFailed("Failure")])
     XCTAssertEqual(report.savedPaths, ["a"])
     XCTAssertEqual(try launch.storedPaths(), ["a"])
 

@@ -311,7 +311,7 @@ final class KeptNodesTests: XCTestCase {
       restored.entries.map(\.description),
       [
         "root (TestNode): restored, already there",
-        "root/a (SpecialTestNode): not back, made by what is registered for it threw: Failure(); saves"
+        "root/a (SpecialTestNode): not back, made by what is registered for it threw: Failure; saves"
           + " keep it as it is stored",
         "root/a/below (TestNode): not back, root/a above it is not back; saves keep it as it is"
           + " stored",
@@ -322,7 +322,7 @@ final class KeptNodesTests: XCTestCase {
     XCTAssertEqual(
       saved.entries.last { $0.path.description == "root/a" }?.description,
       "root/a (SpecialTestNode): kept as it is stored; at the restore: not back, made by what is"
-        + " registered for it threw: Failure()")
+        + " registered for it threw: Failure")
     XCTAssertEqual(
       try JSONDecoder().decode(PreservationReport.self, from: JSONEncoder().encode(saved)), saved)
   }

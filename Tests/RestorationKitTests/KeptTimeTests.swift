@@ -183,4 +183,19 @@ final class KeptTimeTests: XCTestCase {
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(node.value, "typed")
   }
+
+  func testAFirstSaveByAClockThatWasNotSetYetDoesNotCount() async throws {
+    let earliest = Date(timeIntervalSince1970: 1_767_225_600)
+    for (seconds, isExpired) in [(-1, false), (0, false), (1, true)] as [(Double, Bool)] {
+      launch.storedBytes = nil
+      launch.now = earliest + seconds
+      try await saveAll()
+      _ = try await launchWithoutIt()
+      launch.now += 31 * 24 * 60 * 60
+      let outcomes = try await launchWithoutIt()
+      XCTAssertEqual(
+        outcomes, [isExpired ? [.saved, .expired] : [.saved, .keptAsStored, .keptAsStored]],
+        "\(seconds)")
+    }
+  }
 }

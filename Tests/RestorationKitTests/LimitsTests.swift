@@ -30,17 +30,17 @@ final class LimitsTests: XCTestCase {
 
   private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
 
+  private let exceeded = ArchiveError(.limitExceeded, subject: "symbols", location: "memory")
+
   private func assertExceeded<Result>(
-    _ line: UInt = #line, _ body: () async throws(RestorationError) -> Result
+    _ expected: WholeError? = nil, _ line: UInt = #line,
+    _ body: () async throws(RestorationError) -> Result
   ) async {
     do {
       _ = try await body()
       XCTFail("did not throw", line: line)
     } catch {
-      XCTAssertEqual(
-        WholeError(error),
-        WholeError(ArchiveError(.limitExceeded, subject: "symbols", location: "memory")), line: line
-      )
+      XCTAssertEqual(WholeError(error), expected ?? WholeError(exceeded), line: line)
     }
   }
 
@@ -67,7 +67,9 @@ final class LimitsTests: XCTestCase {
     _ = try await launch.keeper().save([TestNode("root", value: "x")])
     let before = launch.storedBytes
     let keeper = try keeper(lowered)
-    await assertExceeded { () async throws(RestorationError) in try await keeper.restore() }
+    await assertExceeded(WholeError(notRestored: exceeded)) { () async throws(RestorationError) in
+      try await keeper.restore()
+    }
     await assertExceeded { () async throws(RestorationError) in
       try await keeper.checkStoredState()
     }

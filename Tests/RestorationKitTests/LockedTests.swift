@@ -82,7 +82,9 @@ final class LockedTests: XCTestCase {
     } catch {
       XCTAssertEqual(
         WholeError(error),
-        WholeError(ArchiveError(.damaged, offset: 320, subject: "chunk 0", location: "memory")))
+        WholeError(
+          notRestored: ArchiveError(
+            .damaged, offset: 320, subject: "chunk 0", location: "memory")))
       XCTAssertEqual(keeper.status, .failed(error.description))
     }
     let saved = try await keeper.save([TestNode("a")])

@@ -319,7 +319,7 @@ final class LookupTests: XCTestCase {
     let report = try await launch.keeper()
       .restore(into: [TestNode("root", children: [restored])])
     XCTAssertEqual(
-      report.outcome(of: "root/a"), .factoryFailed(.restorationClass, "Failure()"))
+      report.outcome(of: "root/a"), .factoryFailed(.restorationClass, "Failure"))
     XCTAssertEqual(restored.value, "kept")
   }
 
@@ -388,7 +388,7 @@ final class LookupTests: XCTestCase {
     let existing = TestNode("a")
     let report = try await launch.keeper(delegate: delegate)
       .restore(into: [TestNode("root", children: [existing])])
-    XCTAssertEqual(report.outcome(of: "root/a"), .factoryFailed(.delegate, "Failure()"))
+    XCTAssertEqual(report.outcome(of: "root/a"), .factoryFailed(.delegate, "Failure"))
     XCTAssertEqual(report.outcome(of: "root"), .restored(by: .existing))
   }
 
@@ -417,6 +417,59 @@ final class LookupTests: XCTestCase {
     let report = try await keeper().restore(into: [TestNode("root", children: nodes)])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
     XCTAssertEqual(report.outcome(of: "root/b"), .vetoed)
+  }
+
+  func testAClassThatIsRegisteredSinceTheSaveMakesWhatNobodyElseProvides() async throws {
+    try await save(TestNode("a", value: "saved"))
+    let keeper = try launch.keeper(delegate: delegateAnswering(nil))
+    let made = TestNode("a")
+    try keeper.register(nodeClass: TestNode.self) { _, _ in made }
+    let report = try await keeper.restore(into: [TestNode("root")])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
+    XCTAssertEqual(made.value, "saved")
+
+    let existing = TestNode("a")
+    let again = try launch.keeper()
+    try again.register(nodeClass: TestNode.self) { _, _ in
+      XCTFail("The node is there.")
+      return nil
+    }
+    _ = try await again.restore(into: [TestNode("root", children: [existing])])
+    XCTAssertEqual(existing.value, "saved")
+  }
+
+  func testANilForAClassThatIsRegisteredSinceTheSaveIsAVeto() async throws {
+    try await save(TestNode("a", value: "saved"))
+    let keeper = try launch.keeper()
+    try keeper.register(nodeClass: TestNode.self) { _, _ in nil }
+    let report = try await keeper.restore(into: [TestNode("root")])
+    XCTAssertEqual(report.outcome(of: "root/a"), .vetoed)
+  }
+
+  func testAClassThatIsItsOwnRestorationClassMakesItsNodesHoweverItIsRegistered() async throws {
+    let first = try launch.keeper()
+    try first.register(nodeClass: SelfMadeNode.self)
+    let saved = try await first.save([TestNode("root", children: [SelfMadeNode("a")])])
+    XCTAssertEqual(saved.problems, [])
+    let keeper = try launch.keeper()
+    try keeper.register(nodeClass: SelfMadeNode.self, aliases: ["OldNode"])
+    let report = try await keeper.restore(into: [TestNode("root")])
+    XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
+  }
+
+  func testWhatMakesNoNodesIsSaidInASentence() async throws {
+    try await save(nodeWithClass())
+    let keeper = try StateKeeper(
+      application: Launch.application, store: launch.store, keys: launch.keys)
+    try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")
+    launch.endProcess()
+    let report = try await keeper.restore(into: [TestNode("root")])
+    XCTAssertEqual(
+      report.problems.map(\.reason),
+      [
+        "not back, what is registered as TestFactory makes no nodes; register a NodeRestoration, or"
+          + " the class of the node with a closure that makes it; saves keep it as it is stored"
+      ])
   }
 
   func testANameCannotBeRegisteredForTwoTypes() async throws {
@@ -452,4 +505,17 @@ private final class ComputedNode: @MainActor RestorableNode {
   func decodeRestorableState(with coder: StateDecoder) throws {
     value = try coder.decodeIfPresent(forKey: "value")
   }
+}
+
+@MainActor
+private final class SelfMadeNode: @MainActor RestorableNode, @MainActor NodeRestoration {
+  let restorationIdentifier: String?
+
+  init(_ identifier: String?) {
+    restorationIdentifier = identifier
+  }
+
+  static func node(
+    at path: RestorationPath, coder: StateDecoder
+  ) throws -> (any RestorableNode)? { SelfMadeNode(path.identifier) }
 }

@@ -176,6 +176,10 @@ final class MigrationTests: XCTestCase {
       XCTAssertEqual(try coder.decodeNodes(TestNode.self, forKey: "friends").count, 1)
       XCTAssertIdentical(
         try coder.container(forKey: "box")?.decodeNode(TestNode.self, forKey: "friend"), newOther)
+      XCTAssertEqual(try coder.container(forKey: "box")?.decode(Int.self, forKey: "new"), 1)
+    }
+    newOther.onDecode = { coder in
+      XCTAssertEqual(try coder.container(forKey: "box")?.decode(Int.self, forKey: "new"), 1)
     }
     // The other has no friend and no box: a step sees what is there.
     let report = try await keeper.restore(into: [newNode, newOther])
@@ -283,14 +287,14 @@ final class MigrationTests: XCTestCase {
     let node = TestNode("a", value: "default", children: [child])
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(
-      report.outcome(of: "a"), .migrationFailed(by: .existing, from: 2, "Failure()"))
+      report.outcome(of: "a"), .migrationFailed(by: .existing, from: 2, "Failure"))
     XCTAssertEqual(report.outcome(of: "a/c"), .restored(by: .existing))
     XCTAssertEqual(node.value, "default")
     XCTAssertEqual(child.value, "lost")
     XCTAssertEqual(
       report.problems.map(\.reason),
       [
-        "already there, but its migration from version 2 failed: Failure(); nothing was decoded,"
+        "already there, but its migration from version 2 failed: Failure; nothing was decoded,"
           + " and saves keep the state as it is stored"
       ])
 

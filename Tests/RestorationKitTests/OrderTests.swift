@@ -169,9 +169,9 @@ final class OrderTests: XCTestCase {
     XCTAssertEqual(
       failed?.description,
       "The keeper is strict, and the restore was not clean."
-        + " didDecodeRestorableState threw: Failure()")
+        + " didDecodeRestorableState threw: Failure")
     let report = try await launch.keeper(delegate: delegate).restore(into: [TestNode("a")])
-    XCTAssertEqual(report.didDecodeFailure, "Failure()")
+    XCTAssertEqual(report.didDecodeFailure, "Failure")
   }
 
   func testASaveDuringARestoreWaitsForItsEnd() async throws {
@@ -198,7 +198,7 @@ final class OrderTests: XCTestCase {
     let report = try await launch.keeper().restore(into: [a, b])
     XCTAssertEqual(
       trace.events, ["load a", "load b", "decode a", "decode b", "finished a", "finished b"])
-    XCTAssertEqual(report.outcome(of: "a"), .decodeFailed(by: .existing, "Failure()"))
+    XCTAssertEqual(report.outcome(of: "a"), .decodeFailed(by: .existing, "Failure"))
     XCTAssertEqual(report.outcome(of: "b"), .restored(by: .existing))
     XCTAssertEqual(b.value, "2")
   }

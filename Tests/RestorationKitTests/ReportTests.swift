@@ -43,14 +43,18 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(
       saved.tree,
       """
+      Saved \(saved.byteCount) bytes.
       window (TestNode): saved
         list (TestNode): saved
           detail (TestNode): saved
           ∅ (TestNode): left out, it has no restoration identifier
       """)
     XCTAssertEqual(
-      restored.tree.split(separator: "\n").prefix(2),
-      ["window (TestNode): restored, already there", "  list (TestNode): restored, already there"])
+      restored.tree.split(separator: "\n").prefix(3),
+      [
+        "Restored 2 of 3 nodes, 1 with problems.", "window (TestNode): restored, already there",
+        "  list (TestNode): restored, already there",
+      ])
   }
 
   func testTheTreeNamesWholePathsWhereTheParentIsNotAbove() async throws {
@@ -62,6 +66,7 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(
       report.tree,
       """
+      Saved \(report.byteCount) bytes.
       window (TestNode): saved
         list (TestNode): saved
         pane (TestNode): saved

@@ -1,3 +1,4 @@
+import ArchiveCodec
 import RestorationKit
 import TestSupport
 import XCTest
@@ -153,5 +154,15 @@ final class RestorationExtensionTests: XCTestCase {
     work.complete()
     _ = await (first, second)
     XCTAssertNil(launch.markerBytes)
+  }
+
+  func testAKeeperThatGoesInARestoreAfterItsKeyWasLostMakesNoOtherKey() async throws {
+    _ = try await restored { $0.extendStateRestoration() }
+    XCTAssertNotNil(launch.markerBytes)
+    launch.keys.lose()
+    held = []
+    // The file of its state goes after it, and not on this thread.
+    while try launch.store.storage(named: "main").isLocked() { await Task.yield() }
+    XCTAssertNil(try launch.keys.key(creating: false))
   }
 }

@@ -74,7 +74,7 @@ final class SceneListTests: XCTestCase {
         return XCTFail("Byte \(place) was not noticed.")
       }
       let archive = try XCTUnwrap(error.archive)
-      XCTAssertEqual(WholeError(error), WholeError(archive), "byte \(place)")
+      XCTAssertEqual(WholeError(error), WholeError(notRestored: archive), "byte \(place)")
       XCTAssertEqual(archive.location, "memory", "byte \(place)")
       XCTAssertEqual(file(broken).bytes, damaged)
       guard place % 64 == 0 else { continue }

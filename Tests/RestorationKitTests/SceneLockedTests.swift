@@ -151,9 +151,8 @@ final class SceneLockedTests: XCTestCase {
     guard case .failure(let error) = scene.restoration else {
       return XCTFail("\(String(describing: scene.restoration))")
     }
-    XCTAssertEqual(
-      WholeError(error),
-      WholeError(ArchiveError(.truncated, offset: bytes.count - 10, location: "memory")))
+    let cause = ArchiveError(.truncated, offset: bytes.count - 10, location: "memory")
+    XCTAssertEqual(WholeError(error), WholeError(notRestored: cause))
     XCTAssertEqual(scene.session.failure, error)
     XCTAssertEqual(app.calls.events, [])
     XCTAssertEqual(node.value, "fresh")

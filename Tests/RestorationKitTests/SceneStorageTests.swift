@@ -183,6 +183,88 @@ final class SceneStorageTests: XCTestCase {
     model.draft = "x"
     XCTAssertEqual(changes.count, 1)
   }
+
+  func testReadingAValueOfAnObservableClassIsObserved() async throws {
+    let scene = try await host().open()
+    let model = ObservableModel(scene)
+    let changes = Changes()
+    withObservationTracking({ _ = model.draft }, onChange: { changes.note() })
+    model.draft = "x"
+    XCTAssertEqual(changes.count, 1)
+  }
+
+  /// How often a reader of the draft is told of a change.
+  private func changes(of model: DraftModel, _ change: () -> Void) -> Int {
+    let changes = Changes()
+    withObservationTracking({ _ = model.draft }, onChange: { changes.note() })
+    change()
+    return changes.count
+  }
+
+  func testAReaderIsToldOfItsOwnKeyAlone() async throws {
+    let scene = try await host().open()
+    let model = DraftModel(scene)
+    XCTAssertEqual(changes(of: model) { model.tags = ["a": [1]] }, 0)
+    XCTAssertEqual(changes(of: model) { DraftModel(scene).draft = "x" }, 1)
+  }
+
+  func testAReaderIsNotToldOfAnEqualValue() async throws {
+    let host = try await host()
+    let scene = try await host.open()
+    let model = DraftModel(scene)
+    XCTAssertEqual(changes(of: model) { model.draft = "" }, 0, "the default")
+    XCTAssertEqual(changes(of: model) { model.draft = "x" }, 1)
+    try await host.save(scene)
+    XCTAssertEqual(changes(of: model) { model.draft = "x" }, 0)
+    XCTAssertFalse(scene.needsSave, "Nothing has changed.")
+    XCTAssertEqual(changes(of: model) { OtherDefault(scene).draft = "x" }, 0)
+    XCTAssertEqual(changes(of: model) { NumberModel(scene).draft = 1 }, 1, "another type")
+  }
+
+  func testAValueThatCannotBeComparedTellsOfEverySetting() async throws {
+    let scene = try await host().open()
+    let model = OlderPairModel(scene)
+    for _ in 1...2 {
+      let changes = Changes()
+      withObservationTracking({ _ = model.pair }, onChange: { changes.note() })
+      model.pair = OlderPair()
+      XCTAssertEqual(changes.count, 1)
+    }
+  }
+
+  func testADefaultThatWasSetStaysWhatItWasSetTo() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    try await first.save(scene)
+    DraftModel(scene).draft = ""
+    XCTAssertTrue(scene.needsSave, "It is stored from now on.")
+    try await first.save(scene)
+    let second = try await host()
+    let back = try await second.connect(second.openSessions[0])
+    XCTAssertEqual(OtherDefault(back).draft, "")
+  }
+
+  func testReadersAreToldWhatBecomesAvailable() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    DraftModel(scene).draft = "text"
+    try await first.disconnect(scene)
+    let second = SceneHost(try launch.keeper())
+    second.register(SceneConfiguration { TestSceneDelegate() })
+    // The list can still be read, and the scene's file cannot.
+    launch.keys.lock(after: 1)
+    try await second.launch()
+    let locked = try await second.connect(second.openSessions[0])
+    let model = DraftModel(locked)
+    let other = Changes()
+    withObservationTracking({ _ = model.tags }, onChange: { other.note() })
+    let draft = Changes()
+    withObservationTracking({ _ = model.draft }, onChange: { draft.note() })
+    launch.keys.isLocked = false
+    try await second.protectedDataDidBecomeAvailable()
+    XCTAssertEqual([draft.count, other.count], [1, 0])
+    XCTAssertEqual(model.draft, "text")
+  }
 }
 
 private struct Pair: Codable, Hashable, Sendable {
@@ -240,6 +322,18 @@ private final class OtherDefault: @MainActor SceneMember {
 private final class NumberModel: @MainActor SceneMember {
   let scene: Scene
   @SceneStorage("draft") var draft = 7
+
+  init(_ scene: Scene) {
+    self.scene = scene
+  }
+}
+
+/// The macro makes computed properties of stored ones, which no wrapper can be on.
+@MainActor
+@Observable
+private final class ObservableModel: @MainActor SceneMember {
+  let scene: Scene
+  @ObservationIgnored @SceneStorage("draft") var draft = ""
 
   init(_ scene: Scene) {
     self.scene = scene

@@ -68,7 +68,7 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertEqual(failures.keys.map(\.title), ["Product 2"])
     XCTAssertEqual(
       failures.mapValues(WholeError.init),
-      [failed: WholeError(.noDelegate, "The scene's delegate could not be made: Failure()")])
+      [failed: WholeError(.noDelegate, "The scene's delegate could not be made: Failure")])
     XCTAssertEqual(host.connectedScenes.map(\.session.title), ["Product 3", "Product 1"])
     XCTAssertEqual(app.hostDelegate.finishedCount, 1)
     // It is not lost.

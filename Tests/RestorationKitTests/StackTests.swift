@@ -157,10 +157,12 @@ final class StackTests: XCTestCase {
       stack.restorationChildren.map { ($0 as? TestNode)?.restorationIdentifier }, ["a", "c", "d"])
     XCTAssertEqual((stack.restorationChildren[1] as? TestNode)?.value, "text")
 
-    keeper.isStrict = true
+    let strict = try launch.keeper()
+    _ = try await strict.restore()
+    strict.isStrict = true
     let bytes = launch.storedBytes
     let error = await restorationError {
-      _ = try await keeper.save([TestStack("nav", children: pages)])
+      _ = try await strict.save([TestStack("nav", children: pages)])
     }
     XCTAssertEqual(
       error,
@@ -172,7 +174,8 @@ final class StackTests: XCTestCase {
         """))
     XCTAssertEqual(launch.storedBytes, bytes)
     // A container that is no stack shows its children beside one another.
-    let beside = try await launch.keeper().save([TestNode("x", children: pages)])
+    strict.isStrict = false
+    let beside = try await strict.save([TestNode("x", children: pages)])
     XCTAssertEqual(beside.problems, [])
   }
 }

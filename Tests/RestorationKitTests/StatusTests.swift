@@ -95,7 +95,8 @@ final class StatusTests: XCTestCase {
       XCTFail("did not throw")
     } catch {
       XCTAssertEqual(
-        WholeError(error), WholeError(ArchiveError(.notAnArchive, offset: 0, location: "memory")))
+        WholeError(error),
+        WholeError(notRestored: ArchiveError(.notAnArchive, offset: 0, location: "memory")))
       check(
         keeper, .failed(error.description), isActive: false, "Nothing was restored. \(error)")
     }

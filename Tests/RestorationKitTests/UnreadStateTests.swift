@@ -173,4 +173,19 @@ final class UnreadStateTests: XCTestCase {
     let again = try await host.save(scene)
     XCTAssertNil(again.nodes.setAside)
   }
+
+  func testTheReportOfADeclinedSaveSaysWhatIsKept() async throws {
+    _ = try await launch.keeper().save([TestNode("a")])
+    let keeper = try keeper()
+    try await failRestore(keeper)
+    let delegate = TestDelegate()
+    delegate.saves = false
+    keeper.delegate = delegate
+    let first = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(
+      first.description,
+      "Nothing saved: the save gate said no. Kept \(try XCTUnwrap(first.setAside)).")
+    let second = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(second.description, "Nothing saved: the save gate said no.")
+  }
 }

@@ -38,8 +38,16 @@ final class UnusableStateTests: XCTestCase {
     } catch {
       XCTAssertEqual(node.value, "untouched", message)
       XCTAssertEqual(error.code, .archive, message)
-      XCTAssertEqual(error.description, error.archive?.description, message)
-      return error.archive
+      let archive = error.archive
+      let isKept = archive?.code != .notAFile && archive?.code != .permissionDenied
+      XCTAssertEqual(
+        error.description,
+        (archive?.description ?? "")
+          + (isKept
+            ? " Until then the app starts afresh; its next save keeps what is stored under another"
+              + " name." : ""),
+        message)
+      return archive
     }
   }
 

@@ -17,6 +17,15 @@ package struct WholeError: Hashable {
     (code, self.archive, description) = (.archive, archive, archive.description)
   }
 
+  /// One that kept a state from being restored.
+  package init(notRestored archive: ArchiveError) {
+    code = .archive
+    self.archive = archive
+    description =
+      "\(archive) Until then the app starts afresh; its next save keeps what is stored under another"
+      + " name."
+  }
+
   /// One of the library itself.
   package init(_ code: RestorationError.Code, _ description: String) {
     (self.code, archive, self.description) = (code, nil, description)

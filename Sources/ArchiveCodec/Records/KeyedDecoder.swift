@@ -56,7 +56,7 @@ public struct KeyedDecoder: Sendable {
   /// - Parameter key: The key that the value was encoded with.
   /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
-    find(key) != nil
+    place(of: key) != nil || entries.offset(ofInline: key, in: bytes.span) != nil
   }
 
   /// Reads the value of a key that must be there.
@@ -173,23 +173,31 @@ public struct KeyedDecoder: Sendable {
 
   /// Where the value of a key begins; the field after it is guessed next.
   func offset(of key: String) -> Int? {
-    let guess = symbols.hint
-    let place = guess < fields.count ? guess : 0
-    guard place < fields.count, symbols.names[Int(fields[place].symbol)].hasSameBytes(as: key)
-    else {
-      return find(key)
-    }
+    guard let place = place(of: key) else { return entries.offset(ofInline: key, in: bytes.span) }
     symbols.hint = place + 1
     return fields[place].offset
   }
 
-  private func find(_ key: String) -> Int? {
-    guard let symbol = symbols.number(of: key), let place = entries.place(of: symbol) else {
-      return entries.offset(ofInline: key, in: bytes.span)
+  /// The place of a key in ``keys``, nil if it is not there or is written inline;
+  /// it is guessed next.
+  package func place(of key: String) -> Int? {
+    let guess = symbols.hint
+    let place = guess < fields.count ? guess : 0
+    if place < fields.count, symbols.names[Int(fields[place].symbol)].hasSameBytes(as: key) {
+      return place
     }
-    symbols.hint = place + 1
-    return fields[place].offset
+    guard let symbol = symbols.number(of: key), let place = entries.place(of: symbol) else {
+      return nil
+    }
+    symbols.hint = place
+    return place
   }
+
+  /// The number of keys that have a place.
+  package var placeCount: Int { fields.count }
+
+  /// The number of all keys.
+  package var keyCount: Int { fields.count + entries.inlineKeys.count }
 
   /// The key whose value holds a byte.
   func key(containing offset: Int) -> String? {

@@ -22,6 +22,8 @@ public final class StateDecoder {
   private let children: [UInt64]
   private let presented: UInt64?
   let builtIn: BuiltInState?
+  private var readKeys = ReadKeys()
+  private var containers: [String: [StateDecoder]] = [:]
 
   init(
     path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
@@ -155,7 +157,7 @@ public final class StateDecoder {
   public func decodeObject<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> Object? {
-    try values?.reference(forKey: key).flatMap { try object($0, type, key) }
+    try state(with: key)?.reference(forKey: key).flatMap { try object($0, type, key) }
   }
 
   /// Reads references, in saved order, without those that are not back.
@@ -168,7 +170,7 @@ public final class StateDecoder {
   public func decodeObjects<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> [Object] {
-    try values?.references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
+    try state(with: key)?.references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
   }
 
   /// Reads references by name, without those that are not back.
@@ -181,7 +183,7 @@ public final class StateDecoder {
   public func decodeObjectDictionary<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> [String: Object] {
-    guard let names = try values?.container(forKey: key) else { return [:] }
+    guard let names = try state(with: key)?.container(forKey: key) else { return [:] }
     var objects: [String: Object] = [:]
     for name in try names.dictionaryKeys {
       objects[name] = try names.reference(forKey: name).flatMap { try object($0, type, key) }
@@ -207,12 +209,33 @@ public final class StateDecoder {
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
-    guard let inner = try values?.container(forKey: key) else { return nil }
-    return StateDecoder(path: path, values: inner, facts: facts, now: now, restored: restored)
+    guard let inner = try state(with: key)?.container(forKey: key) else { return nil }
+    let coder = StateDecoder(
+      path: path, values: inner, facts: facts, now: now, restored: restored)
+    containers[key, default: []].append(coder)
+    return coder
+  }
+
+  /// The keys that were stored and not asked for; those in a container that was
+  /// opened have its key and a dot before them.
+  var unreadKeys: [String] {
+    guard let values else { return [] }
+    let inner = containers.flatMap { key, coders in
+      // Of a container that was opened twice, each may have read a part.
+      coders.dropFirst().reduce(Set(coders[0].unreadKeys)) { $0.intersection($1.unreadKeys) }
+        .map { "\(key).\($0)" }
+    }
+    return readKeys.missing(in: values) + inner.sorted()
   }
 
   private func source(of key: String) -> KeyedDecoder? {
-    ReservedKey.contains(key) ? facts?.values : values
+    ReservedKey.contains(key) ? facts?.values : state(with: key)
+  }
+
+  /// The values, of which one is asked for.
+  private func state(with key: String) -> KeyedDecoder? {
+    if let values { readKeys.insert(key, of: values) }
+    return values
   }
 
   private func object<Object>(

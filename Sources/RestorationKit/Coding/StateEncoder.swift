@@ -14,6 +14,8 @@ public final class StateEncoder {
   /// The node's line in the report.
   private let line: Int
   private var isOpen = true
+  /// Whether anything was to be written.
+  private(set) var isUsed = false
 
   init(
     _ encoder: KeyedEncoder, path: RestorationPath, record: UInt64, line: Int,
@@ -131,9 +133,10 @@ public final class StateEncoder {
 
   private func isWritable(_ key: String) -> Bool {
     guard isOpen else {
-      walk.note(.coderKept(key: key), line: line)
+      walk.noteKeptCoder(of: path, key: key, line: line)
       return false
     }
+    isUsed = true
     guard !ReservedKey.contains(key) else {
       walk.note(.reservedKey(key), line: line)
       return false

@@ -38,6 +38,8 @@ final class ObjectRegistry {
   private var registered = RegisteredObjects()
   /// What the last restore could not bring back.
   var kept: KeptRecords?
+  /// Uses of coders after their save, for the next report; each node once.
+  private var keptCoders: [RestorationPath: String] = [:]
 
   init() {
     types = Types()
@@ -49,6 +51,21 @@ final class ObjectRegistry {
     types = outer.types
     self.outer = outer
   }
+
+  func noteKeptCoder(of path: RestorationPath, key: String) {
+    guard keptCoders.count < Self.mostKeptCoders else { return }
+    keptCoders[path] = keptCoders[path] ?? key
+  }
+
+  /// What the next report says of coders that were used after their save.
+  func takeKeptCoders() -> [PreservationProblem] {
+    defer { keptCoders = [:] }
+    return keptCoders.map { .coderKeptAfterSave($0.key, key: $0.value) }
+      .sorted { $0.description < $1.description }
+  }
+
+  /// A report of the first ones is enough.
+  private static let mostKeptCoders = 16
 
   // MARK: Types
 
@@ -135,6 +152,12 @@ final class ObjectRegistry {
       return (registration.name, true)
     }
     return restored[object]?.restorationClassName.map { ($0, types.registrations[$0] != nil) }
+  }
+
+  /// Whether nodes of the class need no restoration class, since a closure makes
+  /// them.
+  func makesItsObjects(_ className: String) -> Bool {
+    types.registrations[className]?.makesItsObjects == true
   }
 
   enum ResolvedClass {

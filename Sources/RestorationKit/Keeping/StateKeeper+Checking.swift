@@ -6,19 +6,30 @@ extension StateKeeper {
   /// All migrations run, on copies, and the delegate's
   /// ``StateDelegate/currentClassName(forStored:)`` is asked. No gate, factory
   /// or node is called, and nothing is written. For tests that keep old states,
-  /// and at launch before ``restore(into:)``.
+  /// and at launch before ``restore(into:)``. The windows of a ``SceneHost`` have
+  /// states of their own; see ``SceneHost/checkStoredStates()``.
   ///
   /// - Returns: A line for every node; nothing stored is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
   /// - Complexity: O(*n*) in the nodes and bytes.
   public func checkStoredState() async throws(RestorationError) -> StoredStateReport {
+    try await checkStoredState(for: delegate)
+  }
+
+  func checkStoredState(
+    for delegate: (any StateDelegate)?
+  ) async throws(RestorationError) -> StoredStateReport {
     let tree: StoredTree?
+    let sceneCount: Int
     do {
       tree = try await file.read()
+      sceneCount = suffix.isEmpty ? try storedScenes().count : 0
     } catch {
       throw RestorationError(error)
     }
-    guard let tree else { return StoredStateReport(isStored: false, entries: []) }
+    guard let tree else {
+      return StoredStateReport(isStored: false, sceneCount: sceneCount, entries: [])
+    }
     var preparation = ElementPreparation(
       registry: registry, delegate: delegate, formerNames: tree.formerNames, trace: trace)
     var missing: Set<Int> = []
@@ -40,7 +51,16 @@ extension StateKeeper {
         currentClassName: "record \(lost.record)", version: 1,
         outcome: .unreadable(lost.error.description), keptSince: nil)
     }
-    return StoredStateReport(isStored: true, entries: entries + unreadable)
+    return StoredStateReport(
+      isStored: true, sceneCount: sceneCount, entries: entries + unreadable)
+  }
+
+  /// The identifiers of the scenes that have files beside this state, in order.
+  func storedScenes() throws(ArchiveError) -> [String] {
+    let prefix = claim.lookedAt + SceneHost.suffix("")
+    return try store.names().sorted()
+      .filter { $0.hasPrefix(prefix) && !$0.hasSuffix(StateClaim.launchSuffix) }
+      .map { String($0.dropFirst(prefix.count)) }
   }
 
   private func outcome(of prepared: PreparedElement) -> StoredStateReport.NodeOutcome {

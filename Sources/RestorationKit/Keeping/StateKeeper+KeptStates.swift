@@ -54,6 +54,7 @@ extension StateKeeper {
       throw RestorationError(
         .keptStateMissing, "The state is not kept any more. Ask for keptStates() again.")
     }
+    hasTriedToRestore = false
     lastStatus = .notRestoredYet
   }
 

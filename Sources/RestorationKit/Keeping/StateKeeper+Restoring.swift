@@ -44,6 +44,7 @@ extension StateKeeper {
   ) async throws(RestorationError) -> RestorationReport {
     claim.beginUse()
     await otherRestoreEnded()
+    hasTriedToRestore = true
     let underWay = RestoreUnderWay()
     restoreUnderWay = underWay
     defer {
@@ -92,7 +93,7 @@ extension StateKeeper {
       }
       // The key was there, so a save can keep what is in its way.
       if error.isAboutContent { isLocked = false }
-      throw RestorationError(error)
+      throw .notRestored(error)
     }
     isLocked = false
     switch found {
@@ -118,7 +119,7 @@ extension StateKeeper {
     run.roots = participants.roots
     if let gate = participants.delegate as? any StateRestoringGate {
       run.note(.shouldRestoreApplicationState)
-      guard gate.shouldRestoreSecureApplicationState(with: run.applicationCoder()) else {
+      guard gate.shouldRestoreSecureApplicationState(with: run.applicationCoder) else {
         return RestorationReport(.declined)
       }
     }

@@ -39,6 +39,13 @@ extension StateKeeper {
     host: ((KeyedEncoder) throws -> Void)? = nil
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
+    let comesFirst = !hasTriedToRestore
+    if isStrict, comesFirst {
+      throw RestorationError(
+        .strict,
+        "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the"
+          + " first save.")
+    }
     claim.beginUse()
     defer { claim.endUse() }
     let start = ContinuousClock.now
@@ -46,6 +53,7 @@ extension StateKeeper {
     let number = walkCount
     let walk = PreservationWalk(
       registry: registry, limits: limits, nodeLimit: nodeLimit, now: now(), trace: trace)
+    defer { walk.end() }
     do {
       guard try preserve(roots, with: walk, for: delegate, host: host) else {
         var report = PreservationReport(.declined)
@@ -56,10 +64,7 @@ extension StateKeeper {
       }
       var report = PreservationReport(.saved)
       report.entries = walk.entries
-      if isStrict, let entry = report.entries.first(where: { !$0.problems.isEmpty }) {
-        throw RestorationError(
-          .strict, "The keeper is strict, so nothing was saved. \(entry.description)")
-      }
+      try throwIfStrict(report)
       report.walkDuration = start.duration(to: .now)
       if !walk.lost.isEmpty {
         try walk.keepLastStates(from: try await lastTree())
@@ -78,6 +83,9 @@ extension StateKeeper {
       report.version = written.summary.version
       report.byteCount = written.summary.byteCount
       report.setAside = written.setAside
+      if comesFirst, written.setAside != nil {
+        report.entries[0].problems.append(.notRestoredBefore)
+      }
       return report
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
@@ -86,8 +94,20 @@ extension StateKeeper {
     } catch let error as RestorationError {
       throw error
     } catch {
-      throw RestorationError(.archive, "Saving failed: \(error.reason)")
+      throw RestorationError(.content(error))
     }
+  }
+
+  private func throwIfStrict(_ report: PreservationReport) throws(RestorationError) {
+    guard isStrict, let entry = report.entries.first(where: { !$0.problems.isEmpty }) else {
+      return
+    }
+    // A path that two have belongs to both of them.
+    let owners = report.entries.filter { $0.kind == entry.kind && $0.path == entry.path }
+    throw RestorationError(
+      .strict,
+      "The keeper is strict, so nothing was saved. "
+        + owners.map(\.description).joined(separator: "\n"))
   }
 
   private func note(in report: inout PreservationReport) {
@@ -130,7 +150,8 @@ extension StateKeeper {
   ) throws -> Bool {
     do {
       try walk.encodeApplication(
-        facts: { environment.encode(with: $0, timestamp: walk.now) }, host: host
+        facts: { environment.encode(with: $0, timestamp: walk.now) }, host: host,
+        problems: registry.takeKeptCoders()
       ) { coder, encoder in
         guard let delegate else { return }
         if let gate = delegate as? any StateSavingGate {

@@ -32,6 +32,11 @@ public final class StateKeeper {
   public var trace: ((RestorationTrace) -> Void)?
 
   /// Whether a problem in a report is thrown as an error, for development.
+  ///
+  /// A save throws before it stores anything: for problems of nodes and scenes, and
+  /// if nothing was restored before it. A restore throws when it is complete: for
+  /// nodes that are not back as they were saved, and for keys that were stored and
+  /// that nobody read. A host takes it from its keeper when it makes a scene.
   public var isStrict = false
 
   /// How many nodes, views and objects a save takes.
@@ -107,6 +112,8 @@ public final class StateKeeper {
   var walkCount: UInt64 = 0
   /// Set while a restore runs; saves wait for its end.
   var restoreUnderWay: RestoreUnderWay?
+  /// Whether it was tried to restore what is stored, or that was discarded.
+  var hasTriedToRestore = false
   /// What the last restore left behind.
   var lastStatus = Status.notRestoredYet
   /// Set by a restore that found the key locked, for the saves after it.
@@ -256,6 +263,8 @@ public final class StateKeeper {
 
   /// Registers a class of nodes that others make, to give it names.
   ///
+  /// A class that is its own restoration class makes its nodes all the same.
+  ///
   /// - Parameters:
   ///   - type: The class of the nodes.
   ///   - name: The name in archives; the type's own name if nil.
@@ -267,8 +276,10 @@ public final class StateKeeper {
     nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
     version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
+    let maker = type as? any NodeRestoration.Type
     try registry.register(
-      type, as: name, aliases: aliases, version: version, migrations: migrations, factory: nil)
+      type, as: name, aliases: aliases, version: version, migrations: migrations,
+      factory: maker.map { maker in { try maker.node(at: $0, coder: $1) } })
   }
 
   /// Registers a storyboard, so that archives can name it.
@@ -301,6 +312,7 @@ public final class StateKeeper {
       throw RestorationError(error)
     }
     registry.kept = nil
+    hasTriedToRestore = true
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }
   }
@@ -319,6 +331,7 @@ public final class StateKeeper {
     await claim.isUnused()
     await file.close()
     claim.letGo()
+    hasTriedToRestore = false
     lastStatus = .notRestoredYet
   }
 

@@ -12,6 +12,8 @@ struct TypeTraits: OptionSet, Sendable {
   static let list = TypeTraits(rawValue: 1 << 4)
   static let scrolling = TypeTraits(rawValue: 1 << 5)
   static let textSelection = TypeTraits(rawValue: 1 << 6)
+  /// Its superclass conforms, too.
+  static let inheritsConformance = TypeTraits(rawValue: 1 << 7)
 
   /// Children of these may have equal identifiers.
   static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
@@ -29,5 +31,8 @@ struct TypeTraits: OptionSet, Sendable {
     if object is any RestorableList { insert(.list) }
     if object is any RestorableScrolling { insert(.scrolling) }
     if object is any RestorableTextSelection { insert(.textSelection) }
+    if Mirror(reflecting: object).superclassMirror?.subjectType is any RestorableObject.Type {
+      insert(.inheritsConformance)
+    }
   }
 }

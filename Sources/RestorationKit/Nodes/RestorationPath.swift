@@ -58,7 +58,6 @@ public struct RestorationPath: Hashable, Sendable {
 
   private func fromRoot<Value>(_ value: (Component) -> Value) -> [Value] {
     var values: [Value] = []
-    values.reserveCapacity(count)
     var next = last
     while let component = next {
       values.append(value(component))

@@ -28,6 +28,12 @@ public enum PreservationProblem: Hashable, Codable, Sendable {
   /// A coder was used after the call that it was made for.
   case coderKept(key: String)
 
+  /// A coder of the node with this path was used after the save before this one.
+  case coderKeptAfterSave(RestorationPath, key: String)
+
+  /// The save came before any restore, so it has set aside what was stored.
+  case notRestoredBefore
+
   /// It lies in a stack above a node that is not preserved, so the stack will
   /// close over that one.
   case aboveGap(RestorationPath)
@@ -60,6 +66,12 @@ extension PreservationProblem: CustomStringConvertible {
       "The key “\(key)” belongs to the library. Use another."
     case .coderKept(let key):
       "The key “\(key)” was encoded after the call had ended. Do not keep coders."
+    case .coderKeptAfterSave(let path, let key):
+      "After the last save the key “\(key)” was encoded with a coder of “\(path)”, which did nothing."
+        + " Do not keep coders."
+    case .notRestoredBefore:
+      "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
+        + " launch, before the first save."
     case .aboveGap(let path):
       "It lies on “\(path)”, which is not preserved, so it will lie on what is below that. Give"
         + " that node an identifier of its own."

@@ -83,6 +83,13 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// What became of it in the restore, if it is kept as it is stored.
     public internal(set) var keptBecause: RestorationReport.NodeOutcome?
 
+    /// Whether its class has inherited its conformance, and nobody used the coder.
+    ///
+    /// Hooks that only a subclass implements, without `override`, are never called:
+    /// the base class must implement them, too. Of a class that has nothing to save
+    /// it says nothing, so this is no problem.
+    public internal(set) var hasUnusedInheritedHooks = false
+
     /// What the developer should mend.
     public internal(set) var problems: [PreservationProblem] = []
 
@@ -95,14 +102,20 @@ public struct PreservationReport: Hashable, Codable, Sendable {
       try container.encode(outcome, forKey: .outcome)
       try container.encode(isDetached, forKey: .isDetached)
       try container.encodeIfPresent(keptBecause, forKey: .keptBecause)
+      try container.encode(hasUnusedInheritedHooks, forKey: .hasUnusedInheritedHooks)
       try container.encode(problems, forKey: .problems)
       try encoder.encodeReason(
         ([what] + problems.map(\.description)).joined(separator: " "))
     }
 
-    /// The outcome, and why it is kept.
+    /// The outcome, why it is kept, and what is strange about it.
     var what: String {
       outcome.description + (keptBecause.map { "; at the restore: \($0.description)" } ?? "")
+        + (isDetached ? ", detached" : "")
+        + (hasUnusedInheritedHooks
+          ? "; nothing was encoded: if \(className) has something to save, let it override"
+            + " encodeRestorableState of the class that conforms"
+          : "")
     }
   }
 
@@ -143,16 +156,16 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 }
 
 extension PreservationReport {
-  /// The report as a tree: a line for every node, indented below the node above it.
+  /// The report as a tree: a headline, and a line for every node, indented below
+  /// the node above it.
   public var tree: String {
-    ReportTree.text(
-      entries.filter { $0.kind != .application }.map { entry in
-        ReportTree.Line(
-          path: entry.path,
-          text: "(\(entry.className)): \(entry.what)"
-            + (entry.isDetached ? ", detached" : ""),
-          details: entry.problems.map { "problem: \($0.description)" })
-      })
+    let lines = entries.filter { $0.kind != .application }.map { entry in
+      ReportTree.Line(
+        path: entry.path, text: "(\(entry.className)): \(entry.what)",
+        details: entry.problems.map { "problem: \($0.description)" })
+    }
+    let ofApplication = entries.filter { $0.kind == .application && !$0.problems.isEmpty }
+    return ReportTree.text(headline, lines, ofApplication.map(\.description))
   }
 }
 
@@ -182,10 +195,8 @@ extension PreservationReport.Entry: CustomStringConvertible {
   /// The path, the outcome, and a line for every problem.
   public var description: String {
     let name = kind == .application ? "application" : "\(path) (\(className))"
-    let detached = isDetached ? ", detached" : ""
-    return
-      (["\(name): \(what)\(detached)"]
-      + problems.map { "    problem: \($0.description)" }).joined(separator: "\n")
+    return (["\(name): \(what)"] + problems.map { "    problem: \($0.description)" })
+      .joined(separator: "\n")
   }
 }
 

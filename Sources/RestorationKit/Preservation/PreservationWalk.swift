@@ -111,6 +111,8 @@ final class PreservationWalk {
 
   /// More entries than these end the walk.
   private let nodeLimit: Int
+  /// Whether nobody looks at the lines any more.
+  private var isReported = false
 
   init(
     registry: ObjectRegistry, limits: ArchiveLimits, nodeLimit: Int, now: Date,
@@ -124,6 +126,22 @@ final class PreservationWalk {
     self.trace = trace
   }
 
+  /// Nothing of this walk is reported any more.
+  func end() {
+    isReported = true
+    seen = []
+    referrals = []
+  }
+
+  /// Says in this report, or in the next one, that a coder did nothing.
+  func noteKeptCoder(of path: RestorationPath, key: String, line: Int) {
+    if isReported {
+      registry.noteKeptCoder(of: path, key: key)
+    } else {
+      note(.coderKept(key: key), line: line)
+    }
+  }
+
   /// The application first, then the rest in the order of the walk.
   var entries: [PreservationReport.Entry] {
     guard !obsoleteLines.isEmpty else { return lines }
@@ -133,11 +151,12 @@ final class PreservationWalk {
   /// Writes the application's record; if a body throws, there is none.
   func encodeApplication(
     facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
-    state: (StateEncoder, KeyedEncoder) throws -> Void
+    problems: [PreservationProblem], state: (StateEncoder, KeyedEncoder) throws -> Void
   ) throws {
     lines.append(
       PreservationReport.Entry(
-        kind: .application, path: RestorationPath(), className: "application"))
+        kind: .application, path: RestorationPath(), className: "application",
+        problems: problems))
     try builder.append(record: NodeRecord.application) { encoder in
       try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
         try withCoder(encoder, RestorationPath(), NodeRecord.application, line: 0) {
@@ -200,14 +219,8 @@ final class PreservationWalk {
     }
   }
 
-  /// The records; a coder that is kept holds no nodes after this.
-  ///
-  /// First ``keepLastStates(from:)`` must have written what was lost.
-  func finish() throws(ArchiveError) -> RecordBatch {
-    seen = []
-    referrals = []
-    return try builder.finish()
-  }
+  /// The records; first ``keepLastStates(from:)`` must have written what was lost.
+  func finish() throws(ArchiveError) -> RecordBatch { try builder.finish() }
 
   func note(_ problem: PreservationProblem, line: Int) {
     lines[line].problems.append(problem)
@@ -308,7 +321,9 @@ final class PreservationWalk {
       return keepState(state, record, number, line: line)
     }
     let path = lines[line].path
-    let builtIn = registry.traits(of: object).intersection(BuiltInState.encodedTraits)
+    let traits = registry.traits(of: object)
+    let builtIn = traits.intersection(BuiltInState.encodedTraits)
+    let inheritsHooks = traits.contains(.inheritsConformance)
     func encodeOwnPart(_ encoder: KeyedEncoder) {
       encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
       guard !builtIn.isEmpty else { return }
@@ -325,7 +340,10 @@ final class PreservationWalk {
           trace?(RestorationTrace(call: .encodeRestorableState, path: path))
           // The keys in an error are those of the object, without ours around them.
           try encoder.attempt {
-            try withCoder(encoder, path, number, line: line, object.encodeRestorableState)
+            try withCoder(encoder, path, number, line: line) { coder in
+              try object.encodeRestorableState(with: coder)
+              lines[line].hasUnusedInheritedHooks = !coder.isUsed && inheritsHooks
+            }
           }
         }
       }

@@ -1,14 +1,72 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension Error {
   /// What a report says of the error.
   ///
-  /// An `EncodingError` holds the value that could not be encoded, and reports are
-  /// printed and sent, so of that one it is the type, the place and the cause.
+  /// Reports are printed and sent, and an error may hold what a user typed. So
+  /// it is the words that the error has for itself, which somebody chose; of any
+  /// other its type and its case, and of a Codable error the place and the type.
   var reason: String {
-    guard case .invalidValue(let value, let context)? = self as? EncodingError else {
-      return "\(self)"
+    switch self {
+    case let error as EncodingError: error.place
+    case let error as DecodingError: error.place
+    case let error as any CustomStringConvertible: error.description
+    case let error as any LocalizedError: error.errorDescription ?? typeAndCase
+    default: typeAndCase
     }
-    let path = context.codingPath.map(\.stringValue).joined(separator: "/")
-    return "A \(type(of: value)) cannot be encoded\(path.isEmpty ? "" : " at \(path)")."
-      + " \(context.debugDescription)"
+  }
+
+  private var typeAndCase: String {
+    let mirror = Mirror(reflecting: self)
+    // Words for debugging are not chosen for reports. The compiler takes any Error
+    // for one that has some, but not Any.
+    let hasWords = (self as Any) is any CustomDebugStringConvertible
+    guard mirror.displayStyle == .enum, !hasWords else { return "\(type(of: self))" }
+    // A case without values is all that an enum prints of itself.
+    return "\(type(of: self)).\(mirror.children.first?.label ?? "\(self)")"
+  }
+}
+
+extension EncodingError {
+  fileprivate var place: String {
+    guard case .invalidValue(let value, let context) = self else { return "EncodingError" }
+    return "A \(type(of: value)) cannot be encoded\(Self.place(context.codingPath))."
+      + Self.cause(context.underlyingError)
+  }
+
+  fileprivate static func place(_ path: [any CodingKey]) -> String {
+    path.isEmpty ? "" : " at \(path.map(\.stringValue).joined(separator: "/"))"
+  }
+
+  fileprivate static func cause(_ error: (any Error)?) -> String {
+    switch error {
+    // A chain of causes may be of any length.
+    case nil, is EncodingError, is DecodingError: ""
+    case .some(let error): " \(error.reason)"
+    }
+  }
+}
+
+extension DecodingError {
+  fileprivate var place: String {
+    switch self {
+    case .keyNotFound(let key, let context):
+      "There is no value\(EncodingError.place(context.codingPath + [key]))."
+    case .valueNotFound(let type, let context):
+      "A \(type) is missing\(EncodingError.place(context.codingPath))."
+        + EncodingError.cause(context.underlyingError)
+    case .typeMismatch(let type, let context):
+      "There is no \(type)\(EncodingError.place(context.codingPath))."
+        + EncodingError.cause(context.underlyingError)
+    case .dataCorrupted(let context):
+      "The value\(EncodingError.place(context.codingPath)) cannot be decoded."
+        + EncodingError.cause(context.underlyingError)
+    @unknown default: "DecodingError"
+    }
   }
 }

@@ -10,15 +10,16 @@ enum ReportTree {
   /// need a square of space.
   private static let deepestIndentation = 24
 
-  /// Joins lines, of which parents come before what is below them.
+  /// Joins a headline, lines, of which parents come before what is below them, and
+  /// what belongs to none of them.
   ///
   /// A line whose parent is not the one above it in the tree stands at the
   /// margin, with its whole path.
   ///
   /// - Complexity: O(*n*) in the number of lines, for a tree.
-  static func text(_ lines: [Line]) -> String {
+  static func text(_ headline: String, _ lines: [Line], _ others: [String] = []) -> String {
     var above: [RestorationPath] = []
-    return lines.flatMap { line in
+    let tree = lines.flatMap { line in
       let parent = line.path.parent ?? RestorationPath()
       while let last = above.last, last.count >= line.path.count || last != parent {
         above.removeLast()
@@ -31,6 +32,7 @@ enum ReportTree {
       let level = depth > deepestIndentation ? "[\(depth)] " : ""
       return ["\(margin)\(level)\(name) \(line.text)"]
         + line.details.map { "\(margin)    \($0)" }
-    }.joined(separator: "\n")
+    }
+    return ([headline] + tree + others).joined(separator: "\n")
   }
 }

@@ -6,7 +6,8 @@ public import Foundation
 
 /// What a restore would make of the stored state, with a line for every node.
 ///
-/// It comes from ``StateKeeper/checkStoredState()``. Whether somebody provides
+/// It comes from ``StateKeeper/checkStoredState()`` and
+/// ``SceneHost/checkStoredStates()``. Whether somebody provides
 /// a node shows only when it is asked for.
 public struct StoredStateReport: Hashable, Codable, Sendable {
   /// What would happen to one node.
@@ -69,6 +70,10 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
   /// Whether there is a stored state.
   public let isStored: Bool
 
+  /// How many windows of a ``SceneHost`` are stored beside it, each with a state of
+  /// its own; see ``SceneHost/checkStoredStates()``.
+  public let sceneCount: Int
+
   /// The nodes, parents before children.
   public let entries: [Entry]
 
@@ -97,8 +102,15 @@ extension StoredStateReport.NodeOutcome {
 extension StoredStateReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String {
-    ([isStored ? "Checked \(entries.count) nodes." : "There is no saved state."]
-      + entries.map { "  \($0.description)" }).joined(separator: "\n")
+    ([headline] + entries.map { "  \($0.description)" }).joined(separator: "\n")
+  }
+
+  private var headline: String {
+    (isStored ? "Checked \(entries.count) nodes." : "There is no saved state.")
+      + (sceneCount == 0
+        ? ""
+        : " The states of \(sceneCount) windows beside it are checked by the host's"
+          + " checkStoredStates().")
   }
 }
 
@@ -123,7 +135,7 @@ extension StoredStateReport.NodeOutcome: CustomStringConvertible {
     case .unknownRestorationClass(let name):
       "names the class \(name), which is not registered; it would be kept as it is"
     case .notARestorationClass(let name):
-      "names \(name), which is registered but does not make nodes; it would be kept as it is"
+      "names \(name), and what is registered as that makes no nodes; it would be kept as it is"
     case .parentMissing(let path):
       "lies below \(path), which would not be back; it would be kept as it is"
     case .unreadable(let error): "cannot be read: \(error)"

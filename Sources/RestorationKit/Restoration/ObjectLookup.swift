@@ -6,7 +6,8 @@
 ///    next step, either.
 /// 2. The delegate, if the record names no class. Its nil is no opinion.
 /// 3. An existing node with exactly this path.
-/// 4. The storyboard that the record names.
+/// 4. The storyboard that the record names, or else what is registered for the
+///    saved class now and was not when it was saved.
 ///
 /// A registered object by its restoration class as in step 1, or else by step 3.
 struct ObjectLookup {
@@ -28,6 +29,7 @@ struct ObjectLookup {
     return askDelegate(coder)
       ?? existing().map { .found($0, .existing) }
       ?? askStoryboard(stored.storyboard, coder)
+      ?? askNodeClass(stored.className, coder)
       ?? .missing(.notFound)
   }
 
@@ -56,6 +58,11 @@ struct ObjectLookup {
     }
   }
 
+  private func askNodeClass(_ name: String, _ coder: StateDecoder) -> Result? {
+    registry.makesItsObjects(name)
+      ? askRestorationClass(name, coder) { $0 is any RestorableNode } : nil
+  }
+
   private func askDelegate(_ coder: StateDecoder) -> Result? {
     guard let delegate else { return nil }
     note(.delegate, coder)
@@ -80,7 +87,7 @@ struct ObjectLookup {
     do {
       return try provide().map { .found($0, step) }
     } catch {
-      return .missing(.factoryFailed(step, "\(error)"))
+      return .missing(.factoryFailed(step, error.reason))
     }
   }
 }

@@ -139,6 +139,15 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// stored: for 30 days, while the one above it is saved.
     public internal(set) var isKept = false
 
+    /// The keys that were stored and that neither its factory nor its decoding
+    /// asked for, if it was decoded; those in a container have its key and a dot
+    /// before them.
+    ///
+    /// The next save does not store them. A key may be spelled differently where it
+    /// is written and where it is read. One that is not needed any more goes with a
+    /// migration, or is asked for with ``StateDecoder/contains(_:)``.
+    public internal(set) var unreadKeys: [String] = []
+
     /// Writes all of it, and as `reason` the outcome in a sentence.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
@@ -150,6 +159,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
       try container.encodeIfPresent(migratedFrom, forKey: .migratedFrom)
       try container.encode(hasLastState, forKey: .hasLastState)
       try container.encode(isKept, forKey: .isKept)
+      try container.encode(unreadKeys, forKey: .unreadKeys)
       try encoder.encodeReason(reason)
     }
   }
@@ -162,6 +172,10 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// The error that the delegate's `didDecodeRestorableState` threw.
   public internal(set) var didDecodeFailure: String?
+
+  /// The keys of the application's state that neither the gate nor
+  /// `didDecodeRestorableState` asked for; none without a delegate.
+  public internal(set) var unreadKeys: [String] = []
 
   /// Whether a snapshot that was taken with the save shows what is back.
   public internal(set) var usesSnapshot = false
@@ -190,7 +204,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// neither is what was left out
   /// or saved without state because of something that was reported elsewhere.
   public var problems: [Entry] {
-    entries.filter { $0.outcome.isProblem || !$0.isAttached || $0.hasLastState }
+    entries.filter {
+      $0.outcome.isProblem || !$0.isAttached || $0.hasLastState || !$0.unreadKeys.isEmpty
+    }
   }
 }
 
@@ -207,31 +223,35 @@ extension RestorationReport.NodeOutcome {
 
 extension RestorationReport {
   var firstProblem: String? {
-    problems.first?.description ?? didDecodeSentence
+    problems.first?.description ?? applicationProblems.first
   }
 
-  private var didDecodeSentence: String? {
-    didDecodeFailure.map { "didDecodeRestorableState threw: \($0)" }
+  /// What the developer should mend and what belongs to no node.
+  private var applicationProblems: [String] {
+    [
+      didDecodeFailure.map { "didDecodeRestorableState threw: \($0)" },
+      unreadKeys.unreadSentence.map { "application: \($0)" },
+    ].compactMap(\.self)
   }
 }
 
 extension RestorationReport {
-  /// The report as a tree: a line for every node, indented below the node above it.
+  /// The report as a tree: a headline, and a line for every node, indented below
+  /// the node above it.
   public var tree: String {
-    ReportTree.text(
-      entries.map { entry in
-        ReportTree.Line(
-          path: entry.path, text: "(\(entry.className)): \(entry.reason)", details: [])
-      })
+    let lines = entries.map { entry in
+      ReportTree.Line(
+        path: entry.path, text: "(\(entry.className)): \(entry.reason)", details: [])
+    }
+    return ReportTree.text(headline, lines, applicationProblems)
   }
 }
 
 extension RestorationReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String {
-    let lines = entries.map { "  \($0.description)" }
-    let failure = didDecodeSentence.map { ["  \($0)"] } ?? []
-    return ([headline] + lines + failure).joined(separator: "\n")
+    ([headline] + (entries.map(\.description) + applicationProblems).map { "  \($0)" })
+      .joined(separator: "\n")
   }
 
   private var headline: String {
@@ -271,7 +291,18 @@ extension RestorationReport.Entry: CustomStringConvertible {
         : "but the node above it does not contain it, take it from coder.restoredChildren"
           + " or restoredPresented",
       isKept && !outcome.saysThatItIsKept ? "saves keep it as it is stored" : nil,
+      unreadKeys.unreadSentence,
     ].compactMap(\.self).joined(separator: "; ")
+  }
+}
+
+extension [String] {
+  /// What a report says of keys that nobody read; nil if there are none.
+  fileprivate var unreadSentence: String? {
+    isEmpty
+      ? nil
+      : "nobody read what is stored under \(map { "“\($0)”" }.joined(separator: ", ")),"
+        + " so the next save leaves it out"
   }
 }
 
@@ -303,6 +334,11 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
+  /// Whether it was asked to decode its state, and could.
+  var isRestored: Bool {
+    if case .restored = self { true } else { false }
+  }
+
   var isBack: Bool {
     switch self {
     case .classMismatch: true
@@ -332,7 +368,8 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "not back, the restoration class \(name) is not registered;"
         + " register it, or its new name with \(name) as an alias"
     case .notARestorationClass(let name):
-      "not back, \(name) is registered but does not conform to NodeRestoration"
+      "not back, what is registered as \(name) makes no nodes; register a NodeRestoration, or the"
+        + " class of the node with a closure that makes it"
     case .notFound:
       "not found; give it a restoration class, answer in the delegate,"
         + " or let the node above it contain it before you restore"

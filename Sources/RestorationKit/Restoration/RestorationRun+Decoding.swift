@@ -56,7 +56,7 @@ extension RestorationRun {
       try body()
     } catch {
       guard let step = outcomes[place].step else { return }
-      outcomes[place] = .decodeFailed(by: step, "\(error)")
+      outcomes[place] = .decodeFailed(by: step, error.reason)
     }
   }
 }

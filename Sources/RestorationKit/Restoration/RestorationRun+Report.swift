@@ -19,13 +19,14 @@ extension RestorationRun {
   }
 
   func entries(_ unattached: Set<UInt64>) -> [RestorationReport.Entry] {
-    zip(tree.elements, zip(prepared, outcomes)).map { stored, result in
+    tree.elements.enumerated().map { place, stored in
       RestorationReport.Entry(
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
-        outcome: result.1, isAttached: !unattached.contains(stored.record),
-        migratedFrom: result.1.isDecodable ? result.0.migratedFrom : nil,
+        outcome: outcomes[place], isAttached: !unattached.contains(stored.record),
+        migratedFrom: outcomes[place].isDecodable ? prepared[place].migratedFrom : nil,
         hasLastState: stored.content.hasLastState,
-        isKept: registry.kept?.place(ofRecord: stored.record) != nil)
+        isKept: registry.kept?.place(ofRecord: stored.record) != nil,
+        unreadKeys: outcomes[place].isRestored ? coders[place].unreadKeys : [])
     }
       + tree.unreadable.map { lost in
         RestorationReport.Entry(

@@ -47,12 +47,10 @@ final class RestorationRun {
     self.trace = trace
   }
 
-  /// The coder of the application's own values.
-  func applicationCoder() -> StateDecoder {
-    StateDecoder(
-      path: RestorationPath(), values: tree.applicationState, facts: tree.facts, now: now,
-      restored: restored)
-  }
+  /// The coder of the application's own values, for the gate and the delegate.
+  private(set) lazy var applicationCoder = StateDecoder(
+    path: RestorationPath(), values: tree.applicationState, facts: tree.facts, now: now,
+    restored: restored)
 
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
@@ -80,10 +78,10 @@ final class RestorationRun {
     do {
       if late == nil, let delegate {
         note(.didDecodeRestorableState)
-        try delegate.didDecodeRestorableState(with: applicationCoder())
+        try delegate.didDecodeRestorableState(with: applicationCoder)
       }
     } catch {
-      report.didDecodeFailure = "\(error)"
+      report.didDecodeFailure = error.reason
     }
     eachRestored { object, place in
       note(.applicationFinishedRestoringState, place)
@@ -96,6 +94,7 @@ final class RestorationRun {
       registry.kept = KeptRecords(result(unattached))
     }
     report.entries = entries(unattached)
+    if late == nil, delegate != nil { report.unreadKeys = applicationCoder.unreadKeys }
     restored.forget()
     return report
   }

@@ -32,11 +32,15 @@ struct SceneContent: Hashable, Codable, Sendable {
 extension SceneContent {
   private static let key = "scene"
 
-  init?(reading values: KeyedDecoder?) throws {
-    guard let values, let content = try values.decodeIfPresent(Self.self, forKey: Self.key) else {
-      return nil
+  init?(reading values: KeyedDecoder?) throws(ArchiveError) {
+    do {
+      guard let content = try values?.decodeIfPresent(Self.self, forKey: Self.key) else {
+        return nil
+      }
+      self = content
+    } catch {
+      throw .content(error)
     }
-    self = content
   }
 
   func encode(with encoder: KeyedEncoder) throws {

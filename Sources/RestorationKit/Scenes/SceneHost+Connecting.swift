@@ -42,6 +42,8 @@ extension SceneHost {
       scene.needsSave = true
       return scene
     } catch {
+      // A strict keeper throws when all is done.
+      if error.code == .strict { throw error }
       openSessions.removeAll { $0 == session }
       forgetKeeper(of: session)
       throw error
@@ -60,8 +62,9 @@ extension SceneHost {
   ///   - activity: What the user wants to do in it.
   /// - Returns: The scene, which is active.
   /// - Throws: ``RestorationError`` with `noConfiguration`, `noDelegate`, or
-  ///   `notConnected` for a session that was discarded. A state that cannot
-  ///   be read is none: the scene connects without it; see ``Scene/restoration``.
+  ///   `notConnected` for a session that was discarded. With `strict` the scene is
+  ///   connected, and its restore was not clean. A state that cannot be read is
+  ///   none: the scene connects without it; see ``Scene/restoration``.
   @discardableResult
   public func connect(
     _ session: SceneSession, activity: UserActivity? = nil
@@ -76,7 +79,8 @@ extension SceneHost {
   /// it. At the end, and if there is nothing to connect, the host's delegate is
   /// told ``SceneHostDelegate/hostDidFinishRestoringScenes(_:)``.
   ///
-  /// - Returns: The errors of those that could not be connected.
+  /// - Returns: The errors of those that could not be connected, and with a strict
+  ///   keeper of those whose restore was not clean.
   @discardableResult
   public func restoreScenes() async -> [SceneSession: RestorationError] {
     var failures: [SceneSession: RestorationError] = [:]
@@ -101,12 +105,18 @@ extension SceneHost {
   /// - Throws: As ``connect(_:activity:)`` and ``save(_:)``.
   public func refresh(_ session: SceneSession) async throws(RestorationError) {
     let isConnected = session.scene != nil
-    let scene = try await connect(session, nil, .background)
     var failure: RestorationError?
+    let scene: Scene
+    do throws(RestorationError) {
+      scene = try await connect(session, nil, .background)
+    } catch {
+      guard error.code == .strict, let connected = session.scene else { throw error }
+      (scene, failure) = (connected, error)
+    }
     do throws(RestorationError) {
       try await saveAgain(scene, after: try await save(scene))
     } catch {
-      failure = error
+      failure = failure ?? error
     }
     if !isConnected { await letGo(scene) }
     if let failure { throw failure }
@@ -151,6 +161,7 @@ extension SceneHost {
     if presentation != .background { becomeActive(scene) }
     // What the user wants now is stored nowhere yet.
     if activity != nil { scene.needsSave = true }
+    if case .failure(let error) = scene.restoration, error.code == .strict { throw error }
     return scene
   }
 
@@ -165,7 +176,7 @@ extension SceneHost {
     do {
       delegate = try await configuration.makeDelegate()
     } catch {
-      throw RestorationError(.noDelegate, "The scene's delegate could not be made: \(error)")
+      throw RestorationError(.noDelegate, "The scene's delegate could not be made: \(error.reason)")
     }
     guard !isFollowing(delegate) else {
       throw RestorationError(
@@ -233,7 +244,7 @@ extension SceneHost {
       scene.session.failure = nil
       scene.session.take(stored, version: tree.version)
     } catch {
-      scene.session.failure = RestorationError(.archive, "The scene cannot be read: \(error)")
+      scene.session.failure = RestorationError(error)
     }
     scene.restrictContent()
   }

@@ -55,18 +55,23 @@ extension SceneHost {
   /// ``SceneDelegate/sceneStateDidBecomeAvailable(_:)``, its nodes are restored,
   /// and its interaction state. What was set meanwhile stays.
   ///
-  /// - Throws: As ``launch(asSession:)``. It is no error if the key is still
-  ///   locked.
+  /// - Throws: As ``launch(asSession:)``, and ``RestorationError`` with `strict` when
+  ///   all is done. It is no error if the key is still locked.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
     if isListLocked { try await readSessions(isOwner: await otherOwner() == nil) }
+    var failure: RestorationError?
     for session in openSessions where session.isLocked {
-      if let scene = session.scene {
-        await unlock(scene)
-      } else {
+      guard let scene = session.scene else {
         await load(session)
+        continue
+      }
+      await unlock(scene)
+      if case .failure(let error) = scene.restoration, error.code == .strict {
+        failure = failure ?? error
       }
     }
     await writeList()
+    if let failure { throw failure }
   }
 
   private func readSessions(isOwner: Bool) async throws(RestorationError) {
@@ -116,12 +121,8 @@ extension SceneHost {
     besides known: Set<SceneSession>
   ) async throws(ArchiveError) -> [SceneSession] {
     let known = Set((known + openSessions).map(\.persistentIdentifier))
-    let prefix = keeper.claim.lookedAt + Self.suffix("")
     var found: [SceneSession] = []
-    for name in try keeper.store.names().sorted()
-    where name.hasPrefix(prefix) && !name.hasSuffix(StateClaim.launchSuffix) {
-      let identifier = String(name.dropFirst(prefix.count))
-      guard !known.contains(identifier) else { continue }
+    for identifier in try keeper.storedScenes() where !known.contains(identifier) {
       let file = StateKeeper(sharing: keeper, suffix: Self.suffix(identifier)).file
       do {
         guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
@@ -149,10 +150,8 @@ extension SceneHost {
       session.savedAt = part?.savedAt ?? session.savedAt
       session.byteCount = part?.byteCount ?? session.byteCount
       session.dropActivity { $0.isExpired(at: keeper.now()) }
-    } catch let error as ArchiveError {
-      session.failure = RestorationError(error)
     } catch {
-      session.failure = RestorationError(.archive, "The scene cannot be read: \(error)")
+      session.failure = RestorationError(error)
     }
   }
 

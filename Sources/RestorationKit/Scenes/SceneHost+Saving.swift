@@ -14,7 +14,8 @@ extension SceneHost {
   /// - Parameter scene: The scene.
   /// - Returns: What was saved, and what the developer should mend.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be stored, and then
-  ///   ``Scene/needsSave`` is true again; `notConnected`; or `strict`.
+  ///   ``Scene/needsSave`` is true again; `notConnected`; or `strict`: then nothing
+  ///   is stored, but if what was stored could not be read, the scene is.
   @discardableResult
   public func save(_ scene: Scene) async throws(RestorationError) -> SceneReport {
     endsCleanly = false
@@ -28,7 +29,7 @@ extension SceneHost {
     guard session.isRestorable else { return try await saveNothing(of: scene) }
 
     var report = SceneReport(nodes: PreservationReport(.locked))
-    if let failure = session.failure { report.problems.append(.unreadable(failure.description)) }
+    let unreadable = session.failure.map { SceneProblem.unreadable($0.description) }
     scene.beginSave()
     let activity = updatedActivity(of: scene, delegate, &report.problems)
     session.stateRestorationActivity = activity.map { UserActivity($0) }
@@ -36,6 +37,12 @@ extension SceneHost {
     report.problems += scene.values.takeProblems()
 
     leaveOutUnstorableUserInfo(of: session, &report.problems)
+    // What could not be read is no mistake, and a save mends it.
+    if scene.keeper.isStrict, let problem = report.problems.first {
+      scene.needsSave = true
+      throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(problem)")
+    }
+    if let unreadable { report.problems.insert(unreadable, at: 0) }
 
     // What is set while the file is written counts as set after it.
     let changes = session.changes
@@ -61,6 +68,10 @@ extension SceneHost {
       scene.needsSave = true
     }
     await writeList()
+    if scene.keeper.isStrict, report.nodes.outcome == .saved, let unreadable {
+      throw RestorationError(
+        .strict, "The keeper is strict; the scene is saved, but it had problems. \(unreadable)")
+    }
     return report
   }
 

@@ -59,6 +59,8 @@ final class SceneListFile {
 
   init(_ keeper: StateKeeper) {
     self.keeper = keeper
+    // The list is read, and not restored.
+    keeper.hasTriedToRestore = true
   }
 
   /// The list, nil if none is stored.
@@ -69,10 +71,8 @@ final class SceneListFile {
       written = list
       await keeper.file.know(part.version)
       return list
-    } catch let error as ArchiveError {
-      throw error
     } catch {
-      throw ArchiveError(.malformed, subject: "\(error)")
+      throw .content(error)
     }
   }
 

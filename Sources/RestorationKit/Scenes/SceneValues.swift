@@ -12,24 +12,27 @@ final class SceneValues: Observable {
 
   private var stored: [String: StoredValue] = [:]
   private var used: [String: Used] = [:]
-  /// One place for observers of all keys of this scene.
   private let registrar = ObservationRegistrar()
   private(set) var problems: [SceneProblem] = []
   var changed: (() -> Void)?
 
   /// Takes what is stored; what was set already stays.
   func take(_ stored: [String: StoredValue]) {
-    registrar.withMutation(of: self, keyPath: \.revision) {
-      self.stored = stored
+    let old = self.stored
+    let changed = Set(old.keys).union(stored.keys).filter {
+      old[$0] != stored[$0] && used[$0] == nil
     }
+    for key in changed { registrar.willSet(self, keyPath: \.[key]) }
+    self.stored = stored
+    for key in changed { registrar.didSet(self, keyPath: \.[key]) }
   }
 
-  /// For observation only.
-  private var revision: Int { 0 }
+  /// For observation only: who reads one key is told of that one alone.
+  private subscript(key: String) -> Never? { nil }
 
   /// The value of a key, nil if there is none or it has another type.
   func value<Value: Codable & Sendable>(_ type: Value.Type, forKey key: String) -> Value? {
-    registrar.access(self, keyPath: \.revision)
+    registrar.access(self, keyPath: \.[key])
     if let known = used[key] {
       if let value = known.value as? Value { return value }
       note(.storageTypeMismatch(key: key, "\(known.type) is stored, \(type) was asked for"))
@@ -41,15 +44,26 @@ final class SceneValues: Observable {
       used[key] = Used(value: decoded, type: type, isSet: false)
       return decoded
     } catch {
-      note(.storageTypeMismatch(key: key, "\(error)"))
+      note(.storageTypeMismatch(key: key, error.reason))
       return nil
     }
   }
 
-  func set<Value: Codable & Sendable>(_ value: Value, forKey key: String) {
-    registrar.withMutation(of: self, keyPath: \.revision) {
-      used[key] = Used(value: value, type: Value.self, isSet: true)
+  /// Sets a value, which its readers had as another one, or as none.
+  ///
+  /// An equal one changes nothing for them, and nothing at all if it was set or is
+  /// stored; one that nobody has set is stored from now on, whatever its
+  /// declaration says in a later version of the app.
+  func set<Value: Codable & Sendable>(_ value: Value, over initial: Value, forKey key: String) {
+    let use = Used(value: value, type: Value.self, isSet: true)
+    if let old = used[key] {
+      guard (old.value as? Value)?.isEqual(to: value) != true else { return }
+    } else if stored[key] == nil, initial.isEqual(to: value) {
+      used[key] = use
+      changed?()
+      return
     }
+    registrar.withMutation(of: self, keyPath: \.[key]) { used[key] = use }
     changed?()
   }
 
@@ -74,5 +88,14 @@ final class SceneValues: Observable {
 
   private func note(_ problem: SceneProblem) {
     if !problems.contains(problem) { problems.append(problem) }
+  }
+}
+
+extension Decodable where Self: Encodable {
+  /// Whether another value is the same to those who read it; false where nobody can
+  /// tell.
+  fileprivate func isEqual(to other: Self) -> Bool {
+    func equals<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }
+    return (self as? any Equatable).map { equals($0) } ?? false
   }
 }

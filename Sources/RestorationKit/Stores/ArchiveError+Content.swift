@@ -10,4 +10,9 @@ extension ArchiveError {
     default: false
     }
   }
+
+  /// An error of a value in an archive, as one of the archive.
+  static func content(_ error: any Error) -> ArchiveError {
+    error as? ArchiveError ?? ArchiveError(.malformed, subject: error.reason)
+  }
 }

@@ -9,7 +9,9 @@ final class CatalogProcess {
   private let log: URL
 
   /// Starts the program; with `stays` it goes on when the script has ended.
-  init(_ script: String = "", stays: Bool = false, in sandbox: Sandbox) throws {
+  init(
+    _ script: String = "", stays: Bool = false, in sandbox: Sandbox, term: String? = nil
+  ) throws {
     let scriptFile = sandbox.newFile()
     try Data(script.utf8).write(to: scriptFile)
     (output, errors, log) = (sandbox.newFile(), sandbox.newFile(), sandbox.newFile())
@@ -17,7 +19,7 @@ final class CatalogProcess {
     process.arguments =
       ["--script", scriptFile.path, "--screen-log", log.path, "--report"]
       + (stays ? ["--stay"] : [])
-    process.environment = sandbox.environment
+    process.environment = sandbox.environment.merging(term.map { ["TERM": $0] } ?? [:]) { $1 }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try Self.emptyFile(output)
     process.standardError = try Self.emptyFile(errors)

@@ -17,7 +17,7 @@ final class KillTests: XCTestCase {
     XCTAssertEqual(sandbox.windowFiles.count, 2)
 
     // The right one is closed, and the left one is what comes back.
-    let closing = try CatalogProcess("ctrl-w", stays: true, in: sandbox)
+    let closing = try CatalogProcess("ctrl-w ctrl-d ctrl-w", stays: true, in: sandbox)
     try wait(for: "one window") { sandbox.windowFiles.count == 1 }
     closing.kill()
     let one = try firstScreen(in: sandbox)

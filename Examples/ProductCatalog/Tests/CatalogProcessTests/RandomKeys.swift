@@ -42,8 +42,8 @@ struct RandomKeys {
 
   private static let screenKeys: [(word: String, weight: Int)] = [
     ("down", 8), ("up", 4), ("left", 4), ("right", 4), ("pgdn", 2), ("pgup", 1), ("home", 1),
-    ("end", 1), ("tab", 5), ("shift-tab", 2), ("enter", 6), ("e", 6), ("esc", 3), ("/", 2),
-    ("backspace", 3), ("delete", 2), ("a", 5), ("o", 5), ("space", 3), ("é", 2), ("日", 2),
+    ("end", 1), ("tab", 5), ("shift-tab", 2), ("enter", 6), ("e", 6), ("esc", 3), ("ctrl-d", 2),
+    ("/", 2), ("backspace", 3), ("delete", 2), ("a", 5), ("o", 5), ("space", 3), ("é", 2), ("日", 2),
     (#"text:"tea pot""#, 2), (#"text:"\n""#, 1),
   ]
 

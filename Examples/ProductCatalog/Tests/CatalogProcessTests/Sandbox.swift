@@ -31,6 +31,11 @@ final class Sandbox {
     return (names ?? []).filter { $0.hasSuffix(".tmp") }
   }
 
+  /// The names of all files and directories in the sandbox itself.
+  var files: [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+  }
+
   var keyFile: URL { directory.appending(path: "data/restoration-keys/\(Self.application).key") }
 
   private static let application = "org.restorationkit.product-catalog"

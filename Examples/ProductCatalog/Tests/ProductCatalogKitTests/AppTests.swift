@@ -38,6 +38,26 @@ import XCTest
     XCTAssertEqual(calls, 2)
   }
 
+  func testInputThatComesAtOnceIsDrawnOnceAndSavedOnce() async throws {
+    let navigation = NavigationStack(root: ProductListScreen(catalog: try Fixture().catalog))
+    let edit = try Fixture().editScreen()
+    navigation.push(edit)
+    let pasted = String(repeating: "tea pot, ", count: 334).prefix(3000)
+    let console = CountingConsole(
+      ScriptedConsole(try Script("text:\"\(pasted)\""), size: Size(columns: 60, rows: 12)) { _ in })
+    let app = App(windows: Windows(navigation), console: console)
+    var saved: [String] = []
+    let schedule = SaveSchedule(interval: .zero) {
+      saved.append(edit.words.title)
+      return true
+    }
+    app.afterEvent = { _ in schedule.noteChange() }
+    _ = await app.run()
+    await schedule.finish()
+    XCTAssertEqual(console.shows, 2)
+    XCTAssertEqual(saved, ["Alpha" + pasted])
+  }
+
   func testRootIsNeverPopped() async throws {
     let app = try app("enter esc esc esc")
     _ = await app.run()
@@ -46,4 +66,25 @@ import XCTest
     navigation.pop()
     XCTAssertEqual(navigation.screens.count, 1)
   }
+}
+
+/// A console that counts what it is told to show.
+@MainActor private final class CountingConsole: Console {
+  private let console: ScriptedConsole
+  private(set) var shows = 0
+
+  init(_ console: ScriptedConsole) {
+    self.console = console
+  }
+
+  var size: Size { console.size }
+
+  func show(_ canvas: Canvas) {
+    shows += 1
+    console.show(canvas)
+  }
+
+  func suspend() { console.suspend() }
+
+  func nextEvents() async -> [InputEvent]? { await console.nextEvents() }
 }

@@ -86,6 +86,66 @@ import XCTest
     XCTAssertEqual(fixture.catalog.product(fixture.firstID)?.title, "Alpha")
   }
 
+  func testEscapeLeavesAnEditWithoutChanges() async throws {
+    let screen = try Fixture().editScreen()
+    press("! backspace", on: screen)
+    guard case .pop = screen.handle(.escape, size: size) else { return XCTFail("no pop") }
+  }
+
+  func testEscapeAsksBeforeChangesAreLost() async throws {
+    let screen = try Fixture().editScreen()
+    press("! esc", on: screen)
+    XCTAssertTrue(screen.isAskingToLeave)
+    XCTAssertEqual(screen.words.title, "Alpha!")
+  }
+
+  func testOnlyAnAnswerEndsTheQuestion() async throws {
+    let screen = try Fixture().editScreen()
+    press("! esc y n q enter tab backspace ctrl-a", on: screen)
+    XCTAssertTrue(screen.isAskingToLeave)
+    XCTAssertEqual(screen.words.title, "Alpha!")
+    XCTAssertEqual(screen.activeFieldIndex, 0)
+    press("esc ?", on: screen)
+    XCTAssertFalse(screen.isAskingToLeave)
+    XCTAssertEqual(screen.words.title, "Alpha!?")
+  }
+
+  func testTheQuestionIsAnsweredBySavingOrDiscarding() async throws {
+    for (answer, title) in [(Key.control("s"), "Alpha!"), (.control("d"), "Alpha")] {
+      let fixture = try Fixture()
+      let screen = try fixture.editScreen()
+      press("! esc", on: screen)
+      guard case .pop = screen.handle(answer, size: size) else { return XCTFail("no pop") }
+      XCTAssertEqual(try fixture.loadCatalog().product(fixture.firstID)?.title, title)
+    }
+  }
+
+  func testDiscardingNeedsTheQuestion() async throws {
+    let screen = try Fixture().editScreen()
+    press("!", on: screen)
+    guard case .stay = screen.handle(.control("d"), size: size) else { return XCTFail("left") }
+    XCTAssertEqual(screen.words.title, "Alpha!")
+  }
+
+  func testAnAnswerThatCannotBeSavedLeadsBackToTheEdit() async throws {
+    let screen = try Fixture().editScreen()
+    screen.titleField.replace(with: " ", cursor: 0)
+    press("esc ctrl-s", on: screen)
+    XCTAssertFalse(screen.isAskingToLeave)
+    XCTAssertEqual(screen.failure, "A product needs a title.")
+  }
+
+  func testNothingIsAskedAboutWordsThatWereSavedElsewhere() async throws {
+    let fixture = try Fixture()
+    let screen = try fixture.editScreen()
+    press("! esc", on: screen)
+    try fixture.catalog.save(screen.words, of: fixture.firstID)
+    XCTAssertFalse(screen.isAskingToLeave)
+    press("?", on: screen)
+    XCTAssertFalse(screen.isAskingToLeave)
+    XCTAssertEqual(screen.words.title, "Alpha!?")
+  }
+
   func testRestoredIndexIsClamped() async throws {
     let screen = try Fixture().editScreen()
     screen.activateField(7)

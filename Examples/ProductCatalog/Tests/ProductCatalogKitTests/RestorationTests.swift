@@ -65,7 +65,10 @@ import XCTest
   }
 
   func testEditScreenComesBackAsItLooked() async throws {
-    for script in ["enter e", "enter e tab", "enter e ! tab up", "enter e home delete*9 ctrl-s"] {
+    for script in [
+      "enter e", "enter e tab", "enter e ! tab up", "enter e ! esc",
+      "enter e home delete*9 ctrl-s",
+    ] {
       try await check(script)
     }
   }

@@ -47,6 +47,15 @@ import XCTest
     XCTAssertEqual(saved, [1, 100])
   }
 
+  func testChangesAfterAFinishAreSavedToo() async {
+    let schedule = schedule(interval: .zero)
+    await change(schedule, times: 1)
+    await schedule.finish()
+    await change(schedule, times: 1)
+    while saved.last != 2 { await Task.yield() }
+    XCTAssertEqual(saved, [1, 2])
+  }
+
   func testAChangeDuringASaveIsSavedByTheNextOne() async {
     let schedule = schedule(interval: .zero)
     await change(schedule, times: 3)

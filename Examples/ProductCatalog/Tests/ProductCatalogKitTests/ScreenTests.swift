@@ -20,7 +20,7 @@ import XCTest
         │                                                          │
         │                                                          │
         ╰──────────────────────────────────────────────────────────╯
-         ↑↓ Move  Enter Open  / Search  q Quit
+         ↑↓ Move  Enter Open  / Search  q Quit  Ctrl-N New window
         """
       ])
   }
@@ -86,7 +86,44 @@ import XCTest
         │ ╰──────────────────────────────────────────────────────╯ │
         │                                                          │
         ╰──────────────────────────────────────────────────────────╯
-         Ctrl-S Save  Esc Cancel  Tab Next field
+         Ctrl-S Save  Esc Back  Tab Next field  Ctrl-N New window
+        """
+      ])
+  }
+
+  func testQuestionAboutUnsavedText() async throws {
+    let screens = try await Fixture().screens("enter e ! esc")
+    XCTAssertEqual(
+      screens,
+      [
+        """
+        ╭─ Catalog › Alpha › Edit ───────────────────── ● unsaved ─╮
+        │ ╭─ ▸ Title ───────────────────────────────── column 7 ─╮ │
+        │ │ Alpha!                                               │ │
+        │ ╰──────────────────────────────────────────────────────╯ │
+        │ ╭─ Description ────────────────────────────────────────╮ │
+        │ │ First of all.                                        │ │
+        │ │                                                      │ │
+        │ │                                                      │ │
+        │ ╰──────────────────────────────────────────────────────╯ │
+        │ Save? Ctrl-S saves, Ctrl-D discards, Esc keeps editing.  │
+        ╰──────────────────────────────────────────────────────────╯
+         Ctrl-N New window
+        """
+      ])
+  }
+
+  func testQuestionOnAVerySmallScreen() async throws {
+    let screens = try await Fixture().screens("enter e ! esc", size: Size(columns: 20, rows: 5))
+    XCTAssertEqual(
+      screens,
+      [
+        """
+        … › Alpha › Edit  ●
+        Save? Ctrl-S saves,
+        Ctrl-D discards, Esc
+        keeps editing.
+        Ctrl-N New window
         """
       ])
   }
@@ -101,7 +138,7 @@ import XCTest
         Alpha!
         First of all.
 
-        Ctrl-S Save
+        ^S Save  Esc Back
         """
       ])
   }
@@ -162,7 +199,10 @@ import XCTest
   func testEveryScreenDrawsAtEverySize() async throws {
     let catalog = try Fixture().catalog
     let navigation = NavigationStack(root: ProductListScreen(catalog: catalog))
-    for key: Key in [.text("/"), .text("a"), .enter, .enter, .backTab, .text("e")] {
+    let keys: [Key] = [
+      .text("/"), .text("a"), .enter, .enter, .backTab, .text("e"), .text("x"), .escape, .up,
+    ]
+    for key in keys {
       for columns in 0...45 {
         for rows in 0...12 {
           let size = Size(columns: columns, rows: rows)

@@ -12,7 +12,7 @@ final class ScriptTests: XCTestCase {
       script.steps,
       [
         .key(.down), .key(.enter), .key(.backTab), .key(.text("e")), .key(.control("s")),
-        .key(.text("é")), .key(.text(" ")), .key(.text("\"")), .key(.text("q")), .key(.text("\"")),
+        .paste([.text("é"), .text(" "), .text("\""), .text("q"), .text("\"")]),
         .wait(.milliseconds(200)), .wait(.seconds(2)), .snapshot,
         .resize(Size(columns: 100, rows: 30)), .key(.up), .key(.up),
       ])
@@ -21,7 +21,7 @@ final class ScriptTests: XCTestCase {
   func testLineBreaksAndTabsInTextAreKeys() throws {
     XCTAssertEqual(
       try Script(#"text:"a\n\t\\" text:b"#).steps,
-      [.key(.text("a")), .key(.enter), .key(.tab), .key(.text("\\")), .key(.text("b"))])
+      [.paste([.text("a"), .enter, .tab, .text("\\")]), .paste([.text("b")])])
   }
 
   func testEmptyScriptHasNoSteps() throws {

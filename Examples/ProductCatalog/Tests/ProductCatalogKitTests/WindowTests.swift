@@ -59,12 +59,21 @@ import XCTest
     let launches = try Launches()
     _ = try await launches.run(twoWindows, on: fixture.catalog)
     XCTAssertEqual(try launches.windowFiles.count, 2)
-    let closed = try await launches.run("ctrl-w", on: fixture.catalog)
+    let closed = try await launches.run("ctrl-w ctrl-d ctrl-w", on: fixture.catalog)
     XCTAssertEqual(closed.windows.all.count, 1)
     XCTAssertEqual(try launches.windowFiles.count, 1)
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(after.titles, ["Catalog › Product 2 › Edit"])
     XCTAssertEqual(after.screen, closed.screen)
+  }
+
+  func testAWindowWithUnsavedTextIsNotClosedBeforeTheUserIsAsked() async throws {
+    let fixture = try fixture()
+    let asked = try await Launches().run(twoWindows + " ctrl-w*3", on: fixture.catalog)
+    XCTAssertEqual(asked.windows.all.count, 2)
+    XCTAssertEqual((asked.navigation.top as? EditScreen)?.isAskingToLeave, true)
+    let alone = try await Launches().run("enter e ! ctrl-w", on: fixture.catalog)
+    XCTAssertEqual((alone.navigation.top as? EditScreen)?.isAskingToLeave, false)
   }
 
   func testTheLastWindowCannotBeClosedAndThereIsALimit() async throws {
@@ -123,6 +132,34 @@ import XCTest
           "ctrl-n*3 down enter e", on: fixture.catalog, size: Size(columns: columns, rows: height))
       }
     }
+  }
+
+  private func statusLine(
+    _ script: String, columns: Int, rows: Int
+  ) async throws -> Substring? {
+    let size = Size(columns: columns, rows: rows)
+    return try await Launches().run(script, on: fixture().catalog, size: size)
+      .screen.split(separator: "\n").last
+  }
+
+  func testWhereOneWindowIsSeenTheStatusLineSaysWhichOfThem() async throws {
+    let last = try await statusLine("ctrl-n*3", columns: 60, rows: 12)
+    XCTAssertEqual(last, " Window 4 of 4  ^O Next window  ^W Close it  ↑↓ Move")
+    let first = try await statusLine("ctrl-n*3 ctrl-o", columns: 20, rows: 5)
+    XCTAssertEqual(first, "Window 1 of 4")
+  }
+
+  func testASingleRowSaysWhereYouAre() async throws {
+    let row = try await statusLine("ctrl-n", columns: 20, rows: 1)
+    XCTAssertEqual(row, "Catalog")
+  }
+
+  func testWhereAllWindowsAreSeenTheStatusLineSaysWhatTheKeysDo() async throws {
+    let two = try await statusLine("ctrl-n enter", columns: 80, rows: 12)
+    XCTAssertEqual(
+      two, " ^O Next window  ^W Close it  Esc Back  Tab Next tab  ↑↓ Scroll  e Edit  q Quit")
+    let one = try await statusLine("", columns: 80, rows: 12)
+    XCTAssertEqual(one, " ↑↓ Move  Enter Open  / Search  q Quit  Ctrl-N New window")
   }
 
   func testASecondProgramHasWindowsOfItsOwnAndSaysSo() async throws {

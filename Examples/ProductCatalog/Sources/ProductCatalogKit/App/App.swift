@@ -25,13 +25,17 @@
   }
 
   /// Runs until the user quits, the input ends, or a signal comes.
+  ///
+  /// Input that has come at once, as a pasted text does, is drawn once.
   package func run() async -> Ending {
     show()
-    while let event = await console.nextEvent() {
-      let ending = await handle(event)
-      if ending == nil { show() }
-      afterEvent?(event)
-      if let ending { return ending }
+    while let events = await console.nextEvents() {
+      for event in events {
+        let ending = await handle(event)
+        afterEvent?(event)
+        if let ending { return ending }
+      }
+      show()
       // Keys may come without a pause, and others wait for the main actor too.
       await Task.yield()
     }
@@ -43,13 +47,28 @@
     case .key(.control("c")), .key(.control("q")): return .quit
     case .key(.control("n")): await commands?.openWindow()
     case .key(.control("o")): await commands?.focusNextWindow()
-    case .key(.control("w")): await commands?.closeWindow()
+    case .key(.control("w")): await closeWindow()
+    case .key(.control("z")): await suspend()
     case .key(let key): return handle(key)
     case .terminated(let signal): return .signal(signal)
-    case .resized: shown = nil
+    case .resized, .continued: shown = nil
     case .tick: break
     }
     return nil
+  }
+
+  private func closeWindow() async {
+    guard windows.all.count > 1, windows.focused?.navigation.top.asksBeforeLeaving() != true else {
+      return
+    }
+    await commands?.closeWindow()
+  }
+
+  /// What is stopped may never be continued, so everything is saved before.
+  private func suspend() async {
+    await commands?.saveWindows()
+    console.suspend()
+    shown = nil
   }
 
   private func handle(_ key: Key) -> Ending? {

@@ -9,6 +9,12 @@ import RestorationKit
   private static let signalStatusBase: Int32 = 128
   private static let scriptedSize = Size(columns: 80, rows: 24)
 
+  /// Where keys come from.
+  private enum Input {
+    case script(Script)
+    case terminal(TerminalMode)
+  }
+
   private let options: Options
   private let environment: [String: String]
 
@@ -45,18 +51,18 @@ import RestorationKit
 
   private func run() async throws -> Int32 {
     Signals.holdEndings()
+    // First of all, because without a terminal that is fit for it nothing should be changed.
+    let input = try input()
     let catalog = try catalog()
     let restoration = WindowRestoration(
       of: catalog, keeper: try .ofCatalog(catalog), tellsSaveProblems: options.report)
     let log = try screenLog()
-    let script = try script()
     try await restoration.restore()
     if options.report { OutputDescriptor.standardError.write("\(restoration.report)\n") }
     let ending =
-      if let script {
-        await run(script, restoration, log)
-      } else {
-        try await runInTerminal(restoration, log)
+      switch input {
+      case .script(let script): await run(script, restoration, log)
+      case .terminal(let mode): try await run(in: mode, restoration, log)
       }
     guard case .signal(let number) = ending else { return 0 }
     return Self.signalStatusBase + number
@@ -75,10 +81,10 @@ import RestorationKit
   }
 
   /// The notice is on the screen meanwhile, and goes to standard error when that is gone.
-  private func runInTerminal(
-    _ restoration: WindowRestoration, _ log: ScreenLog?
+  private func run(
+    in mode: TerminalMode, _ restoration: WindowRestoration, _ log: ScreenLog?
   ) async throws -> App.Ending {
-    let console = try TerminalConsole()
+    let console = try TerminalConsole(mode)
     defer {
       console.close()
       tell(restoration.notice)
@@ -108,8 +114,16 @@ import RestorationKit
     return log
   }
 
-  private func script() throws -> Script? {
-    try options.script.map { try Script(scriptText($0)) }
+  private func input() throws -> Input {
+    if let path = options.script { return .script(try Script(scriptText(path))) }
+    let mode = try TerminalMode(environment: environment)
+    if mode.wasLeftRaw {
+      TerminalConsole.giveBack(mode)
+      tell(
+        "A program that was killed left this terminal unusable. It is mended now, as “reset” would"
+          + " have done.")
+    }
+    return .terminal(mode)
   }
 
   private func scriptText(_ path: String) throws(UsageError) -> String {

@@ -7,7 +7,10 @@ package struct Options: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "catalog",
     abstract: "Browse a catalog of free programs, and put their descriptions in your own words.",
-    discussion: "The program starts where you left it, however it ended.", version: version)
+    discussion: """
+      The program starts where you left it, however it ended. If SIGKILL ended it and the terminal \
+      does not show what you type, start it again, or type “reset” and press Ctrl-J.
+      """, version: version)
 
   @Option(
     help: ArgumentHelp(

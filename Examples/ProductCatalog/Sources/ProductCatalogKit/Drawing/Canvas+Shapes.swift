@@ -11,6 +11,16 @@ extension Canvas {
     draw(String(repeating: " ", count: size.columns), at: Position(row: row, column: 0), style)
   }
 
+  /// Covers the last rows with a message, as many as it takes but none before the first one given.
+  mutating func coverLastRows(with message: String, from firstRow: Int = 0) {
+    let lines = TextLayout(message, columns: size.columns).texts
+    let first = max(firstRow, size.rows - lines.count)
+    for (row, line) in zip(first..<max(first, size.rows), lines) {
+      fill(row: row, .warning)
+      draw(line, at: Position(row: row, column: 0), .warning)
+    }
+  }
+
   mutating func rule(row: Int, _ style: Style = .dim) {
     draw(String(repeating: "─", count: size.columns), at: Position(row: row, column: 0), style)
   }

@@ -2,10 +2,12 @@
 ///
 /// A word is the name of a key (`down`, `enter`, `ctrl-s`), a single character, or one of
 /// `text:"hello"`, `wait:200ms`, `resize:100x30` and `screen`. `down*5` presses a key five times,
-/// and `#` starts a comment that ends with the line.
+/// `text` comes at once as a pasted text does, and `#` starts a comment that ends with the line.
 package struct Script: Hashable, Sendable {
   package enum Step: Hashable, Sendable {
     case key(Key)
+    /// Keys that come at once, as those of a text that is pasted do.
+    case paste([Key])
     case wait(Duration)
     case resize(Size)
     case snapshot
@@ -27,19 +29,19 @@ package struct Script: Hashable, Sendable {
 
   private static func steps(for word: ScriptWord) -> [Step]? {
     switch word.prefix {
-    case "text": word.value.map { typed($0) }
+    case "text": word.value.map { [.paste(keys(typing: $0))] }
     case "wait": word.value.flatMap { duration($0) }.map { [.wait($0)] }
     case "resize": word.value.flatMap { Size($0) }.map { [.resize($0)] }
     default: word.text == "screen" ? [.snapshot] : presses(word.text)
     }
   }
 
-  private static func typed(_ text: String) -> [Step] {
+  private static func keys(typing text: String) -> [Key] {
     text.map { character in
       switch character {
-      case "\n": .key(.enter)
-      case "\t": .key(.tab)
-      default: .key(.text(String(character)))
+      case "\n": .enter
+      case "\t": .tab
+      default: .text(String(character))
       }
     }
   }

@@ -74,7 +74,7 @@ package import RestorationKit
 
   /// Stores what is not yet stored, before the program ends.
   package func finish() async {
-    await schedule.finish()
+    await saveWindows()
     do {
       try await host.terminate()
     } catch {
@@ -123,6 +123,11 @@ extension WindowRestoration: WindowCommands {
     } catch {
       notice = "There is no new window. \(error)"
     }
+  }
+
+  /// Stores what is not yet stored, and returns when that is done.
+  package func saveWindows() async {
+    await schedule.finish()
   }
 
   /// Goes to the next window, which is used last from now on.

@@ -33,14 +33,13 @@
       buffer.moveCursor(to: offset)
       return true
     }
-    let changed = edited(by: key, layout: layout(columns: columns))
-    guard let changed else { return false }
+    guard let changed = edited(by: key, columns: columns) else { return false }
     buffer = changed
     preferredColumn = nil
     return true
   }
 
-  private func edited(by key: Key, layout: TextLayout) -> TextBuffer? {
+  private func edited(by key: Key, columns: Int) -> TextBuffer? {
     var buffer = buffer
     switch key {
     case .text(let text): buffer.insert(text)
@@ -49,8 +48,9 @@
     case .delete: buffer.deleteForward()
     case .left: buffer.moveCursor(by: -1)
     case .right: buffer.moveCursor(by: 1)
-    case .home: buffer.moveCursor(to: layout.startOffset(ofLineAt: buffer.cursor))
-    case .end: buffer.moveCursor(to: layout.endOffset(ofLineAt: buffer.cursor))
+    case .home:
+      buffer.moveCursor(to: layout(columns: columns).startOffset(ofLineAt: buffer.cursor))
+    case .end: buffer.moveCursor(to: layout(columns: columns).endOffset(ofLineAt: buffer.cursor))
     default: return nil
     }
     return buffer

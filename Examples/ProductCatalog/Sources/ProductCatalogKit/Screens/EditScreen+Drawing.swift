@@ -21,6 +21,8 @@ struct EditLayout {
 }
 
 extension EditScreen {
+  private static let question = "Save? Ctrl-S saves, Ctrl-D discards, Esc keeps editing."
+
   package func draw(into canvas: inout Canvas) {
     let layout = EditLayout(size: canvas.size)
     var cursor: Position?
@@ -35,7 +37,12 @@ extension EditScreen {
       cursor = cursor ?? canvas.cursor
     }
     canvas.cursor = cursor
-    drawFailure(into: &canvas)
+    if isAskingToLeave {
+      canvas.cursor = nil
+      canvas.coverLastRows(with: Self.question)
+    } else if let failure {
+      canvas.coverLastRows(with: failure)
+    }
   }
 
   private func drawBox(
@@ -50,13 +57,5 @@ extension EditScreen {
     let column = canvas.size.columns - 2 - place.columns
     guard column > name.columns + 3 else { return }
     canvas.draw(place, at: Position(row: rows.lowerBound, column: column), .dim)
-  }
-
-  private func drawFailure(into canvas: inout Canvas) {
-    guard let failure, canvas.size.rows > 0 else { return }
-    let row = canvas.size.rows - 1
-    canvas.fill(row: row, .warning)
-    canvas.draw(
-      failure.fitting(columns: canvas.size.columns), at: Position(row: row, column: 0), .warning)
   }
 }

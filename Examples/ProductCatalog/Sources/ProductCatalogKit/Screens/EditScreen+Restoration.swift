@@ -8,6 +8,7 @@ extension EditScreen: @MainActor RestorableNode {
     static let description = "description"
     static let activeField = "activeField"
     static let failure = "failure"
+    static let asksToLeave = "asksToLeave"
   }
 
   package var restorationIdentifier: String? { "edit" }
@@ -28,6 +29,7 @@ extension EditScreen: @MainActor RestorableNode {
     }
     coder.encode(fieldsByKey[activeFieldIndex].key, forKey: Key.activeField)
     coder.encode(failure, forKey: Key.failure)
+    coder.encode(asksToLeave, forKey: Key.asksToLeave)
   }
 
   /// A field that was not saved keeps the words of the product.
@@ -38,6 +40,7 @@ extension EditScreen: @MainActor RestorableNode {
     let active = try coder.decode(String.self, forKey: Key.activeField)
     activateField(fieldsByKey.firstIndex { $0.key == active } ?? 0)
     failure = try coder.decodeIfPresent(forKey: Key.failure)
+    asksToLeave = try coder.decodeIfPresent(forKey: Key.asksToLeave) ?? false
   }
 }
 

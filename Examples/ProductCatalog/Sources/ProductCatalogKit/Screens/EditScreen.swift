@@ -11,6 +11,7 @@ package import Foundation
   package private(set) var activeFieldIndex = 0
   /// Why the last attempt to save failed, in a sentence.
   package var failure: String?
+  var asksToLeave = false
 
   /// Starts from the words of a product; nil if the catalog does not have it.
   package init?(catalog: Catalog, productID: UUID) {
@@ -36,6 +37,9 @@ package import Foundation
   package var hasUnsavedChanges: Bool {
     words != catalog.product(productID)?.words
   }
+
+  /// Whether the user is to say what becomes of the changes; another window may have saved them.
+  package var isAskingToLeave: Bool { asksToLeave && hasUnsavedChanges }
 }
 
 extension EditScreen: @MainActor Screen {
@@ -47,12 +51,15 @@ extension EditScreen: @MainActor Screen {
   }
 
   package var keyHints: [KeyHint] {
-    [KeyHint("Ctrl-S", "Save"), KeyHint("Esc", "Cancel"), KeyHint("Tab", "Next field")]
+    guard !isAskingToLeave else { return [] }
+    return [KeyHint("Ctrl-S", "Save"), KeyHint("Esc", "Back"), KeyHint("Tab", "Next field")]
   }
 
   package func handle(_ key: Key, size: Size) -> ScreenResponse {
+    guard !isAskingToLeave else { return handleAnswer(key) }
+    asksToLeave = false
     switch key {
-    case .escape: return .pop
+    case .escape: return asksBeforeLeaving() ? .stay : .pop
     case .control("s"): return save()
     case .tab: activateField((activeFieldIndex + 1) % fields.count)
     case .backTab: activateField((activeFieldIndex + fields.count - 1) % fields.count)
@@ -61,7 +68,24 @@ extension EditScreen: @MainActor Screen {
     return .stay
   }
 
+  package func asksBeforeLeaving() -> Bool {
+    asksToLeave = hasUnsavedChanges
+    return asksToLeave
+  }
+
+  /// No letter discards anything: one may follow Esc by mistake or in a paste.
+  private func handleAnswer(_ key: Key) -> ScreenResponse {
+    switch key {
+    case .control("s"): return save()
+    case .control("d"): return .pop
+    case .escape: asksToLeave = false
+    default: break
+    }
+    return .stay
+  }
+
   private func save() -> ScreenResponse {
+    asksToLeave = false
     do throws(CatalogError) {
       try catalog.save(words, of: productID)
       return .pop

@@ -18,6 +18,15 @@ package import RestorationKit
   ///   - size: The size of the canvas on which the screen was last drawn.
   /// - Returns: What is left for the navigation stack to do.
   func handle(_ key: Key, size: Size) -> ScreenResponse
+
+  /// Asks the user, if something would be lost with the screen.
+  ///
+  /// - Returns: Whether the screen has to stay for that.
+  func asksBeforeLeaving() -> Bool
+}
+
+extension Screen {
+  package func asksBeforeLeaving() -> Bool { false }
 }
 
 /// What a key does beyond the screen that got it.

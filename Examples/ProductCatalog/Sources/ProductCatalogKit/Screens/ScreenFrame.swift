@@ -1,4 +1,4 @@
-/// Draws a navigation stack: where you are, the top screen, and its keys.
+/// Draws a navigation stack: where you are and the top screen, and room for a line below it.
 ///
 /// There is a box around the screen unless the terminal is too small for one.
 @MainActor package struct ScreenFrame {
@@ -7,17 +7,10 @@
 
   let size: Size
   private let isFocused: Bool
-  /// Keys that are none of the screen's.
-  private let hints: [KeyHint]
 
-  package init(size: Size) {
-    self.init(size: size, isFocused: true)
-  }
-
-  init(size: Size, isFocused: Bool = true, hints: [KeyHint] = []) {
+  package init(size: Size, isFocused: Bool = true) {
     self.size = size
     self.isFocused = isFocused
-    self.hints = hints
   }
 
   private var isBoxed: Bool {
@@ -31,6 +24,11 @@
       : Size(columns: max(0, size.columns), rows: max(0, size.rows - 2))
   }
 
+  /// Where the line below the screen starts.
+  func belowBody(from origin: Position) -> Position {
+    Position(row: origin.row + size.rows - 1, column: isBoxed ? 1 : 0)
+  }
+
   package func draw(_ navigation: NavigationStack, notice: String? = nil) -> Canvas {
     var body = Canvas(size: bodySize)
     navigation.top.draw(into: &body)
@@ -38,12 +36,8 @@
     if isBoxed { canvas.box(rows: 0..<(size.rows - 1)) }
     canvas.place(body, at: Position(row: 1, column: isBoxed ? 2 : 0))
     drawHeader(of: navigation, into: &canvas)
-    if isFocused {
-      drawFooter(hints + navigation.top.keyHints, into: &canvas)
-    } else {
-      canvas.cursor = nil
-    }
-    if let notice { draw(notice, into: &canvas) }
+    if !isFocused { canvas.cursor = nil }
+    if let notice { canvas.coverLastRows(with: notice, from: 1) }
     return canvas
   }
 
@@ -75,27 +69,5 @@
       if path.columns <= limit { return path }
     }
     return (titles.last ?? "").fitting(columns: limit)
-  }
-
-  /// Covers the last rows with a text, as many as it takes but not the header.
-  func draw(_ notice: String, into canvas: inout Canvas) {
-    let lines = TextLayout(notice, columns: size.columns).texts
-    let first = max(1, size.rows - lines.count)
-    for (row, line) in zip(first..<max(first, size.rows), lines) {
-      canvas.fill(row: row, .warning)
-      canvas.draw(line, at: Position(row: row, column: 0), .warning)
-    }
-  }
-
-  private func drawFooter(_ hints: [KeyHint], into canvas: inout Canvas) {
-    guard size.rows >= 2 else { return }
-    var column = isBoxed ? 1 : 0
-    for hint in hints where column + hint.key.columns + hint.action.columns < size.columns {
-      let line = [
-        Span(text: hint.key, style: .bold), Span(text: " \(hint.action)", style: .dim),
-      ]
-      canvas.draw(line, at: Position(row: size.rows - 1, column: column))
-      column += hint.key.columns + hint.action.columns + 3
-    }
   }
 }

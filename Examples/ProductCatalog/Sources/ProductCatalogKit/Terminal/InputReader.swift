@@ -8,28 +8,33 @@ import Musl
 import Glibc
 #endif
 
-/// Waits for keys and signals on a thread of its own.
+/// Waits for keys and signals on a thread of its own, and holds them until they are taken.
 final class InputReader: Sendable {
-  private let signals: Int32
-  private let continuation: AsyncStream<InputEvent>.Continuation
-  /// Whether a tick waits to be read.
-  ///
-  /// While one does, there is no need for another.
-  private let tickIsPending = Atomic<Bool>(false)
+  /// Input that never pauses is passed on in parts of about this many bytes.
+  private static let mostBytes = 65536
 
-  let events: AsyncStream<InputEvent>
+  private let signals: Int32
+  private let waiting = Mutex<[InputEvent]>([])
+  private let arrivals: AsyncStream<Void>
+  private let arrival: AsyncStream<Void>.Continuation
 
   /// - Parameter signals: The descriptor from which the numbers of signals are read.
   init(signals: Int32) {
     self.signals = signals
-    (events, continuation) = AsyncStream.makeStream()
+    (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  func acknowledgeTick() {
-    tickIsPending.store(false, ordering: .relaxed)
+  /// Takes all events that have come since the last time, and waits if there are none; nil at the
+  /// end of the input.
+  func nextEvents() async -> [InputEvent]? {
+    for await _ in arrivals {
+      let events = waiting.withLock { exchange(&$0, with: []) }
+      if !events.isEmpty { return events }
+    }
+    return nil
   }
 
-  /// Reads until the input ends or the stream is finished.
+  /// Reads until the input ends.
   func run() {
     var decoder = KeyDecoder()
     while true {
@@ -38,31 +43,34 @@ final class InputReader: Sendable {
       let ready = readiness(within: patience)
       if ready.signals { readSignals() }
       if ready.input {
-        guard let bytes = readBytes(from: STDIN_FILENO) else { break }
-        send(decoder.decode(bytes))
+        guard let bytes = readInput() else { break }
+        add(decoder.decode(bytes).map(InputEvent.key))
       }
       if !ready.input, !ready.signals {
-        send(decoder.finish())
-        sendTick()
+        add(decoder.finish().map(InputEvent.key) + [.tick])
       }
     }
-    continuation.finish()
+    arrival.finish()
   }
 
-  private func send(_ keys: [Key]) {
-    for key in keys { continuation.yield(.key(key)) }
-  }
-
-  private func sendTick() {
-    guard !tickIsPending.exchange(true, ordering: .relaxed) else { return }
-    continuation.yield(.tick)
+  /// A tick is of no use to somebody who has other events to take.
+  private func add(_ events: [InputEvent]) {
+    waiting.withLock { waiting in
+      waiting += waiting.isEmpty ? events : events.filter { $0 != .tick }
+    }
+    arrival.yield()
   }
 
   private func readSignals() {
-    for number in readBytes(from: signals) ?? [] {
-      let isResize = Int32(number) == SIGWINCH
-      continuation.yield(
-        isResize ? .resized(.ofTerminal) : .terminated(signal: Int32(number)))
+    add((readBytes(from: signals) ?? []).map { event(of: Int32($0)) })
+  }
+
+  private func event(of signal: Int32) -> InputEvent {
+    switch signal {
+    case SIGWINCH: .resized(.ofTerminal)
+    case SIGCONT: .continued
+    case SIGTSTP: .key(.control("z"))
+    default: .terminated(signal: signal)
     }
   }
 
@@ -75,9 +83,21 @@ final class InputReader: Sendable {
     return (polled[0].revents != 0, polled[1].revents & wanted != 0)
   }
 
+  /// The bytes that are there and those that follow at once, because a paste comes in pieces.
+  private func readInput() -> [UInt8]? {
+    guard var bytes = readBytes(from: STDIN_FILENO) else { return nil }
+    while (2..<Self.mostBytes).contains(bytes.count),
+      readiness(within: ConsoleTiming.pasteMilliseconds).input,
+      let more = readBytes(from: STDIN_FILENO)
+    {
+      bytes += more
+    }
+    return bytes
+  }
+
   /// The bytes that are there; none after an interruption, nil at the end of the input.
   private func readBytes(from descriptor: Int32) -> [UInt8]? {
-    var buffer = [UInt8](repeating: 0, count: 1024)
+    var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe read(descriptor, &buffer, buffer.count)
     if count < 0, errno == EINTR || errno == EAGAIN { return [] }
     return count > 0 ? Array(buffer[..<count]) : nil

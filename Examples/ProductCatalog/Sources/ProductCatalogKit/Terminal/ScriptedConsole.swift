@@ -28,26 +28,30 @@
     shown = canvas
   }
 
-  package func nextEvent() async -> InputEvent? {
+  package func nextEvents() async -> [InputEvent]? {
     while true {
-      if let signal = Signals.ending { return .terminated(signal: signal) }
-      if pause > .zero { return await pauseBriefly() }
-      guard let step = steps.popFirst() else { return endOfScript() }
+      if let signal = Signals.ending { return [.terminated(signal: signal)] }
+      if pause > .zero { return [await pauseBriefly()] }
+      guard let step = steps.popFirst() else { return endOfScript().map { [$0] } }
       switch step {
-      case .key(let key): return .key(key)
-      case .resize(let size): return resize(to: size)
+      case .key(let key): return [.key(key)]
+      case .paste(let keys): return keys.map(InputEvent.key)
+      case .resize(let size): return [resize(to: size)]
       case .wait(let duration): pause = duration
       case .snapshot: printScreen()
       }
     }
   }
 
+  /// Goes on, because a script has no shell to go back to.
+  package func suspend() {}
+
   private func resize(to size: Size) -> InputEvent {
     self.size = size
     return .resized(size)
   }
 
-  private func pauseBriefly() async -> InputEvent? {
+  private func pauseBriefly() async -> InputEvent {
     let part = min(pause, ConsoleTiming.tickInterval)
     try? await Task.sleep(for: part)
     pause -= part

@@ -28,7 +28,7 @@ package enum Signals {
     for number in endings { signal(number) { Signals.note($0) } }
   }
 
-  /// Also notes changes of the terminal's size, and writes a byte to a pipe for each signal.
+  /// Also notes what happens to the terminal, and writes a byte to a pipe for each signal.
   ///
   /// - Returns: The end of the pipe to read the signal numbers from.
   static func openPipe() -> Int32? {
@@ -36,13 +36,33 @@ package enum Signals {
     guard unsafe pipe(&ends) == 0 else { return nil }
     for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     pipeEntrance.store(ends[1], ordering: .relaxed)
-    signal(SIGWINCH) { Signals.note($0) }
+    for number in [SIGWINCH, SIGCONT, SIGTSTP] { signal(number) { Signals.note($0) } }
     return ends[0]
+  }
+
+  /// Stops all processes of the job, as a terminal does, and returns when they go on.
+  static func stopJob() {
+    // This process is not stopped with the others: another thread could take that signal, and this
+    // one go on for a while.
+    signal(SIGTSTP, SIG_IGN)
+    kill(0, SIGTSTP)
+    signal(SIGTSTP, SIG_DFL)
+    unblockStop()
+    raise(SIGTSTP)
+    signal(SIGTSTP) { Signals.note($0) }
+  }
+
+  /// The threads on which Swift runs tasks block signals.
+  private static func unblockStop() {
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGTSTP)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
   private static func note(_ number: Int32) {
     let interruptedErrno = errno
-    if number != SIGWINCH {
+    if number != SIGWINCH, number != SIGCONT, number != SIGTSTP {
       _ = firstEnding.compareExchange(expected: 0, desired: number, ordering: .relaxed)
     }
     var byte = UInt8(truncatingIfNeeded: number)

@@ -13,18 +13,34 @@ import Foundation
   /// Takes the terminal over.
   ///
   /// Call ``close()`` to give it back.
-  package init() throws(TerminalError) {
-    guard let mode = TerminalMode() else { throw .notATerminal }
+  init(_ mode: TerminalMode) throws(TerminalError) {
     guard let signals = Signals.openPipe() else { throw .noPipe }
     self.mode = mode
     reader = InputReader(signals: signals)
-    mode.enterRawMode()
-    OutputDescriptor.standardOutput.write(Self.enterScreen)
+    open()
     Thread.detachNewThread { [reader] in reader.run() }
   }
 
+  private func open() {
+    mode.enterRawMode()
+    OutputDescriptor.standardOutput.write(Self.enterScreen)
+    size = .ofTerminal
+    shown = nil
+  }
+
+  package func suspend() {
+    close()
+    Signals.stopJob()
+    open()
+  }
+
   package func close() {
-    OutputDescriptor.standardOutput.write(Self.leaveScreen)
+    Self.giveBack(mode)
+  }
+
+  /// Makes the terminal what a shell expects, whatever it is now.
+  static func giveBack(_ mode: TerminalMode) {
+    OutputDescriptor.standardOutput.write(leaveScreen)
     mode.restore()
   }
 
@@ -33,23 +49,27 @@ import Foundation
     shown = canvas
   }
 
-  package func nextEvent() async -> InputEvent? {
-    if let signal = Signals.ending { return .terminated(signal: signal) }
-    for await event in reader.events {
-      if event == .tick { reader.acknowledgeTick() }
-      if case .resized(let size) = event {
+  package func nextEvents() async -> [InputEvent]? {
+    if let signal = Signals.ending { return [.terminated(signal: signal)] }
+    let events = await reader.nextEvents()
+    for event in events ?? [] {
+      switch event {
+      case .resized(let size):
         self.size = size
         shown = nil
+      // A shell may have used the terminal meanwhile, also when SIGSTOP came without a warning.
+      case .continued: open()
+      default: break
       }
-      return event
     }
-    return nil
+    return events
   }
 }
 
 /// Why the terminal cannot be used.
 package enum TerminalError: Error, Hashable, Sendable {
   case notATerminal
+  case cursorFixed
   case noPipe
 }
 
@@ -58,6 +78,9 @@ extension TerminalError: CustomStringConvertible {
     switch self {
     case .notATerminal:
       "The catalog needs a terminal to show its screens on. Without one, use --script FILE."
+    case .cursorFixed:
+      "The catalog needs a terminal that can move its cursor, and TERM names none."
+        + " Without one, use --script FILE."
     case .noPipe: "The system has no file descriptor left for the catalog."
     }
   }

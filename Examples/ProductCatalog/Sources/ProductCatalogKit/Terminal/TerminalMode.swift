@@ -6,28 +6,45 @@ import Musl
 import Glibc
 #endif
 
-/// How the terminal treats what is typed: as it was found, and byte by byte for the catalog.
+/// How the terminal treats what is typed: line by line for a shell, and byte by byte for the catalog.
 struct TerminalMode {
-  private let found: termios
+  private static let unfitNames = ["", "dumb"]
 
-  /// Reads the mode of standard input; nil if that is not a terminal.
-  init?() {
+  /// Whether the terminal was found as a program leaves it that was killed.
+  let wasLeftRaw: Bool
+  private let usual: termios
+
+  /// Reads the mode of the terminal, and changes nothing.
+  init(environment: [String: String]) throws(TerminalError) {
     var found = termios()
     guard isatty(STDOUT_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &found) == 0 else {
-      return nil
+      throw .notATerminal
     }
-    self.found = found
+    guard !Self.unfitNames.contains(environment["TERM"] ?? "") else { throw .cursorFixed }
+    wasLeftRaw = found.c_lflag & tcflag_t(ICANON) == 0
+    usual = wasLeftRaw ? found.takingLines : found
   }
 
   func enterRawMode() {
-    var raw = found
+    var raw = usual
     unsafe cfmakeraw(&raw)
-    unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw)
+    unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)
   }
 
   func restore() {
-    var found = found
-    unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &found)
+    var usual = usual
+    unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &usual)
+  }
+}
+
+extension termios {
+  /// The opposite of what `cfmakeraw` does, as in `stty sane`.
+  fileprivate var takingLines: termios {
+    var modes = self
+    modes.c_iflag |= tcflag_t(BRKINT | ICRNL | IXON)
+    modes.c_oflag |= tcflag_t(OPOST | ONLCR)
+    modes.c_lflag |= tcflag_t(ICANON | ECHO | ECHOE | ECHOK | ISIG | IEXTEN)
+    return modes
   }
 }
 

@@ -3,4 +3,5 @@
   func openWindow() async
   func focusNextWindow() async
   func closeWindow() async
+  func saveWindows() async
 }

@@ -1,9 +1,5 @@
 /// Draws all windows; where there is no room for them, only the one with the focus.
 @MainActor package struct WindowFrame {
-  private static let hints = [
-    KeyHint("Ctrl-O", "Next window"), KeyHint("Ctrl-W", "Close it"),
-  ]
-
   let size: Size
 
   package init(size: Size) {
@@ -24,11 +20,14 @@
     }
     if let focused = windows.focused {
       let area = focusedArea(windows)
-      let frame = ScreenFrame(size: area.size, hints: windows.all.count > 1 ? Self.hints : [])
+      let frame = ScreenFrame(size: area.size)
       // The last one that is placed has the cursor.
       canvas.place(frame.draw(focused.navigation), at: area.origin)
+      // Over the whole width, because below a narrow window there is room for few keys.
+      StatusLine(windows, showsAll: areas != nil).draw(
+        into: &canvas, at: frame.belowBody(from: area.origin))
     }
-    if let notice { ScreenFrame(size: size).draw(notice, into: &canvas) }
+    if let notice { canvas.coverLastRows(with: notice, from: 1) }
     return canvas
   }
 

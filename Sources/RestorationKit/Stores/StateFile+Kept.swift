@@ -1,0 +1,70 @@
+internal import ArchiveCodec
+
+/// What was set aside.
+extension StateFile {
+  func keptStates() throws(ArchiveError) -> [KeptState] {
+    look()
+    return try place.storage.setAsideArchives().map { KeptState($0, ofState: place.name) }
+  }
+
+  /// Makes what was set aside the stored state again; false if it is gone.
+  ///
+  /// Saves that walked before do not go over it, and those that follow set it
+  /// aside again as long as nobody has read it here.
+  func restoreKept(
+    _ state: KeptState, number: UInt64, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Bool {
+    try await takeAsLookedAt()
+    guard let kept = try archive(of: state) else { return false }
+    // What cannot be read now must not take the place of what can be.
+    guard
+      let archive = try Archive.open(
+        kept.storage, key: existingKey(), context: place.context, limits: limits)
+    else { return false }
+    _ = try StoredTree(reading: archive)
+    let replaced = try place.storage.setAside(.replaced, at: settingAside.date)
+    lastNumber = max(lastNumber, number)
+    (known, window) = (nil, nil)
+    try place.storage.putBack(kept)
+    // Crashes of another state are not counted for this one.
+    note { try place.marker.storage.remove() }
+    if let replaced { removeExcess(settingAside, except: replaced) }
+    return true
+  }
+
+  func removeKept(_ state: KeptState) async throws(ArchiveError) {
+    try await takeAsLookedAt()
+    try archive(of: state)?.storage.remove()
+  }
+
+  /// Nil if it is gone, or of another state.
+  private func archive(of state: KeptState) throws(ArchiveError) -> SetAsideArchive? {
+    guard state.stateName == place.name else { return nil }
+    return try place.storage.setAsideArchives().first { $0.identifier == state.id }
+  }
+
+  func removeAllKept() throws(ArchiveError) {
+    for kept in try place.storage.setAsideArchives() { try kept.storage.remove() }
+  }
+
+  func setAside(
+    _ reason: SetAsideReason, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> String? {
+    let location = try place.storage.setAside(reason, at: settingAside.date)
+    if let location { removeExcess(settingAside, except: location) }
+    return location
+  }
+
+  /// What cannot be removed now is tried again when another one is set aside: it
+  /// is no reason to fail a save.
+  private func removeExcess(_ settingAside: SettingAside, except location: String) {
+    do throws(ArchiveError) {
+      let kept = try place.storage.setAsideArchives()
+      for archive in settingAside.bound.excess(of: kept, at: settingAside.date)
+      where archive.storage.location != location {
+        try archive.storage.remove()
+      }
+    } catch {
+    }
+  }
+}

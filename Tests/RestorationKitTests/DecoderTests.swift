@@ -1,0 +1,28 @@
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What a decoder says of what is stored.
+@MainActor
+final class DecoderTests: XCTestCase {
+  private let launch = Launch()
+
+  func testADecoderKnowsTheKeysThatWereEncoded() async throws {
+    let node = TestNode("a", value: "saved")
+    node.onEncode = { $0.encode(nil as Int?, forKey: "nothing") }
+    _ = try await launch.keeper().save([node])
+    var known: [Bool] = []
+    node.onDecode = { decoder in
+      known = ["value", "other", "timestamp"].map { decoder.contains($0) }
+      XCTAssertFalse(decoder.hasRawListPositions, "It is no list.")
+    }
+    _ = try await launch.keeper().restore(into: [node])
+    XCTAssertEqual(known, [true, false, false])
+  }
+
+  func testTheReportSaysHowLongTheWalkTook() async throws {
+    _ = try await launch.keeper().save([TestNode("a")])
+    let report = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertGreaterThan(report.walkDuration, .zero)
+  }
+}

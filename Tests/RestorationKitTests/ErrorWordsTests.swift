@@ -1,0 +1,213 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What reports say of the errors that an app throws: never what is in them.
+@MainActor
+final class ErrorWordsTests: XCTestCase {
+  private let scenes = SceneLaunch()
+  private var launch: Launch { scenes.launch }
+
+  private static let secret = "what the user typed"
+
+  /// Errors, and what a report says of each.
+  private let errors: [(any Error, String)] = [
+    (Typed(text: secret), "Typed"),
+    (Cased.text(secret), "Cased.text"),
+    (Cased.plain, "Cased.plain"),
+    (Worded(text: secret), "The note is locked."),
+    (Localized(text: secret), "The note is gone."),
+    (Unworded(text: secret), "Unworded"),
+    (Debugged.plain, "Debugged"),
+    (
+      EncodingError.invalidValue(
+        secret,
+        EncodingError.Context(codingPath: [Key("a"), Key("b")], debugDescription: secret)),
+      "A String cannot be encoded at a/b."
+    ),
+    (
+      DecodingError.keyNotFound(
+        Key("b"), DecodingError.Context(codingPath: [Key("a")], debugDescription: secret)),
+      "There is no value at a/b."
+    ),
+    (
+      DecodingError.valueNotFound(
+        Int.self, DecodingError.Context(codingPath: [], debugDescription: secret)),
+      "A Int is missing."
+    ),
+    (
+      DecodingError.typeMismatch(
+        Int.self,
+        DecodingError.Context(
+          codingPath: [], debugDescription: secret,
+          underlyingError: DecodingError.valueNotFound(
+            Int.self, DecodingError.Context(codingPath: [], debugDescription: secret)))),
+      "There is no Int."
+    ),
+    (
+      DecodingError.typeMismatch(
+        Int.self, DecodingError.Context(codingPath: [Key("a")], debugDescription: secret)),
+      "There is no Int at a."
+    ),
+    (
+      DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: [Key("a")], debugDescription: secret, underlyingError: Cased.text(secret))),
+      "The value at a cannot be decoded. Cased.text"
+    ),
+    (
+      ArchiveError(.storageFull),
+      "The disk is full. Free some space and save again; the old file is unchanged."
+    ),
+  ]
+
+  func testASaveSaysNoMore() async throws {
+    for (error, words) in errors {
+      let node = TestNode("root")
+      node.onEncode = { _ in throw error }
+      let delegate = TestDelegate()
+      delegate.onWillEncode = { _ in throw error }
+      let keeper = try launch.keeper(delegate: delegate)
+      _ = try await keeper.restore()
+      let report = try await keeper.save([node])
+      XCTAssertEqual(report.problems, [.willEncodeFailed(words), .encodeFailed(words)])
+      XCTAssertFalse(report.description.contains(Self.secret))
+    }
+  }
+
+  func testARestoreSaysNoMore() async throws {
+    let made = TestNode("made")
+    made.restorationClass = TestFactory.self
+    _ = try await launch.keeper().save([TestNode("root", value: "x"), made, TestNode("asked")])
+    for (error, words) in errors {
+      let root = TestNode("root")
+      root.onDecode = { _ in throw error }
+      let delegate = TestDelegate()
+      delegate.onDidDecode = { _ in throw error }
+      delegate.onNode = { path, _ in
+        if path.identifier == "asked" { throw error }
+        return nil
+      }
+      TestFactory.make = { _, _ in throw error }
+      let report = try await launch.keeper(delegate: delegate).restore(into: [root])
+      XCTAssertEqual(
+        report.entries.map(\.outcome),
+        [
+          .decodeFailed(by: .existing, words), .factoryFailed(.restorationClass, words),
+          .factoryFailed(.delegate, words),
+        ])
+      XCTAssertEqual(report.didDecodeFailure, words)
+      XCTAssertFalse(report.description.contains(Self.secret))
+    }
+  }
+
+  func testAMigrationSaysNoMore() async throws {
+    _ = try await launch.keeper().save([TestNode("root", value: "x")])
+    for (error, words) in errors {
+      let keeper = try launch.keeper()
+      try keeper.register(
+        nodeClass: TestNode.self, version: 2,
+        migrations: [StateMigration(from: 1) { _ in throw error }])
+      let report = try await keeper.restore(into: [TestNode("root")])
+      XCTAssertEqual(
+        report.entries.map(\.outcome), [.migrationFailed(by: .existing, from: 1, words)])
+    }
+  }
+
+  func testASceneSaysNoMore() async throws {
+    for (error, words) in errors {
+      let host = SceneHost(try launch.keeper())
+      host.register(SceneConfiguration { throw error })
+      try await host.launch()
+      do {
+        try await host.open()
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.code, .noDelegate)
+        XCTAssertEqual(error.description, "The scene's delegate could not be made: \(words)")
+      }
+    }
+  }
+
+  func testAValueOfASceneThatDoesNotFitIsNotPrinted() async throws {
+    let first = try await scenes.host()
+    let scene = try await first.open()
+    DraftModel(scene).draft = Self.secret
+    try await first.disconnect(scene)
+    let second = try await scenes.host()
+    let back = try await second.connect(second.openSessions[0])
+    XCTAssertEqual(ChoiceModel(back).draft, .first)
+    let report = try await second.save(back)
+    XCTAssertEqual(
+      report.problems,
+      [.storageTypeMismatch(key: "draft", "The value at value cannot be decoded.")])
+  }
+
+  func testAnErrorAboutContentOfASceneIsOneOfTheArchive() async throws {
+    let identifier = try await scenes.store(1, in: try await scenes.host())
+    let builder = RecordBuilder()
+    try builder.append(record: 1) { encoder in
+      encoder.encodeContainer(forKey: "host") { $0.encode(5, forKey: "scene") }
+    }
+    let name = "main.scene-\(identifier)"
+    _ = try Archive.write(
+      builder.finish(), to: launch.store.memory(named: name),
+      key: XCTUnwrap(launch.keys.key(creating: false)),
+      context: ArchiveContext([Launch.application, name]))
+    let host = try await scenes.host()
+    let session = host.openSessions[0]
+    XCTAssertEqual(session.failure?.code, .archive)
+    XCTAssertEqual(session.failure?.archive?.code, .malformed)
+    let scene = try await host.connect(session)
+    XCTAssertEqual(scene.session.failure?.archive?.code, .malformed)
+  }
+}
+
+private struct Typed: Error {
+  let text: String
+}
+
+private enum Cased: Error {
+  case plain
+  case text(String)
+}
+
+private struct Worded: Error, CustomStringConvertible {
+  let text: String
+  var description: String { "The note is locked." }
+}
+
+private struct Localized: LocalizedError {
+  let text: String
+  var errorDescription: String? { "The note is gone." }
+}
+
+private struct Unworded: LocalizedError {
+  let text: String
+}
+
+private enum Debugged: Error, CustomDebugStringConvertible {
+  case plain
+  var debugDescription: String { "what the user typed" }
+}
+
+private struct Key: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+  init(_ name: String) { stringValue = name }
+  init?(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { nil }
+}
+
+@MainActor
+private final class ChoiceModel: @MainActor SceneMember {
+  enum Choice: String, Codable, Sendable {
+    case first
+  }
+
+  let scene: Scene
+  @SceneStorage("draft") var draft = Choice.first
+  init(_ scene: Scene) { self.scene = scene }
+}

@@ -1,0 +1,160 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// What goes with a scene or a state, and in which order.
+@MainActor
+final class LetGoTests: XCTestCase {
+  /// Keeps nothing alive that it gives out.
+  private final class ForgetfulStore: StateStore {
+    private struct Given {
+      let name: String
+      weak var storage: MemoryStorage?
+    }
+
+    private let given = Mutex<[Given]>([])
+
+    func storage(named name: String) -> any ArchiveStorage {
+      let storage = MemoryStorage()
+      given.withLock { $0.append(Given(name: name, storage: storage)) }
+      return storage
+    }
+
+    func names() throws(ArchiveError) -> [String] { [] }
+
+    var usedNames: [String] {
+      given.withLock { given in given.filter { $0.storage != nil }.map(\.name) }
+    }
+  }
+
+  func testOfASceneThatDoesNotOpenNothingStaysInMemory() async throws {
+    struct Failure: Error {}
+    let store = ForgetfulStore()
+    let host = SceneHost(
+      try StateKeeper(application: "org.example", store: store, keys: MemoryKeyProvider()))
+    var used: [String] = []
+    host.register(
+      SceneConfiguration { [unowned host] in
+        _ = try await host.keptStates(of: host.openSessions[0])
+        used = store.usedNames
+        throw Failure()
+      })
+    try await host.launch()
+    do {
+      try await host.open()
+      XCTFail("It is open.")
+    } catch {
+      XCTAssertEqual(error.code, .noDelegate)
+    }
+    XCTAssertTrue(used.contains { $0.hasPrefix("main.scene-") })
+    XCTAssertEqual(store.usedNames.filter { $0.hasPrefix("main.scene-") }, [])
+  }
+
+  func testANumberedStateThatCannotBeRemovedStillHasItsMark() async throws {
+    let launch = Launch()
+    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      if call == .remove, name == "main~2" { throw ArchiveError(.inputOutput, location: name) }
+    }
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let second = try launch.keeper(endsLast: false)
+    _ = try await second.save([TestNode("a")])
+    launch.store.memory(named: "main~2.launch").bytes = [1]
+    launch.endProcess()
+    await first.close()
+    await second.close()
+    launch.now += 31 * 24 * 60 * 60
+    let last = try StateKeeper(
+      application: Launch.application, store: store, keys: launch.keys,
+      now: { [launch] in launch.now })
+    let report = try await last.restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .restored)
+    XCTAssertNotNil(report.launchProblem)
+    XCTAssertEqual(launch.store.memory(named: "main~2.launch").bytes, [1])
+  }
+
+  func testANumberedStateGoesWhenNobodyHadItForMoreThanThirtyDays() async throws {
+    let launch = Launch()
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let second = try launch.keeper(endsLast: false)
+    _ = try await second.save([TestNode("a")])
+    await first.close()
+    await second.close()
+    launch.now += 30 * 24 * 60 * 60
+    _ = try await launch.keeper().restore()
+    XCTAssertNotNil(launch.store.memory(named: "main~2").bytes)
+    launch.now += 1
+    _ = try await launch.keeper().restore()
+    XCTAssertNil(launch.store.memory(named: "main~2").bytes)
+  }
+
+  func testAStateThatAnotherHasTakenMeanwhileIsNobodysAndItsKeptStatesStay() async throws {
+    for isSingle in [false, true] {
+      let directory = try TemporaryDirectory()
+      let keys = MemoryKeyProvider()
+      func keeper() throws -> StateKeeper {
+        let keeper = try StateKeeper(
+          application: "org.example", store: FileStateStore(directory: directory.path), keys: keys)
+        if isSingle { keeper.instancePolicy = .single }
+        return keeper
+      }
+      let before = try keeper()
+      _ = try await before.save([TestNode("a")])
+      await before.close()
+      // It has not read what is stored, so it keeps that.
+      let first = try keeper()
+      _ = try await first.save([TestNode("a")])
+      let kept = try await first.keptStates()
+      XCTAssertEqual(kept.count, 1)
+      try FileManager.default.removeItem(atPath: directory.child(".main.rka.lock"))
+      let other = try keeper()
+      _ = try await other.restore(into: [TestNode("a")])
+      XCTAssertEqual(other.stateName, "main")
+      let wanted = try XCTUnwrap(kept.first)
+      do {
+        try await first.removeKeptState(wanted)
+        XCTAssertFalse(isSingle, "It was removed.")
+      } catch {
+        XCTAssertEqual(error.code, .inUse)
+      }
+      XCTAssertEqual(first.stateName, isSingle ? nil : "main~2")
+      let left = try await other.keptStates()
+      XCTAssertEqual(left, kept)
+    }
+  }
+
+  func testTheKeptStatesOfASecondInstanceAreThoseOfItsOwnState() async throws {
+    let launch = Launch()
+    _ = try await launch.keeper().save([TestNode("a")])
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let second = try launch.keeper(endsLast: false)
+    try await SceneHost(second).launch()
+    XCTAssertEqual(second.stateName, "main~2")
+    let kept = try await first.keptStates()
+    XCTAssertEqual(kept.count, 1)
+    let own = try await second.keptStates()
+    XCTAssertEqual(own, [])
+  }
+
+  func testAStateThatIsPutBackEndsTheRestoreOfTheOneBefore() async throws {
+    let launch = Launch()
+    for value in ["old", "new"] {
+      _ = try await launch.keeper().save([TestNode("a", value: value)])
+    }
+    let keeper = try launch.keeper()
+    keeper.extendStateRestoration()
+    _ = try await keeper.restore(into: [TestNode("a")])
+    XCTAssertNotNil(launch.markerBytes)
+    let kept = try await keeper.keptStates()
+    try await keeper.restoreKeptState(try XCTUnwrap(kept.first))
+    XCTAssertNil(launch.markerBytes)
+    // What is saved now is not what that restore would have crashed with.
+    _ = try await keeper.save([TestNode("a", value: "newest")])
+    XCTAssertNil(launch.markerBytes)
+  }
+}

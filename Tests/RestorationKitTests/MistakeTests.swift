@@ -1,0 +1,154 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What an app does wrong, and what the reports say of it.
+@MainActor
+final class MistakeTests: XCTestCase {
+  private let launch = Launch()
+
+  func testHooksOfASubclassThatOverridesNothingAreNoted() async throws {
+    let nodes: [any RestorableNode] = [
+      Forgetful("forgetful"), Overriding("overriding"), BaseScreen("base"),
+      FullSubclass("full"),
+    ]
+    let report = try await launch.keeper().save(nodes)
+    XCTAssertEqual(
+      report.entries.filter(\.hasUnusedInheritedHooks).map(\.path.description), ["forgetful"])
+    XCTAssertEqual(
+      report.tree.split(separator: "\n").dropFirst().first,
+      "forgetful (Forgetful): saved; nothing was encoded: if Forgetful has something to save, let"
+        + " it override encodeRestorableState of the class that conforms")
+    let record = try XCTUnwrap(try launch.archive()?.record(3))
+    XCTAssertEqual(try record.container(forKey: "state")?.keys, [], "It was never called.")
+  }
+
+  func testASubclassThatHasNothingToSaveIsNoProblem() async throws {
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    _ = try await keeper.restore()
+    let report = try await keeper.save([Forgetful("forgetful")])
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testACoderThatIsUsedAfterItsSaveIsInTheNextReport() async throws {
+    var kept: [StateEncoder] = []
+    let node = TestNode("root", value: "x", children: [TestNode("child")])
+    node.onEncode = { kept.append($0) }
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    let first = try await keeper.save([node])
+    XCTAssertEqual(first.problems, [])
+    let stored = launch.storedBytes
+    kept[0].encode(1, forKey: "late")
+    kept[0].encode(2, forKey: "later")
+    XCTAssertEqual(launch.storedBytes, stored)
+    let second = try await keeper.save([node])
+    XCTAssertEqual(
+      second.problems, [.coderKeptAfterSave(RestorationPath(["root"]), key: "late")])
+    XCTAssertEqual(
+      second.problems.map(\.description),
+      [
+        "After the last save the key “late” was encoded with a coder of “root”, which did nothing."
+          + " Do not keep coders."
+      ])
+    let third = try await keeper.save([node])
+    XCTAssertEqual(third.problems, [])
+  }
+
+  func testACoderOfASaveThatFailedIsOneThatWasKept() async throws {
+    var kept: StateEncoder?
+    let node = TestNode("root", children: [TestNode("x"), TestNode("x")])
+    node.onEncode = { kept = $0 }
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    _ = try await keeper.restore()
+    do {
+      _ = try await keeper.save([node])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .strict)
+    }
+    kept?.encode(1, forKey: "late")
+    keeper.isStrict = false
+    let report = try await keeper.save([TestNode("root")])
+    XCTAssertEqual(
+      report.problems, [.coderKeptAfterSave(RestorationPath(["root"]), key: "late")])
+  }
+
+  func testManyKeptCodersFillNoReport() async throws {
+    var kept: [StateEncoder] = []
+    let nodes = (0..<100).map { TestNode("\($0)") }
+    for node in nodes { node.onEncode = { kept.append($0) } }
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    _ = try await keeper.save(nodes)
+    for coder in kept { coder.encode(1, forKey: "late") }
+    let report = try await keeper.save([])
+    XCTAssertEqual(report.problems.count, 16)
+  }
+
+  func testATreeIsNeverEmpty() async throws {
+    let keeper = try launch.keeper()
+    let restored = try await keeper.restore()
+    XCTAssertEqual(restored.tree, "Nothing restored: there is no saved state.")
+    let delegate = TestDelegate()
+    delegate.saves = false
+    keeper.delegate = delegate
+    let saved = try await keeper.save([TestNode("root")])
+    XCTAssertEqual(saved.tree, saved.description)
+    XCTAssertFalse(saved.tree.isEmpty)
+  }
+
+  func testTheTreeHasWhatBelongsToNoNode() async throws {
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { _ in throw Failure() }
+    delegate.onDidDecode = { _ in throw Failure() }
+    let saved = try await launch.keeper(delegate: delegate).save([])
+    XCTAssertEqual(
+      saved.tree.split(separator: "\n").suffix(2),
+      [
+        "application: saved",
+        "    problem: willEncodeRestorableState threw, so what it encoded is missing: Failure",
+      ])
+    let restored = try await launch.keeper(delegate: delegate).restore()
+    XCTAssertEqual(
+      restored.tree.split(separator: "\n").last, "didDecodeRestorableState threw: Failure")
+  }
+}
+
+private struct Failure: Error {}
+
+@MainActor
+private class BaseScreen: @MainActor RestorableNode {
+  let restorationIdentifier: String?
+  init(_ identifier: String) { restorationIdentifier = identifier }
+}
+
+private final class Forgetful: BaseScreen {
+  // Not what the conformance calls, which is that of the class above.
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(1, forKey: "lost")
+  }
+}
+
+@MainActor
+private class FullBase: @MainActor RestorableNode {
+  let restorationIdentifier: String?
+  init(_ identifier: String) { restorationIdentifier = identifier }
+  func encodeRestorableState(with coder: StateEncoder) throws {}
+}
+
+private final class Overriding: FullBase {
+  override func encodeRestorableState(with coder: StateEncoder) throws {
+    // Nil writes nothing, but it is called.
+    coder.encode(nil as Int?, forKey: "selection")
+  }
+}
+
+private final class FullSubclass: FullBase {
+  override func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(1, forKey: "value")
+  }
+}

@@ -1,0 +1,281 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class StrictTests: XCTestCase {
+  private let scenes = SceneLaunch()
+  private var launch: Launch { scenes.launch }
+
+  private func error(_ body: () async throws -> Void) async -> RestorationError? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return error as? RestorationError
+    }
+  }
+
+  private func host(_ prepare: @escaping (TestSceneDelegate) -> Void = { _ in }) async throws
+    -> SceneHost
+  {
+    scenes.prepare = prepare
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    let host = SceneHost(keeper)
+    host.declaredActivityTypes = ["product"]
+    let scenes = scenes
+    host.register(SceneConfiguration { scenes.makeDelegate() })
+    try await host.launch()
+    return host
+  }
+
+  func testASaveBeforeAnyRestoreThrowsAndChangesNothing() async throws {
+    let first = try launch.keeper()
+    _ = try await first.restore()
+    _ = try await first.save([TestNode("root", value: "x")])
+    let stored = launch.storedBytes
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    let thrown = await error { _ = try await keeper.save([TestNode("root")]) }
+    XCTAssertEqual(thrown?.code, .strict)
+    XCTAssertEqual(
+      thrown?.description,
+      "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the first"
+        + " save.")
+    XCTAssertEqual(launch.storedBytes, stored)
+    XCTAssertEqual(launch.store.memory(named: "main").setAsideBytes, [])
+  }
+
+  func testASaveBeforeAnyRestoreThrowsAlsoWhereNothingIsStored() async throws {
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    let thrown = await error { _ = try await keeper.save([TestNode("root")]) }
+    XCTAssertEqual(thrown?.code, .strict)
+    _ = try await keeper.restore()
+    _ = try await keeper.save([TestNode("root")])
+    await keeper.close()
+    let afterClose = await error { _ = try await keeper.save([TestNode("root")]) }
+    XCTAssertEqual(afterClose?.code, .strict, "It has let go of what it restored.")
+  }
+
+  func testWhatASaveBeforeAnyRestoreHasSetAsideIsAProblemInTheReport() async throws {
+    let first = try await launch.keeper().save([TestNode("root")])
+    XCTAssertEqual(first.problems, [], "Nothing was in its way.")
+    let keeper = try launch.keeper()
+    let second = try await keeper.save([TestNode("root")])
+    XCTAssertEqual(second.problems, [.notRestoredBefore])
+    XCTAssertEqual(
+      second.problems.first?.description,
+      "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
+        + " launch, before the first save.")
+    let third = try await keeper.save([TestNode("root")])
+    XCTAssertEqual(third.problems, [], "It replaces what it has written itself.")
+  }
+
+  func testADiscardedStateNeedsNoRestore() async throws {
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    try await keeper.discardState()
+    let report = try await keeper.save([TestNode("root")])
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testARestoreThatFailedIsOne() async throws {
+    launch.storedBytes = [1, 2, 3]
+    _ = try launch.keys.key(creating: true)
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    _ = await error { _ = try await keeper.restore() }
+    let report = try await keeper.save([TestNode("root")])
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testAStateThatWasPutBackIsToBeRestored() async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([TestNode("root", value: "first")])
+    let second = try launch.keeper()
+    _ = try await second.save([TestNode("root", value: "second")])
+    let kept = try await second.keptStates()
+    try await second.restoreKeptState(try XCTUnwrap(kept.first))
+    let report = try await second.save([TestNode("root", value: "third")])
+    XCTAssertEqual(report.problems, [.notRestoredBefore])
+  }
+
+  func testAKeyThatNobodyReadThrowsWhenTheRestoreIsComplete() async throws {
+    let node = TestNode("root", value: "x")
+    node.onEncode = { $0.encode(1, forKey: "nmae") }
+    let first = try launch.keeper()
+    _ = try await first.save([node])
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    let back = TestNode("root")
+    let thrown = await error { _ = try await keeper.restore(into: [back]) }
+    XCTAssertEqual(thrown?.code, .strict)
+    XCTAssertEqual(
+      thrown?.description,
+      "The keeper is strict, and the restore was not clean. root (TestNode): restored, already"
+        + " there; nobody read what is stored under “nmae”, so the next save leaves it out")
+    XCTAssertEqual(back.value, "x")
+  }
+
+  func testAKeyOfTheApplicationThatNobodyReadThrows() async throws {
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { $0.encode(1, forKey: "tab") }
+    let first = try launch.keeper(delegate: delegate)
+    _ = try await first.save([])
+    let keeper = try launch.keeper(delegate: TestDelegate())
+    keeper.isStrict = true
+    let thrown = await error { _ = try await keeper.restore() }
+    XCTAssertEqual(thrown?.code, .strict)
+    XCTAssertEqual(
+      thrown?.description,
+      "The keeper is strict, and the restore was not clean. application: nobody read what is"
+        + " stored under “tab”, so the next save leaves it out")
+  }
+
+  func testEveryProblemOfASceneThrowsAndNothingIsStored() async throws {
+    let long = String(repeating: "x", count: 1 << 16)
+    let activity = { [scenes] (change: (UserActivity) -> Void) in
+      let activity = scenes.activity(1)
+      change(activity)
+      return activity
+    }
+    typealias Cause = (SceneHost, Scene, TestSceneDelegate) -> Void
+    let problems: [(String, Cause)] = [
+      (
+        "The activity type “undeclared” is not declared, so the activity is not stored."
+          + " Add it to the host's declaredActivityTypes.",
+        { $2.activity = UserActivity(activityType: "undeclared") }
+      ),
+      (
+        "The activity “product” was invalidated, so it is not stored. Return one that is valid.",
+        { $2.activity = activity { $0.invalidate() } }
+      ),
+      (
+        "The activity's user info lacks name, which it requires.",
+        { $2.activity = activity { $0.requiredUserInfoKeys = ["name"] } }
+      ),
+      (
+        "The activity takes ",
+        {
+          $0.activityByteLimit = 10
+          $2.activity = activity { _ in }
+        }
+      ),
+      (
+        "The activity “product” cannot be encoded, so it is not stored: A ",
+        { $2.activity = activity { $0.userInfo[long] = .integer(1) } }
+      ),
+      (
+        "The value of “\(long)” in the session's user info cannot be encoded, so it was removed: A ",
+        { _, scene, _ in scene.session.userInfo[long] = .integer(1) }
+      ),
+      (
+        "The value of “\(LongKeyModel.key)” cannot be encoded, so the stored one stays: A ",
+        { _, scene, _ in LongKeyModel(scene).value = 1 }
+      ),
+      (
+        "The value of “draft” is not of the type that was asked for, so its default was used: ",
+        { _, scene, _ in
+          DraftModel(scene).draft = "text"
+          _ = NumberModel(scene).draft
+        }
+      ),
+    ]
+    for (sentence, cause) in problems {
+      let host = try await host()
+      let scene = try await host.open()
+      cause(host, scene, scenes.delegates[scenes.delegates.count - 1])
+      let thrown = await error { try await host.save(scene) }
+      XCTAssertEqual(thrown?.code, .strict, sentence)
+      XCTAssertEqual(
+        thrown?.description.hasPrefix(
+          "The keeper is strict, so nothing was saved. \(sentence)"), true,
+        "\(String(describing: thrown))")
+      XCTAssertNil(scenes.bytes(of: scene.session.persistentIdentifier), sentence)
+      XCTAssertTrue(scene.needsSave, sentence)
+    }
+  }
+
+  func testASceneWhoseStateCouldNotBeReadIsSavedAndThenThrows() async throws {
+    let identifier = try await scenes.store(1, in: try await scenes.host())
+    let file = launch.store.memory(named: "main.scene-\(identifier)")
+    let damaged = Array(try XCTUnwrap(file.bytes).dropLast(10))
+    file.bytes = damaged
+    let host = try await host()
+    let scene = try await host.connect(host.openSessions[0])
+    let thrown = await error { try await host.save(scene) }
+    XCTAssertEqual(thrown?.code, .strict)
+    XCTAssertEqual(
+      thrown?.description.hasPrefix(
+        "The keeper is strict; the scene is saved, but it had problems. What is stored of the"
+          + " session cannot be read: The archive"), true, "\(String(describing: thrown))")
+    XCTAssertEqual(file.setAsideBytes, [damaged])
+    let report = try await host.save(scene)
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testASceneWhoseRestoreWasNotCleanIsConnectedAndThenThrows() async throws {
+    try await scenes.store(1, in: try await scenes.host())
+    let host = try await host { delegate in
+      delegate.roots = [UnrelatedNode("root")]
+    }
+    let session = host.openSessions[0]
+    let failures = await host.restoreScenes()
+    XCTAssertEqual(failures.keys.map(\.persistentIdentifier), [session.persistentIdentifier])
+    let thrown = failures[session]
+    XCTAssertEqual(thrown?.code, .strict)
+    XCTAssertEqual(
+      thrown?.description,
+      "The keeper is strict, and the restore was not clean. root (TestNode): already there,"
+        + " but as a UnrelatedNode, so nothing was decoded")
+    XCTAssertEqual(session.scene?.activationState, .foregroundActive)
+    XCTAssertEqual(session.scene?.restoration, thrown.map { .failure($0) })
+    let scene = try await host.connect(session)
+    XCTAssertIdentical(scene, session.scene, "It is there, so nothing is restored again.")
+  }
+
+  func testARefreshOfASceneThatIsNotCleanSavesIt() async throws {
+    let identifier = try await scenes.store(1, in: try await scenes.host())
+    let stored = scenes.bytes(of: identifier)
+    let host = try await host { delegate in
+      delegate.roots = [UnrelatedNode("root")]
+    }
+    let thrown = await error { try await host.refresh(host.openSessions[0]) }
+    XCTAssertEqual(thrown?.code, .strict)
+    XCTAssertNotEqual(scenes.bytes(of: identifier), stored)
+    XCTAssertNil(host.openSessions[0].scene)
+  }
+
+  func testADuplicateNamesBothOwners() async throws {
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    _ = try await keeper.restore()
+    let root = TestNode("root", children: [TestNode("x"), UnrelatedNode("x")])
+    let thrown = await error { _ = try await keeper.save([root]) }
+    XCTAssertEqual(
+      thrown?.description,
+      """
+      The keeper is strict, so nothing was saved. root/x (TestNode): saved
+      root/x (UnrelatedNode): left out, another node has this path
+          problem: Two siblings have the identifier “x”. Give each its own.
+      """)
+  }
+}
+
+@MainActor
+private final class NumberModel: @MainActor SceneMember {
+  let scene: Scene
+  @SceneStorage("draft") var draft = 7
+  init(_ scene: Scene) { self.scene = scene }
+}
+
+@MainActor
+private final class LongKeyModel: @MainActor SceneMember {
+  static let key = String(repeating: "k", count: 2_000)
+  let scene: Scene
+  @SceneStorage(LongKeyModel.key) var value = 0
+  init(_ scene: Scene) { self.scene = scene }
+}

@@ -1,0 +1,168 @@
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class UnreadKeyTests: XCTestCase {
+  private let launch = Launch()
+
+  /// What is not read when a node writes and reads so.
+  private func unread(
+    _ write: @escaping (StateEncoder) throws -> Void,
+    _ read: @escaping (StateDecoder) throws -> Void
+  ) async throws -> [String]? {
+    let node = TestNode("root")
+    node.onEncode = write
+    _ = try await launch.keeper().save([node])
+    let back = TestNode("root")
+    back.onDecode = read
+    return try await launch.keeper().restore(into: [back]).entries.first?.unreadKeys
+  }
+
+  func testAKeyThatIsReadAnyWayIsRead() async throws {
+    let ways: [(String, (StateEncoder) throws -> Void, (StateDecoder) throws -> Void)] = [
+      (
+        "decode", { $0.encode(1, forKey: "a") },
+        { _ = try $0.decode(Int.self, forKey: "a") }
+      ),
+      (
+        "decodeIfPresent", { $0.encode(1, forKey: "a") },
+        { _ = try $0.decodeIfPresent(Int.self, forKey: "a") }
+      ),
+      (
+        "decode Codable", { try $0.encode(Pair(left: 1, right: 2), forKey: "a") },
+        { _ = try $0.decode(Pair.self, forKey: "a") }
+      ),
+      (
+        "decodeIfPresent Codable", { try $0.encode(Pair(left: 1, right: 2), forKey: "a") },
+        { _ = try $0.decodeIfPresent(Pair.self, forKey: "a") }
+      ),
+      ("contains", { $0.encode(1, forKey: "a") }, { _ = $0.contains("a") }),
+      (
+        "container", { $0.encodeContainer(forKey: "a") { $0.encode(1, forKey: "b") } },
+        { _ = try $0.container(forKey: "a")?.decode(Int.self, forKey: "b") }
+      ),
+      (
+        "object", { $0.encode(TestNode("other"), forKey: "a") },
+        { _ = try $0.decodeNode(TestNode.self, forKey: "a") }
+      ),
+      (
+        "objects", { $0.encode([TestNode("other")], forKey: "a") },
+        { _ = try $0.decodeNodes(TestNode.self, forKey: "a") }
+      ),
+      (
+        "named objects", { $0.encode(["x": TestNode("other")], forKey: "a") },
+        { _ = try $0.decodeObjectDictionary(TestNode.self, forKey: "a") }
+      ),
+      (
+        "another type", { $0.encode(1, forKey: "a") },
+        { coder in XCTAssertThrowsError(try coder.decode(String.self, forKey: "a")) }
+      ),
+    ]
+    for (name, write, read) in ways {
+      let left = try await unread(write, { _ in })
+      XCTAssertEqual(left, ["a"], name)
+      let none = try await unread(write, read)
+      XCTAssertEqual(none, [], name)
+    }
+  }
+
+  func testKeysComeInStoredOrderAndThoseOfContainersAfterThem() async throws {
+    let keys = try await unread(
+      { coder in
+        for key in ["d", "c", "b"] { coder.encode(1, forKey: key) }
+        coder.encodeContainer(forKey: "a") {
+          $0.encode(1, forKey: "x")
+          $0.encode(1, forKey: "y")
+        }
+      },
+      { coder in
+        _ = try coder.decode(Int.self, forKey: "c")
+        _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "x")
+      })
+    XCTAssertEqual(keys, ["d", "b", "a.y"])
+  }
+
+  func testAContainerThatIsOpenedTwiceIsReadByBoth() async throws {
+    let keys = try await unread(
+      { coder in
+        coder.encodeContainer(forKey: "a") { coder in
+          for key in ["x", "y", "z"] { coder.encode(1, forKey: key) }
+        }
+      },
+      { coder in
+        _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "x")
+        _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "y")
+      })
+    XCTAssertEqual(keys, ["a.z"])
+  }
+
+  func testOfMoreThanSixtyFourKeysEachCounts() async throws {
+    let names = (0..<70).map { "key \($0)" }
+    for skipped in names {
+      let keys = try await unread(
+        { coder in for name in names { coder.encode(1, forKey: name) } },
+        { coder in
+          for name in names where name != skipped { _ = try coder.decode(Int.self, forKey: name) }
+        })
+      XCTAssertEqual(keys, [skipped])
+    }
+  }
+
+  func testAKeyThatIsNotStoredIsNotMissed() async throws {
+    let keys = try await unread(
+      { $0.encode(1, forKey: "a") },
+      { coder in
+        _ = try coder.decodeIfPresent(Int.self, forKey: "never")
+        _ = coder.applicationVersion
+      })
+    XCTAssertEqual(keys, ["a"])
+  }
+
+  func testWhatTheFactoryOrTheLastHookReadIsRead() async throws {
+    let node = TestNode("root")
+    node.restorationClass = TestFactory.self
+    node.onEncode = {
+      $0.encode(1, forKey: "made")
+      $0.encode(1, forKey: "left")
+    }
+    _ = try await launch.keeper().save([node])
+    TestFactory.make = { path, coder in
+      _ = try coder.decode(Int.self, forKey: "made")
+      return TestNode(path.identifier)
+    }
+    let report = try await launch.keeper().restore()
+    XCTAssertEqual(report.entries.map(\.unreadKeys), [["left"]])
+    XCTAssertEqual(report.problems, report.entries)
+  }
+
+  func testANodeThatIsNotDecodedMissesNothing() async throws {
+    let node = TestNode("root", value: "x")
+    _ = try await launch.keeper().save([node])
+    let report = try await launch.keeper().restore(into: [UnrelatedNode("root")])
+    XCTAssertEqual(report.entries.map(\.unreadKeys), [[]])
+  }
+
+  func testWhatTheGateReadTheDelegateHasRead() async throws {
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { coder in
+      for key in ["gate", "did", "nobody"] { coder.encode(1, forKey: key) }
+    }
+    _ = try await launch.keeper(delegate: delegate).save([])
+    let reader = TestDelegate()
+    reader.onShouldRestore = { XCTAssertTrue($0.contains("gate")) }
+    reader.onDidDecode = { XCTAssertTrue($0.contains("did")) }
+    let report = try await launch.keeper(delegate: reader).restore()
+    XCTAssertEqual(report.unreadKeys, ["nobody"])
+    XCTAssertEqual(
+      report.description.split(separator: "\n").last,
+      "  application: nobody read what is stored under “nobody”, so the next save leaves it out")
+    let without = try await launch.keeper().restore()
+    XCTAssertEqual(without.unreadKeys, [], "Without a delegate nobody is there to read them.")
+  }
+}
+
+private struct Pair: Codable {
+  var left: Int
+  var right: Int
+}

@@ -1,0 +1,85 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Mutants
+
+/// Changes the sources in one small place at a time, and counts how many changes the tests notice.
+@main
+struct Mutate: ParsableCommand {
+  @Option(help: "The folder of the package.")
+  var package: String
+
+  @Option(help: "Decides which mutants are tried; random if not given.")
+  var seed: UInt64?
+
+  @Option(help: "How many mutants are tried.")
+  var count = 100
+
+  @Argument(help: "A folder, a file, or FILE:LINE, in the package.")
+  var path = "Sources/RestorationKit"
+
+  func run() throws {
+    let seed = seed ?? .random(in: 0...UInt64(UInt32.max))
+    let scratch = ScratchPackage(of: URL(filePath: package))
+    let possible = try mutants(in: try scratch.originals())
+    print("Seed \(seed), \(possible.count) possible mutants in \(path).")
+    // Some do not compile, so there are more than are needed.
+    let spare = count / 4 + 5
+    let candidates = possible.shuffled(seed: seed).prefix(count + spare)
+    let compiled = try scratch.build(Dictionary(uniqueKeysWithValues: zip(0..., candidates)))
+    let tried = compiled.keys.sorted().prefix(count)
+
+    let bundle = try scratch.testBundle()
+    report("Tracing which tests reach which mutant.")
+    let classes = try bundle.classes(thatTest: Set(candidates.map(\.module)))
+    let traces = try inPairs(classes) { try bundle.trace($0) }
+      .sorted { $0.seconds < $1.seconds }
+
+    let seconds = Int(traces.reduce(0) { $0 + $1.seconds })
+    report("\(traces.count) test classes take \(seconds) s. Trying \(tried.count) mutants.")
+    let verdicts = try inPairs(Array(tried)) { number in
+      let verdict = try bundle.verdict(on: number, traces)
+      if let mutant = compiled[number] {
+        report("\(mutant.file):\(mutant.line) \(verdict)")
+      }
+      return verdict
+    }
+    for (number, verdict) in zip(tried, verdicts) where !verdict.isKilled {
+      if let mutant = compiled[number] { print("\n\(mutant.description)\n  \(verdict)") }
+    }
+    print("\n\(verdicts.count(where: \.isKilled)) of \(tried.count) mutants killed")
+  }
+
+  private func mutants(in files: [String: Data]) throws -> [Mutant] {
+    let parts = path.split(separator: ":").map(String.init)
+    let line = parts.count > 1 ? Int(parts[1]) : nil
+    let chosen = files.filter { file, _ in
+      file.hasPrefix("Sources/") && file.hasSuffix(".swift")
+        && (file == parts[0] || file.hasPrefix(parts[0].hasSuffix("/") ? parts[0] : parts[0] + "/"))
+    }
+    guard !chosen.isEmpty else { throw ValidationError("There are no sources in \(path).") }
+    return chosen.sorted { $0.key < $1.key }
+      .flatMap { Mutant.all(of: String(decoding: $1, as: UTF8.self), file: $0) }
+      .filter { line == nil || $0.line == line }
+  }
+}
+
+private let start = ContinuousClock.now
+
+/// Says something about the progress, with the seconds since the start; it is no part of the
+/// result.
+func report(_ line: String) {
+  let seconds = (ContinuousClock.now - start).components.seconds
+  FileHandle.standardError.write(Data("\(seconds) s: \(line)\n".utf8))
+}
+
+extension Mutant {
+  /// The name of the target that it is in, which is that of the folder.
+  var module: String { file.split(separator: "/")[1].description }
+
+  fileprivate var description: String {
+    func lines(_ mark: String, _ text: String) -> String {
+      text.split(separator: "\n").map { "  \(mark) \($0)" }.joined(separator: "\n")
+    }
+    return "\(file):\(line)\n\(lines("-", before))\n\(lines("+", after))"
+  }
+}
