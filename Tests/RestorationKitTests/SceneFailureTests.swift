@@ -42,10 +42,11 @@ final class SceneFailureTests: XCTestCase {
       context: ArchiveContext([Launch.application, name]))
     let host = try await app.host()
     let session = try XCTUnwrap(host.openSessions.first)
-    XCTAssertEqual(session.failure?.code, .archive)
-    XCTAssertNil(session.failure?.archive)
-    XCTAssertTrue(
-      session.failure?.description.hasPrefix("The scene cannot be read: ") ?? false)
+    let archive = try XCTUnwrap(session.failure?.archive)
+    XCTAssertEqual(session.failure.map(WholeError.init), WholeError(archive))
+    XCTAssertEqual(archive.code, .malformed)
+    XCTAssertEqual(
+      archive.subject?.hasPrefix("There is no String at scene/role. "), true, "\(archive)")
   }
 
   func testOfTwoConfigurationsOfOneRoleAndNameTheLastCounts() async throws {
