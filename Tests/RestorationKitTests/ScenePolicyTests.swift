@@ -6,23 +6,21 @@ import XCTest
 @MainActor
 final class ScenePolicyTests: XCTestCase {
   func testExactlyThePartsOfThePolicyComeBack() async throws {
+    let parts: [SceneRestorationPolicy.Parts] = [.activity, .nodes, .storage]
     for number in 0..<8 {
-      let policy = [SceneRestorationPolicy.Parts.activity, .nodes, .storage].enumerated()
-        .reduce(into: SceneRestorationPolicy.Parts()) { parts, part in
-          if number & (1 << part.offset) != 0 { parts.insert(part.element) }
-        }
+      let isBack = parts.indices.map { number & (1 << $0) != 0 }
+      let chosen = SceneRestorationPolicy.Parts(zip(parts, isBack).filter(\.1).map(\.0))
       let app = SceneLaunch()
       try await app.store(1, in: try await app.host())
       let node = TestNode("root")
       app.prepare = { $0.roots = [node] }
       let host = try await app.host(
         restoration: SceneRestorationPolicy(
-          Dictionary(uniqueKeysWithValues: RestoreReason.allCases.map { ($0, policy) })))
+          Dictionary(uniqueKeysWithValues: RestoreReason.allCases.map { ($0, chosen) })))
       let scene = try await host.connect(try XCTUnwrap(host.openSessions.first))
       XCTAssertEqual(
-        scene.session.stateRestorationActivity?.id, policy.contains(.activity) ? 1 : nil)
-      XCTAssertEqual(node.value, policy.contains(.nodes) ? "1" : nil)
-      XCTAssertEqual(DraftModel(scene).draft, policy.contains(.storage) ? "draft 1" : "")
+        [scene.session.stateRestorationActivity?.id == 1, node.value == "1"]
+          + [DraftModel(scene).draft == "draft 1"], isBack)
     }
   }
 }
