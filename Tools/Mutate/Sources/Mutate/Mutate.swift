@@ -19,8 +19,8 @@ struct Mutate: ParsableCommand {
 
   func run() throws {
     let seed = seed ?? .random(in: 0...UInt64(UInt32.max))
-    let scratch = ScratchPackage(of: URL(filePath: package))
-    let possible = try mutants(in: try scratch.originals())
+    let scratch = try ScratchPackage(of: URL(filePath: package))
+    let possible = try mutants(in: scratch.originals)
     print("Seed \(seed), \(possible.count) possible mutants in \(path).")
     // Some do not compile, so there are more than are needed.
     let spare = count / 4 + 5
@@ -49,17 +49,23 @@ struct Mutate: ParsableCommand {
     print("\n\(verdicts.count(where: \.isKilled)) of \(tried.count) mutants killed")
   }
 
+  func validate() throws {
+    guard count > 0 else { throw ValidationError("The count is one or more.") }
+  }
+
   private func mutants(in files: [String: Data]) throws -> [Mutant] {
-    let parts = path.split(separator: ":").map(String.init)
-    let line = parts.count > 1 ? Int(parts[1]) : nil
+    let parts = path.split(separator: ":", maxSplits: 1).map(String.init)
+    let place = parts.first ?? ""
+    let folder = place.hasSuffix("/") ? place : "\(place)/"
     let chosen = files.filter { file, _ in
       file.hasPrefix("Sources/") && file.hasSuffix(".swift")
-        && (file == parts[0] || file.hasPrefix(parts[0].hasSuffix("/") ? parts[0] : parts[0] + "/"))
+        && (file == place || file.hasPrefix(folder))
     }
-    guard !chosen.isEmpty else { throw ValidationError("There are no sources in \(path).") }
-    return chosen.sorted { $0.key < $1.key }
+    let found = chosen.sorted { $0.key < $1.key }
       .flatMap { Mutant.all(of: String(decoding: $1, as: UTF8.self), file: $0) }
-      .filter { line == nil || $0.line == line }
+      .filter { parts.count < 2 || "\($0.line)" == parts[1] }
+    guard !found.isEmpty else { throw ValidationError("There is nothing to change in \(path).") }
+    return found
   }
 }
 

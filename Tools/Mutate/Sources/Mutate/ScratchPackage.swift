@@ -5,21 +5,17 @@ internal import Mutants
 ///
 /// It stays from run to run, and only files that differ are written, so that little is built anew.
 struct ScratchPackage {
-  private let original: URL
+  /// The files of the package that are built and tested, by their paths.
+  ///
+  /// They are read once, so that they may be edited meanwhile.
+  let originals: [String: Data]
   private let folder: URL
-  private let copied = ["Package.swift", "Sources", "Tests", "Fuzz/Sources/FuzzTargets"]
+  private static let copied = ["Package.swift", "Sources", "Tests", "Fuzz/Sources/FuzzTargets"]
 
-  init(of original: URL) {
-    self.original = original
+  init(of original: URL) throws {
+    originals = try Self.files(in: original)
     folder = original.appending(path: ".build/mutate/package")
   }
-
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
-  /// The files of the package that are built and tested, by their paths.
-  func originals() throws -> [String: Data] { try files(in: original) }
 
   /// Builds the tests with mutants in the sources, and gives the mutants that compile.
   func build(_ mutants: [Int: Mutant]) throws -> [Int: Mutant] {
@@ -50,7 +46,7 @@ struct ScratchPackage {
   // MARK: - Writing
 
   private func write(_ mutants: [Int: Mutant]) throws -> [String: Schemata] {
-    var wanted = try originals()
+    var wanted = originals
     var schemata: [String: Schemata] = [:]
     for (file, mutants) in Dictionary(grouping: mutants, by: \.value.file) {
       let source = String(decoding: wanted[file] ?? Data(), as: UTF8.self)
@@ -67,7 +63,7 @@ struct ScratchPackage {
   }
 
   private func fill(with wanted: [String: Data]) throws {
-    let present = try files(in: folder)
+    let present = try Self.files(in: folder)
     for path in present.keys where wanted[path] == nil {
       try FileManager.default.removeItem(at: folder.appending(path: path))
     }
@@ -79,7 +75,7 @@ struct ScratchPackage {
     }
   }
 
-  private func files(in folder: URL) throws -> [String: Data] {
+  private static func files(in folder: URL) throws -> [String: Data] {
     var files: [String: Data] = [:]
     for top in copied {
       let place = folder.appending(path: top)
@@ -95,7 +91,7 @@ struct ScratchPackage {
     return files
   }
 
-  private func isFolder(_ place: URL) -> Bool {
+  private static func isFolder(_ place: URL) -> Bool {
     var isFolder: ObjCBool = false
     return FileManager.default.fileExists(atPath: place.path, isDirectory: &isFolder)
       && isFolder.boolValue
@@ -127,4 +123,9 @@ struct ScratchPackage {
     return schemata[String(match.1.dropFirst(folder.path.count + 1))]?
       .mutants(atLine: line, column: column)
   }
+}
+
+/// Why there is no result.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
 }

@@ -50,8 +50,7 @@ struct TestBundle {
     let start = ContinuousClock.now
     let ending = try run(testClass, .tracing(file: file.path))
     guard case .passed = ending else {
-      throw ScratchPackage.Failure(
-        description: "\(testClass) fails without any mutant: \(ending)")
+      throw Failure(description: "\(testClass) fails without any mutant: \(ending)")
     }
     let reached = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
     return Trace(
