@@ -102,7 +102,7 @@ extension RestorationError {
     guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
     return RestorationError(
       error,
-      "\(error) Until then the app starts afresh; its next save keeps what is stored under"
+      "\(error) The app starts afresh; its next save keeps what is stored under"
         + " another name.")
   }
 

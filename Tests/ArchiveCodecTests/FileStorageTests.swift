@@ -290,6 +290,21 @@ final class FileStorageTests: XCTestCase {
       try FileStorage(path: directory.child("none/state.rka")).setAsideArchives().count, 0)
   }
 
+  func testWhatWasSetAsideInOneSecondIsInItsOrder() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    let parts = [0.5, 0.001, 0.999_999, 0, 0.9, 0.25]
+    for part in parts {
+      try write("\(part)", to: storage)
+      _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_795_224_548 + part))
+    }
+    let found = try storage.setAsideArchives().map { archive in
+      let file = try XCTUnwrap(try archive.storage.open())
+      return String(decoding: try file.read(at: 0, count: file.byteCount), as: UTF8.self)
+    }
+    XCTAssertEqual(found, parts.sorted().map { "\($0)" })
+  }
+
   func testNoDateOfACallerIsATrap() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))

@@ -38,6 +38,10 @@ final class ErrorWordsTests: XCTestCase {
       "A Int is missing."
     ),
     (
+      CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: secret]),
+      "Error Domain=NSCocoaErrorDomain Code=4"
+    ),
+    (
       DecodingError.typeMismatch(
         Int.self,
         DecodingError.Context(
@@ -162,6 +166,32 @@ final class ErrorWordsTests: XCTestCase {
     XCTAssertEqual(session.failure?.archive?.code, .malformed)
     let scene = try await host.connect(session)
     XCTAssertEqual(scene.session.failure?.archive?.code, .malformed)
+  }
+
+  func testWordsOfFoundationHoldNoValues() async throws {
+    let errors: [any Error] = [
+      NSError(domain: "notes", code: 1, userInfo: ["text": Self.secret]),
+      CocoaError(.fileNoSuchFile, userInfo: ["text": Self.secret]),
+      CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "/notes/\(Self.secret)"]),
+      CocoaError(.coderInvalidValue, userInfo: [NSDebugDescriptionErrorKey: Self.secret]),
+      URLError(.badURL, userInfo: [NSURLErrorFailingURLStringErrorKey: Self.secret]),
+    ]
+    for error in errors {
+      let node = TestNode("root")
+      node.onEncode = { _ in throw error }
+      let report = try await launch.keeper().save([node])
+      XCTAssertFalse(report.description.contains(Self.secret), report.description)
+    }
+  }
+
+  func testWordsOfAJSONErrorHoldNoValues() async throws {
+    for json in ["[1234567890123456789012345678901234567890]", "[\"\\q\(Self.secret)\"]", "[#]"] {
+      let node = TestNode("root")
+      node.onEncode = { _ in _ = try JSONDecoder().decode([Int].self, from: Data(json.utf8)) }
+      let report = try await launch.keeper().save([node])
+      XCTAssertFalse(report.description.contains("1234567890"), report.description)
+      XCTAssertFalse(report.description.contains("'#'"), report.description)
+    }
   }
 }
 

@@ -249,6 +249,25 @@ final class InstanceEdgeTests: XCTestCase {
     XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [a])
   }
 
+  func testAWindowOfAnotherInstanceConnectsWithoutWhatIsStored() async throws {
+    let one = host(try second())
+    try await one.launch()
+    _ = try await app.store(1, in: one)
+    let keeper = try second()
+    keeper.instancePolicy = .single
+    let two = host(keeper)
+    do {
+      try await two.launch()
+      XCTFail("in use")
+    } catch {}
+    XCTAssertEqual(two.openSessions.first?.stateRestorationActivity?.id, 1, "It is looked at.")
+    let scene = try await two.connect(two.openSessions[0])
+    XCTAssertNil(scene.session.stateRestorationActivity)
+    XCTAssertEqual(scene.session.userInfo, [:])
+    XCTAssertEqual(DraftModel(scene).draft, "")
+    await one.close()
+  }
+
   func testATerminationWhileAWindowConnectsLetsTheStateGo() async throws {
     let first = host(try second())
     try await first.launch()

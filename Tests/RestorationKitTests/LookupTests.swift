@@ -484,6 +484,22 @@ final class LookupTests: XCTestCase {
         "The name “TestFactory” is registered for another type."
           + " Register one of them with register(_:as:) under another name."))
   }
+
+  func testWhatTheClosureOfTheSavedClassMadeComesBackAgain() async throws {
+    _ = try await launch.keeper().save([TestNode("root", value: "x")])
+    var made: [any RestorableNode] = []
+    for _ in 0..<2 {
+      made = []
+      let keeper = try launch.keeper()
+      try keeper.register(nodeClass: TestNode.self) { path, _ in
+        made.append(SpecialTestNode(path.identifier))
+        return made.last
+      }
+      let report = try await keeper.restore()
+      XCTAssertEqual(report.outcome(of: "root"), .restored(by: .restorationClass))
+      _ = try await keeper.save(made)
+    }
+  }
 }
 
 /// Its identifier is never set, only computed.

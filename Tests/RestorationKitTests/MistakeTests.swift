@@ -8,6 +8,15 @@ import XCTest
 final class MistakeTests: XCTestCase {
   private let launch = Launch()
 
+  private func error(_ body: () async throws -> Void) async -> RestorationError? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return error as? RestorationError
+    }
+  }
+
   func testHooksOfASubclassThatOverridesNothingAreNoted() async throws {
     let nodes: [any RestorableNode] = [
       Forgetful("forgetful"), Overriding("overriding"), BaseScreen("base"),
@@ -19,7 +28,7 @@ final class MistakeTests: XCTestCase {
     XCTAssertEqual(
       report.tree.split(separator: "\n").dropFirst().first,
       "forgetful (Forgetful): saved; nothing was encoded: if Forgetful has something to save, let"
-        + " it override encodeRestorableState of the class that conforms")
+        + " the class that conforms implement encodeRestorableState, and Forgetful override it")
     let record = try XCTUnwrap(try launch.archive()?.record(3))
     XCTAssertEqual(try record.container(forKey: "state")?.keys, [], "It was never called.")
   }
@@ -115,6 +124,127 @@ final class MistakeTests: XCTestCase {
     let restored = try await launch.keeper(delegate: delegate).restore()
     XCTAssertEqual(
       restored.tree.split(separator: "\n").last, "didDecodeRestorableState threw: Failure")
+  }
+
+  func testTheApplicationsCoderHasANameInTheReport() async throws {
+    var kept: StateEncoder?
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { kept = $0 }
+    let keeper = try launch.keeper(delegate: delegate)
+    _ = try await keeper.restore()
+    _ = try await keeper.save([])
+    kept?.encode(1, forKey: "late")
+    let report = try await keeper.save([])
+    XCTAssertEqual(report.problems.count, 1)
+    XCTAssertFalse(report.description.contains("“”"), report.description)
+  }
+
+  func testACoderThatIsKeptAfterAStrictErrorKeepsNoNodes() async throws {
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("root", children: [TestNode("late", value: "x")])])
+    var kept: StateEncoder?
+    weak var taker: TestNode?
+    let keeper = try launch.keeper()
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    keeper.isStrict = true
+    do {
+      let late = TestNode("late", value: "y")
+      root.restorationChildren = [late, TestNode(nil)]
+      root.onEncode = {
+        kept = $0
+        $0.encode(1, forKey: ReservedKey.applicationVersion)
+      }
+      taker = late
+      let thrown = await error { _ = try await keeper.save([root]) }
+      XCTAssertEqual(thrown?.code, .strict)
+      root.restorationChildren = []
+    }
+    XCTAssertNotNil(kept)
+    XCTAssertNil(taker)
+    kept = nil
+    root.onEncode = nil
+    XCTAssertNil(taker, "Nobody else keeps it.")
+  }
+
+  func testACoderThatIsUsedWhileItsSaveIsWrittenIsReported() async throws {
+    let (gate, isClosed) = (Gate(), Flag())
+    let store = HookedStore { name, call throws(ArchiveError) in
+      if name == "main", call == .replace, isClosed.isSet { gate.pass() }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, store: store, keys: MemoryKeyProvider())
+    _ = try await keeper.restore()
+    var kept: StateEncoder?
+    let node = TestNode("root")
+    node.onEncode = { kept = $0 }
+    isClosed.isSet = true
+    gate.holdUp()
+    let saving = Task { try await keeper.save([node]) }
+    while !gate.isWaitedFor { await Task.yield() }
+    isClosed.isSet = false
+    kept?.encode(1, forKey: "late")
+    gate.goOn()
+    let first = try await saving.value
+    node.onEncode = nil
+    let second = try await keeper.save([node])
+    XCTAssertEqual((first.problems + second.problems).count, 1)
+  }
+
+  func testASaveThatIsDeclinedDoesNotSwallowAKeptCoder() async throws {
+    var kept: StateEncoder?
+    let node = TestNode("root")
+    node.onEncode = { kept = $0 }
+    let delegate = TestDelegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    _ = try await keeper.restore()
+    _ = try await keeper.save([node])
+    kept?.encode(1, forKey: "late")
+    delegate.saves = false
+    let declined = try await keeper.save([node])
+    XCTAssertEqual(declined.problems, [])
+    delegate.saves = true
+    node.onEncode = nil
+    let report = try await keeper.save([node])
+    XCTAssertEqual(
+      report.problems, [.coderKeptAfterSave(RestorationPath(["root"]), key: "late")])
+  }
+
+  func testASaveThatFailsDoesNotSwallowAKeptCoder() async throws {
+    var kept: StateEncoder?
+    let node = TestNode("root")
+    node.onEncode = { kept = $0 }
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    _ = try await keeper.save([node])
+    kept?.encode(1, forKey: "late")
+    node.onEncode = nil
+    keeper.nodeLimit = 0
+    let thrown = await error { _ = try await keeper.save([node, TestNode("other")]) }
+    XCTAssertEqual(thrown?.code, .tooManyNodes)
+    keeper.nodeLimit = 100
+    let report = try await keeper.save([node])
+    XCTAssertEqual(
+      report.problems, [.coderKeptAfterSave(RestorationPath(["root"]), key: "late")])
+  }
+
+  func testACoderThatIsKeptAfterAFailedSaveKeepsNoNodes() async throws {
+    var kept: StateEncoder?
+    weak var last: TestNode?
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    keeper.nodeLimit = 2
+    do {
+      let nodes = (0..<9).map { TestNode("\($0)") }
+      nodes[0].onEncode = { kept = $0 }
+      last = nodes[8]
+      let thrown = await error { _ = try await keeper.save(nodes) }
+      XCTAssertEqual(thrown?.code, .tooManyNodes)
+    }
+    XCTAssertNotNil(kept)
+    XCTAssertNil(last)
+    kept = nil
+    XCTAssertNil(last, "Nobody else keeps it.")
   }
 }
 

@@ -168,7 +168,7 @@ final class OrderTests: XCTestCase {
     let failed = try await error(TestNode("a"), delegate)
     XCTAssertEqual(
       failed?.description,
-      "The keeper is strict, and the restore was not clean."
+      "The keeper is strict: the restore is complete, but not clean."
         + " didDecodeRestorableState threw: Failure")
     let report = try await launch.keeper(delegate: delegate).restore(into: [TestNode("a")])
     XCTAssertEqual(report.didDecodeFailure, "Failure")

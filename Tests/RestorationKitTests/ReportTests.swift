@@ -33,8 +33,9 @@ final class ReportTests: XCTestCase {
       entries?.map { $0["reason"] as? String },
       [
         "restored, already there", "restored, already there",
-        "not found; give it a restoration class, answer in the delegate, or let the node above"
-          + " it contain it before you restore; saves keep it as it is stored",
+        "not found; register its class with a closure that makes it, answer in the delegate, or"
+          + " let the node above it contain it before you restore; if it is built later, call"
+          + " restore(late:below:); saves keep it as it is stored",
       ])
   }
 

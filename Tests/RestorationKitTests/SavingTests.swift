@@ -87,8 +87,9 @@ final class SavingTests: XCTestCase {
       restored.description,
       """
       Restored 0 of 1 nodes, 1 with problems.
-        root (TestNode): not found; give it a restoration class, answer in the delegate, or\
-       let the node above it contain it before you restore; saves keep it as it is stored
+        root (TestNode): not found; register its class with a closure that makes it, answer in\
+       the delegate, or let the node above it contain it before you restore; if it is built\
+       later, call restore(late:below:); saves keep it as it is stored
       """)
   }
 

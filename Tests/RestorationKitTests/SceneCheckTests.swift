@@ -82,6 +82,26 @@ final class SceneCheckTests: XCTestCase {
     _ = await host.checkStoredStates()
     XCTAssertEqual(delegate.asked, ["TestNode"])
   }
+
+  func testCheckingNeedsNoListOfNames() async throws {
+    let store = NamelessStore()
+    let keys = MemoryKeyProvider()
+    let keeper = try StateKeeper(application: Launch.application, store: store, keys: keys)
+    _ = try await keeper.save([TestNode("root", value: "x")])
+    let report = try await keeper.checkStoredState()
+    XCTAssertEqual(report.entries.count, 1)
+    XCTAssertNil(report.sceneCount)
+    XCTAssertEqual(
+      report.description.split(separator: "\n").first,
+      "Checked 1 nodes. Whether windows are stored beside it cannot be listed.")
+  }
+}
+
+private struct NamelessStore: StateStore {
+  private let store = MemoryStateStore()
+
+  func storage(named name: String) -> any ArchiveStorage { store.storage(named: name) }
+  func names() throws(ArchiveError) -> [String] { throw ArchiveError(.inputOutput) }
 }
 
 extension Result where Failure == RestorationError {

@@ -80,7 +80,7 @@ final class SceneListTests: XCTestCase {
       guard place % 64 == 0 else { continue }
       let report = try await host.save(scene)
       XCTAssertNotNil(report.nodes.setAside)
-      XCTAssertEqual(report.problems, [.unreadable(error.description)])
+      XCTAssertEqual(report.problems, [.unreadable(archive.description)])
       XCTAssertEqual(file(broken).setAsideBytes.last, damaged)
     }
   }

@@ -159,7 +159,7 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertFalse(host.isLocked)
 
     let report = try await host.save(scene)
-    XCTAssertEqual(report.problems, [.unreadable(error.description)])
+    XCTAssertEqual(report.problems, [.unreadable(cause.description)])
     XCTAssertEqual(file.setAsideBytes, [bytes.dropLast(10)])
   }
 

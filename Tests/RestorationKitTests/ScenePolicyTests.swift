@@ -9,7 +9,8 @@ final class ScenePolicyTests: XCTestCase {
 
   func testOfAScenesPartsThoseComeBackThatThePolicyNames() async throws {
     for bits in 0..<8 {
-      let parts = Parts(rawValue: bits)
+      let isBack = (0..<3).map { bits & 1 << $0 != 0 }
+      let parts = Parts(zip([.activity, .nodes, .storage], isBack).filter(\.1).map(\.0))
       let app = SceneLaunch()
       let policy = SceneRestorationPolicy([.pristine: .all, .recover: parts])
       try await app.store(1, in: try await app.host(restoration: policy))
@@ -18,11 +19,11 @@ final class ScenePolicyTests: XCTestCase {
       let host = try await app.host(restoration: policy)
       XCTAssertEqual(host.restoreReason, .recover)
       let scene = try await host.connect(host.openSessions[0])
-      let (hasActivity, hasNodes) = (parts.contains(.activity), parts.contains(.nodes))
+      let (hasActivity, hasNodes) = (isBack[0], isBack[1])
       XCTAssertEqual(scene.session.stateRestorationActivity?.id, hasActivity ? 1 : nil, "\(parts)")
       XCTAssertEqual(node.value, hasNodes ? "1" : "default", "\(parts)")
       XCTAssertEqual(
-        DraftModel(scene).draft, parts.contains(.storage) ? "draft 1" : "", "\(parts)")
+        DraftModel(scene).draft, isBack[2] ? "draft 1" : "", "\(parts)")
       // They belong to the session and not to its state.
       XCTAssertEqual(scene.session.userInfo, ["kept": 1], "\(parts)")
       XCTAssertEqual(

@@ -169,7 +169,7 @@ final class StackTests: XCTestCase {
       WholeError(
         .strict,
         """
-        The keeper is strict, so nothing was saved. nav/c (TestNode): saved
+        The keeper is strict, so nothing was saved. It would be: nav/c (TestNode): saved
             problem: \(PreservationProblem.aboveGap(gap).description)
         """))
     XCTAssertEqual(launch.storedBytes, bytes)

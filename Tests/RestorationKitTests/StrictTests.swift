@@ -55,9 +55,6 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(thrown?.code, .strict)
     _ = try await keeper.restore()
     _ = try await keeper.save([TestNode("root")])
-    await keeper.close()
-    let afterClose = await error { _ = try await keeper.save([TestNode("root")]) }
-    XCTAssertEqual(afterClose?.code, .strict, "It has let go of what it restored.")
   }
 
   func testWhatASaveBeforeAnyRestoreHasSetAsideIsAProblemInTheReport() async throws {
@@ -115,8 +112,9 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(thrown?.code, .strict)
     XCTAssertEqual(
       thrown?.description,
-      "The keeper is strict, and the restore was not clean. root (TestNode): restored, already"
-        + " there; nobody read what is stored under “nmae”, so the next save leaves it out")
+      "The keeper is strict: the restore is complete, but not clean. root (TestNode): restored,"
+        + " already there; nobody read what is stored under “nmae”; compare how the key and the"
+        + " hook are spelled")
     XCTAssertEqual(back.value, "x")
   }
 
@@ -131,8 +129,8 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(thrown?.code, .strict)
     XCTAssertEqual(
       thrown?.description,
-      "The keeper is strict, and the restore was not clean. application: nobody read what is"
-        + " stored under “tab”, so the next save leaves it out")
+      "The keeper is strict: the restore is complete, but not clean. application: nobody read what"
+        + " is stored under “tab”; compare how the key and the hook are spelled")
   }
 
   func testEveryProblemOfASceneThrowsAndNothingIsStored() async throws {
@@ -211,7 +209,7 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(
       thrown?.description.hasPrefix(
         "The keeper is strict; the scene is saved, but it had problems. What is stored of the"
-          + " session cannot be read: The archive"), true, "\(String(describing: thrown))")
+          + " session was not restored: The archive"), true, "\(String(describing: thrown))")
     XCTAssertEqual(file.setAsideBytes, [damaged])
     let report = try await host.save(scene)
     XCTAssertEqual(report.problems, [])
@@ -229,8 +227,9 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(thrown?.code, .strict)
     XCTAssertEqual(
       thrown?.description,
-      "The keeper is strict, and the restore was not clean. root (TestNode): already there,"
-        + " but as a UnrelatedNode, so nothing was decoded")
+      "The keeper is strict: the restore is complete, but not clean. root (TestNode): already"
+        + " there, but as a UnrelatedNode, so nothing was decoded, and the next save replaces its"
+        + " state; if UnrelatedNode is its new name, register it with the old one as an alias")
     XCTAssertEqual(session.scene?.activationState, .foregroundActive)
     XCTAssertEqual(session.scene?.restoration, thrown.map { .failure($0) })
     let scene = try await host.connect(session)
@@ -258,10 +257,154 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(
       thrown?.description,
       """
-      The keeper is strict, so nothing was saved. root/x (TestNode): saved
+      The keeper is strict, so nothing was saved. It would be: root/x (TestNode): saved
       root/x (UnrelatedNode): left out, another node has this path
           problem: Two siblings have the identifier “x”. Give each its own.
       """)
+  }
+
+  func testAHostTakesStrictnessWhenItMakesAScene() async throws {
+    try await scenes.store(1, in: try await scenes.host())
+    let keeper = try launch.keeper()
+    let host = SceneHost(keeper)
+    let scenes = scenes
+    host.register(SceneConfiguration { scenes.makeDelegate() })
+    scenes.prepare = { $0.roots = [UnrelatedNode("root")] }
+    try await host.launch()
+    keeper.isStrict = true
+    let thrown = await error { try await host.connect(host.openSessions[0]) }
+    XCTAssertEqual(thrown?.code, .strict)
+  }
+
+  func testAStrictSaveThatThrowsStoresNothing() async throws {
+    try await scenes.store(1, in: try await scenes.host())
+    let host = try await host { $0.roots = [TestNode("root")] }
+    let scene = try await host.connect(host.openSessions[0])
+    XCTAssertEqual(host.openSessions[0].stateRestorationActivity?.id, 1)
+    scenes.delegates[scenes.delegates.count - 1].activity = UserActivity(
+      activityType: "undeclared")
+    let thrown = await error { try await host.save(scene) }
+    XCTAssertEqual(thrown?.code, .strict)
+    // Any other window that is saved writes the list.
+    try await host.saveSessions()
+    let next = try await scenes.host()
+    XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.id, 1)
+  }
+
+  func testAStrictSaveThatThrowsForANodeStoresNothingOfTheSceneEither() async throws {
+    let identifier = try await scenes.store(1, in: try await scenes.host())
+    let host = try await host { $0.roots = [TestNode("root")] }
+    let scene = try await host.connect(host.openSessions[0])
+    let delegate = scenes.delegates[scenes.delegates.count - 1]
+    delegate.activity = scenes.activity(2)
+    delegate.roots = [TestNode("x"), TestNode("x")]
+    DraftModel(scene).draft = "new"
+    let thrown = await error { try await host.save(scene) }
+    XCTAssertEqual(thrown?.code, .strict)
+    try await host.saveSessions()
+    let next = try await scenes.host()
+    let back = try await next.connect(next.openSessions[0])
+    XCTAssertEqual(back.session.persistentIdentifier, identifier)
+    XCTAssertEqual(back.session.stateRestorationActivity?.id, 1)
+    XCTAssertEqual(back.session.title, "Product 1")
+    XCTAssertEqual(DraftModel(back).draft, "draft 1")
+  }
+
+  func testADelegateThatIsGoneOrLacksAGateThrows() async throws {
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    keeper.delegate = Gateless.shared
+    let reason =
+      "The keeper is strict: nothing is saved or restored. Gateless does not conform to"
+      + " StateSavingGate and StateRestoringGate. Conform it to StateKeeperDelegate, or set no"
+      + " delegate."
+    let calls: [() async throws -> Void] = [
+      { _ = try await keeper.restore() }, { _ = try await keeper.save([TestNode("root")]) },
+      { _ = try await keeper.restore(late: TestNode("root")) },
+    ]
+    for call in calls {
+      let thrown = await error(call)
+      XCTAssertEqual(thrown?.code, .strict)
+      XCTAssertEqual(thrown?.description, reason)
+    }
+    do {
+      keeper.delegate = TestDelegate()
+    }
+    let gone = await error { _ = try await keeper.save([TestNode("root")]) }
+    XCTAssertEqual(
+      gone?.description,
+      "The keeper is strict: nothing is saved or restored. The delegate is gone. Keep it alive, or"
+        + " set it to nil.")
+    XCTAssertNil(launch.storedBytes)
+  }
+
+  func testARootWithoutIdentifierIsAProblemAndOneWithAnEmptyOneIsMeant() async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    let report = try await keeper.save([
+      TestNode(nil, children: [TestNode("below")]), TestNode(""),
+      TestNode("root", children: [TestNode(nil)]),
+    ])
+    XCTAssertEqual(report.problems, [.rootWithoutIdentifier])
+    XCTAssertEqual(
+      report.problems.first?.description,
+      "It is a root without restoration identifier, so nothing of it is saved. Give it one, or an"
+        + " empty one if that is meant.")
+    keeper.isStrict = true
+    let thrown = await error { _ = try await keeper.save([TestNode(nil)]) }
+    XCTAssertEqual(thrown?.code, .strict)
+  }
+
+  func testAUserInfoValueStaysWhenAStrictSaveThrows() async throws {
+    let host = try await host()
+    let scene = try await host.open()
+    let key = String(repeating: "x", count: 1 << 16)
+    scene.session.userInfo[key] = .integer(1)
+    for _ in 0..<2 {
+      let thrown = await error { try await host.save(scene) }
+      XCTAssertEqual(thrown?.code, .strict)
+    }
+    XCTAssertNotNil(scene.session.userInfo[key], "Nothing was saved.")
+  }
+
+  func testWhatASaveSaysOfAnUnreadableSceneIsTrueOfThatSave() async throws {
+    let identifier = try await scenes.store(1, in: try await scenes.host())
+    let file = launch.store.memory(named: "main.scene-\(identifier)")
+    file.bytes = file.bytes?.dropLast(10)
+    let host = try await scenes.host()
+    let scene = try await host.connect(host.openSessions[0])
+    let report = try await host.save(scene)
+    XCTAssertEqual(file.setAsideBytes.count, 1)
+    XCTAssertFalse(
+      report.description.contains("its next save keeps what is stored"), report.description)
+  }
+
+  func testNoProblemOfASceneIsSwallowedByTheOneThatIsThrownFirst() async throws {
+    let host = try await host()
+    let scene = try await host.open()
+    let model = DraftModel(scene)
+    model.draft = "text"
+    model.tags = [:]
+    let wrong = WrongModel(scene)
+    _ = (wrong.draft, wrong.tags)
+    var told = ""
+    for _ in 0..<3 {
+      let thrown = await error { try await host.save(scene) }
+      told += thrown?.description ?? ""
+    }
+    XCTAssertTrue(told.contains("“draft”"), told)
+    XCTAssertTrue(told.contains("“tags”"), told)
+  }
+
+  func testASaveAfterClosingDoesNotSayThatThereWasNoRestore() async throws {
+    _ = try await launch.keeper().save([TestNode("root", value: "x")])
+    let keeper = try launch.keeper()
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    await keeper.close()
+    let report = try await keeper.save([root])
+    XCTAssertFalse(report.description.contains("came before any restore"), report.description)
   }
 }
 
@@ -278,4 +421,17 @@ private final class LongKeyModel: @MainActor SceneMember {
   let scene: Scene
   @SceneStorage(LongKeyModel.key) var value = 0
   init(_ scene: Scene) { self.scene = scene }
+}
+
+@MainActor
+private final class WrongModel: @MainActor SceneMember {
+  let scene: Scene
+  @SceneStorage("draft") var draft = 1
+  @SceneStorage("tags") var tags = ""
+  init(_ scene: Scene) { self.scene = scene }
+}
+
+@MainActor
+private final class Gateless: @MainActor StateDelegate {
+  static let shared = Gateless()
 }

@@ -156,13 +156,53 @@ final class UnreadKeyTests: XCTestCase {
     XCTAssertEqual(report.unreadKeys, ["nobody"])
     XCTAssertEqual(
       report.description.split(separator: "\n").last,
-      "  application: nobody read what is stored under “nobody”, so the next save leaves it out")
+      "  application: nobody read what is stored under “nobody”; compare how the key and the hook"
+        + " are spelled")
     let without = try await launch.keeper().restore()
     XCTAssertEqual(without.unreadKeys, [], "Without a delegate nobody is there to read them.")
+  }
+
+  func testAContainerThatIsOpenedOftenIsNotKeptEachTime() async throws {
+    let node = TestNode("root")
+    node.onEncode = { $0.encodeContainer(forKey: "rows") { $0.encode(1, forKey: "height") } }
+    _ = try await launch.keeper().save([node])
+    var alive = 0
+    let back = TestNode("root")
+    back.onDecode = { coder in
+      let opened = try (0..<1_000).map { _ in
+        let container = try coder.container(forKey: "rows")
+        _ = try container?.decodeIfPresent(Int.self, forKey: "height")
+        return WeakCoder(coder: container)
+      }
+      alive = opened.count { $0.coder != nil }
+    }
+    _ = try await launch.keeper().restore(into: [back])
+    XCTAssertLessThan(alive, 10)
+  }
+
+  func testAContainerInAContainerIsReadByAllWhoOpenedTheOuterOne() async throws {
+    let node = TestNode("root")
+    node.onEncode = { coder in
+      coder.encodeContainer(forKey: "a") { coder in
+        coder.encodeContainer(forKey: "b") { $0.encode(1, forKey: "unread") }
+      }
+    }
+    _ = try await launch.keeper().save([node])
+    let back = TestNode("root")
+    back.onDecode = { coder in
+      _ = try coder.container(forKey: "a")?.container(forKey: "b")
+      _ = try coder.container(forKey: "a")?.decodeIfPresent(Int.self, forKey: "other")
+    }
+    let report = try await launch.keeper().restore(into: [back])
+    XCTAssertEqual(report.entries.map(\.unreadKeys), [["a.b.unread"]])
   }
 }
 
 private struct Pair: Codable {
   var left: Int
   var right: Int
+}
+
+private struct WeakCoder {
+  weak var coder: StateDecoder?
 }

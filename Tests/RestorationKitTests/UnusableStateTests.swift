@@ -44,7 +44,7 @@ final class UnusableStateTests: XCTestCase {
         error.description,
         (archive?.description ?? "")
           + (isKept
-            ? " Until then the app starts afresh; its next save keeps what is stored under another"
+            ? " The app starts afresh; its next save keeps what is stored under another"
               + " name." : ""),
         message)
       return archive

@@ -194,7 +194,7 @@ final class WalkTests: XCTestCase {
       WholeError(
         .strict,
         """
-        The keeper is strict, so nothing was saved. root/x (TestNode): saved
+        The keeper is strict, so nothing was saved. It would be: root/x (TestNode): saved
         root/x (TestNode): left out, another node has this path
             problem: Two siblings have the identifier “x”. Give each its own.
         """))

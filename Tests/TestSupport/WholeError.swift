@@ -22,7 +22,7 @@ package struct WholeError: Hashable {
     code = .archive
     self.archive = archive
     description =
-      "\(archive) Until then the app starts afresh; its next save keeps what is stored under another"
+      "\(archive) The app starts afresh; its next save keeps what is stored under another"
       + " name."
   }
 

@@ -20,7 +20,8 @@ extension FileStorage {
   /// Renames the file to `NAME.REASON-SECONDS-NUMBER` beside it.
   ///
   /// The seconds are those since 1970. They are in the name because a file says
-  /// only when it was written; the number makes the name free without looking.
+  /// only when it was written; the number begins with the part of the second and
+  /// makes the name free without looking.
   public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
     try located { () throws(ArchiveError) in
       guard try isStored() else { return nil }
@@ -81,12 +82,18 @@ private struct SetAsideName: CustomStringConvertible {
 
   init(_ reason: SetAsideReason, at date: Date) {
     // A date of an app can be anything.
-    let seconds = max(0, Int64(exactly: date.timeIntervalSince1970.rounded()) ?? 0)
-    let number = String(UInt64.random(in: .min ... .max), radix: 36)
-    description = "\(reason.rawValue)-\(seconds)-\(number)"
+    let time = date.timeIntervalSince1970
+    let seconds = max(0, Int64(exactly: time.rounded(.down)) ?? 0)
+    let part = UInt64(UInt32(exactly: ((time - time.rounded(.down)) * 1e9).rounded(.down)) ?? 0)
+    let number = String(part << 32 | UInt64(UInt32.random(in: .min ... .max)), radix: 36)
+    let zeros = String(repeating: "0", count: Self.numberLength - number.count)
+    description = "\(reason.rawValue)-\(seconds)-\(zeros)\(number)"
     self.reason = reason
     self.date = date
   }
+
+  /// As long as the greatest number, so that numbers are in the order of their texts.
+  private static let numberLength = String(UInt64.max, radix: 36).count
 
   /// Nil for anything else: what is found by its name may be removed.
   init?(_ text: String) {

@@ -5,6 +5,7 @@ struct ReadKeys {
   /// By place in the record, for those that have one of the first places.
   private var places: UInt64 = 0
   private var others: Set<String> = []
+  private var containers: [String: ReadContainer] = [:]
 
   mutating func insert(_ key: String, of values: KeyedDecoder) {
     let place = values.place(of: key)
@@ -15,15 +16,41 @@ struct ReadKeys {
     }
   }
 
-  /// The keys that nobody asked for, in stored order.
+  /// What is asked for in a container, by all who open it.
+  mutating func container(forKey key: String, _ values: KeyedDecoder) -> ReadContainer {
+    if let known = containers[key] { return known }
+    let container = ReadContainer(values)
+    containers[key] = container
+    return container
+  }
+
+  /// The keys that nobody asked for, in stored order; then those in containers,
+  /// with the keys that lead there and dots.
   ///
   /// - Complexity: O(1) if all of up to 64 were read, as is usual; otherwise
-  ///   O(*n*) in the keys.
+  ///   O(*n* log *n*) in the keys.
   func missing(in values: KeyedDecoder) -> [String] {
-    guard places.nonzeroBitCount < values.keyCount else { return [] }
-    return values.keys.enumerated().compactMap { place, key in
-      let isRead = place < UInt64.bitWidth && places & 1 << place != 0 || others.contains(key)
-      return isRead ? nil : key
+    var missing: [String] = []
+    if places.nonzeroBitCount < values.keyCount {
+      missing = values.keys.enumerated().compactMap { place, key in
+        let isRead = place < UInt64.bitWidth && places & 1 << place != 0 || others.contains(key)
+        return isRead ? nil : key
+      }
     }
+    // As deep as the app's own calls were.
+    for (key, container) in containers.sorted(by: { $0.key < $1.key }) {
+      missing += container.keys.missing(in: container.values).map { "\(key).\($0)" }
+    }
+    return missing
+  }
+}
+
+/// Which keys of a container were asked for.
+final class ReadContainer {
+  let values: KeyedDecoder
+  var keys = ReadKeys()
+
+  init(_ values: KeyedDecoder) {
+    self.values = values
   }
 }

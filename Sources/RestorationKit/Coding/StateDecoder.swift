@@ -22,13 +22,15 @@ public final class StateDecoder {
   private let children: [UInt64]
   private let presented: UInt64?
   let builtIn: BuiltInState?
-  private var readKeys = ReadKeys()
-  private var containers: [String: [StateDecoder]] = [:]
+  /// Where it is noted what is asked for, if this is a coder of a container.
+  private let container: ReadContainer?
+  private var ownReadKeys = ReadKeys()
 
   init(
     path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
-    restored: RestoredObjects
+    restored: RestoredObjects, container: ReadContainer? = nil
   ) {
+    self.container = container
     self.path = path
     self.values = values
     self.facts = facts
@@ -42,6 +44,7 @@ public final class StateDecoder {
   init(
     _ stored: StoredTree.Element, facts: SaveFacts?, now: Date, restored: RestoredObjects
   ) {
+    container = nil
     path = stored.path
     values = stored.values.state
     self.facts = facts
@@ -210,23 +213,21 @@ public final class StateDecoder {
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try state(with: key)?.container(forKey: key) else { return nil }
-    let coder = StateDecoder(
-      path: path, values: inner, facts: facts, now: now, restored: restored)
-    containers[key, default: []].append(coder)
-    return coder
+    return StateDecoder(
+      path: path, values: inner, facts: facts, now: now, restored: restored,
+      container: readKeys.container(forKey: key, inner))
   }
 
-  /// The keys that were stored and not asked for; those in a container that was
-  /// opened have its key and a dot before them.
-  var unreadKeys: [String] {
-    guard let values else { return [] }
-    let inner = containers.flatMap { key, coders in
-      // Of a container that was opened twice, each may have read a part.
-      coders.dropFirst().reduce(Set(coders[0].unreadKeys)) { $0.intersection($1.unreadKeys) }
-        .map { "\(key).\($0)" }
+  private var readKeys: ReadKeys {
+    get { container?.keys ?? ownReadKeys }
+    _modify {
+      if let container { yield &container.keys } else { yield &ownReadKeys }
     }
-    return readKeys.missing(in: values) + inner.sorted()
   }
+
+  /// The keys that were stored and not asked for; see
+  /// ``RestorationReport/Entry/unreadKeys``.
+  var unreadKeys: [String] { values.map { readKeys.missing(in: $0) } ?? [] }
 
   private func source(of key: String) -> KeyedDecoder? {
     ReservedKey.contains(key) ? facts?.values : state(with: key)

@@ -38,8 +38,7 @@ final class ObjectRegistry {
   private var registered = RegisteredObjects()
   /// What the last restore could not bring back.
   var kept: KeptRecords?
-  /// Uses of coders after their save, for the next report; each node once.
-  private var keptCoders: [RestorationPath: String] = [:]
+  private var keptCoders = KeptCoders()
 
   init() {
     types = Types()
@@ -52,20 +51,20 @@ final class ObjectRegistry {
     self.outer = outer
   }
 
-  func noteKeptCoder(of path: RestorationPath, key: String) {
-    guard keptCoders.count < Self.mostKeptCoders else { return }
-    keptCoders[path] = keptCoders[path] ?? key
+  func noteKeptCoder(of path: RestorationPath, key: String) { keptCoders.note(path, key) }
+
+  /// Coders that were used after their save, for the next report.
+  func takeKeptCoders() -> KeptCoders {
+    defer { keptCoders = KeptCoders() }
+    return keptCoders
   }
 
-  /// What the next report says of coders that were used after their save.
-  func takeKeptCoders() -> [PreservationProblem] {
-    defer { keptCoders = [:] }
-    return keptCoders.map { .coderKeptAfterSave($0.key, key: $0.value) }
-      .sorted { $0.description < $1.description }
+  /// For a save that reported nothing.
+  func putBack(_ taken: KeptCoders) {
+    let since = keptCoders
+    keptCoders = taken
+    for (path, key) in since.keys { keptCoders.note(path, key) }
   }
-
-  /// A report of the first ones is enough.
-  private static let mostKeptCoders = 16
 
   // MARK: Types
 

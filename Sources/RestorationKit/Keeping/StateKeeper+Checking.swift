@@ -20,13 +20,12 @@ extension StateKeeper {
     for delegate: (any StateDelegate)?
   ) async throws(RestorationError) -> StoredStateReport {
     let tree: StoredTree?
-    let sceneCount: Int
     do {
       tree = try await file.read()
-      sceneCount = suffix.isEmpty ? try storedScenes().count : 0
     } catch {
       throw RestorationError(error)
     }
+    let sceneCount = countedScenes
     guard let tree else {
       return StoredStateReport(isStored: false, sceneCount: sceneCount, entries: [])
     }
@@ -53,6 +52,15 @@ extension StateKeeper {
     }
     return StoredStateReport(
       isStored: true, sceneCount: sceneCount, entries: entries + unreadable)
+  }
+
+  /// Nil if the store cannot say, which keeps nobody from checking this state.
+  private var countedScenes: Int? {
+    do throws(ArchiveError) {
+      return suffix.isEmpty ? try storedScenes().count : 0
+    } catch {
+      return nil
+    }
   }
 
   /// The identifiers of the scenes that have files beside this state, in order.

@@ -30,7 +30,10 @@ extension StateKeeper {
     claim.beginUse()
     defer { claim.endUse() }
     await otherRestoreEnded()
-    if let reason = missingGate { return RestorationReport(.notOptedIn(reason)) }
+    if let reason = missingGate {
+      try throwIfStrict(missingGate: reason)
+      return RestorationReport(.notOptedIn(reason))
+    }
     return try await restore { _ in RestorationParticipants(roots: roots, delegate: delegate) }
   }
 
@@ -132,7 +135,12 @@ extension StateKeeper {
   func throwIfStrict(_ report: RestorationReport) throws(RestorationError) {
     guard isStrict, let problem = report.firstProblem else { return }
     throw RestorationError(
-      .strict, "The keeper is strict, and the restore was not clean. \(problem)")
+      .strict, "The keeper is strict: the restore is complete, but not clean. \(problem)")
+  }
+
+  func throwIfStrict(missingGate reason: String) throws(RestorationError) {
+    guard isStrict else { return }
+    throw RestorationError(.strict, "The keeper is strict: nothing is saved or restored. \(reason)")
   }
 
   /// Takes the mark of the restore away, now or when what it announced is done.

@@ -37,7 +37,10 @@ extension StateKeeper {
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
     await otherRestoreEnded()
-    if let reason = missingGate { return RestorationReport(.notOptedIn(reason)) }
+    if let reason = missingGate {
+      try throwIfStrict(missingGate: reason)
+      return RestorationReport(.notOptedIn(reason))
+    }
     return try restore(late: node, below: parent, for: delegate)
   }
 

@@ -29,7 +29,10 @@ extension StateKeeper {
     claim.beginUse()
     defer { claim.endUse() }
     await otherRestoreEnded()
-    if let reason = missingGate { return PreservationReport(.notOptedIn(reason)) }
+    if let reason = missingGate {
+      try throwIfStrict(missingGate: reason)
+      return PreservationReport(.notOptedIn(reason))
+    }
     return try await save(roots, for: delegate)
   }
 
@@ -53,9 +56,14 @@ extension StateKeeper {
     let number = walkCount
     let walk = PreservationWalk(
       registry: registry, limits: limits, nodeLimit: nodeLimit, now: now(), trace: trace)
-    defer { walk.end() }
+    let keptCoders = registry.takeKeptCoders()
+    var isReported = false
+    defer {
+      walk.end()
+      if !isReported { registry.putBack(keptCoders) }
+    }
     do {
-      guard try preserve(roots, with: walk, for: delegate, host: host) else {
+      guard try preserve(roots, with: walk, for: delegate, host: host, keptCoders) else {
         var report = PreservationReport(.declined)
         report.setAside = try await file.decline(number: number, settingAside)
         registry.kept = nil
@@ -64,6 +72,7 @@ extension StateKeeper {
       }
       var report = PreservationReport(.saved)
       report.entries = walk.entries
+      isReported = isStrict
       try throwIfStrict(report)
       report.walkDuration = start.duration(to: .now)
       if !walk.lost.isEmpty {
@@ -73,8 +82,10 @@ extension StateKeeper {
       let settlement = walk.settlement()
       report.entries = walk.entries
       let records = try walk.finish()
+      walk.end()
       let result = try await file.write(records, number: number, settingAside)
       note(in: &report)
+      isReported = true
       guard let written = result else {
         report.outcome = .superseded
         return report
@@ -106,7 +117,7 @@ extension StateKeeper {
     let owners = report.entries.filter { $0.kind == entry.kind && $0.path == entry.path }
     throw RestorationError(
       .strict,
-      "The keeper is strict, so nothing was saved. "
+      "The keeper is strict, so nothing was saved. It would be: "
         + owners.map(\.description).joined(separator: "\n"))
   }
 
@@ -135,10 +146,11 @@ extension StateKeeper {
   /// All that is called in the app, in one go; false if the gate says no.
   private func preserve(
     _ roots: [any RestorableNode], with walk: PreservationWalk,
-    for delegate: (any StateDelegate)?, host: ((KeyedEncoder) throws -> Void)?
+    for delegate: (any StateDelegate)?, host: ((KeyedEncoder) throws -> Void)?,
+    _ keptCoders: KeptCoders
   ) throws -> Bool {
     ignoresSnapshot = false
-    guard try encodeApplication(walk, for: delegate, host: host) else { return false }
+    guard try encodeApplication(walk, for: delegate, host: host, keptCoders) else { return false }
     try walk.walk(roots) { ignoresSnapshot }
     return true
   }
@@ -146,12 +158,12 @@ extension StateKeeper {
   /// Asks the gate and lets the delegate write; false if the gate says no.
   private func encodeApplication(
     _ walk: PreservationWalk, for delegate: (any StateDelegate)?,
-    host: ((KeyedEncoder) throws -> Void)?
+    host: ((KeyedEncoder) throws -> Void)?, _ keptCoders: KeptCoders
   ) throws -> Bool {
     do {
       try walk.encodeApplication(
         facts: { environment.encode(with: $0, timestamp: walk.now) }, host: host,
-        problems: registry.takeKeptCoders()
+        problems: keptCoders.problems
       ) { coder, encoder in
         guard let delegate else { return }
         if let gate = delegate as? any StateSavingGate {

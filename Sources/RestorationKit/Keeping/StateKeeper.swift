@@ -331,7 +331,6 @@ public final class StateKeeper {
     await claim.isUnused()
     await file.close()
     claim.letGo()
-    hasTriedToRestore = false
     lastStatus = .notRestoredYet
   }
 

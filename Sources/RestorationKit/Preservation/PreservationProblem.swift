@@ -9,6 +9,9 @@ public enum PreservationProblem: Hashable, Codable, Sendable {
   /// Two siblings have the same identifier.
   case duplicateIdentifier(String)
 
+  /// A root has no identifier, so nothing of it is saved.
+  case rootWithoutIdentifier
+
   /// The same node is in the tree twice.
   case containedTwice
 
@@ -52,6 +55,9 @@ extension PreservationProblem: CustomStringConvertible {
       "willEncodeRestorableState threw, so what it encoded is missing: \(error)"
     case .duplicateIdentifier(let identifier):
       "Two siblings have the identifier “\(identifier)”. Give each its own."
+    case .rootWithoutIdentifier:
+      "It is a root without restoration identifier, so nothing of it is saved. Give it one, or an"
+        + " empty one if that is meant."
     case .containedTwice:
       "It is in the tree twice. Let one node contain it and others refer to it."
     case .identifierTooLong(let byteCount):
@@ -67,8 +73,8 @@ extension PreservationProblem: CustomStringConvertible {
     case .coderKept(let key):
       "The key “\(key)” was encoded after the call had ended. Do not keep coders."
     case .coderKeptAfterSave(let path, let key):
-      "After the last save the key “\(key)” was encoded with a coder of “\(path)”, which did nothing."
-        + " Do not keep coders."
+      "After the last save the key “\(key)” was encoded with a coder of"
+        + " \(path.count == 0 ? "the application" : "“\(path)”"), which did nothing. Do not keep coders."
     case .notRestoredBefore:
       "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
         + " launch, before the first save."

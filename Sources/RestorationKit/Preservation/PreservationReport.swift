@@ -113,8 +113,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
       outcome.description + (keptBecause.map { "; at the restore: \($0.description)" } ?? "")
         + (isDetached ? ", detached" : "")
         + (hasUnusedInheritedHooks
-          ? "; nothing was encoded: if \(className) has something to save, let it override"
-            + " encodeRestorableState of the class that conforms"
+          ? "; nothing was encoded: if \(className) has something to save, let the class that"
+            + " conforms implement encodeRestorableState, and \(className) override it"
           : "")
     }
   }

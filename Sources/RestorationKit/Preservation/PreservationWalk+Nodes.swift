@@ -130,7 +130,9 @@ extension PreservationWalk {
       } else if let identifier = gap.identifier, !identifier.isEmpty {
         add(.node, visit.node, gap, .duplicate, [.duplicateIdentifier(identifier)])
       } else {
-        add(.node, visit.node, gap, .noIdentifier)
+        add(
+          .node, visit.node, gap, .noIdentifier,
+          gap.count == 1 && visit.node.restorationIdentifier == nil ? [.rootWithoutIdentifier] : [])
       }
     let below =
       visit.node.restorationChildren + [visit.node.restorationPresented].compactMap(\.self)

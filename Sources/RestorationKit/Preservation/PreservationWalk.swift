@@ -126,11 +126,11 @@ final class PreservationWalk {
     self.trace = trace
   }
 
-  /// Nothing of this walk is reported any more.
+  /// Nothing of this walk is reported any more; a coder that is kept holds no nodes
+  /// after this.
   func end() {
     isReported = true
-    seen = []
-    referrals = []
+    (seen, stack, referrals, takenPlaces) = ([], [], [], [:])
   }
 
   /// Says in this report, or in the next one, that a coder did nothing.

@@ -15,7 +15,7 @@ extension Error {
     switch self {
     case let error as EncodingError: error.place
     case let error as DecodingError: error.place
-    case let error as any CustomStringConvertible: error.description
+    case let error as any CustomStringConvertible: error.description.withoutUserInfo
     case let error as any LocalizedError: error.errorDescription ?? typeAndCase
     default: typeAndCase
     }
@@ -30,6 +30,17 @@ extension Error {
     // A case without values is all that an enum prints of itself.
     return "\(type(of: self)).\(mirror.children.first?.label ?? "\(self)")"
   }
+}
+
+extension String {
+  /// Without what an error of Foundation adds to its domain and code, which names
+  /// files.
+  fileprivate var withoutUserInfo: String {
+    guard hasPrefix("Error Domain=") else { return self }
+    return String(prefix { $0 != "\"" }.drop { $0 == " " }).trimmed
+  }
+
+  private var trimmed: String { last == " " ? String(dropLast()) : self }
 }
 
 extension EncodingError {

@@ -71,8 +71,10 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
   public let isStored: Bool
 
   /// How many windows of a ``SceneHost`` are stored beside it, each with a state of
-  /// its own; see ``SceneHost/checkStoredStates()``.
-  public let sceneCount: Int
+  /// its own; nil if the store cannot list them.
+  ///
+  /// ``SceneHost/checkStoredStates()`` checks those.
+  public let sceneCount: Int?
 
   /// The nodes, parents before children.
   public let entries: [Entry]
@@ -105,12 +107,14 @@ extension StoredStateReport: CustomStringConvertible {
     ([headline] + entries.map { "  \($0.description)" }).joined(separator: "\n")
   }
 
+  private static func sentence(windows count: Int) -> String {
+    " The states of \(count) windows beside it are checked by the host's checkStoredStates()."
+  }
+
   private var headline: String {
     (isStored ? "Checked \(entries.count) nodes." : "There is no saved state.")
-      + (sceneCount == 0
-        ? ""
-        : " The states of \(sceneCount) windows beside it are checked by the host's"
-          + " checkStoredStates().")
+      + (sceneCount.map { $0 == 0 ? "" : Self.sentence(windows: $0) }
+        ?? " Whether windows are stored beside it cannot be listed.")
   }
 }
 

@@ -135,16 +135,17 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// could not be encoded since.
     public internal(set) var hasLastState = false
 
-    /// Whether it is not back, or nothing took it, and saves write it as it is
-    /// stored: for 30 days, while the one above it is saved.
+    /// Whether saves write it as it is stored, for 30 days, while the one above it is
+    /// saved: it is not back, or the one above could not be decoded and so did not
+    /// take it.
     public internal(set) var isKept = false
 
     /// The keys that were stored and that neither its factory nor its decoding
     /// asked for, if it was decoded; those in a container have its key and a dot
     /// before them.
     ///
-    /// The next save does not store them. A key may be spelled differently where it
-    /// is written and where it is read. One that is not needed any more goes with a
+    /// A save stores nothing of them but what is written again. A key may be spelled
+    /// differently where it is written and where it is read. One that is not needed any more goes with a
     /// migration, or is asked for with ``StateDecoder/contains(_:)``.
     public internal(set) var unreadKeys: [String] = []
 
@@ -289,7 +290,7 @@ extension RestorationReport.Entry: CustomStringConvertible {
       isAttached
         ? nil
         : "but the node above it does not contain it, take it from coder.restoredChildren"
-          + " or restoredPresented",
+          + " or restoredPresented" + (isKept ? "" : ", or the next save leaves it out"),
       isKept && !outcome.saysThatItIsKept ? "saves keep it as it is stored" : nil,
       unreadKeys.unreadSentence,
     ].compactMap(\.self).joined(separator: "; ")
@@ -301,8 +302,8 @@ extension [String] {
   fileprivate var unreadSentence: String? {
     isEmpty
       ? nil
-      : "nobody read what is stored under \(map { "“\($0)”" }.joined(separator: ", ")),"
-        + " so the next save leaves it out"
+      : "nobody read what is stored under \(map { "“\($0)”" }.joined(separator: ", "));"
+        + " compare how the key and the hook are spelled"
   }
 }
 
@@ -334,9 +335,12 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
-  /// Whether it was asked to decode its state, and could.
-  var isRestored: Bool {
-    if case .restored = self { true } else { false }
+  /// Whether it was asked to decode its state.
+  var wasAsked: Bool {
+    switch self {
+    case .restored, .decodeFailed: true
+    default: false
+    }
   }
 
   var isBack: Bool {
@@ -361,7 +365,8 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "\(step?.description ?? "not back"), but its migration from version \(version) failed:"
         + " \(error); nothing was decoded, and saves keep the state as it is stored"
     case .classMismatch(let step, let found):
-      "\(step.description), but as a \(found), so nothing was decoded"
+      "\(step.description), but as a \(found), so nothing was decoded, and the next save replaces its"
+        + " state; if \(found) is its new name, register it with the old one as an alias"
     case .vetoed: "left out, its restoration class returned nil"
     case .factoryFailed(let step, let error): "not back, \(step.description) threw: \(error)"
     case .unknownRestorationClass(let name):
@@ -371,8 +376,9 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "not back, what is registered as \(name) makes no nodes; register a NodeRestoration, or the"
         + " class of the node with a closure that makes it"
     case .notFound:
-      "not found; give it a restoration class, answer in the delegate,"
-        + " or let the node above it contain it before you restore"
+      "not found; register its class with a closure that makes it, answer in the delegate, or let"
+        + " the node above it contain it before you restore; if it is built later, call"
+        + " restore(late:below:)"
     case .notInStoryboard(let name, let identifier):
       "not found, the storyboard \(name) is not registered or has no “\(identifier)”"
     case .notRegistered:

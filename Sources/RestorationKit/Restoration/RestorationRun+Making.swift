@@ -77,7 +77,9 @@ extension RestorationRun {
     }
     registry.remember(
       object, identifier: stored.content.identifier,
-      restorationClass: stored.content.restorationClassName)
+      // The closure of its class may have made one of another class.
+      restorationClass: stored.content.restorationClassName
+        ?? (step == .restorationClass ? stored.content.className : nil))
     if stored.content.kind == .object {
       registry.registerObject(object, identifier: stored.content.identifier)
     }

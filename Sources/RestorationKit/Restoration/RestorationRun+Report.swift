@@ -26,7 +26,7 @@ extension RestorationRun {
         migratedFrom: outcomes[place].isDecodable ? prepared[place].migratedFrom : nil,
         hasLastState: stored.content.hasLastState,
         isKept: registry.kept?.place(ofRecord: stored.record) != nil,
-        unreadKeys: outcomes[place].isRestored ? coders[place].unreadKeys : [])
+        unreadKeys: outcomes[place].wasAsked ? coders[place].unreadKeys : [])
     }
       + tree.unreadable.map { lost in
         RestorationReport.Entry(

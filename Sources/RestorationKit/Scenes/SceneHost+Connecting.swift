@@ -185,8 +185,10 @@ extension SceneHost {
     session.isNew = false
     session.configurationName = configuration.name
     session.content.configurationName = configuration.name
+    let ofSession = keeper(of: session)
+    ofSession.isStrict = keeper.isStrict
     let scene = Scene(
-      session, keeper: keeper(of: session), options: options,
+      session, keeper: ofSession, options: options,
       restoring: configuration.policy(for: session)[restoreReason] ?? .all)
     scene.delegate = delegate
     return scene
@@ -207,7 +209,9 @@ extension SceneHost {
       scene.restoration = .success(report)
       switch report.outcome {
       case .locked: session.failure = RestorationError(.keyLocked())
-      case .inUse(let process): session.failure = .inUse(by: process)
+      case .inUse(let process):
+        session.startAfresh()
+        session.failure = .inUse(by: process)
       case .crashed: session.startAfresh()
       default: session.takeListed()
       }

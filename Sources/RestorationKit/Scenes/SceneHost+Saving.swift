@@ -13,8 +13,9 @@ extension SceneHost {
   ///
   /// - Parameter scene: The scene.
   /// - Returns: What was saved, and what the developer should mend.
-  /// - Throws: ``RestorationError`` with `archive` if it cannot be stored, and then
-  ///   ``Scene/needsSave`` is true again; `notConnected`; or `strict`: then nothing
+  /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; then
+  ///   ``Scene/needsSave`` is true again, and the activity and the values of the
+  ///   scene are stored with the list of sessions if that can be written; `notConnected`; or `strict`: then nothing
   ///   is stored, but if what was stored could not be read, the scene is.
   @discardableResult
   public func save(_ scene: Scene) async throws(RestorationError) -> SceneReport {
@@ -29,20 +30,26 @@ extension SceneHost {
     guard session.isRestorable else { return try await saveNothing(of: scene) }
 
     var report = SceneReport(nodes: PreservationReport(.locked))
-    let unreadable = session.failure.map { SceneProblem.unreadable($0.description) }
+    let unreadable = session.failure.map {
+      SceneProblem.unreadable($0.archive?.description ?? $0.description)
+    }
     scene.beginSave()
     let activity = updatedActivity(of: scene, delegate, &report.problems)
-    session.stateRestorationActivity = activity.map { UserActivity($0) }
-    session.change(.storage) { $0.storage = scene.values.encoded() }
+    let storage = scene.values.encoded()
     report.problems += scene.values.takeProblems()
-
-    leaveOutUnstorableUserInfo(of: session, &report.problems)
+    let unstorable = unstorableUserInfo(of: session)
+    report.problems += unstorable.map(\.problem)
     // What could not be read is no mistake, and a save mends it.
-    if scene.keeper.isStrict, let problem = report.problems.first {
+    if scene.keeper.isStrict, !report.problems.isEmpty {
       scene.needsSave = true
-      throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(problem)")
+      let problems = report.problems.map(\.description).joined(separator: "\n")
+      throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(problems)")
     }
     if let unreadable { report.problems.insert(unreadable, at: 0) }
+    let before = (content: session.content, changes: session.changes, title: session.title)
+    session.stateRestorationActivity = activity.map { UserActivity($0) }
+    session.change(.storage) { $0.storage = storage }
+    for key in unstorable.map(\.key) { session.userInfo[key] = nil }
 
     // What is set while the file is written counts as set after it.
     let changes = session.changes
@@ -53,6 +60,9 @@ extension SceneHost {
         roots(of: scene, delegate), for: delegate as? any StateDelegate, host: content.encode)
     } catch {
       session.changes.formUnion(changes)
+      if error.code == .strict {
+        (session.content, session.changes, session.title) = before
+      }
       scene.needsSave = true
       throw error
     }
@@ -101,15 +111,15 @@ extension SceneHost {
   }
 
   /// One value that cannot be stored does not keep the rest of the scene from it.
-  private func leaveOutUnstorableUserInfo(
-    of session: SceneSession, _ problems: inout [SceneProblem]
-  ) {
-    for (key, value) in session.userInfo {
+  private func unstorableUserInfo(
+    of session: SceneSession
+  ) -> [(key: String, problem: SceneProblem)] {
+    session.userInfo.sorted { $0.key < $1.key }.compactMap { key, value in
       do {
         _ = try StoredValue([key: value])
+        return nil
       } catch {
-        problems.append(.userInfoEncodingFailed(key: key, error.reason))
-        session.userInfo[key] = nil
+        return (key, .userInfoEncodingFailed(key: key, error.reason))
       }
     }
   }

@@ -52,7 +52,7 @@ extension SceneProblem: CustomStringConvertible {
     case .storageEncodingFailed(let key, let error):
       "The value of “\(key)” cannot be encoded, so the stored one stays: \(error)"
     case .unreadable(let error):
-      "What is stored of the session cannot be read: \(error)"
+      "What is stored of the session was not restored: \(error)"
     }
   }
 }

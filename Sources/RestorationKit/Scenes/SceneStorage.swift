@@ -8,8 +8,8 @@
 /// All storages of one key in one scene are the same value, and other scenes
 /// have their own. Without a stored value, or with one of another type, it is
 /// the one that the declaration gives; the latter is in the report of the next
-/// save. Reading is tracked by Observation, each key on its own, and setting another
-/// value marks the scene as to be saved. A value that nobody reads in a launch stays stored.
+/// save. Reading is tracked by Observation, each key on its own and not for equal
+/// values; setting marks the scene as to be saved. A value that nobody reads in a launch stays stored.
 ///
 /// Keep values small, and keep secrets elsewhere. Values that are shared by all
 /// scenes of an app are no concern of this library.
@@ -45,10 +45,7 @@ public struct SceneStorage<Value: Codable & Sendable>: Sendable {
       let storage = member[keyPath: storage]
       return member.scene.values.value(Value.self, forKey: storage.key) ?? storage.initial
     }
-    set {
-      let storage = member[keyPath: storage]
-      member.scene.values.set(newValue, over: storage.initial, forKey: storage.key)
-    }
+    set { member.scene.values.set(newValue, forKey: member[keyPath: storage].key) }
   }
 }
 

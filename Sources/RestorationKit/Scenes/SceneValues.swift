@@ -49,21 +49,16 @@ final class SceneValues: Observable {
     }
   }
 
-  /// Sets a value, which its readers had as another one, or as none.
+  /// Sets a value; its readers are told unless they had an equal one.
   ///
-  /// An equal one changes nothing for them, and nothing at all if it was set or is
-  /// stored; one that nobody has set is stored from now on, whatever its
-  /// declaration says in a later version of the app.
-  func set<Value: Codable & Sendable>(_ value: Value, over initial: Value, forKey key: String) {
+  /// It is stored in any case: equal values may differ in what is stored of them.
+  func set<Value: Codable & Sendable>(_ value: Value, forKey key: String) {
     let use = Used(value: value, type: Value.self, isSet: true)
-    if let old = used[key] {
-      guard (old.value as? Value)?.isEqual(to: value) != true else { return }
-    } else if stored[key] == nil, initial.isEqual(to: value) {
+    if (used[key]?.value as? Value)?.isEqual(to: value) == true {
       used[key] = use
-      changed?()
-      return
+    } else {
+      registrar.withMutation(of: self, keyPath: \.[key]) { used[key] = use }
     }
-    registrar.withMutation(of: self, keyPath: \.[key]) { used[key] = use }
     changed?()
   }
 
@@ -93,8 +88,9 @@ final class SceneValues: Observable {
 
 extension Decodable where Self: Encodable {
   /// Whether another value is the same to those who read it; false where nobody can
-  /// tell.
+  /// tell, as of an object, which may have been changed since it was set.
   fileprivate func isEqual(to other: Self) -> Bool {
+    guard !(type(of: self) is any AnyObject.Type) else { return false }
     func equals<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }
     return (self as? any Equatable).map { equals($0) } ?? false
   }
