@@ -37,6 +37,7 @@ struct ReadKeys {
         return isRead ? nil : key
       }
     }
+    guard !containers.isEmpty else { return missing }
     // As deep as the app's own calls were.
     for (key, container) in containers.sorted(by: { $0.key < $1.key }) {
       missing += container.keys.missing(in: container.values).map { "\(key).\($0)" }

@@ -26,9 +26,10 @@ public final class StateKeeper {
 
   private var hadDelegate = false
 
-  /// Told of every call that a save or a restore makes to the app, in order.
+  /// Told of every hook that a save or a restore calls in the app, in order.
   ///
-  /// For tests, and to see why something did not come back.
+  /// What is set is not told: the content of containers, tabs, offsets. For tests,
+  /// and to see why something did not come back.
   public var trace: ((RestorationTrace) -> Void)?
 
   /// Whether a problem in a report is thrown as an error, for development.
