@@ -8,15 +8,6 @@ import XCTest
 final class MistakeTests: XCTestCase {
   private let launch = Launch()
 
-  private func error(_ body: () async throws -> Void) async -> RestorationError? {
-    do {
-      try await body()
-      return nil
-    } catch {
-      return error as? RestorationError
-    }
-  }
-
   func testHooksOfASubclassThatOverridesNothingAreNoted() async throws {
     let nodes: [any RestorableNode] = [
       Forgetful("forgetful"), Overriding("overriding"), BaseScreen("base"),
@@ -156,7 +147,7 @@ final class MistakeTests: XCTestCase {
         $0.encode(1, forKey: ReservedKey.applicationVersion)
       }
       taker = late
-      let thrown = await error { _ = try await keeper.save([root]) }
+      let thrown = await restorationError { _ = try await keeper.save([root]) }
       XCTAssertEqual(thrown?.code, .strict)
       root.restorationChildren = []
     }
@@ -220,7 +211,7 @@ final class MistakeTests: XCTestCase {
     kept?.encode(1, forKey: "late")
     node.onEncode = nil
     keeper.nodeLimit = 0
-    let thrown = await error { _ = try await keeper.save([node, TestNode("other")]) }
+    let thrown = await restorationError { _ = try await keeper.save([node, TestNode("other")]) }
     XCTAssertEqual(thrown?.code, .tooManyNodes)
     keeper.nodeLimit = 100
     let report = try await keeper.save([node])
@@ -238,7 +229,7 @@ final class MistakeTests: XCTestCase {
       let nodes = (0..<9).map { TestNode("\($0)") }
       nodes[0].onEncode = { kept = $0 }
       last = nodes[8]
-      let thrown = await error { _ = try await keeper.save(nodes) }
+      let thrown = await restorationError { _ = try await keeper.save(nodes) }
       XCTAssertEqual(thrown?.code, .tooManyNodes)
     }
     XCTAssertNotNil(kept)
