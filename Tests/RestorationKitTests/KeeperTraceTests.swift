@@ -117,7 +117,10 @@ final class KeeperTraceTests: XCTestCase {
       let keeper = try launch.keeper(delegate: delegate)
       try keeper.register(storyboard)
       keeper.registerObject(shared, restorationIdentifier: "shared")
-      keeper.trace = { told.append($0.description) }
+      keeper.trace = { call in
+        XCTAssertEqual(told, calls.events, "Each is told just before it is called.")
+        told.append(call.description)
+      }
       return keeper
     }
     let storyboard = Storyboard("Main")
