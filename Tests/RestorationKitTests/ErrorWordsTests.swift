@@ -174,7 +174,7 @@ final class ErrorWordsTests: XCTestCase {
       CocoaError(.fileNoSuchFile, userInfo: ["text": Self.secret]),
       CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "/notes/\(Self.secret)"]),
       CocoaError(.coderInvalidValue, userInfo: [NSDebugDescriptionErrorKey: Self.secret]),
-      URLError(.badURL, userInfo: [NSURLErrorFailingURLStringErrorKey: Self.secret]),
+      URLError(.badURL, userInfo: [NSURLErrorFailingURLErrorKey: Self.secret]),
     ]
     for error in errors {
       let node = TestNode("root")

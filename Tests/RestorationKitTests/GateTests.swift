@@ -112,6 +112,7 @@ final class GateTests: XCTestCase {
     XCTAssertEqual(report.outcome, .declined)
     XCTAssertEqual(trace.events, ["shouldSave"])
     XCTAssertNil(launch.storedBytes)
+    XCTAssertNil(try launch.keys.key(creating: false), "Nothing needs a key.")
   }
 
   func testASaveGateThatSaysNoDiscardsTheOlderState() async throws {

@@ -368,6 +368,11 @@ final class LookupTests: XCTestCase {
     let forgetful = try await launch.keeper().restore(into: [TestNode("root")])
     XCTAssertEqual(forgetful.problems.map(\.path.description), ["root/a", "root/sheet"])
     XCTAssertEqual(forgetful.problems.map(\.isAttached), [false, false])
+    XCTAssertEqual(
+      forgetful.problems.first?.reason,
+      "restored, made by what is registered for it; but the node above it does not contain it,"
+        + " take it from coder.restoredChildren or restoredPresented, or the next save leaves it out"
+    )
     let root = TestNode("root")
     root.onDecode = { coder in
       root.restorationChildren = coder.restoredChildren

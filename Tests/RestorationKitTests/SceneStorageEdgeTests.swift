@@ -32,7 +32,14 @@ final class SceneStorageEdgeTests: XCTestCase {
     let stored = model.box
     XCTAssertEqual(stored.number, 1)
     stored.number = 2
+    let told = Flag()
+    withObservationTracking {
+      _ = model.box
+    } onChange: {
+      told.isSet = true
+    }
     model.box = stored
+    XCTAssertTrue(told.isSet)
     XCTAssertTrue(model.scene.needsSave)
     try await second.disconnect(model.scene)
     let third = try await scenes.host()

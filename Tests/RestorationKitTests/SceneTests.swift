@@ -237,9 +237,12 @@ final class SceneTests: XCTestCase {
     host.activityByteLimit = 10
     app.delegates[0].activity = app.activity(1)
     let large = try await host.save(scene)
-    guard case .largeActivity(_, limit: 10) = large.problems.first else {
+    guard case .largeActivity(let byteCount, limit: 10) = large.problems.first else {
       return XCTFail("\(large.problems)")
     }
+    host.activityByteLimit = byteCount
+    let fitting = try await host.save(scene)
+    XCTAssertEqual(fitting.problems, [], "It takes just what it may.")
     XCTAssertEqual(scene.session.stateRestorationActivity?.id, 1)
   }
 

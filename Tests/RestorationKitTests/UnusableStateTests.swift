@@ -311,6 +311,12 @@ final class UnusableStateTests: XCTestCase {
     XCTAssertEqual(try directory.bytes(of: "keys/state.key"), key)
   }
 
+  func testANameMayHaveSpacesAndBeAsLongAsItMay() throws {
+    for name in ["a b", " ", "Ä", String(repeating: "x", count: 150)] {
+      XCTAssertNoThrow(try StateKeeper(application: name, name: name))
+    }
+  }
+
   func testANameThatIsNoFileNameIsRefused() async {
     func reason(_ name: String) -> String {
       "“\(name)” cannot name a state. Use up to 150 bytes without “/”, not beginning with “.”."

@@ -173,15 +173,17 @@ final class ViewTests: XCTestCase {
   }
 
   func testATextSelectionComesBackIfItFits() async throws {
-    let saved = TestView("v")
-    saved.selectedTextRange = 2..<5
-    _ = try await launch.keeper().save([node("a", [saved])])
-    for (text, expected) in [("12345", 2..<5), ("1234", nil)] as [(String, Range<Int>?)] {
-      let view = TestView("v")
-      view.text = text
-      view.selectedTextRange = 0..<1
-      _ = try await launch.keeper().restore(into: [node("a", [view])])
-      XCTAssertEqual(view.selectedTextRange, expected)
+    for range in [2..<5, 0..<5, 0..<0, 5..<5] {
+      let saved = TestView("v")
+      saved.selectedTextRange = range
+      _ = try await launch.keeper().save([node("a", [saved])])
+      for text in ["12345", "1234"] {
+        let view = TestView("v")
+        view.text = text
+        view.selectedTextRange = 0..<1
+        _ = try await launch.keeper().restore(into: [node("a", [view])])
+        XCTAssertEqual(view.selectedTextRange, range.upperBound <= text.count ? range : nil)
+      }
     }
   }
 }

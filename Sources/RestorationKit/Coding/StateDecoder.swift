@@ -24,7 +24,9 @@ public final class StateDecoder {
   let builtIn: BuiltInState?
   /// Where it is noted what is asked for, if this is a coder of a container.
   private let container: ReadContainer?
-  private var ownReadKeys = ReadKeys()
+  // Every read writes it, and the check whether somebody else does at the same time
+  // would take longer than that (benchmark: restore nodes).
+  @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
 
   init(
     path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
@@ -219,9 +221,9 @@ public final class StateDecoder {
   }
 
   private var readKeys: ReadKeys {
-    get { container?.keys ?? ownReadKeys }
+    get { unsafe container?.keys ?? ownReadKeys }
     _modify {
-      if let container { yield &container.keys } else { yield &ownReadKeys }
+      if let container { yield &container.keys } else { yield unsafe &ownReadKeys }
     }
   }
 
@@ -235,7 +237,12 @@ public final class StateDecoder {
 
   /// The values, of which one is asked for.
   private func state(with key: String) -> KeyedDecoder? {
-    if let values { readKeys.insert(key, of: values) }
+    guard let values else { return nil }
+    if let container {
+      container.keys.insert(key, of: values)
+    } else {
+      unsafe ownReadKeys.insert(key, of: values)
+    }
     return values
   }
 
