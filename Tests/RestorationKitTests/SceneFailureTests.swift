@@ -34,7 +34,7 @@ final class SceneFailureTests: XCTestCase {
     let name = "main.scene-\(stored)"
     let builder = RecordBuilder()
     try builder.append(record: 1) { encoder in
-      try encoder.encodeContainer(forKey: "host") { try $0.encode(["role": 1], forKey: "scene") }
+      encoder.encodeContainer(forKey: "host") { $0.encode(["role": 1], forKey: "scene") }
     }
     let key = try XCTUnwrap(try app.launch.keys.key(creating: false))
     _ = try Archive.write(
