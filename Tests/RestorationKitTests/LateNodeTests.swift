@@ -324,6 +324,11 @@ final class LateNodeTests: XCTestCase {
       XCTFail("did not throw")
     } catch {
       XCTAssertEqual(error.code, .strict)
+      XCTAssertEqual(
+        error.description,
+        "The keeper is strict: the restore is complete, but not clean. tabs/second/field (TestView):"
+          + " not found; let its node have it among its restorationViews when they are loaded; saves"
+          + " keep it as it is stored")
     }
     XCTAssertEqual(tab.value, "second", "the restore is complete")
   }
