@@ -65,7 +65,7 @@ extension StateKeeper {
 
   /// The identifiers of the scenes that have files beside this state, in order.
   func storedScenes() throws(ArchiveError) -> [String] {
-    let prefix = claim.lookedAt + SceneHost.suffix("")
+    let prefix = claim.lookedAt + StateClaim.sceneSuffix(of: "")
     return try store.names().sorted()
       .filter { $0.hasPrefix(prefix) && !$0.hasSuffix(StateClaim.launchSuffix) }
       .map { String($0.dropFirst(prefix.count)) }

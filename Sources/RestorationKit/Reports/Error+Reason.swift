@@ -37,10 +37,9 @@ extension String {
   /// files.
   fileprivate var withoutUserInfo: String {
     guard hasPrefix("Error Domain=") else { return self }
-    return String(prefix { $0 != "\"" }.drop { $0 == " " }).trimmed
+    let domainAndCode = prefix { $0 != "\"" }
+    return String(domainAndCode.last == " " ? domainAndCode.dropLast() : domainAndCode)
   }
-
-  private var trimmed: String { last == " " ? String(dropLast()) : self }
 }
 
 extension EncodingError {

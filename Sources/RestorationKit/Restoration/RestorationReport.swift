@@ -145,8 +145,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// before them.
     ///
     /// A save stores nothing of them but what is written again. A key may be spelled
-    /// differently where it is written and where it is read. One that is not needed any more goes with a
-    /// migration, or is asked for with ``StateDecoder/contains(_:)``.
+    /// differently where it is written and where it is read. One that is not needed
+    /// any more goes with a migration, or is asked for with
+    /// ``StateDecoder/contains(_:)``.
     public internal(set) var unreadKeys: [String] = []
 
     /// Writes all of it, and as `reason` the outcome in a sentence.

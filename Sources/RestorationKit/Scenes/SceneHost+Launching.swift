@@ -123,7 +123,7 @@ extension SceneHost {
     let known = Set((known + openSessions).map(\.persistentIdentifier))
     var found: [SceneSession] = []
     for identifier in try keeper.storedScenes() where !known.contains(identifier) {
-      let file = StateKeeper(sharing: keeper, suffix: Self.suffix(identifier)).file
+      let file = StateKeeper(sharing: keeper, suffix: StateClaim.sceneSuffix(of: identifier)).file
       do {
         guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
           continue

@@ -137,13 +137,10 @@ public final class SceneHost {
     openSessions.insert(session, at: 0)
   }
 
-  /// What follows the name of the app's state in the name of a scene's.
-  static func suffix(_ identifier: String) -> String { "\(StateClaim.sceneSuffix)-\(identifier)" }
-
   func keeper(of session: SceneSession) -> StateKeeper {
     let identifier = session.persistentIdentifier
     if let known = keepers[identifier] { return known }
-    let made = StateKeeper(sharing: keeper, suffix: Self.suffix(identifier))
+    let made = StateKeeper(sharing: keeper, suffix: StateClaim.sceneSuffix(of: identifier))
     keepers[identifier] = made
     return made
   }

@@ -105,6 +105,9 @@ package final class StateClaim: Sendable {
   /// What follows the name of a state in the names of its scenes.
   static let sceneSuffix = ".scene"
 
+  /// What follows the name of the app's state in the name of a scene's.
+  static func sceneSuffix(of identifier: String) -> String { "\(sceneSuffix)-\(identifier)" }
+
   /// Between a name and its number.
   static let numberMark: Character = "~"
 
