@@ -32,6 +32,6 @@ final class ZoomScreen: @MainActor RestorableNode {
   }
 }
 
-let keeper = try StateKeeper(application: "org.example.zoom", store: MemoryStateStore())
+let keeper = try StateKeeper(application: "org.example.zoom", directory: MemoryStateDirectory())
 try ZoomScreen.register(with: keeper)
 print(try await keeper.checkStoredState())

@@ -25,11 +25,11 @@ struct OfflineKeys: KeyProvider {
   }
 }
 
-let store = MemoryStateStore()
+let store = MemoryStateDirectory()
 let keys: FixedKeyProvider = try .ephemeral()
 
 func keeper() throws -> StateKeeper {
-  try StateKeeper(application: "org.example.consumer", store: store, keys: keys)
+  try StateKeeper(application: "org.example.consumer", directory: store, keys: keys)
 }
 
 let counter = Counter()
@@ -37,7 +37,7 @@ counter.count = 7
 print(try await keeper().save([counter]))
 counter.count = 0
 do {
-  _ = try await StateKeeper(application: "org.example.consumer", store: store, keys: OfflineKeys())
+  _ = try await StateKeeper(application: "org.example.consumer", directory: store, keys: OfflineKeys())
     .restore(into: [counter])
   print("A key came from nowhere.")
   exit(1)

@@ -73,7 +73,7 @@ final class ClaimTests: XCTestCase {
     let store = HookedStore { _, call throws(ArchiveError) in
       if call == .lock { throw ArchiveError(.locked, subject: "process 1") }
     }
-    let keeper = try StateKeeper(application: "org.example", store: store, keys: launch.keys)
+    let keeper = try StateKeeper(application: "org.example", directory: store, keys: launch.keys)
     let report = try await keeper.restore()
     XCTAssertEqual(report.outcome, .inUse(by: "process 1"))
     XCTAssertEqual(keeper.status, .inUse(by: "process 1"))
@@ -87,7 +87,7 @@ final class ClaimTests: XCTestCase {
     try await app.store(1, in: other)
     // Another name, which begins in the same way.
     let named = try StateKeeper(
-      application: Launch.application, name: "main~2nd", store: launch.store, keys: launch.keys,
+      application: Launch.application, name: "main~2nd", directory: launch.store, keys: launch.keys,
       now: { [launch] in launch.now })
     _ = try await save("named", with: named)
     let all = Set(try launch.store.names())
@@ -117,21 +117,21 @@ final class ClaimTests: XCTestCase {
     let owner = try launch.keeper()
     _ = try await save("new", with: owner)
     let other = try second()
-    let kept = try await other.keptStates()
+    let kept = try await other.setAsideStates()
     XCTAssertEqual(kept.count, 1)
     for isRestored in [true, false] {
       await assertThrows(
         WholeError(.inUse, "The state is in use by this process. Close that one first.")
       ) {
         if isRestored {
-          try await other.restoreKeptState(kept[0])
+          try await other.putBack(kept[0])
         } else {
-          try await other.removeKeptState(kept[0])
+          try await other.removeSetAside(kept[0])
         }
       }
       XCTAssertNil(other.stateName)
     }
-    let left = try await owner.keptStates()
+    let left = try await owner.setAsideStates()
     XCTAssertEqual(left, kept)
   }
 
@@ -183,7 +183,7 @@ final class ClaimTests: XCTestCase {
       gate.pass()
     }
     func keeper() throws -> StateKeeper {
-      try StateKeeper(application: "org.example", store: store, keys: launch.keys)
+      try StateKeeper(application: "org.example", directory: store, keys: launch.keys)
     }
     let first = try keeper()
     gate.holdUp()
@@ -211,7 +211,7 @@ final class ClaimTests: XCTestCase {
       isTried.isSet = true
       if !isFree.isSet { throw ArchiveError(.locked) }
     }
-    let keeper = try StateKeeper(application: "org.example", store: store, keys: launch.keys)
+    let keeper = try StateKeeper(application: "org.example", directory: store, keys: launch.keys)
     keeper.instancePolicy = .single
     let saving = Task { @MainActor in try await self.save("late", with: keeper).outcome }
     while !isTried.isSet { await Task.yield() }
@@ -243,7 +243,7 @@ final class ClaimTests: XCTestCase {
     let directory = try TemporaryDirectory()
     func keeper() throws -> StateKeeper {
       try StateKeeper(
-        application: "org.example", store: FileStateStore(directory: directory.path),
+        application: "org.example", directory: FileStateDirectory(path: directory.path),
         keys: launch.keys)
     }
     let first = try keeper()
@@ -286,7 +286,7 @@ final class ClaimTests: XCTestCase {
     let directory = try TemporaryDirectory()
     func keeper() throws -> StateKeeper {
       try StateKeeper(
-        application: "org.example", store: FileStateStore(directory: directory.path),
+        application: "org.example", directory: FileStateDirectory(path: directory.path),
         keys: launch.keys)
     }
     _ = try await save("saved", with: try keeper())
@@ -339,7 +339,7 @@ final class ClaimTests: XCTestCase {
       _ = try await save("\(number)", with: keeper)
     }
     let report = try await launch.keeper().restore(into: [TestNode("a")])
-    XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
     XCTAssertEqual(held.count, 2)
   }
 
@@ -434,7 +434,7 @@ final class ClaimTests: XCTestCase {
     let directory = try TemporaryDirectory()
     let host = host(
       try StateKeeper(
-        application: "org.example", store: FileStateStore(directory: directory.path),
+        application: "org.example", directory: FileStateDirectory(path: directory.path),
         keys: launch.keys))
     try await host.launch()
     func count() throws -> Int {

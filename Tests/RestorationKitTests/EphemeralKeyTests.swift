@@ -5,18 +5,18 @@ import XCTest
 
 @MainActor
 final class EphemeralKeyTests: XCTestCase {
-  private let store = MemoryStateStore()
+  private let store = MemoryStateDirectory()
 
   private func restored(_ keys: any KeyProvider) async throws -> String? {
     let node = TestNode("a", value: "default")
-    _ = try await StateKeeper(application: "org.example.test", store: store, keys: keys)
+    _ = try await StateKeeper(application: "org.example.test", directory: store, keys: keys)
       .restore(into: [node])
     return node.value
   }
 
   func testAnEphemeralKeyOpensWhatItSealedAndAnotherOneDoesNot() async throws {
     let keys: FixedKeyProvider = try .ephemeral()
-    let keeper = try StateKeeper(application: "org.example.test", store: store, keys: keys)
+    let keeper = try StateKeeper(application: "org.example.test", directory: store, keys: keys)
     _ = try await keeper.save([TestNode("a", value: "saved")])
     await keeper.close()
     let again = try await restored(keys)
@@ -28,7 +28,7 @@ final class EphemeralKeyTests: XCTestCase {
 
   func testATestTakesOneLine() async throws {
     let keeper = try StateKeeper(
-      application: "org.example.test", store: store, keys: .ephemeral())
+      application: "org.example.test", directory: store, keys: .ephemeral())
     let report = try await keeper.save([TestNode("a")])
     XCTAssertEqual(report.savedPaths, ["a"])
   }

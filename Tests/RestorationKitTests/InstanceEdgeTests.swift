@@ -14,7 +14,7 @@ final class InstanceEdgeTests: XCTestCase {
 
   private func second(_ name: String = "main") throws -> StateKeeper {
     try StateKeeper(
-      application: Launch.application, name: name, store: launch.store, keys: launch.keys,
+      application: Launch.application, name: name, directory: launch.store, keys: launch.keys,
       now: { [launch] in launch.now })
   }
 
@@ -106,7 +106,7 @@ final class InstanceEdgeTests: XCTestCase {
       }
     }
     let one = host(
-      try StateKeeper(application: Launch.application, store: store, keys: launch.keys))
+      try StateKeeper(application: Launch.application, directory: store, keys: launch.keys))
     try await one.launch()
     let scene = try await one.open()
     gate.holdUp()
@@ -174,7 +174,7 @@ final class InstanceEdgeTests: XCTestCase {
         gate.pass()
       }
     }
-    let keeper = try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+    let keeper = try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let restoring = Task { @MainActor in try await keeper.restore(into: [TestNode("a")]) }
     await wait { isReading.isSet }
@@ -207,13 +207,13 @@ final class InstanceEdgeTests: XCTestCase {
     // The first one has discarded its own, and lives.
     try await one.discardState()
     let again = try second()
-    try await again.discardState(includingKeptStates: true)
+    try await again.discardState(includingSetAside: true)
     let found = try await value(with: again)
     XCTAssertEqual(again.stateName, "main~2")
     XCTAssertNil(found)
   }
 
-  func testDiscardWithKeptStatesLeavesNothingOfAnyInstance() async throws {
+  func testDiscardWithSetAsideStatesLeavesNothingOfAnyInstance() async throws {
     let one = try second()
     _ = try await save("one", with: one)
     let two = try second()
@@ -221,7 +221,7 @@ final class InstanceEdgeTests: XCTestCase {
     await two.close()
     await one.close()
     let forget = try second()
-    try await forget.discardState(includingKeptStates: true)
+    try await forget.discardState(includingSetAside: true)
     XCTAssertEqual(try launch.store.names(), [])
   }
 
@@ -294,7 +294,7 @@ final class InstanceEdgeTests: XCTestCase {
     withExtendedLifetime(next) {}
   }
 
-  func testAKeptStateOfAnotherInstanceIsNotMistakenForOnesOwn() async throws {
+  func testASetAsideStateOfAnotherInstanceIsNotMistakenForOnesOwn() async throws {
     let one = try second()
     _ = try await save("one old", with: one)
     let two = try second()
@@ -308,15 +308,15 @@ final class InstanceEdgeTests: XCTestCase {
     _ = try await save("two", with: four)
     await four.close()
     let five = try second()
-    let kept = try await five.keptStates()
+    let kept = try await five.setAsideStates()
     XCTAssertEqual(kept.count, 1)
     await assertThrows(
       WholeError(.inUse, "The state is in use by this process. Close that one first.")
     ) {
-      try await five.removeKeptState(kept[0])
+      try await five.removeSetAside(kept[0])
     }
     _ = try await save("five", with: five)
-    try await five.removeKeptState(kept[0])
+    try await five.removeSetAside(kept[0])
     XCTAssertEqual(launch.store.memory(named: "main~2").setAsideBytes.count, 2)
     withExtendedLifetime(three) {}
   }
@@ -347,7 +347,7 @@ final class InstanceEdgeTests: XCTestCase {
       await other.close()
       let third = try second("odd")
       _ = try? await value(with: third)
-      for kept in (try? await third.keptStates()) ?? [] { try? await third.restoreKeptState(kept) }
+      for kept in (try? await third.setAsideStates()) ?? [] { try? await third.putBack(kept) }
       await third.close()
       await third.close()
     }
@@ -389,7 +389,7 @@ final class InstanceEdgeTests: XCTestCase {
       }
     }
     let first = try StateKeeper(
-      application: Launch.application, store: store, keys: launch.keys,
+      application: Launch.application, directory: store, keys: launch.keys,
       now: { [launch] in launch.now })
     gate.holdUp()
     let restoring = Task { @MainActor in try await first.restore(into: [TestNode("a")]) }
@@ -427,7 +427,7 @@ final class InstanceEdgeTests: XCTestCase {
     }
     launch.endProcess()
     let keeper = try StateKeeper(
-      application: Launch.application, store: store, keys: launch.keys,
+      application: Launch.application, directory: store, keys: launch.keys,
       now: { [launch] in launch.now })
     let empty = TestNode("root")
     _ = try await keeper.restore(into: [empty])
@@ -486,19 +486,19 @@ final class InstanceEdgeTests: XCTestCase {
     XCTAssertNil(launch.store.memory(named: "main.launch").bytes)
   }
 
-  func testRestoreKeptStateBesideAnOwnerSaysWhoHasIt() async throws {
+  func testRestoreSetAsideStateBesideAnOwnerSaysWhoHasIt() async throws {
     let one = try second()
     _ = try await save("one", with: one)
     await one.close()
     let owner = try second()
     _ = try await save("two", with: owner)
     let two = try second()
-    let kept = try await two.keptStates()
+    let kept = try await two.setAsideStates()
     XCTAssertEqual(kept.count, 1)
     await assertThrows(
       WholeError(.inUse, "The state is in use by this process. Close that one first.")
     ) {
-      try await two.restoreKeptState(kept[0])
+      try await two.putBack(kept[0])
     }
     withExtendedLifetime(owner) {}
   }
@@ -590,7 +590,7 @@ final class InstanceEdgeTests: XCTestCase {
     await two.restoreScenes()
     try await two.terminate(closingScenes: true)
     let keeper = try second()
-    try await keeper.discardState(includingKeptStates: true)
+    try await keeper.discardState(includingSetAside: true)
     XCTAssertEqual(list.setAsideBytes.count, 0)
   }
 
@@ -654,7 +654,7 @@ final class InstanceEdgeTests: XCTestCase {
   func testAStoreThatLocksSlowlyDoesNotHoldUpTheApp() async throws {
     let gate = Gate()
     let store = HookedStore { _, call in if call == .lock { gate.pass() } }
-    let keeper = try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+    let keeper = try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let saving = Task { @MainActor in _ = try await self.save("slow", with: keeper) }
     await wait { gate.isWaitedFor }

@@ -21,7 +21,7 @@ final class InstanceProcessTests: XCTestCase {
       throw XCTSkip("Runs in a process of its own.")
     }
     let keeper = try StateKeeper(
-      application: Launch.application, store: FileStateStore(directory: "\(path)/state"),
+      application: Launch.application, directory: FileStateDirectory(path: "\(path)/state"),
       keys: FileKeyProvider(path: "\(path)/key"))
     try keeper.register(TestFactory.self)
     if environment[Self.single] != nil { keeper.instancePolicy = .single }

@@ -40,7 +40,7 @@ final class KeptPlaceTests: XCTestCase {
     func encode(to encoder: KeyedEncoder) {}
   }
 
-  func testAKeptStateThatCannotBeCopiedIsLeftOutAndReported() async throws {
+  func testASetAsideStateThatCannotBeCopiedIsLeftOutAndReported() async throws {
     let builder = RecordBuilder()
     try builder.classes.register(Note.self, name: "Note")
     try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }

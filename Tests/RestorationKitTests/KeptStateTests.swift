@@ -6,7 +6,7 @@ import XCTest
 
 /// States that were set aside, and how they come back.
 @MainActor
-final class KeptStateTests: XCTestCase {
+final class SetAsideStateTests: XCTestCase {
   private let launch = Launch()
 
   private func save(_ value: String) async throws {
@@ -32,22 +32,22 @@ final class KeptStateTests: XCTestCase {
     for _ in 1...2 { try await launch.crash() }
     let keeper = try launch.keeper()
     let report = try await keeper.restore()
-    XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
     return keeper
   }
 
   func testAStateThatCrashedIsListedAsThatAndComesBack() async throws {
     let keeper = try await crashed()
-    let kept = try await keeper.keptStates()
+    let kept = try await keeper.setAsideStates()
     XCTAssertEqual(kept.map(\.reason), [.crashed])
     XCTAssertEqual(kept.map(\.date), [launch.now])
     XCTAssertEqual(kept.map(\.location), ["memory 1"])
-    try await keeper.restoreKeptState(try XCTUnwrap(kept.first))
+    try await keeper.putBack(try XCTUnwrap(kept.first))
     XCTAssertEqual(keeper.status, .notRestoredYet)
     XCTAssertNil(launch.markerBytes)
     let value = try await restore(keeper)
     XCTAssertEqual(value, "typed for hours")
-    let left = try await keeper.keptStates()
+    let left = try await keeper.setAsideStates()
     XCTAssertEqual(left, [])
   }
 
@@ -56,7 +56,7 @@ final class KeptStateTests: XCTestCase {
     try await saveUnread("second")
     launch.storedBytes?[100] ^= 1
     try await saveUnread("third")
-    let kept = try await launch.keeper().keptStates()
+    let kept = try await launch.keeper().setAsideStates()
     XCTAssertEqual(kept.map(\.reason), [.unread, .unreadable])
     XCTAssertEqual(Set(kept.map(\.id)).count, 2)
   }
@@ -65,24 +65,24 @@ final class KeptStateTests: XCTestCase {
     let keeper = try await crashed("old")
     _ = try await keeper.save([TestNode("a", value: "new")])
     for expected in ["old", "new", "old"] {
-      let kept = try await keeper.keptStates()
+      let kept = try await keeper.setAsideStates()
       XCTAssertEqual(kept.count, 1)
-      try await keeper.restoreKeptState(try XCTUnwrap(kept.first))
+      try await keeper.putBack(try XCTUnwrap(kept.first))
       let value = try await restore(keeper)
       XCTAssertEqual(value, expected)
     }
-    let kept = try await keeper.keptStates()
+    let kept = try await keeper.setAsideStates()
     XCTAssertEqual(kept.map(\.reason), [.replaced])
   }
 
   func testASaveAfterAStateWasPutBackSetsItAsideAndDoesNotReplaceIt() async throws {
     let keeper = try await crashed()
     _ = try await keeper.save([TestNode("a", value: "new")])
-    let kept = try await keeper.keptStates()
-    try await keeper.restoreKeptState(try XCTUnwrap(kept.first))
+    let kept = try await keeper.setAsideStates()
+    try await keeper.putBack(try XCTUnwrap(kept.first))
     let report = try await keeper.save([TestNode("a", value: "newer")])
     XCTAssertNotNil(report.setAside)
-    let reasons = try await keeper.keptStates().map(\.reason)
+    let reasons = try await keeper.setAsideStates().map(\.reason)
     XCTAssertEqual(reasons, [.replaced, .unread])
   }
 
@@ -92,20 +92,20 @@ final class KeptStateTests: XCTestCase {
     try await saveUnread("second")
     let before = launch.storedBytes
     let keeper = try launch.keeper()
-    let kept = try await keeper.keptStates()
+    let kept = try await keeper.setAsideStates()
     let first = try XCTUnwrap(kept.first)
     await assertThrows(
       WholeError(ArchiveError(.damaged, offset: 32, subject: "header", location: "memory 1"))
     ) {
-      try await keeper.restoreKeptState(first)
+      try await keeper.putBack(first)
     }
     XCTAssertEqual(launch.storedBytes, before)
-    let after = try await keeper.keptStates()
+    let after = try await keeper.setAsideStates()
     XCTAssertEqual(after, kept)
 
     launch.keys.isLocked = true
     await assertThrows(WholeError(ArchiveError.keyLocked(at: "keyring"))) {
-      try await keeper.restoreKeptState(first)
+      try await keeper.putBack(first)
     }
     XCTAssertEqual(launch.storedBytes, before)
   }
@@ -114,16 +114,16 @@ final class KeptStateTests: XCTestCase {
     let keeper = try await crashed()
     _ = try await keeper.save([TestNode("a", value: "new")])
     let before = launch.storedBytes
-    let kept = try await keeper.keptStates()
+    let kept = try await keeper.setAsideStates()
     let first = try XCTUnwrap(kept.first)
-    try await keeper.removeKeptState(first)
-    try await keeper.removeKeptState(first)
-    let left = try await keeper.keptStates()
+    try await keeper.removeSetAside(first)
+    try await keeper.removeSetAside(first)
+    let left = try await keeper.setAsideStates()
     XCTAssertEqual(left, [])
     await assertThrows(
-      WholeError(.keptStateMissing, "The state is not kept any more. Ask for keptStates() again.")
+      WholeError(.setAsideStateMissing, "The state is not kept any more. Ask for setAsideStates() again.")
     ) {
-      try await keeper.restoreKeptState(first)
+      try await keeper.putBack(first)
     }
     XCTAssertEqual(launch.storedBytes, before)
   }
@@ -139,11 +139,11 @@ final class KeptStateTests: XCTestCase {
         if call == failing { throw ArchiveError(.inputOutput) }
       }
       let keeper = try StateKeeper(
-        application: Launch.application, store: store, keys: launch.keys)
-      let kept = try await keeper.keptStates()
+        application: Launch.application, directory: store, keys: launch.keys)
+      let kept = try await keeper.setAsideStates()
       let first = try XCTUnwrap(kept.first)
       await assertThrows(WholeError(ArchiveError(.inputOutput))) {
-        try await keeper.restoreKeptState(first)
+        try await keeper.putBack(first)
       }
       let left = Set(([launch.storedBytes] + launch.setAside).compactMap(\.self))
       XCTAssertEqual(left, stored)
@@ -157,7 +157,7 @@ final class KeptStateTests: XCTestCase {
   /// Sets a state aside on each of the days, and says of which day those are
   /// that stay.
   private func days(
-    _ days: [Double], bound: KeptStateBound? = nil
+    _ days: [Double], bound: SetAsideBound? = nil
   ) async throws -> [Double] {
     let launch = Launch()
     let start = launch.now
@@ -165,11 +165,11 @@ final class KeptStateTests: XCTestCase {
     for number in days {
       launch.now = start + number * day
       let keeper = try launch.keeper()
-      if let bound { keeper.keptStateBound = bound }
+      if let bound { keeper.setAsideBound = bound }
       let report = try await keeper.save([TestNode("a")])
       XCTAssertNotNil(report.setAside)
     }
-    return try await launch.keeper().keptStates().map { $0.date.timeIntervalSince(start) / day }
+    return try await launch.keeper().setAsideStates().map { $0.date.timeIntervalSince(start) / day }
   }
 
   func testTheOldestAndTheTwoNewestStayAndAllOfTheLastThirtyDays() async throws {
@@ -185,19 +185,19 @@ final class KeptStateTests: XCTestCase {
 
   func testAnAppSetsItsOwnBound() async throws {
     let one = try await days(
-      [0, 1, 2, 3], bound: KeptStateBound(oldestCount: 0, newestCount: 1, age: 0))
+      [0, 1, 2, 3], bound: SetAsideBound(oldestCount: 0, newestCount: 1, age: 0))
     XCTAssertEqual(one, [3])
     let oldest = try await days(
-      [0, 1, 2, 3], bound: KeptStateBound(oldestCount: 2, newestCount: -1, age: 0))
+      [0, 1, 2, 3], bound: SetAsideBound(oldestCount: 2, newestCount: -1, age: 0))
     XCTAssertEqual(oldest, [0, 1, 3], "The one that was set aside last stays for now.")
     let none = try await days(
-      [0, 1, 2], bound: KeptStateBound(oldestCount: .min, newestCount: .min, age: -.infinity))
+      [0, 1, 2], bound: SetAsideBound(oldestCount: .min, newestCount: .min, age: -.infinity))
     XCTAssertEqual(none, [2])
     let all = try await days(
-      [0, 100, 200, 300], bound: KeptStateBound(oldestCount: .max, newestCount: .max, age: .nan))
+      [0, 100, 200, 300], bound: SetAsideBound(oldestCount: .max, newestCount: .max, age: .nan))
     XCTAssertEqual(all, [0, 100, 200, 300])
     let noAge = try await days(
-      [0, 100, 200, 300], bound: KeptStateBound(oldestCount: 0, newestCount: 0, age: .nan))
+      [0, 100, 200, 300], bound: SetAsideBound(oldestCount: 0, newestCount: 0, age: .nan))
     XCTAssertEqual(noAge, [0, 100, 200, 300])
   }
 
@@ -207,12 +207,12 @@ final class KeptStateTests: XCTestCase {
   }
 
   func testTheBoundOfOneStateLeavesOthersAlone() async throws {
-    let bound = KeptStateBound(oldestCount: 0, newestCount: 0, age: 0)
+    let bound = SetAsideBound(oldestCount: 0, newestCount: 0, age: 0)
     for name in ["main", "other"] {
       for _ in 1...2 {
         let keeper = try StateKeeper(
-          application: Launch.application, name: name, store: launch.store, keys: launch.keys)
-        keeper.keptStateBound = bound
+          application: Launch.application, name: name, directory: launch.store, keys: launch.keys)
+        keeper.setAsideBound = bound
         _ = try await keeper.save([TestNode("a")])
       }
     }
@@ -225,10 +225,10 @@ final class KeptStateTests: XCTestCase {
   func testADiscardedStateLeavesWhatWasSetAsideUnlessItIsToGo() async throws {
     let keeper = try await crashed()
     try await keeper.discardState()
-    let kept = try await keeper.keptStates()
+    let kept = try await keeper.setAsideStates()
     XCTAssertEqual(kept.count, 1)
-    try await keeper.discardState(includingKeptStates: true)
-    let left = try await keeper.keptStates()
+    try await keeper.discardState(includingSetAside: true)
+    let left = try await keeper.setAsideStates()
     XCTAssertEqual(left, [])
   }
 
@@ -251,7 +251,7 @@ final class KeptStateTests: XCTestCase {
     let host = try await app.host()
     await host.restoreScenes()
     let scene = try XCTUnwrap(host.connectedScenes.first)
-    XCTAssertEqual(try scene.restoration?.get().outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(try scene.restoration?.get().outcome, .crashed(setAsideAt: "memory 1"))
     scene.session.userInfo = ["fresh": .bool(true)]
     try await host.save(scene)
     return (host, scene)
@@ -261,7 +261,7 @@ final class KeptStateTests: XCTestCase {
     let app = SceneLaunch()
     let (host, scene) = try await crashedScene(app)
     let session = scene.session
-    let kept = try await host.keptStates(of: session)
+    let kept = try await host.setAsideStates(of: session)
     XCTAssertEqual(kept.map(\.reason), [.crashed])
     let first = try XCTUnwrap(kept.first)
     await assertThrows(
@@ -269,10 +269,10 @@ final class KeptStateTests: XCTestCase {
         .connected,
         "The session has a scene, which would save over its state. Disconnect the scene first.")
     ) {
-      try await host.restoreKeptState(first, of: session)
+      try await host.putBack(first, of: session)
     }
     try await host.disconnect(scene)
-    try await host.restoreKeptState(first, of: session)
+    try await host.putBack(first, of: session)
     XCTAssertEqual(session.stateRestorationActivity?.id, 7)
     XCTAssertEqual(session.userInfo, ["kept": .integer(7)])
     let root = TestNode("root")
@@ -280,10 +280,10 @@ final class KeptStateTests: XCTestCase {
     let again = try await host.connect(session)
     XCTAssertEqual(root.value, "7")
     XCTAssertEqual(DraftModel(again).draft, "draft 7")
-    let left = try await host.keptStates(of: session)
+    let left = try await host.setAsideStates(of: session)
     XCTAssertEqual(left.map(\.reason), [.replaced])
-    try await host.removeKeptState(try XCTUnwrap(left.first), of: session)
-    let none = try await host.keptStates(of: session)
+    try await host.removeSetAside(try XCTUnwrap(left.first), of: session)
+    let none = try await host.setAsideStates(of: session)
     XCTAssertEqual(none, [])
   }
 
@@ -300,7 +300,7 @@ final class KeptStateTests: XCTestCase {
         try await host.close(scene)
       }
       XCTAssertEqual(app.launch.store.memory(named: name).setAsideBytes, [])
-      let kept = try await host.keptStates(of: session)
+      let kept = try await host.setAsideStates(of: session)
       XCTAssertEqual(kept, [])
     }
   }
@@ -309,10 +309,10 @@ final class KeptStateTests: XCTestCase {
 
   func testAStateInAFileThatCrashedIsReadableUnderANameThatSaysSo() async throws {
     let directory = try TemporaryDirectory()
-    let store = FileStateStore(directory: directory.path)
+    let store = FileStateDirectory(path: directory.path)
     func keeper() throws -> StateKeeper {
       try StateKeeper(
-        application: Launch.application, store: store, keys: launch.keys,
+        application: Launch.application, directory: store, keys: launch.keys,
         now: { [launch] in launch.now })
     }
     _ = try await keeper().save([TestNode("a", value: "typed for hours")])
@@ -325,9 +325,9 @@ final class KeptStateTests: XCTestCase {
     }
     let crashed = try keeper()
     let report = try await crashed.restore()
-    let kept = try await crashed.keptStates()
+    let kept = try await crashed.setAsideStates()
     let first = try XCTUnwrap(kept.first)
-    XCTAssertEqual(report.outcome, .crashed(keptAt: first.location))
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: first.location))
     XCTAssertEqual(kept.map(\.reason), [.crashed])
     XCTAssertEqual(kept.map(\.date), [launch.now])
     XCTAssertTrue(first.location.hasPrefix(directory.child("main.rka.crashed-")))
@@ -335,10 +335,10 @@ final class KeptStateTests: XCTestCase {
     XCTAssertEqual(try directory.names().count, 1)
 
     _ = try await crashed.save([TestNode("a", value: "new")])
-    try await crashed.restoreKeptState(first)
+    try await crashed.putBack(first)
     let value = try await restore(crashed)
     XCTAssertEqual(value, "typed for hours")
-    let left = try await crashed.keptStates()
+    let left = try await crashed.setAsideStates()
     XCTAssertEqual(left.map(\.reason), [.replaced])
     await crashed.close()
     XCTAssertEqual(try directory.names().count, 2)

@@ -115,7 +115,7 @@ final class LastStateTests: XCTestCase {
 
   func testALastStateKeepsItsVersionAndItsRestorationClass() async throws {
     let first = try StateKeeper(
-      application: Launch.application, store: launch.store, keys: launch.keys)
+      application: Launch.application, directory: launch.store, keys: launch.keys)
     try first.register(TestFactory.self, as: "Old")
     let node = TestNode("a", value: "of version 1")
     node.restorationClass = TestFactory.self
@@ -123,7 +123,7 @@ final class LastStateTests: XCTestCase {
     await first.close()
 
     let second = try StateKeeper(
-      application: Launch.application, store: launch.store, keys: launch.keys)
+      application: Launch.application, directory: launch.store, keys: launch.keys)
     try second.register(
       TestFactory.self, as: "New", aliases: ["Old"], version: 2,
       migrations: [StateMigration(from: 1) { _ in }])
@@ -165,7 +165,7 @@ final class LastStateTests: XCTestCase {
       if isFailing { throw ArchiveError(.inputOutput) }
     }
     let keeper = try StateKeeper(
-      application: Launch.application, store: store, keys: launch.keys)
+      application: Launch.application, directory: store, keys: launch.keys)
     _ = try await keeper.restore(into: [node])
     // The write, which comes next, would succeed.
     failureCount.withLock { $0 = 1 }

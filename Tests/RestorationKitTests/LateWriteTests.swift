@@ -18,7 +18,7 @@ final class LateWriteTests: XCTestCase {
         try builder.append(record: number + 100) { _ in }
         _ = try await file.write(try builder.finish(), number: number)
       case .decline: _ = try await file.decline(number: number, SettingAside())
-      case .discard: try await file.discard(number: number, includingKept: false)
+      case .discard: try await file.discard(number: number, includingSetAside: false)
       }
     }
   }
@@ -26,9 +26,9 @@ final class LateWriteTests: XCTestCase {
   private let launch = Launch()
   private let context = ArchiveContext([Launch.application, "late"])
 
-  private func file(_ store: any StateStore) -> StateFile {
+  private func file(_ store: any StateDirectory) -> StateFile {
     StateFile(
-      claim: StateClaim(store: store, name: "late"), store: store, keys: launch.keys,
+      claim: StateClaim(directory: store, name: "late"), directory: store, keys: launch.keys,
       application: Launch.application)
   }
 
@@ -91,7 +91,7 @@ final class LateWriteTests: XCTestCase {
       throw ArchiveError(.locked)
     }
     let keeper = try StateKeeper(
-      application: Launch.application, store: store, keys: launch.keys)
+      application: Launch.application, directory: store, keys: launch.keys)
     let delegate = TestDelegate()
     keeper.delegate = delegate
     _ = try await launch.keeper().save([TestNode("a", value: "old")])
@@ -117,7 +117,7 @@ final class LateWriteTests: XCTestCase {
       if call == .replace, name == "main" { disk.pass() }
     }
     let keeper = try StateKeeper(
-      application: Launch.application, store: store, keys: launch.keys)
+      application: Launch.application, directory: store, keys: launch.keys)
     _ = try await keeper.save([TestNode("a")])
     keeper.extendStateRestoration()
     _ = try await keeper.restore(into: [TestNode("a")])

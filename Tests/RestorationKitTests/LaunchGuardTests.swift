@@ -30,7 +30,7 @@ final class LaunchGuardTests: XCTestCase {
       let keeper = try launch.keeper(delegate: delegate)
       keeper.crashThreshold = threshold
       let report = try await keeper.restore(into: [TestNode("a", trace: trace)])
-      XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
+      XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
       XCTAssertEqual(
         report.description, "Nothing restored: the last restores crashed. Kept memory 1.")
       XCTAssertEqual(trace.events, [])
@@ -177,7 +177,7 @@ final class LaunchGuardTests: XCTestCase {
     try await save()
     let faulty = FaultyStorage { _, _ in ArchiveError(.storageFull) }
     let keeper = try StateKeeper(
-      application: Launch.application, store: TwoStores(launch.store, launches: faulty),
+      application: Launch.application, directory: TwoStores(launch.store, launches: faulty),
       keys: launch.keys)
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])
@@ -186,13 +186,13 @@ final class LaunchGuardTests: XCTestCase {
   }
 
   func testAStoreWithOnePlaceForEveryNameLosesTheGuardAndNotTheState() async throws {
-    struct OnePlace: StateStore {
+    struct OnePlace: StateDirectory {
       let storage = MemoryStorage()
       func storage(named name: String) -> any ArchiveStorage { storage }
     }
     let store = OnePlace()
     func keeper() throws -> StateKeeper {
-      try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+      try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
     }
     _ = try await keeper().save([TestNode("a", value: "saved")])
     let bytes = store.storage.bytes
@@ -242,11 +242,11 @@ final class LaunchGuardTests: XCTestCase {
 }
 
 /// States in one store and the marks of launches in another.
-private struct TwoStores: StateStore {
-  let states: MemoryStateStore
+private struct TwoStores: StateDirectory {
+  let states: MemoryStateDirectory
   let launches: FaultyStorage
 
-  init(_ states: MemoryStateStore, launches: FaultyStorage) {
+  init(_ states: MemoryStateDirectory, launches: FaultyStorage) {
     self.states = states
     self.launches = launches
   }

@@ -9,8 +9,8 @@ import XCTest
 @MainActor
 final class LeftoverTests: XCTestCase {
   /// A store that counts how often it is asked to sweep.
-  private struct CountingStore: StateStore {
-    let files: FileStateStore
+  private struct CountingStore: StateDirectory {
+    let files: FileStateDirectory
     let sweeps: Count
 
     final class Count: Sendable {
@@ -37,7 +37,7 @@ final class LeftoverTests: XCTestCase {
   private func keeper(_ directory: TemporaryDirectory) throws -> StateKeeper {
     let keeper = try StateKeeper(
       application: Launch.application,
-      store: CountingStore(files: FileStateStore(directory: directory.path), sweeps: sweeps),
+      directory: CountingStore(files: FileStateDirectory(path: directory.path), sweeps: sweeps),
       keys: app.launch.keys)
     try keeper.register(TestFactory.self)
     return keeper
@@ -134,8 +134,8 @@ final class LeftoverTests: XCTestCase {
   }
 
   func testWhatCannotBeSweptIsReportedAndTheRestoreGoesOn() async throws {
-    struct Store: StateStore {
-      let states: MemoryStateStore
+    struct Store: StateDirectory {
+      let states: MemoryStateDirectory
 
       func storage(named name: String) -> any ArchiveStorage { states.storage(named: name) }
 
@@ -145,7 +145,7 @@ final class LeftoverTests: XCTestCase {
     }
     _ = try await app.launch.keeper().save([TestNode("a", value: "saved")])
     let keeper = try StateKeeper(
-      application: Launch.application, store: Store(states: app.launch.store),
+      application: Launch.application, directory: Store(states: app.launch.store),
       keys: app.launch.keys)
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])

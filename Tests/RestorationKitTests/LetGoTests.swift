@@ -9,7 +9,7 @@ import XCTest
 @MainActor
 final class LetGoTests: XCTestCase {
   /// Keeps nothing alive that it gives out.
-  private final class ForgetfulStore: StateStore {
+  private final class ForgetfulStore: StateDirectory {
     private struct Given {
       let name: String
       weak var storage: MemoryStorage?
@@ -34,11 +34,11 @@ final class LetGoTests: XCTestCase {
     struct Failure: Error {}
     let store = ForgetfulStore()
     let host = SceneHost(
-      try StateKeeper(application: "org.example", store: store, keys: MemoryKeyProvider()))
+      try StateKeeper(application: "org.example", directory: store, keys: MemoryKeyProvider()))
     var used: [String] = []
     host.register(
       SceneConfiguration { [unowned host] in
-        _ = try await host.keptStates(of: host.openSessions[0])
+        _ = try await host.setAsideStates(of: host.openSessions[0])
         used = store.usedNames
         throw Failure()
       })
@@ -68,7 +68,7 @@ final class LetGoTests: XCTestCase {
     await second.close()
     launch.now += 31 * 24 * 60 * 60
     let last = try StateKeeper(
-      application: Launch.application, store: store, keys: launch.keys,
+      application: Launch.application, directory: store, keys: launch.keys,
       now: { [launch] in launch.now })
     let report = try await last.restore(into: [TestNode("a")])
     XCTAssertEqual(report.outcome, .restored)
@@ -92,13 +92,13 @@ final class LetGoTests: XCTestCase {
     XCTAssertNil(launch.store.memory(named: "main~2").bytes)
   }
 
-  func testAStateThatAnotherHasTakenMeanwhileIsNobodysAndItsKeptStatesStay() async throws {
+  func testAStateThatAnotherHasTakenMeanwhileIsNobodysAndItsSetAsideStatesStay() async throws {
     for isSingle in [false, true] {
       let directory = try TemporaryDirectory()
       let keys = MemoryKeyProvider()
       func keeper() throws -> StateKeeper {
         let keeper = try StateKeeper(
-          application: "org.example", store: FileStateStore(directory: directory.path), keys: keys)
+          application: "org.example", directory: FileStateDirectory(path: directory.path), keys: keys)
         if isSingle { keeper.instancePolicy = .single }
         return keeper
       }
@@ -108,7 +108,7 @@ final class LetGoTests: XCTestCase {
       // It has not read what is stored, so it keeps that.
       let first = try keeper()
       _ = try await first.save([TestNode("a")])
-      let kept = try await first.keptStates()
+      let kept = try await first.setAsideStates()
       XCTAssertEqual(kept.count, 1)
       try FileManager.default.removeItem(atPath: directory.child(".main.rka.lock"))
       let other = try keeper()
@@ -116,18 +116,18 @@ final class LetGoTests: XCTestCase {
       XCTAssertEqual(other.stateName, "main")
       let wanted = try XCTUnwrap(kept.first)
       do {
-        try await first.removeKeptState(wanted)
+        try await first.removeSetAside(wanted)
         XCTAssertFalse(isSingle, "It was removed.")
       } catch {
         XCTAssertEqual(error.code, .inUse)
       }
       XCTAssertEqual(first.stateName, isSingle ? nil : "main~2")
-      let left = try await other.keptStates()
+      let left = try await other.setAsideStates()
       XCTAssertEqual(left, kept)
     }
   }
 
-  func testTheKeptStatesOfASecondInstanceAreThoseOfTheStateThatItHas() async throws {
+  func testTheSetAsideStatesOfASecondInstanceAreThoseOfTheStateThatItHas() async throws {
     let launch = Launch()
     _ = try await launch.keeper().save([TestNode("a")])
     let first = try launch.keeper()
@@ -135,13 +135,13 @@ final class LetGoTests: XCTestCase {
     let second = try launch.keeper(endsLast: false)
     _ = try await second.save([TestNode("a")])
     XCTAssertEqual(second.stateName, "main~2")
-    let kept = try await first.keptStates()
+    let kept = try await first.setAsideStates()
     XCTAssertEqual(kept.count, 1)
-    var listed = try await second.keptStates()
+    var listed = try await second.setAsideStates()
     XCTAssertEqual(listed, [])
     // Closed, it has none, and looks at the first one.
     await second.close()
-    listed = try await second.keptStates()
+    listed = try await second.setAsideStates()
     XCTAssertEqual(listed, kept)
   }
 
@@ -154,8 +154,8 @@ final class LetGoTests: XCTestCase {
     keeper.extendStateRestoration()
     _ = try await keeper.restore(into: [TestNode("a")])
     XCTAssertNotNil(launch.markerBytes)
-    let kept = try await keeper.keptStates()
-    try await keeper.restoreKeptState(try XCTUnwrap(kept.first))
+    let kept = try await keeper.setAsideStates()
+    try await keeper.putBack(try XCTUnwrap(kept.first))
     XCTAssertNil(launch.markerBytes)
     // What is saved now is not what that restore would have crashed with.
     _ = try await keeper.save([TestNode("a", value: "newest")])

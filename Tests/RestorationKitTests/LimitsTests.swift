@@ -16,7 +16,7 @@ final class LimitsTests: XCTestCase {
 
   private func keeper(_ limits: ArchiveLimits) throws -> StateKeeper {
     try StateKeeper(
-      application: Launch.application, store: launch.store, keys: launch.keys, limits: limits)
+      application: Launch.application, directory: launch.store, keys: launch.keys, limits: limits)
   }
 
   /// Has a value, and more names than an archive has by default.
@@ -94,7 +94,7 @@ final class LimitsTests: XCTestCase {
     for begun in 1...2 {
       let process = ProcessStore(launch.store)
       let keeper = try StateKeeper(
-        application: Launch.application, store: process, keys: launch.keys, limits: strict)
+        application: Launch.application, directory: process, keys: launch.keys, limits: strict)
       defer { process.end() }
       keeper.extendStateRestoration()
       let report = try await keeper.restore(into: [TestNode("root")])
@@ -102,7 +102,7 @@ final class LimitsTests: XCTestCase {
       XCTAssertNil(report.launchProblem)
     }
     let report = try await launch.keeper().restore()
-    XCTAssertEqual(report.outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
   }
 
   func testTheScenesOfAHostHaveTheLimitsOfItsKeeper() async throws {

@@ -11,7 +11,7 @@ final class LockedTests: XCTestCase {
   private let lock = MemoryKeyProvider()
 
   private func keeper() throws -> StateKeeper {
-    try StateKeeper(application: Launch.application, store: launch.store, keys: lock)
+    try StateKeeper(application: Launch.application, directory: launch.store, keys: lock)
   }
 
   private func saveState() async throws -> [UInt8] {

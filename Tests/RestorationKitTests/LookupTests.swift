@@ -170,7 +170,7 @@ final class LookupTests: XCTestCase {
   func testARestorationClassThatMakesNoNodesIsReportedAndNotRestored() async throws {
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
-      application: Launch.application, store: launch.store, keys: launch.keys)
+      application: Launch.application, directory: launch.store, keys: launch.keys)
     try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")
     let existing = TestNode("a")
     let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
@@ -181,7 +181,7 @@ final class LookupTests: XCTestCase {
   func testWithoutItsRestorationClassANodeIsNotBackAndNobodyElseIsAsked() async throws {
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
-      application: Launch.application, store: launch.store, keys: launch.keys)
+      application: Launch.application, directory: launch.store, keys: launch.keys)
     let delegate = delegateAnswering(TestNode("a", trace: trace))
     keeper.delegate = delegate
     let existing = TestNode("a", trace: trace)
@@ -200,7 +200,7 @@ final class LookupTests: XCTestCase {
     }
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
-      application: Launch.application, store: launch.store, keys: launch.keys)
+      application: Launch.application, directory: launch.store, keys: launch.keys)
     try keeper.register(Renamed.self, aliases: ["TestFactory"])
     let report = try await keeper.restore(into: [TestNode("root")])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
@@ -208,7 +208,7 @@ final class LookupTests: XCTestCase {
 
   func testAnUnregisteredRestorationClassIsReportedWhenItIsSaved() async throws {
     let keeper = try StateKeeper(
-      application: Launch.application, store: launch.store, keys: launch.keys)
+      application: Launch.application, directory: launch.store, keys: launch.keys)
     let report = try await keeper.save([nodeWithClass()])
     XCTAssertEqual(report.problems, [.restorationClassNotRegistered("TestFactory")])
   }
@@ -465,7 +465,7 @@ final class LookupTests: XCTestCase {
   func testWhatMakesNoNodesIsSaidInASentence() async throws {
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
-      application: Launch.application, store: launch.store, keys: launch.keys)
+      application: Launch.application, directory: launch.store, keys: launch.keys)
     try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")
     launch.endProcess()
     let report = try await keeper.restore(into: [TestNode("root")])

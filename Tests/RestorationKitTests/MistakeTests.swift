@@ -164,7 +164,7 @@ final class MistakeTests: XCTestCase {
       if name == "main", call == .replace, isClosed.isSet { gate.pass() }
     }
     let keeper = try StateKeeper(
-      application: Launch.application, store: store, keys: MemoryKeyProvider())
+      application: Launch.application, directory: store, keys: MemoryKeyProvider())
     _ = try await keeper.restore()
     var kept: StateEncoder?
     let node = TestNode("root")

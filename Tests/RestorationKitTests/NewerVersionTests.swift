@@ -139,7 +139,7 @@ final class NewerVersionTests: XCTestCase {
     XCTAssertEqual(back.value, "newer")
   }
 
-  func testReferencesOfAKeptStateNameTheSameNodes() async throws {
+  func testReferencesOfASetAsideStateNameTheSameNodes() async throws {
     let launch = Launch()
     let saved = Screen("a", "newer")
     saved.friend = Screen("b", "friend")
@@ -157,7 +157,7 @@ final class NewerVersionTests: XCTestCase {
     XCTAssertEqual(backFriend.value, "friend")
   }
 
-  func testAReferenceOfAKeptStateToWhatIsGoneBecomesAbsent() async throws {
+  func testAReferenceOfASetAsideStateToWhatIsGoneBecomesAbsent() async throws {
     let launch = Launch()
     let saved = Screen("a", "newer")
     let friend = Screen("b", "friend")

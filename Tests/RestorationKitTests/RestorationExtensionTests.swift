@@ -32,7 +32,7 @@ final class RestorationExtensionTests: XCTestCase {
   func testACrashBetweenExtendAndCompleteIsBlamedOnTheState() async throws {
     _ = try await restored { $0.extendStateRestoration() }
     let outcome = try await nextOutcome()
-    XCTAssertEqual(outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(outcome, .crashed(setAsideAt: "memory 1"))
   }
 
   func testOneCompleteOfTwoExtendsIsNotEnough() async throws {
@@ -43,7 +43,7 @@ final class RestorationExtensionTests: XCTestCase {
     }
     XCTAssertEqual(keeper.status, .restoring)
     let outcome = try await nextOutcome()
-    XCTAssertEqual(outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(outcome, .crashed(setAsideAt: "memory 1"))
   }
 
   func testALaunchAfterAnExtensionThatDidNotEndAsksNothingAndSetsTheStateAside() async throws {

@@ -10,8 +10,8 @@ import XCTest
 final class SaveWaitTests: XCTestCase {
   private let launch = Launch()
 
-  private func keeper(_ store: any StateStore) throws -> StateKeeper {
-    try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+  private func keeper(_ store: any StateDirectory) throws -> StateKeeper {
+    try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
   }
 
   /// A store whose state is locked for so many tries.
@@ -98,7 +98,7 @@ final class SaveWaitTests: XCTestCase {
   func testAStateWithTwoSlotsIsSavedAsOneWithOneIs() async throws {
     for slotCount in 1...2 {
       let directory = try TemporaryDirectory()
-      let store = FileStateStore(directory: directory.path)
+      let store = FileStateDirectory(path: directory.path)
       _ = try await keeper(store).save([TestNode("a")])
       let key = try XCTUnwrap(try launch.keys.key(creating: false))
       let storage = store.storage(named: "main")

@@ -30,7 +30,7 @@ final class SavingTests: XCTestCase {
   func testAnOlderWalkIsNotWrittenOverANewerOne() async throws {
     let storage = launch.store.memory(named: "a")
     let file = StateFile(
-      claim: StateClaim(store: launch.store, name: "a"), store: launch.store, keys: launch.keys,
+      claim: StateClaim(directory: launch.store, name: "a"), directory: launch.store, keys: launch.keys,
       application: Launch.application)
     let records = try RecordBuilder().finish()
     let newer = try await file.write(records, number: 2)
@@ -105,8 +105,8 @@ final class SavingTests: XCTestCase {
       }
       let session = Session()
       let keeper: StateKeeper
-      init(_ store: MemoryStateStore, _ keys: MemoryKeyProvider) throws {
-        keeper = try StateKeeper(application: "org.example.server", store: store, keys: keys)
+      init(_ store: MemoryStateDirectory, _ keys: MemoryKeyProvider) throws {
+        keeper = try StateKeeper(application: "org.example.server", directory: store, keys: keys)
       }
       func count(_ count: Int) async throws {
         session.count = count

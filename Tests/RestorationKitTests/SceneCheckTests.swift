@@ -86,7 +86,7 @@ final class SceneCheckTests: XCTestCase {
   func testCheckingNeedsNoListOfNames() async throws {
     let store = NamelessStore()
     let keys = MemoryKeyProvider()
-    let keeper = try StateKeeper(application: Launch.application, store: store, keys: keys)
+    let keeper = try StateKeeper(application: Launch.application, directory: store, keys: keys)
     _ = try await keeper.save([TestNode("root", value: "x")])
     let report = try await keeper.checkStoredState()
     XCTAssertEqual(report.entries.count, 1)
@@ -97,8 +97,8 @@ final class SceneCheckTests: XCTestCase {
   }
 }
 
-private struct NamelessStore: StateStore {
-  private let store = MemoryStateStore()
+private struct NamelessStore: StateDirectory {
+  private let store = MemoryStateDirectory()
 
   func storage(named name: String) -> any ArchiveStorage { store.storage(named: name) }
   func names() throws(ArchiveError) -> [String] { throw ArchiveError(.inputOutput) }

@@ -15,7 +15,7 @@ final class SceneFailureTests: XCTestCase {
       throw ArchiveError(.storageFull, location: name)
     }
     let host = SceneHost(
-      try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()
     for _ in 1...3 { try await host.open() }
@@ -72,8 +72,8 @@ final class SceneFailureTests: XCTestCase {
   }
 
   /// A list of scenes that cannot be looked through for what was set aside.
-  private struct StubbornStore: StateStore {
-    let store: MemoryStateStore
+  private struct StubbornStore: StateDirectory {
+    let store: MemoryStateDirectory
 
     func storage(named name: String) -> any ArchiveStorage {
       let storage = store.storage(named: name)
@@ -108,7 +108,7 @@ final class SceneFailureTests: XCTestCase {
   func testTheLastWindowSaysThatAnOldListCouldNotBeRemoved() async throws {
     let host = SceneHost(
       try StateKeeper(
-        application: Launch.application, store: StubbornStore(store: app.launch.store),
+        application: Launch.application, directory: StubbornStore(store: app.launch.store),
         keys: app.launch.keys))
     host.delegate = app.hostDelegate
     host.register(SceneConfiguration { [app] in app.makeDelegate() })

@@ -35,7 +35,7 @@ final class SceneListTests: XCTestCase {
       XCTAssertEqual(Set(host.openSessions), Set(first.openSessions), "byte \(place)")
       XCTAssertEqual(Set(host.openSessions.map(\.title)), ["Product 1", "Product 2"])
       XCTAssertEqual(list.setAsideBytes.last, damaged)
-      XCTAssertEqual(host.listKeptAt, "memory \(list.setAsideBytes.count)")
+      XCTAssertEqual(host.listSetAsideAt, "memory \(list.setAsideBytes.count)")
     }
     XCTAssertEqual(list.setAsideBytes.count, bytes.count)
     list.bytes = nil
@@ -112,7 +112,7 @@ final class SceneListTests: XCTestCase {
   func testWithoutTheStoreNoListIsWritten() async throws {
     let store = HookedStore { _, _ throws(ArchiveError) in throw ArchiveError(.inputOutput) }
     let host = SceneHost(
-      try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
     host.register(SceneConfiguration { TestSceneDelegate() })
     await assertThrows(WholeError(ArchiveError(.inputOutput))) {
       try await host.launch()
@@ -234,7 +234,7 @@ final class SceneListTests: XCTestCase {
     for user in ["anna", "ben"] {
       let host = SceneHost(
         try StateKeeper(
-          application: Launch.application, name: user, store: app.launch.store,
+          application: Launch.application, name: user, directory: app.launch.store,
           keys: app.launch.keys))
       host.register(SceneConfiguration { TestSceneDelegate() })
       try await host.launch()

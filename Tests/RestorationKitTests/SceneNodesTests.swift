@@ -162,7 +162,7 @@ final class SceneNodesTests: XCTestCase {
     XCTAssertEqual(scene.session.persistentIdentifier, bad)
     XCTAssertNil(scene.session.stateRestorationActivity)
     let restoration = try XCTUnwrap(scene.restoration)
-    XCTAssertEqual(try restoration.get().outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(try restoration.get().outcome, .crashed(setAsideAt: "memory 1"))
     XCTAssertEqual(app.launch.store.memory(named: "main.scene-\(bad)").setAsideBytes.count, 1)
     XCTAssertNotNil(app.bytes(of: good))
   }

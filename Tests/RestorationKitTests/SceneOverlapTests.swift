@@ -16,7 +16,7 @@ final class SceneOverlapTests: XCTestCase {
   /// A host whose files of scenes can be held up.
   private func slowHost() async throws -> SceneHost {
     let host = SceneHost(
-      try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
     host.delegate = app.hostDelegate
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()
@@ -262,7 +262,7 @@ final class SceneOverlapTests: XCTestCase {
       if call == .open, name.hasSuffix(stored) { gate.pass() }
     }
     let host = SceneHost(
-      try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     // The list can still be read, and the scene's file cannot.
     app.launch.keys.lock(after: 1)
@@ -290,7 +290,7 @@ final class SceneOverlapTests: XCTestCase {
     }
     func host() async throws -> SceneHost {
       let host = SceneHost(
-        try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+        try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
       host.register(SceneConfiguration { [app] in app.makeDelegate() })
       try await host.launch()
       return host
@@ -323,7 +323,7 @@ final class SceneOverlapTests: XCTestCase {
     }
     func host() async throws -> SceneHost {
       let host = SceneHost(
-        try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+        try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
       host.register(SceneConfiguration { [app] in app.makeDelegate() })
       try await host.launch()
       return host
@@ -356,7 +356,7 @@ final class SceneOverlapTests: XCTestCase {
       }
     }
     let host = SceneHost(
-      try StateKeeper(application: Launch.application, store: store, keys: app.launch.keys))
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
     host.declaredActivityTypes = ["product"]
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()

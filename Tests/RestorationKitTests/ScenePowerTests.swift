@@ -21,10 +21,10 @@ final class ScenePowerTests: XCTestCase {
   private var hostDelegate = TestHostDelegate()
 
   private func host(
-    _ store: any StateStore, _ launch: Launch, _ calls: Trace = Trace()
+    _ store: any StateDirectory, _ launch: Launch, _ calls: Trace = Trace()
   ) throws -> SceneHost {
     let host = SceneHost(
-      try StateKeeper(application: Launch.application, store: store, keys: launch.keys))
+      try StateKeeper(application: Launch.application, directory: store, keys: launch.keys))
     hostDelegate = TestHostDelegate(calls)
     host.delegate = hostDelegate
     host.declaredActivityTypes = ["product"]
@@ -183,7 +183,7 @@ private final class Power: Sendable {
   var hasFailed: Bool { left.withLock { $0 < 0 } }
 
   /// A store that loses what comes after that.
-  func store(over store: MemoryStateStore) -> HookedStore {
+  func store(over store: MemoryStateDirectory) -> HookedStore {
     HookedStore(store) { [self] _, call throws(ArchiveError) in
       guard !call.isChange || use() else { throw ArchiveError(.inputOutput) }
     }

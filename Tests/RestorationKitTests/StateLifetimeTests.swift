@@ -124,7 +124,7 @@ final class StateLifetimeTests: XCTestCase {
   }
 
   func testAPowerCutInASaveLeavesTheStateBeforeIt() async throws {
-    struct Store: StateStore {
+    struct Store: StateDirectory {
       let storage: FaultyStorage
       func storage(named name: String) -> any ArchiveStorage {
         name.hasSuffix(".launch") ? MemoryStorage() : storage
@@ -137,7 +137,7 @@ final class StateLifetimeTests: XCTestCase {
         made == call ? ArchiveError(.inputOutput) : nil
       }
       let keeper = try StateKeeper(
-        application: Launch.application, store: Store(storage: storage), keys: launch.keys)
+        application: Launch.application, directory: Store(storage: storage), keys: launch.keys)
       _ = try await keeper.restore()
       do {
         _ = try await keeper.save([TestNode("a", value: "after")])

@@ -82,7 +82,7 @@ final class StatusTests: XCTestCase {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
     check(
-      keeper, .crashed(keptAt: "memory 1"), isActive: false,
+      keeper, .crashed(setAsideAt: "memory 1"), isActive: false,
       "Nothing was restored, because the last restores crashed. The state is kept in memory 1.")
   }
 

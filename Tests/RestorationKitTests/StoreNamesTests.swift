@@ -8,15 +8,15 @@ import XCTest
 final class StoreNamesTests: XCTestCase {
   func testAFileStoreTellsTheNamesOfItsStatesAlone() async throws {
     let directory = try TemporaryDirectory()
-    let store = FileStateStore(directory: directory.path + "/states")
+    let store = FileStateDirectory(path: directory.path + "/states")
     XCTAssertEqual(try store.names(), [])
     let keys = MemoryKeyProvider()
     for name in ["main", "main.x"] {
-      let keeper = try StateKeeper(application: "org.example", name: name, store: store, keys: keys)
+      let keeper = try StateKeeper(application: "org.example", name: name, directory: store, keys: keys)
       _ = try await keeper.save([TestNode("a")])
     }
     for other in ["main.rka.unreadable-1", ".main.rka.lock", ".main.rka.12.tmp", "note.txt"] {
-      try Data().write(to: URL(filePath: "\(store.directory)/\(other)"))
+      try Data().write(to: URL(filePath: "\(store.path)/\(other)"))
     }
     XCTAssertEqual(try store.names().sorted(), ["main", "main.x"])
   }
@@ -25,7 +25,7 @@ final class StoreNamesTests: XCTestCase {
     let directory = try TemporaryDirectory()
     let file = directory.path + "/file"
     try Data().write(to: URL(filePath: file))
-    XCTAssertThrowsError(try FileStateStore(directory: file).names()) { error in
+    XCTAssertThrowsError(try FileStateDirectory(path: file).names()) { error in
       XCTAssertEqual(
         error as? ArchiveError, ArchiveError(.inputOutput, location: file))
     }

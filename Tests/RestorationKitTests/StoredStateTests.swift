@@ -22,10 +22,10 @@ final class StoredStateTests: XCTestCase {
   }
 
   private func keeper(
-    _ store: MemoryStateStore, version: Int = GoldenScreen.version
+    _ store: MemoryStateDirectory, version: Int = GoldenScreen.version
   ) throws -> StateKeeper {
     let keeper = try StateKeeper(
-      application: "org.example.golden", store: store, keys: FixedKey(),
+      application: "org.example.golden", directory: store, keys: FixedKey(),
       environment: ApplicationEnvironment(applicationVersion: "\(version)"),
       now: { Date(timeIntervalSinceReferenceDate: 0) })
     try keeper.register(
@@ -42,7 +42,7 @@ final class StoredStateTests: XCTestCase {
 
   func testEveryVersionThatWasEverStoredIsMigrated() async throws {
     for version in 1...GoldenScreen.version {
-      let store = MemoryStateStore()
+      let store = MemoryStateDirectory()
       store.memory(named: "main").bytes = Array(try Data(contentsOf: file(version)))
       let keeper = try keeper(store)
       let check = try await keeper.checkStoredState()
@@ -79,7 +79,7 @@ final class StoredStateTests: XCTestCase {
       for screen in screens + screens[0].restorationChildren.compactMap({ $0 as? GoldenScreen }) {
         screen.playedVersion = version
       }
-      let store = MemoryStateStore()
+      let store = MemoryStateDirectory()
       let report = try await keeper(store, version: version).save(screens)
       XCTAssertEqual(report.problems, [])
       try Data(try XCTUnwrap(store.memory(named: "main").bytes)).write(to: file(version))

@@ -85,8 +85,8 @@ final class StrictTests: XCTestCase {
     _ = try await keeper.save([TestNode("root", value: "first")])
     let second = try launch.keeper()
     _ = try await second.save([TestNode("root", value: "second")])
-    let kept = try await second.keptStates()
-    try await second.restoreKeptState(try XCTUnwrap(kept.first))
+    let kept = try await second.setAsideStates()
+    try await second.putBack(try XCTUnwrap(kept.first))
     let report = try await second.save([TestNode("root", value: "third")])
     XCTAssertEqual(report.problems, [.notRestoredBefore])
   }

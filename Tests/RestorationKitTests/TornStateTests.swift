@@ -9,9 +9,9 @@ final class TornStateTests: XCTestCase {
   func testASaveOverAStateWithATornEndKeepsItAsideAndSaves() async throws {
     let launch = Launch()
     let directory = try TemporaryDirectory()
-    let store = FileStateStore(directory: directory.path)
+    let store = FileStateDirectory(path: directory.path)
     func keeper() throws -> StateKeeper {
-      try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+      try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
     }
     _ = try await keeper().save([TestNode("a", value: "first")])
     let key = try XCTUnwrap(try launch.keys.key(creating: false))
@@ -34,9 +34,9 @@ final class TornStateTests: XCTestCase {
   func testADeclinedOrDiscardedStateIsNotRemovedUnderAWriter() async throws {
     let launch = Launch()
     let directory = try TemporaryDirectory()
-    let store = FileStateStore(directory: directory.path)
+    let store = FileStateDirectory(path: directory.path)
     let keeper = try StateKeeper(
-      application: Launch.application, store: store, keys: launch.keys)
+      application: Launch.application, directory: store, keys: launch.keys)
     _ = try await keeper.save([TestNode("a", value: "first")])
     await keeper.close()
     keeper.instancePolicy = .single

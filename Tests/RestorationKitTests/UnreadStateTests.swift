@@ -27,7 +27,7 @@ final class UnreadStateTests: XCTestCase {
         throw ArchiveError(.inputOutput, systemError: 24)
       }
     }
-    return try StateKeeper(application: Launch.application, store: store, keys: launch.keys)
+    return try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
   }
 
   private func failRestore(_ keeper: StateKeeper) async throws {
@@ -47,7 +47,7 @@ final class UnreadStateTests: XCTestCase {
     next.storedBytes = bytes
     let node = TestNode("a")
     let keeper = try StateKeeper(
-      application: Launch.application, store: next.store, keys: FixedKeyProvider(key))
+      application: Launch.application, directory: next.store, keys: FixedKeyProvider(key))
     _ = try await keeper.restore(into: [node])
     return node.value
   }
@@ -114,7 +114,7 @@ final class UnreadStateTests: XCTestCase {
     let key = try XCTUnwrap(try launch.keys.key(creating: false))
     let host = SceneHost(
       try StateKeeper(
-        application: Launch.application, store: launch.store, keys: LateKey(key)))
+        application: Launch.application, directory: launch.store, keys: LateKey(key)))
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     await assertThrows(WholeError(ArchiveError(.keyMissing))) {
       try await host.launch()

@@ -16,7 +16,7 @@ final class UnusableStateTests: XCTestCase {
   ) throws -> StateKeeper {
     try StateKeeper(
       application: application, name: name,
-      store: FileStateStore(directory: directory.child("state")),
+      directory: FileStateDirectory(path: directory.child("state")),
       keys: FileKeyProvider(path: directory.child("keys/\(key)")))
   }
 
@@ -276,14 +276,14 @@ final class UnusableStateTests: XCTestCase {
   }
 
   func testWhatWasSetAsideIsReportedByTheFirstSaveThatSucceeds() async throws {
-    struct Store: StateStore {
+    struct Store: StateDirectory {
       let storage = FaultyStorage([1, 2, 3]) { call, number in
         call == .replace && number == 1 ? ArchiveError(.storageFull) : nil
       }
       func storage(named name: String) -> any ArchiveStorage { storage }
     }
     let keeper = try StateKeeper(
-      application: Self.application, store: Store(), keys: MemoryKeyProvider())
+      application: Self.application, directory: Store(), keys: MemoryKeyProvider())
     let error = await saveError(keeper)
     XCTAssertEqual(error, ArchiveError(.storageFull, location: "faulty"))
     let report = try await keeper.save([TestNode("a")])

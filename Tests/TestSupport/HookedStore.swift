@@ -3,7 +3,7 @@ import Foundation
 package import RestorationKit
 
 /// A store that asks before it does anything; what throws does not happen.
-package struct HookedStore: StateStore {
+package struct HookedStore: StateDirectory {
   package enum Call: Hashable, Sendable {
     case open, lock, replace, remove, setAside, putBack
 
@@ -12,14 +12,14 @@ package struct HookedStore: StateStore {
 
   package typealias Hook = @Sendable (_ name: String, _ call: Call) throws(ArchiveError) -> Void
 
-  private let store: any StateStore
+  private let store: any StateDirectory
   private let hook: Hook
 
   /// - Parameters:
   ///   - store: What is stored; empty if nil.
   ///   - hook: Asked on the thread of the call.
-  package init(_ store: (any StateStore)? = nil, before hook: @escaping Hook) {
-    self.store = store ?? MemoryStateStore()
+  package init(_ store: (any StateDirectory)? = nil, before hook: @escaping Hook) {
+    self.store = store ?? MemoryStateDirectory()
     self.hook = hook
   }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Launches of one application over one store, without a process.
 @MainActor
 package final class Launch {
-  package let store = MemoryStateStore()
+  package let store = MemoryStateDirectory()
   package let keys = MemoryKeyProvider()
   package var now = Date(timeIntervalSinceReferenceDate: 800_000_000)
   package var environment = ApplicationEnvironment(
@@ -34,7 +34,7 @@ package final class Launch {
     let process = ProcessStore(store)
     self.process = process
     let keeper = try StateKeeper(
-      application: Self.application, store: process, keys: keys,
+      application: Self.application, directory: process, keys: keys,
       environment: environment, now: { [self] in now })
     try keeper.register(TestFactory.self)
     keeper.delegate = delegate

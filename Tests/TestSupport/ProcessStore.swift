@@ -4,11 +4,11 @@ internal import Foundation
 internal import Synchronization
 
 /// A store as one process sees it: with the process its locks go.
-package final class ProcessStore: StateStore {
-  private let store: any StateStore
+package final class ProcessStore: StateDirectory {
+  private let store: any StateDirectory
   private let locks = Mutex<[ProcessLock]>([])
 
-  package init(_ store: any StateStore) {
+  package init(_ store: any StateDirectory) {
     self.store = store
   }
 

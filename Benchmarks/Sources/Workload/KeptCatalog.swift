@@ -4,7 +4,7 @@ internal import RestorationKit
 /// A catalog that a keeper saves to memory and brings back from there.
 package final class KeptCatalog {
   private let root: CatalogNode
-  private let store = MemoryStateStore()
+  private let store = MemoryStateDirectory()
   private let keys: FixedKeyProvider
   private let keeper: StateKeeper
 
@@ -15,9 +15,9 @@ package final class KeptCatalog {
   }
 
   private static func makeKeeper(
-    _ store: MemoryStateStore, _ keys: FixedKeyProvider
+    _ store: MemoryStateDirectory, _ keys: FixedKeyProvider
   ) throws -> StateKeeper {
-    let keeper = try StateKeeper(application: "org.example.catalog", store: store, keys: keys)
+    let keeper = try StateKeeper(application: "org.example.catalog", directory: store, keys: keys)
     try keeper.register(SectionNode.self)
     try keeper.register(ProductNode.self)
     return keeper

@@ -54,7 +54,7 @@ extension StateKeeper {
       isStored: true, sceneCount: sceneCount, entries: entries + unreadable)
   }
 
-  /// Nil if the store cannot say, which keeps nobody from checking this state.
+  /// Nil if the directory cannot say, which keeps nobody from checking this state.
   private var countedScenes: Int? {
     do throws(ArchiveError) {
       return suffix.isEmpty ? try storedScenes().count : 0
@@ -66,7 +66,7 @@ extension StateKeeper {
   /// The identifiers of the scenes that have files beside this state, in order.
   func storedScenes() throws(ArchiveError) -> [String] {
     let prefix = claim.lookedAt + StateClaim.sceneSuffix(of: "")
-    return try store.names().sorted()
+    return try directory.names().sorted()
       .filter { $0.hasPrefix(prefix) && !$0.hasSuffix(StateClaim.launchSuffix) }
       .map { String($0.dropFirst(prefix.count)) }
   }

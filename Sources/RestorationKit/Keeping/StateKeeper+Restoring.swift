@@ -102,7 +102,7 @@ extension StateKeeper {
     switch found {
     case .inUse(let process): return RestorationReport(.inUse(by: process))
     case .nothing: return RestorationReport(.noArchive)
-    case .crashed(let location): return RestorationReport(.crashed(keptAt: location))
+    case .crashed(let location): return RestorationReport(.crashed(setAsideAt: location))
     case .state(let tree, let usesSnapshot, let begun):
       window = begun
       var report = try restore(tree, with: participants)

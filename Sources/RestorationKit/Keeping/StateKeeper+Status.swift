@@ -17,7 +17,7 @@ extension StateKeeper {
     case locked
 
     /// Restoring crashed too often, so the state is kept aside; saves go on.
-    case crashed(keptAt: String?)
+    case crashed(setAsideAt: String?)
 
     /// The restore gate said no; saves go on.
     case declined
@@ -74,7 +74,7 @@ extension StateKeeper.Status {
     case .declined: self = .declined
     case .notOptedIn(let reason): self = .notOptedIn(reason)
     case .locked: self = .locked
-    case .crashed(let location): self = .crashed(keptAt: location)
+    case .crashed(let location): self = .crashed(setAsideAt: location)
     case .inUse(let process): self = .inUse(by: process)
     }
   }

@@ -57,14 +57,14 @@ public final class StateKeeper {
   /// aside; less than 1 is as 1.
   ///
   /// The launch after that restores nothing, sets the state aside and reports
-  /// ``RestorationReport/Outcome/crashed(keptAt:)``; ``keptStates()`` has it. A
+  /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` has it. A
   /// process that ends for any reason while it restores counts.
   public var crashThreshold = 2
 
   /// How many states that were set aside stay, and for how long.
   ///
   /// By default the oldest, the two newest, and all of the last 30 days.
-  public var keptStateBound = KeptStateBound()
+  public var setAsideBound = SetAsideBound()
 
   /// Whether the stored state is removed when it was restored.
   ///
@@ -105,7 +105,7 @@ public final class StateKeeper {
   let application: String
   /// What follows the name of the claimed state in the name of this one.
   let suffix: String
-  let store: any StateStore
+  let directory: any StateDirectory
   let keys: any KeyProvider
   let environment: ApplicationEnvironment
   let now: () -> Date
@@ -132,7 +132,7 @@ public final class StateKeeper {
   ///     process keeps the states of several users, make the user a part of it.
   ///     At most 150 bytes without “/”, not beginning with “.”, with “.scene”
   ///     nowhere in it, and not ending in “.launch” or in “~” and digits.
-  ///   - store: Where the state is kept; the user's state directory if nil.
+  ///   - directory: Where the state is kept; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
   ///   - environment: Facts that every save carries.
@@ -141,7 +141,7 @@ public final class StateKeeper {
   /// - Throws: ``RestorationError`` with `invalidName`.
   public init(
     application: String, name: String = "main",
-    store: (any StateStore)? = nil, keys: (any KeyProvider)? = nil,
+    directory: (any StateDirectory)? = nil, keys: (any KeyProvider)? = nil,
     environment: ApplicationEnvironment = ApplicationEnvironment(),
     limits: ArchiveLimits = .standard,
     now: @escaping () -> Date = { Date() }
@@ -168,18 +168,18 @@ public final class StateKeeper {
         "“\(name)” cannot name a state: with “~” and digits at its end it is that of another instance of the app."
       )
     }
-    let store = store ?? FileStateStore(application: application)
+    let directory = directory ?? FileStateDirectory(application: application)
     let keys = keys ?? FileKeyProvider(application: application)
-    claim = StateClaim(store: store, name: name)
+    claim = StateClaim(directory: directory, name: name)
     file = StateFile(
-      claim: claim, store: store, keys: keys, application: application, limits: limits)
+      claim: claim, directory: directory, keys: keys, application: application, limits: limits)
     self.environment = environment
     self.limits = limits
     self.now = now
     registry = ObjectRegistry()
     self.application = application
     suffix = ""
-    self.store = store
+    self.directory = directory
     self.keys = keys
   }
 
@@ -188,7 +188,7 @@ public final class StateKeeper {
   init(sharing keeper: StateKeeper, suffix: String) {
     claim = keeper.claim
     file = StateFile(
-      claim: claim, suffix: suffix, store: keeper.store, keys: keeper.keys,
+      claim: claim, suffix: suffix, directory: keeper.directory, keys: keeper.keys,
       application: keeper.application, limits: keeper.limits)
     limits = keeper.limits
     environment = keeper.environment
@@ -196,12 +196,12 @@ public final class StateKeeper {
     registry = ObjectRegistry(sharing: keeper.registry)
     application = keeper.application
     self.suffix = suffix
-    store = keeper.store
+    directory = keeper.directory
     keys = keeper.keys
     isStrict = keeper.isStrict
     nodeLimit = keeper.nodeLimit
     crashThreshold = keeper.crashThreshold
-    keptStateBound = keeper.keptStateBound
+    setAsideBound = keeper.setAsideBound
     consumesStateOnLaunch = keeper.consumesStateOnLaunch
     trace = keeper.trace
   }
@@ -295,20 +295,20 @@ public final class StateKeeper {
   ///
   /// It is removed also if it could not be opened. What was set aside stays by
   /// default, since an app that discards its state whenever it ends would never
-  /// get it back; see ``keptStates()``. Let it go where a user must leave nothing
+  /// get it back; see ``setAsideStates()``. Let it go where a user must leave nothing
   /// behind; then also the states with a number go that no instance has.
   ///
-  /// - Parameter includingKeptStates: Whether what was set aside goes, too.
+  /// - Parameter includingSetAside: Whether what was set aside goes, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
   ///   has the state. No state is not an error.
   public func discardState(
-    includingKeptStates: Bool = false
+    includingSetAside: Bool = false
   ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
     walkCount += 1
     do {
-      try await file.discard(number: walkCount, includingKept: includingKeptStates)
+      try await file.discard(number: walkCount, includingSetAside: includingSetAside)
     } catch {
       throw RestorationError(error)
     }

@@ -71,7 +71,7 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
   public let isStored: Bool
 
   /// How many windows of a ``SceneHost`` are stored beside it, each with a state of
-  /// its own; nil if the store cannot list them.
+  /// its own; nil if the directory cannot list them.
   ///
   /// ``SceneHost/checkStoredStates()`` checks those.
   public let sceneCount: Int?

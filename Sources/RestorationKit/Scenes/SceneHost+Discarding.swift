@@ -49,7 +49,7 @@ extension SceneHost {
     var told: [SceneSession] = []
     for session in discarded {
       do throws(RestorationError) {
-        try await keeper(of: session).discardState(includingKeptStates: true)
+        try await keeper(of: session).discardState(includingSetAside: true)
         forgetKeeper(of: session)
         told.append(session)
       } catch {
@@ -116,7 +116,7 @@ extension SceneHost {
     stored.discarded += gone
     try await list.write { stored }
     for entry in gone {
-      try await keeper(of: SceneSession(entry)).discardState(includingKeptStates: true)
+      try await keeper(of: SceneSession(entry)).discardState(includingSetAside: true)
     }
   }
 

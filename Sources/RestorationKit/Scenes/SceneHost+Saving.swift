@@ -126,7 +126,7 @@ extension SceneHost {
 
   private func saveNothing(of scene: Scene) async throws(RestorationError) -> SceneReport {
     scene.needsSave = false
-    try await scene.keeper.discardState(includingKeptStates: true)
+    try await scene.keeper.discardState(includingSetAside: true)
     await writeList()
     return SceneReport(nodes: PreservationReport(.declined))
   }

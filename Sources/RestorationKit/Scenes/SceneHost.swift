@@ -43,7 +43,7 @@ public final class SceneHost {
   public private(set) var listFailure: RestorationError?
 
   /// Where a list is kept that could not be read, since one was written.
-  public private(set) var listKeptAt: String?
+  public private(set) var listSetAsideAt: String?
 
   let keeper: StateKeeper
   let list: SceneListFile
@@ -64,7 +64,7 @@ public final class SceneHost {
 
   /// Creates a host of the scenes of an application.
   ///
-  /// - Parameter keeper: Knows the application, its store and its key, the
+  /// - Parameter keeper: Knows the application, its directory and its key, the
   ///   classes of nodes, and how often a restore may crash. The states of scenes
   ///   are stored beside its own, under names that begin with its name, and
   ///   they are the host's as its own state is the keeper's: together, from the
@@ -190,7 +190,7 @@ public final class SceneHost {
           scenes: openSessions.map(\.entry), discarded: discarded.map(\.entry),
           endedCleanly: endsCleanly)
       }
-      listKeptAt = kept ?? listKeptAt
+      listSetAsideAt = kept ?? listSetAsideAt
       listFailure = nil
     } catch {
       listFailure = error

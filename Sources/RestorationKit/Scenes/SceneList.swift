@@ -80,7 +80,7 @@ final class SceneListFile {
   ///
   /// - Throws: ``RestorationError`` with `archive` or `inUse`.
   func removeKept() async throws(RestorationError) {
-    for kept in try await keeper.keptStates() { try await keeper.removeKeptState(kept) }
+    for kept in try await keeper.setAsideStates() { try await keeper.removeSetAside(kept) }
   }
 
   /// Writes the list unless it is stored already; writes follow one another.

@@ -57,7 +57,7 @@ extension KeyProvider where Self == FixedKeyProvider {
   /// nowhere: what it sealed opens with this provider or a copy of it only.
   ///
   ///     let keeper = try StateKeeper(
-  ///       application: "org.example.test", store: MemoryStateStore(), keys: .ephemeral())
+  ///       application: "org.example.test", directory: MemoryStateDirectory(), keys: .ephemeral())
   ///
   /// - Returns: A provider that always gives this key.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `cryptographyUnavailable`.

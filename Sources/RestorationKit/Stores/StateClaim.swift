@@ -76,13 +76,13 @@ package final class StateClaim: Sendable {
 
   /// The name that was asked for.
   package let name: String
-  private let store: any StateStore
+  private let directory: any StateDirectory
   private let content = Mutex(Content())
-  /// Held while the store is asked, which may take long.
+  /// Held while the directory is asked, which may take long.
   private let taking = Mutex<Void>(())
 
-  package init(store: any StateStore, name: String) {
-    self.store = store
+  package init(directory: any StateDirectory, name: String) {
+    self.directory = directory
     self.name = name
   }
 
@@ -180,7 +180,7 @@ package final class StateClaim: Sendable {
   private func lockAgain(numbers count: Int) throws(ArchiveError) -> Taken? {
     guard count > 1, let last = content.withLock({ $0.lastName }), last != name else { return nil }
     do throws(ArchiveError) {
-      let lock = try store.storage(named: last).lock()
+      let lock = try directory.storage(named: last).lock()
       return Taken(name: last, lock: lock, others: [])
     } catch {
       guard error.code == .locked else { throw error }
@@ -194,7 +194,7 @@ package final class StateClaim: Sendable {
     while true {
       let candidate = Self.numbered(name, number)
       do throws(ArchiveError) {
-        let lock = try store.storage(named: candidate).lock()
+        let lock = try directory.storage(named: candidate).lock()
         return Taken(name: candidate, lock: lock, others: others)
       } catch {
         guard error.code == .locked else { throw error }
@@ -229,7 +229,7 @@ package final class StateClaim: Sendable {
     guard policy == .numbered else { return name }
     for number in 1...Self.largestNumber {
       let candidate = Self.numbered(name, number)
-      if try !store.storage(named: candidate).isLocked() { return candidate }
+      if try !directory.storage(named: candidate).isLocked() { return candidate }
     }
     return name
   }

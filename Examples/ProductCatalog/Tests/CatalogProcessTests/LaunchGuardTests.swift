@@ -52,7 +52,7 @@ final class LaunchGuardTests: XCTestCase {
       XCTAssertEqual(try states(sandbox)["main.rka"], saved["main.rka"])
     }
     let next = try run("restore", threshold: threshold, in: sandbox)
-    XCTAssertTrue(next.output.hasPrefix("crashed(keptAt: "), next.output)
+    XCTAssertTrue(next.output.hasPrefix("crashed(setAsideAt: "), next.output)
     let kept = try states(sandbox)
     XCTAssertEqual(Array(kept.values), Array(saved.values))
     XCTAssertEqual(kept.keys.map { $0.hasPrefix("main.rka.crashed-") }, [true])

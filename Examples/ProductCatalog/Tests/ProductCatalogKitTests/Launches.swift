@@ -20,7 +20,7 @@ import XCTest
 
   static let application = "org.restorationkit.product-catalog"
 
-  private(set) var store = MemoryStateStore()
+  private(set) var store = MemoryStateDirectory()
   let keys: FixedKeyProvider
 
   init() throws {
@@ -44,7 +44,7 @@ import XCTest
   /// A host that the test still holds ends nothing in them any more.
   func crash() throws {
     let left = store
-    store = MemoryStateStore()
+    store = MemoryStateDirectory()
     for name in try left.names() {
       store.memory(named: name).bytes = left.memory(named: name).bytes
     }

@@ -151,7 +151,7 @@ import XCTest
     }
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(crashed.count, 2)
-    XCTAssertEqual(after.report?.outcome, .crashed(keptAt: "memory 1"))
+    XCTAssertEqual(after.report?.outcome, .crashed(setAsideAt: "memory 1"))
     XCTAssertEqual(
       after.notice,
       "Your screens are not back. Nothing was restored, because the last restores crashed."

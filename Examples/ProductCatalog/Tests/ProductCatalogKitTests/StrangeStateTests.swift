@@ -9,7 +9,7 @@ import XCTest
     let fixture = try Fixture()
     let launches = try Launches()
     let writer = try StateKeeper(
-      application: Launches.application, store: launches.store, keys: launches.keys)
+      application: Launches.application, directory: launches.store, keys: launches.keys)
     try writer.register(nodeClass: StrangeStack.self, as: "NavigationStack")
     try writer.register(nodeClass: StrangeList.self, as: "ProductListScreen")
     let restoration = { (_: RestorationPath, _: StateDecoder) -> StrangeNode? in nil }

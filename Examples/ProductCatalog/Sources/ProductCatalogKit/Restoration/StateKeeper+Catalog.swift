@@ -12,10 +12,10 @@ extension StateKeeper {
   /// - Returns: The keeper, which has read nothing yet.
   /// - Throws: `RestorationError` if a name is not fit to name a state or a class.
   @MainActor package static func ofCatalog(
-    _ catalog: Catalog, store: (any StateStore)? = nil, keys: (any KeyProvider)? = nil
+    _ catalog: Catalog, store: (any StateDirectory)? = nil, keys: (any KeyProvider)? = nil
   ) throws(RestorationError) -> StateKeeper {
     let keeper = try StateKeeper(
-      application: "org.restorationkit.product-catalog", store: store, keys: keys,
+      application: "org.restorationkit.product-catalog", directory: store, keys: keys,
       environment: ApplicationEnvironment(
         applicationVersion: Options.version, userInterfaceIdiom: "terminal"))
     try keeper.register(nodeClass: DetailScreen.self) { _, coder in

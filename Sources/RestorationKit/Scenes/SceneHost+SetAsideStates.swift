@@ -5,12 +5,12 @@ extension SceneHost {
   ///
   /// - Parameter session: One of ``openSessions``; of another one there are none.
   /// - Returns: What was set aside and is still there.
-  /// - Throws: As ``StateKeeper/keptStates()``.
-  public func keptStates(
+  /// - Throws: As ``StateKeeper/setAsideStates()``.
+  public func setAsideStates(
     of session: SceneSession
-  ) async throws(RestorationError) -> [KeptState] {
+  ) async throws(RestorationError) -> [SetAsideState] {
     guard openSessions.contains(session) else { return [] }
-    return try await keeper(of: session).keptStates()
+    return try await keeper(of: session).setAsideStates()
   }
 
   /// Puts a state of a session back, to be restored when it connects.
@@ -19,13 +19,13 @@ extension SceneHost {
   /// is set aside.
   ///
   /// - Parameters:
-  ///   - kept: One of ``keptStates(of:)``.
+  ///   - kept: One of ``setAsideStates(of:)``.
   ///   - session: One of ``openSessions`` that has no scene; see
   ///     ``disconnect(_:)``.
-  /// - Throws: As ``StateKeeper/restoreKeptState(_:)``, and ``RestorationError``
+  /// - Throws: As ``StateKeeper/putBack(_:)``, and ``RestorationError``
   ///   with `notConnected` for a session that is not open, or `connected`.
-  public func restoreKeptState(
-    _ kept: KeptState, of session: SceneSession
+  public func putBack(
+    _ kept: SetAsideState, of session: SceneSession
   ) async throws(RestorationError) {
     while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
     guard openSessions.contains(where: { $0 === session }) else {
@@ -44,7 +44,7 @@ extension SceneHost {
       connections[session.persistentIdentifier] = nil
       underWay.finish()
     }
-    try await keeper(of: session).restoreKeptState(kept)
+    try await keeper(of: session).putBack(kept)
     await load(session)
     await writeList()
   }
@@ -52,13 +52,13 @@ extension SceneHost {
   /// Removes a state of a session that was set aside.
   ///
   /// - Parameters:
-  ///   - kept: One of ``keptStates(of:)``; if it is gone, that is not an error.
+  ///   - kept: One of ``setAsideStates(of:)``; if it is gone, that is not an error.
   ///   - session: One of ``openSessions``; another one is ignored.
-  /// - Throws: As ``StateKeeper/removeKeptState(_:)``.
-  public func removeKeptState(
-    _ kept: KeptState, of session: SceneSession
+  /// - Throws: As ``StateKeeper/removeSetAside(_:)``.
+  public func removeSetAside(
+    _ kept: SetAsideState, of session: SceneSession
   ) async throws(RestorationError) {
     guard openSessions.contains(session) else { return }
-    try await keeper(of: session).removeKeptState(kept)
+    try await keeper(of: session).removeSetAside(kept)
   }
 }

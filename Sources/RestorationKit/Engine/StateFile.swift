@@ -9,7 +9,7 @@ internal import Foundation
 package actor StateFile {
   let claim: StateClaim
   private let suffix: String
-  let store: any StateStore
+  let directory: any StateDirectory
   private let keys: any KeyProvider
   let application: String
   let limits: ArchiveLimits
@@ -36,12 +36,12 @@ package actor StateFile {
     let context: ArchiveContext
     let marker: LaunchMarker
 
-    init(_ name: String, store: any StateStore, application: String) {
+    init(_ name: String, directory: any StateDirectory, application: String) {
       self.name = name
-      storage = store.storage(named: name)
+      storage = directory.storage(named: name)
       context = ArchiveContext([application, name])
       marker = LaunchMarker(
-        storage: store.launchStorage(ofStateNamed: name),
+        storage: directory.launchStorage(ofStateNamed: name),
         context: ArchiveContext(context.fields + ["launch"]))
     }
   }
@@ -59,21 +59,21 @@ package actor StateFile {
   /// - Parameters:
   ///   - claim: Says which state it is, and that it may be changed.
   ///   - suffix: What follows the name of that state in the name of this one.
-  ///   - store: Where the state is.
+  ///   - directory: Where the state is.
   ///   - keys: Gives the key.
   ///   - application: The application; with the name it is the context.
   ///   - limits: What its records may hold; not for the launches.
   package init(
-    claim: StateClaim, suffix: String = "", store: any StateStore, keys: any KeyProvider,
+    claim: StateClaim, suffix: String = "", directory: any StateDirectory, keys: any KeyProvider,
     application: String, limits: ArchiveLimits = .standard
   ) {
     self.claim = claim
     self.suffix = suffix
-    self.store = store
+    self.directory = directory
     self.keys = keys
     self.application = application
     self.limits = limits
-    place = Place(claim.name + suffix, store: store, application: application)
+    place = Place(claim.name + suffix, directory: directory, application: application)
   }
 
   // MARK: The claim
@@ -100,7 +100,7 @@ package actor StateFile {
 
   private func move(to name: String) {
     guard place.name != name + suffix else { return }
-    place = Place(name + suffix, store: store, application: application)
+    place = Place(name + suffix, directory: directory, application: application)
     (known, window) = (nil, nil)
   }
 
@@ -136,7 +136,7 @@ package actor StateFile {
     case inUse(by: String?)
 
     /// Restoring it crashed too often, so it is kept under another name.
-    case crashed(keptAt: String?)
+    case crashed(setAsideAt: String?)
 
     /// A state to restore, and the number by which to end the restore; nil if
     /// it is restored as it is read only.
@@ -184,7 +184,7 @@ package actor StateFile {
     if isClaimed, window == nil, let marked, marked.begunRestores >= max(1, crashThreshold) {
       let kept = try setAside(.crashed, settingAside)
       note { try place.marker.storage.remove() }
-      return .crashed(keptAt: kept)
+      return .crashed(setAsideAt: kept)
     }
     let tree = try StoredTree(reading: archive)
     if tree.isWhole { known = tree.version }
@@ -354,21 +354,21 @@ package actor StateFile {
   }
 
   /// Removes what is stored, whatever it is, and what was set aside if wanted.
-  package func discard(number: UInt64, includingKept: Bool) async throws(ArchiveError) {
+  package func discard(number: UInt64, includingSetAside: Bool) async throws(ArchiveError) {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
       try await take()
       guard number > lastNumber else { return }
       try place.storage.remove()
-      if includingKept { try removeAllKept() }
+      if includingSetAside { try removeAllKept() }
       // Crashes of what is gone are not counted for what comes after it.
       note { try place.marker.storage.remove() }
     } else {
       // A save that was killed may have left something.
       let name = place.name
-      try store.removeLeftovers { $0 == name || $0 == name + StateClaim.launchSuffix }
+      try directory.removeLeftovers { $0 == name || $0 == name + StateClaim.launchSuffix }
     }
-    if includingKept, suffix.isEmpty { try removeNumberedStates { _ in true } }
+    if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
   }
 

@@ -1,7 +1,7 @@
 public import ArchiveCodec
 
 /// A place for the states of one application, each under a name.
-public protocol StateStore: Sendable {
+public protocol StateDirectory: Sendable {
   /// The storage of one state, which need not exist; another for every name.
   ///
   /// - Parameter name: A name that ``StateKeeper`` has checked: not empty, no
@@ -22,7 +22,7 @@ public protocol StateStore: Sendable {
   ///
   /// By them a ``SceneHost`` finds scenes that its list has lost.
   ///
-  /// - Returns: The names, in any order; none if the store cannot tell, as by
+  /// - Returns: The names, in any order; none if the directory cannot tell, as by
   ///   default.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `inputOutput`.
   func names() throws(ArchiveError) -> [String]
@@ -41,7 +41,7 @@ public protocol StateStore: Sendable {
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)
 }
 
-extension StateStore {
+extension StateDirectory {
   /// Cannot tell.
   public func names() throws(ArchiveError) -> [String] { [] }
 

@@ -2,9 +2,9 @@ internal import ArchiveCodec
 
 /// What was set aside.
 extension StateFile {
-  func keptStates() throws(ArchiveError) -> [KeptState] {
+  func setAsideStates() throws(ArchiveError) -> [SetAsideState] {
     look()
-    return try place.storage.setAsideArchives().map { KeptState($0, ofState: place.name) }
+    return try place.storage.setAsideArchives().map { SetAsideState($0, ofState: place.name) }
   }
 
   /// Makes what was set aside the stored state again; false if it is gone.
@@ -12,7 +12,7 @@ extension StateFile {
   /// Saves that walked before do not go over it, and those that follow set it
   /// aside again as long as nobody has read it here.
   func restoreKept(
-    _ state: KeptState, number: UInt64, _ settingAside: SettingAside
+    _ state: SetAsideState, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
     try await takeAsLookedAt()
     guard let kept = try archive(of: state) else { return false }
@@ -32,13 +32,13 @@ extension StateFile {
     return true
   }
 
-  func removeKept(_ state: KeptState) async throws(ArchiveError) {
+  func removeKept(_ state: SetAsideState) async throws(ArchiveError) {
     try await takeAsLookedAt()
     try archive(of: state)?.storage.remove()
   }
 
   /// Nil if it is gone, or of another state.
-  private func archive(of state: KeptState) throws(ArchiveError) -> SetAsideArchive? {
+  private func archive(of state: SetAsideState) throws(ArchiveError) -> SetAsideArchive? {
     guard state.stateName == place.name else { return nil }
     return try place.storage.setAsideArchives().first { $0.identifier == state.id }
   }

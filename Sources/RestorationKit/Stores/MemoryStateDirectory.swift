@@ -2,10 +2,10 @@ public import ArchiveCodec
 internal import Synchronization
 
 /// States in memory, for tests and previews.
-public final class MemoryStateStore: StateStore {
+public final class MemoryStateDirectory: StateDirectory {
   private let storages = Mutex<[String: MemoryStorage]>([:])
 
-  /// Creates an empty store.
+  /// Creates an empty one.
   public init() {}
 
   /// The storage of one state; the same at every call.

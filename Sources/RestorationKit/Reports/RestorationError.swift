@@ -54,7 +54,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     public static let connected = Code("connected")
 
     /// A state that was set aside is not there any more.
-    public static let keptStateMissing = Code("keptStateMissing")
+    public static let setAsideStateMissing = Code("setAsideStateMissing")
 
     /// The trees have more nodes than ``StateKeeper/nodeLimit``.
     public static let tooManyNodes = Code("tooManyNodes")

@@ -10,12 +10,12 @@ extension StateKeeper {
   /// Before its first restore or save these are those of the name that the keeper
   /// was made with; afterwards those of ``stateName``.
   ///
-  /// - Returns: Those of this state; none if the store cannot tell.
+  /// - Returns: Those of this state; none if the directory cannot tell.
   /// - Throws: ``RestorationError`` with `archive` if they cannot be listed.
   /// - Complexity: O(*n*) in what is stored beside the state.
-  public func keptStates() async throws(RestorationError) -> [KeptState] {
+  public func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
     do {
-      return try await file.keptStates()
+      return try await file.setAsideStates()
     } catch {
       throw RestorationError(error)
     }
@@ -28,18 +28,18 @@ extension StateKeeper {
   /// nobody has read. What is stored now is set aside. If the process ends in the
   /// midst of this, both are kept.
   ///
-  ///     if let last = try await keeper.keptStates().last(where: { $0.reason != .unreadable }) {
-  ///       try await keeper.restoreKeptState(last)
+  ///     if let last = try await keeper.setAsideStates().last(where: { $0.reason != .unreadable }) {
+  ///       try await keeper.putBack(last)
   ///       print(try await keeper.restore(into: [window]))
   ///     }
   ///
-  /// - Parameter kept: One of ``keptStates()``.
-  /// - Throws: ``RestorationError`` with `keptStateMissing` if it is gone, and
+  /// - Parameter kept: One of ``setAsideStates()``.
+  /// - Throws: ``RestorationError`` with `setAsideStateMissing` if it is gone, and
   ///   with `archive` if it cannot be read, or its key is locked; nothing is
   ///   changed then. Also with `archive` if it cannot be put back; whatever is
   ///   not stored then is kept. `inUse` if another instance has the state.
   /// - Complexity: O(*n*) in its bytes.
-  public func restoreKeptState(_ kept: KeptState) async throws(RestorationError) {
+  public func putBack(_ kept: SetAsideState) async throws(RestorationError) {
     await otherRestoreEnded()
     claim.beginUse()
     defer { claim.endUse() }
@@ -52,7 +52,7 @@ extension StateKeeper {
     }
     guard isFound else {
       throw RestorationError(
-        .keptStateMissing, "The state is not kept any more. Ask for keptStates() again.")
+        .setAsideStateMissing, "The state is not kept any more. Ask for setAsideStates() again.")
     }
     hasTriedToRestore = false
     lastStatus = .notRestoredYet
@@ -60,10 +60,10 @@ extension StateKeeper {
 
   /// Removes a state that was set aside; if it is gone, that is not an error.
   ///
-  /// - Parameter kept: One of ``keptStates()``.
+  /// - Parameter kept: One of ``setAsideStates()``.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be removed, or
   ///   `inUse`.
-  public func removeKeptState(_ kept: KeptState) async throws(RestorationError) {
+  public func removeSetAside(_ kept: SetAsideState) async throws(RestorationError) {
     do {
       try await file.removeKept(kept)
     } catch {
@@ -71,5 +71,5 @@ extension StateKeeper {
     }
   }
 
-  var settingAside: SettingAside { SettingAside(bound: keptStateBound, date: now()) }
+  var settingAside: SettingAside { SettingAside(bound: setAsideBound, date: now()) }
 }

@@ -7,8 +7,8 @@ public import Foundation
 
 /// A state that was set aside and can be put back.
 ///
-/// It comes from ``StateKeeper/keptStates()``.
-public struct KeptState: Hashable, Sendable, Identifiable {
+/// It comes from ``StateKeeper/setAsideStates()``.
+public struct SetAsideState: Hashable, Sendable, Identifiable {
   /// Tells it from others of the same state.
   public let id: String
 
@@ -35,7 +35,7 @@ public struct KeptState: Hashable, Sendable, Identifiable {
   }
 }
 
-extension KeptState: CustomStringConvertible {
+extension SetAsideState: CustomStringConvertible {
   /// Where it is, and why it was set aside.
   public var description: String {
     let why =
@@ -54,7 +54,7 @@ extension KeptState: CustomStringConvertible {
 ///
 /// It is applied to a state when another of its name is set aside, and never to
 /// that one.
-public struct KeptStateBound: Hashable, Sendable {
+public struct SetAsideBound: Hashable, Sendable {
   /// How many of the oldest stay, whatever their age.
   public var oldestCount: Int
 
@@ -89,10 +89,10 @@ public struct KeptStateBound: Hashable, Sendable {
 
 /// When something is set aside, and what may go for it.
 package struct SettingAside: Sendable {
-  let bound: KeptStateBound
+  let bound: SetAsideBound
   let date: Date
 
-  package init(bound: KeptStateBound = KeptStateBound(), date: Date = Date()) {
+  package init(bound: SetAsideBound = SetAsideBound(), date: Date = Date()) {
     self.bound = bound
     self.date = date
   }

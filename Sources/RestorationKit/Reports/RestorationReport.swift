@@ -23,7 +23,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
     /// The last restores did not end, so nothing was called; the state is kept
     /// at the place.
-    case crashed(keptAt: String?)
+    case crashed(setAsideAt: String?)
 
     /// Another instance of the app has the state, in the process that is named
     /// if it is known; nothing was called.

@@ -18,7 +18,7 @@ extension StateFile {
     note { try removeNumberedStates { isUnused($0, at: now) } }
     note {
       // No other state can have a name that begins as those of the scenes do.
-      try store.removeLeftovers {
+      try directory.removeLeftovers {
         $0 == name || $0 == name + StateClaim.launchSuffix
           || $0.hasPrefix(name + StateClaim.sceneSuffix)
       }
@@ -32,33 +32,33 @@ extension StateFile {
   ///
   /// - Parameter isGone: Whether a stored state may go; one that stays keeps all
   ///   that are stored beside it.
-  /// - Throws: What the store throws.
+  /// - Throws: What the directory throws.
   func removeNumberedStates(
     where isGone: (_ name: String) -> Bool
   ) throws(ArchiveError) {
     var states: [String: [String]] = [:]
-    for name in try store.names() {
+    for name in try directory.names() {
       guard let number = claim.numberedName(in: name), number != claim.taken?.name else { continue }
       states[number, default: []].append(name)
     }
     for (number, names) in states {
       let saved = names.filter { !$0.hasSuffix(StateClaim.launchSuffix) }
-      guard try !store.storage(named: number).isLocked(), saved.allSatisfy(isGone) else { continue }
+      guard try !directory.storage(named: number).isLocked(), saved.allSatisfy(isGone) else { continue }
       let lock: any ArchiveLock
       do throws(ArchiveError) {
-        lock = try store.storage(named: number).lock()
+        lock = try directory.storage(named: number).lock()
       } catch {
         guard error.code == .locked else { throw error }
         continue
       }
       defer { withExtendedLifetime(lock) {} }
       for name in saved {
-        let storage = store.storage(named: name)
+        let storage = directory.storage(named: name)
         for kept in try storage.setAsideArchives() { try kept.storage.remove() }
         try storage.remove()
-        try store.launchStorage(ofStateNamed: name).remove()
+        try directory.launchStorage(ofStateNamed: name).remove()
       }
-      if saved.isEmpty { try store.launchStorage(ofStateNamed: number).remove() }
+      if saved.isEmpty { try directory.launchStorage(ofStateNamed: number).remove() }
     }
   }
 
@@ -70,7 +70,7 @@ extension StateFile {
     do {
       guard
         let archive = try Archive.open(
-          store.storage(named: name), key: existingKey(),
+          directory.storage(named: name), key: existingKey(),
           context: ArchiveContext([application, name])),
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey),

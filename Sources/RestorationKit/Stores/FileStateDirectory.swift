@@ -8,47 +8,47 @@ internal import Foundation
 /// States in files of one directory, written whole or not at all.
 ///
 /// See ``ArchiveCodec/FileStorage`` for how a file is replaced.
-public struct FileStateStore: StateStore {
+public struct FileStateDirectory: StateDirectory {
   /// The path of the directory; it is made with the first state.
-  public let directory: String
+  public let path: String
 
   private static let fileExtension = ".rka"
 
-  /// Creates a store in a directory.
+  /// Names a directory, which need not exist.
   ///
   /// In the container of an app group, call ``StateKeeper/close()`` before the app
   /// is suspended: iOS ends apps that hold a lock on a file there (0xdead10cc in
   /// Apple's list of termination codes).
   ///
-  /// - Parameter directory: The path of the directory.
-  public init(directory: String) {
-    self.directory = directory
+  /// - Parameter path: The path of the directory.
+  public init(path: String) {
+    self.path = path
   }
 
-  /// Creates a store in the user's directory for state.
+  /// Names the application's directory in the user's directory for state.
   ///
   /// That is `$XDG_STATE_HOME`, or `~/.local/state` if it is not set or not
   /// absolute, and on Apple systems Application Support.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {
-    self.init(directory: BaseDirectories.current.state(of: application))
+    self.init(path: BaseDirectories.current.state(of: application))
   }
 
   /// The file `name.rka` in the directory.
   public func storage(named name: String) -> any ArchiveStorage {
-    FileStorage(path: "\(directory)/\(name)\(Self.fileExtension)")
+    FileStorage(path: "\(path)/\(name)\(Self.fileExtension)")
   }
 
   /// The names of the `.rka` files in the directory, without that ending.
   public func names() throws(ArchiveError) -> [String] {
-    guard FileManager.default.fileExists(atPath: directory) else { return [] }
+    guard FileManager.default.fileExists(atPath: path) else { return [] }
     do {
-      return try FileManager.default.contentsOfDirectory(atPath: directory)
+      return try FileManager.default.contentsOfDirectory(atPath: path)
         .filter { $0.hasSuffix(Self.fileExtension) && !$0.hasPrefix(".") }
         .map { String($0.dropLast(Self.fileExtension.count)) }
     } catch {
-      throw ArchiveError(.inputOutput, location: directory)
+      throw ArchiveError(.inputOutput, location: path)
     }
   }
 
@@ -56,12 +56,12 @@ public struct FileStateStore: StateStore {
   /// the directory.
   public func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
     do throws(ArchiveError) {
-      try Directory(directory).sweepTemporaries { file in
+      try Directory(path).sweepTemporaries { file in
         file.hasSuffix(Self.fileExtension)
           && isOwn(String(file.dropLast(Self.fileExtension.count)))
       }
     } catch {
-      throw error.located(at: directory)
+      throw error.located(at: path)
     }
   }
 
@@ -70,6 +70,6 @@ public struct FileStateStore: StateStore {
   /// It is not durable: a launch should not wait for the disk (3 syncs took 7 ms
   /// of 7.5), and after a power cut nobody asks which launch crashed.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    FileStorage(path: "\(directory)/\(name).launch\(Self.fileExtension)", isDurable: false)
+    FileStorage(path: "\(path)/\(name).launch\(Self.fileExtension)", isDurable: false)
   }
 }
