@@ -174,7 +174,8 @@ final class InstanceEdgeTests: XCTestCase {
         gate.pass()
       }
     }
-    let keeper = try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let restoring = Task { @MainActor in try await keeper.restore(into: [TestNode("a")]) }
     await wait { isReading.isSet }
@@ -654,7 +655,8 @@ final class InstanceEdgeTests: XCTestCase {
   func testAStoreThatLocksSlowlyDoesNotHoldUpTheApp() async throws {
     let gate = Gate()
     let store = HookedStore { _, call in if call == .lock { gate.pass() } }
-    let keeper = try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let saving = Task { @MainActor in _ = try await self.save("slow", with: keeper) }
     await wait { gate.isWaitedFor }

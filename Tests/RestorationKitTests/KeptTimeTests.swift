@@ -150,7 +150,8 @@ final class KeptTimeTests: XCTestCase {
       }
     }
     let keeper = try StateKeeper(
-      application: Launch.application, directory: store, keys: launch.keys, now: { self.launch.now })
+      application: Launch.application, directory: store, keys: launch.keys, now: { self.launch.now }
+    )
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     await assertThrows(WholeError(ArchiveError(.inputOutput, location: "memory"))) {

@@ -98,7 +98,8 @@ final class LetGoTests: XCTestCase {
       let keys = MemoryKeyProvider()
       func keeper() throws -> StateKeeper {
         let keeper = try StateKeeper(
-          application: "org.example", directory: FileStateDirectory(path: directory.path), keys: keys)
+          application: "org.example", directory: FileStateDirectory(path: directory.path),
+          keys: keys)
         if isSingle { keeper.instancePolicy = .single }
         return keeper
       }

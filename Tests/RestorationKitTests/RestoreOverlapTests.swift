@@ -26,7 +26,8 @@ final class RestoreOverlapTests: XCTestCase {
         guard name == "main", call != .lock else { return }
         log.add(call.isChange ? "write" : "read")
       }
-      let keeper = try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: store, keys: launch.keys)
       let nodes = (1...4).map { _ in TestNode("a") }
       let restores = nodes.map { node in
         node.onDecode = { _ in log.add("decode") }

@@ -12,7 +12,8 @@ final class StoreNamesTests: XCTestCase {
     XCTAssertEqual(try store.names(), [])
     let keys = MemoryKeyProvider()
     for name in ["main", "main.x"] {
-      let keeper = try StateKeeper(application: "org.example", name: name, directory: store, keys: keys)
+      let keeper = try StateKeeper(
+        application: "org.example", name: name, directory: store, keys: keys)
       _ = try await keeper.save([TestNode("a")])
     }
     for other in ["main.rka.unreadable-1", ".main.rka.lock", ".main.rka.12.tmp", "note.txt"] {

@@ -43,7 +43,9 @@ extension StateFile {
     }
     for (number, names) in states {
       let saved = names.filter { !$0.hasSuffix(StateClaim.launchSuffix) }
-      guard try !directory.storage(named: number).isLocked(), saved.allSatisfy(isGone) else { continue }
+      guard try !directory.storage(named: number).isLocked(), saved.allSatisfy(isGone) else {
+        continue
+      }
       let lock: any ArchiveLock
       do throws(ArchiveError) {
         lock = try directory.storage(named: number).lock()
