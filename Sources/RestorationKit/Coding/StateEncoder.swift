@@ -6,26 +6,27 @@ public import ArchiveCodec
 /// open only during the call that it was made for.
 public final class StateEncoder {
   /// The path of the node; empty for the application.
-  public let path: RestorationPath
+  public var path: RestorationPath { walk.rows.path(of: number) }
 
-  private let encoder: KeyedEncoder
+  // Both are set for each object, and read for each value.
+  @exclusivity(unchecked) private var encoder: KeyedEncoder?
+  @exclusivity(unchecked) private(set) var isUsed = false
   private let walk: PreservationWalk
-  private let record: UInt64
-  /// The node's line in the report.
-  private let line: Int
-  private var isOpen = true
-  /// Whether anything was to be written.
-  private(set) var isUsed = false
+  private var number: RowNumber?
 
-  init(
-    _ encoder: KeyedEncoder, path: RestorationPath, record: UInt64, line: Int,
-    walk: PreservationWalk
-  ) {
-    self.encoder = encoder
-    self.path = path
-    self.record = record
-    self.line = line
+  init(_ walk: PreservationWalk) {
     self.walk = walk
+  }
+
+  /// Begins the call for an object.
+  func open(_ encoder: KeyedEncoder, _ number: RowNumber?) {
+    self.encoder = encoder
+    self.number = number
+    isUsed = false
+  }
+
+  func close() {
+    encoder = nil
   }
 
   /// Writes a value; nil writes nothing.
@@ -38,7 +39,7 @@ public final class StateEncoder {
   ///     them, or a dictionary from String to them.
   ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
-    guard isWritable(key) else { return }
+    guard let encoder = begin(key) else { return }
     encoder.encode(value, forKey: key)
   }
 
@@ -51,7 +52,7 @@ public final class StateEncoder {
   ///   cannot be stored. Nothing of the value remains then, and encoding may
   ///   go on.
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
-    guard isWritable(key) else { return }
+    guard let encoder = begin(key) else { return }
     try encoder.encode(value, forKey: key)
   }
 
@@ -75,7 +76,9 @@ public final class StateEncoder {
   ///   - object: A node, a view or a registered object.
   ///   - key: Any name but a ``ReservedKey``.
   public func encode(_ object: (any RestorableObject)?, forKey key: String) {
-    guard isWritable(key), let object, let target = reference(to: object, key) else { return }
+    guard let encoder = begin(key), let object, let target = reference(to: object, key) else {
+      return
+    }
     encoder.encodeReference(to: target, forKey: key)
   }
 
@@ -85,7 +88,7 @@ public final class StateEncoder {
   ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name but a ``ReservedKey``.
   public func encode(_ objects: [any RestorableObject], forKey key: String) {
-    guard isWritable(key) else { return }
+    guard let encoder = begin(key) else { return }
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
 
@@ -96,7 +99,7 @@ public final class StateEncoder {
   ///   - key: Any name but a ``ReservedKey``.
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any RestorableObject], forKey key: String) {
-    guard isWritable(key) else { return }
+    guard let encoder = begin(key) else { return }
     encoder.encodeContainer(forKey: key) { encoder in
       for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
         if let target = reference(to: object, key) {
@@ -115,33 +118,30 @@ public final class StateEncoder {
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
   ) throws(Failure) {
-    guard isWritable(key) else { return }
+    guard let encoder = begin(key) else { return }
     try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
   }
 
   func note(_ problem: PreservationProblem) {
-    walk.note(problem, line: line)
-  }
-
-  func close() {
-    isOpen = false
+    walk.rows.note(problem, number)
   }
 
   private func reference(to object: any RestorableObject, _ key: String) -> UInt64? {
-    walk.reference(to: object, from: record, key: key, line: line)
+    walk.reference(to: object, from: number, key: key)
   }
 
-  private func isWritable(_ key: String) -> Bool {
-    guard isOpen else {
-      walk.noteKeptCoder(of: path, key: key, line: line)
-      return false
+  /// What takes the value of a key; nil if nothing may be written.
+  private func begin(_ key: String) -> KeyedEncoder? {
+    guard let encoder else {
+      walk.noteKeptCoder(of: number, key: key)
+      return nil
     }
     isUsed = true
     guard !ReservedKey.contains(key) else {
-      walk.note(.reservedKey(key), line: line)
-      return false
+      walk.rows.note(.reservedKey(key), number)
+      return nil
     }
-    return true
+    return encoder
   }
 }
 

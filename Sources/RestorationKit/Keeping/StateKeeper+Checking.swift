@@ -30,7 +30,7 @@ extension StateKeeper {
       return StoredStateReport(isStored: false, sceneCount: sceneCount, entries: [])
     }
     var preparation = ElementPreparation(
-      registry: registry, delegate: delegate, formerNames: tree.formerNames, trace: trace)
+      types: types, delegate: delegate, formerNames: tree.formerNames, trace: trace)
     var missing: Set<Int> = []
     let entries = tree.elements.enumerated().map { place, stored in
       let prepared = preparation.prepare(stored)
@@ -78,7 +78,7 @@ extension StateKeeper {
     case .current, .migrated: break
     }
     if let name = prepared.element.content.restorationClassName {
-      switch registry.restorationClass(named: name) {
+      switch types.restorationClass(named: name) {
       case .found: break
       case .notAFactory: return .notARestorationClass(name)
       case .unknown: return .unknownRestorationClass(name)

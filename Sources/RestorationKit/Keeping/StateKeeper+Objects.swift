@@ -13,7 +13,7 @@ extension StateKeeper {
   public func registerObject(
     _ object: any RestorableObject, restorationIdentifier identifier: String
   ) {
-    registry.registerObject(object, identifier: identifier)
+    objects.register(object, identifier: identifier)
   }
 
   /// Registers an object restoration class, so that archives can name it.
@@ -29,7 +29,7 @@ extension StateKeeper {
     objectClass type: any ObjectRestoration.Type, as name: String? = nil, aliases: [String] = [],
     version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try registry.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations
     ) { try type.object(at: $0, coder: $1) }
   }
@@ -54,7 +54,7 @@ extension StateKeeper {
     restoration factory:
       @escaping (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
   ) throws(RestorationError) {
-    try registry.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       makesItsObjects: true, factory: factory)
   }
@@ -73,7 +73,7 @@ extension StateKeeper {
     stateOf type: any RestorableObject.Type, as name: String? = nil, aliases: [String] = [],
     version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try registry.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations, factory: nil)
   }
 }

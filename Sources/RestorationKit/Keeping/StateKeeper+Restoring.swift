@@ -118,7 +118,8 @@ extension StateKeeper {
     let start = ContinuousClock.now
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
     let run = RestorationRun(
-      tree, registry: registry, delegate: participants.delegate, now: now(), trace: trace)
+      tree, types: types, objects: objects, delegate: participants.delegate, now: now(),
+      trace: trace)
     run.roots = participants.roots
     if let gate = participants.delegate as? any StateRestoringGate {
       run.note(.shouldRestoreApplicationState)
@@ -147,7 +148,7 @@ extension StateKeeper {
   private func endRestore(_ window: UInt64?) async {
     guard let window else { return await restorationExtension.endRestore(nil) }
     // What is kept stays stored until a save has written it back.
-    let consuming = consumesStateOnLaunch && registry.kept == nil
+    let consuming = consumesStateOnLaunch && objects.kept == nil
     await restorationExtension.endRestore { [file] in
       await file.endRestore(window: window, consuming: consuming)
     }

@@ -49,11 +49,12 @@ extension StateKeeper {
     for delegate: (any StateDelegate)?
   ) throws(RestorationError) -> RestorationReport {
     let start = ContinuousClock.now
-    guard let kept = registry.kept, let name = name(of: node, below: parent),
+    guard let kept = objects.kept, let name = name(of: node, below: parent),
       let place = kept.place(of: name, below: parent)
     else { return RestorationReport(.nothingKept) }
     let run = RestorationRun(
-      kept.tree(below: place), registry: registry, delegate: delegate, now: now(), trace: trace,
+      kept.tree(below: place), types: types, objects: objects, delegate: delegate, now: now(),
+      trace: trace,
       late: LateNode(node: node, kept: kept, place: place))
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
@@ -65,7 +66,7 @@ extension StateKeeper {
   private func name(
     of node: any RestorableNode, below parent: (any RestorableNode)?
   ) -> KeptRecords.Name? {
-    registry.identifier(of: node).map { identifier in
+    objects.identifier(of: node).map { identifier in
       KeptRecords.Name(
         kind: .node, identifier: identifier,
         siblingIndex: siblingIndex(of: node, identifier, below: parent))
@@ -76,9 +77,9 @@ extension StateKeeper {
     of node: any RestorableNode, _ identifier: String, below parent: (any RestorableNode)?
   ) -> Int {
     guard let parent, parent.restorationPresented !== node,
-      !registry.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart)
+      !types.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart)
     else { return 0 }
-    let equal = parent.restorationChildren.filter { registry.identifier(of: $0) == identifier }
+    let equal = parent.restorationChildren.filter { objects.identifier(of: $0) == identifier }
     return equal.firstIndex { $0 === node } ?? equal.count
   }
 }

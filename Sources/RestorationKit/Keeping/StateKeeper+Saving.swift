@@ -55,18 +55,19 @@ extension StateKeeper {
     walkCount += 1
     let number = walkCount
     let walk = PreservationWalk(
-      registry: registry, limits: limits, nodeLimit: nodeLimit, now: now(), trace: trace)
-    let keptCoders = registry.takeKeptCoders()
+      types: types, objects: objects, limits: limits, nodeLimit: nodeLimit, now: now(), trace: trace
+    )
+    let keptCoders = objects.takeKeptCoders()
     var isReported = false
     defer {
       walk.end()
-      if !isReported { registry.putBack(keptCoders) }
+      if !isReported { objects.putBack(keptCoders) }
     }
     do {
       guard try preserve(roots, with: walk, for: delegate, host: host, keptCoders) else {
         var report = PreservationReport(.declined)
         report.setAside = try await file.decline(number: number, settingAside)
-        registry.kept = nil
+        objects.kept = nil
         note(in: &report)
         return report
       }

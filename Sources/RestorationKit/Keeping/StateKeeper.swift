@@ -99,7 +99,8 @@ public final class StateKeeper {
   /// ``completeStateRestoration()``.
   public let restorationExtension = RestorationExtension()
 
-  let registry: ObjectRegistry
+  let types: TypeTable
+  let objects: ObjectTable
   let file: StateFile
   let claim: StateClaim
   let application: String
@@ -176,7 +177,8 @@ public final class StateKeeper {
     self.environment = environment
     self.limits = limits
     self.now = now
-    registry = ObjectRegistry()
+    types = TypeTable()
+    objects = ObjectTable(types)
     self.application = application
     suffix = ""
     self.directory = directory
@@ -193,7 +195,8 @@ public final class StateKeeper {
     limits = keeper.limits
     environment = keeper.environment
     now = keeper.now
-    registry = ObjectRegistry(sharing: keeper.registry)
+    types = keeper.types
+    objects = ObjectTable(types, outer: keeper.objects)
     application = keeper.application
     self.suffix = suffix
     directory = keeper.directory
@@ -225,7 +228,7 @@ public final class StateKeeper {
     _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = [],
     version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try registry.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations
     ) { try type.node(at: $0, coder: $1) }
   }
@@ -257,7 +260,7 @@ public final class StateKeeper {
     restoration factory:
       @escaping (RestorationPath, StateDecoder) throws -> (any RestorableNode)?
   ) throws(RestorationError) {
-    try registry.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       makesItsObjects: true, factory: factory)
   }
@@ -278,7 +281,7 @@ public final class StateKeeper {
     version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
     let maker = type as? any NodeRestoration.Type
-    try registry.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       factory: maker.map { maker in { try maker.node(at: $0, coder: $1) } })
   }
@@ -288,7 +291,7 @@ public final class StateKeeper {
   /// - Parameter storyboard: The storyboard; its nodes are recognized in a save.
   /// - Throws: ``RestorationError`` with `nameTaken`.
   public func register(_ storyboard: Storyboard) throws(RestorationError) {
-    try registry.register(storyboard)
+    try types.register(storyboard)
   }
 
   /// Discards the stored state, for example when the user quits on purpose.
@@ -312,7 +315,7 @@ public final class StateKeeper {
     } catch {
       throw RestorationError(error)
     }
-    registry.kept = nil
+    objects.kept = nil
     hasTriedToRestore = true
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }

@@ -3,23 +3,20 @@ internal import ArchiveCodec
 /// A record that is written as it was stored, when all else has its record.
 struct StoredPart {
   let record: NodeRecord
-  let number: UInt64
+  let number: RowNumber
   let values: StoredTree.Values
-  let line: Int
 }
 
 extension PreservationWalk {
   /// Keeps an object's record with the state that it was restored from, which
   /// this version of the app cannot read.
-  func keepState(_ kept: KeptRecords.State, _ record: NodeRecord, _ number: UInt64, line: Int) {
+  func keepState(_ kept: KeptRecords.State, _ record: NodeRecord, _ number: RowNumber) {
     var record = record
     record.className = kept.element.content.className
     record.restorationClassName = kept.element.content.restorationClassName
     record.version = kept.element.content.version
-    lines[line].outcome = .keptAsStored
-    lines[line].keptBecause = kept.outcome
-    storedParts.append(
-      StoredPart(record: record, number: number, values: kept.element.values, line: line))
+    rows.keep(number, because: kept.outcome)
+    storedParts.append(StoredPart(record: record, number: number, values: kept.element.values))
   }
 
   // MARK: What is not back
@@ -30,18 +27,20 @@ extension PreservationWalk {
   /// It comes after what the object contains now. What has its path by now takes
   /// its place.
   func keepUnclaimed(
-    below parent: any RestorableObject, _ number: UInt64, at sibling: @autoclosure () -> Sibling,
-    in record: inout NodeRecord
+    below parent: any RestorableObject, _ number: RowNumber, in record: inout Head
   ) {
     guard let kept else { return }
-    for place in takePlace(sibling(), parent) + kept.tops(below: parent) {
+    let row = rows[number]
+    let sibling = Sibling(
+      row.kind, below: row.parent, row.identifier, index: Int(row.siblingIndex))
+    for place in takePlace(sibling, parent) + kept.tops(below: parent) {
       guard let first = kept[place]?.element, !wait(place, first, below: number),
         let next = keep(place, below: number)
       else { continue }
       switch first.role {
-      case .child, .root: record.children.append(next)
-      case .view: record.views.append(next)
-      case .presented where record.presented == nil: record.presented = next
+      case .child, .root: record.children.append(next.record)
+      case .view: record.views.append(next.record)
+      case .presented where record.presented == nil: record.presented = next.record
       // It names the one above itself.
       case .presented, .referred: break
       }
@@ -50,7 +49,7 @@ extension PreservationWalk {
 
   func waitForRoots() {
     for place in kept?.roots ?? [] {
-      if let first = kept?[place]?.element { _ = wait(place, first, below: 0) }
+      if let first = kept?[place]?.element { _ = wait(place, first, below: nil) }
     }
   }
 
@@ -62,7 +61,7 @@ extension PreservationWalk {
       guard untaken[sibling] == place, siblings.insert(sibling).inserted,
         let number = keep(place, below: sibling.parent)
       else { continue }
-      if sibling.parent == 0 { roots.append(number) }
+      if sibling.parent == nil { roots.append(number.record) }
     }
     while nextStored < storedParts.count {
       try write(storedParts[nextStored])
@@ -82,11 +81,11 @@ extension PreservationWalk {
 
   /// Whether something may still take the place, or has it already.
   private func wait(
-    _ place: Int, _ element: StoredTree.Element, below parent: UInt64
+    _ place: Int, _ element: StoredTree.Element, below parent: RowNumber?
   ) -> Bool {
     let sibling = Sibling(element.content, below: parent)
     let isTaken = siblings.contains(sibling)
-    let isLater = parent == 0 || element.role == .referred
+    let isLater = parent == nil || element.role == .referred
     guard isTaken || isLater else {
       siblings.insert(sibling)
       return false
@@ -99,10 +98,10 @@ extension PreservationWalk {
   /// Gives what is kept its lines, and records when all else has one.
   ///
   /// - Returns: The record of the first; nil if it was kept for long enough.
-  private func keep(_ top: Int, below parent: UInt64) -> UInt64? {
+  private func keep(_ top: Int, below parent: RowNumber?) -> RowNumber? {
     guard let kept, let first = kept[top]?.element else { return nil }
     guard !kept.isExpired(top, now: now) else {
-      addLine(first, .expired)
+      addEntry(first, .expired)
       expiredPlaces.append(top)
       return nil
     }
@@ -117,26 +116,23 @@ extension PreservationWalk {
       record.referrer = record.referrer.flatMap(keptRecord)
       record.keptSince = record.keptSince ?? since
       if place == top, first.role == .referred || first.role == .presented {
-        record.referrer = parent == 0 ? nil : parent
+        record.referrer = parent?.record
       }
-      let line = addLine(entry.element, .keptAsStored)
-      lines[line].keptBecause = entry.outcome
-      storedParts.append(
-        StoredPart(
-          record: record, number: keptNumber(of: place), values: entry.element.values, line: line))
+      let number = keptRow(of: place, entry.element)
+      rows.keep(number, because: entry.outcome)
+      report.add(number)
+      storedParts.append(StoredPart(record: record, number: number, values: entry.element.values))
     }
-    return keptNumber(of: top)
+    return keptRow(of: top, first)
   }
 
-  @discardableResult
-  private func addLine(
+  private func addEntry(
     _ element: StoredTree.Element, _ outcome: PreservationReport.NodeOutcome
-  ) -> Int {
-    lines.append(
+  ) {
+    report.add(
       PreservationReport.Entry(
         kind: element.content.kind, path: element.path, className: element.content.className,
         outcome: outcome))
-    return lines.count - 1
   }
 
   /// What the keeper does when the save is written.
@@ -146,11 +142,11 @@ extension PreservationWalk {
   func settlement() -> KeptRecords.Settlement {
     defer { takenPlaces = [:] }
     let replaced = takenPlaces.filter { _, object in
-      guard let line = placed[ObjectIdentifier(object)], line >= 0 else { return false }
-      return lines[line].outcome == .saved || lines[line].outcome == .keptAsStored
+      guard let number = rows.placed(object) else { return false }
+      return rows[number].outcome == .saved || rows[number].outcome == .keptAsStored
     }
     for place in replaced.keys.sorted() {
-      if let element = kept?[place]?.element { addLine(element, .replaced) }
+      if let element = kept?[place]?.element { addEntry(element, .replaced) }
     }
     return KeptRecords.Settlement(
       replaced: replaced.map { (place: $0.key, object: $0.value) }, expired: expiredPlaces)
@@ -158,26 +154,28 @@ extension PreservationWalk {
 
   // MARK: Records
 
-  /// The record of what has a place.
-  private func keptNumber(of place: Int) -> UInt64 {
-    if let number = keptNumbers[place] { return number }
-    let number = newRecord()
-    keptNumbers[place] = number
+  /// The row of what has a place.
+  private func keptRow(of place: Int, _ element: StoredTree.Element) -> RowNumber {
+    if let number = keptRows[place] { return number }
+    let number = rows.add(element)
+    keptRows[place] = number
     return number
   }
 
   /// The new record of what is not back, nil for all else.
   private func keptRecord(_ stored: UInt64) -> UInt64? {
-    kept?.place(ofRecord: stored).map { place in
-      takenPlaces[place].map { record(of: $0) } ?? keptNumber(of: place)
+    guard let place = kept?.place(ofRecord: stored), let element = kept?[place]?.element else {
+      return nil
     }
+    if let object = takenPlaces[place] { return rows.number(of: object)?.record }
+    return keptRow(of: place, element).record
   }
 
   /// What a stored reference names from now on, nil if that is not there any more.
-  private func reference(storedAs stored: UInt64, in number: UInt64, line: Int) -> UInt64? {
+  private func reference(storedAs stored: UInt64, in number: RowNumber) -> UInt64? {
     if let record = keptRecord(stored) { return record }
-    guard let object = kept?.object(stored), canBeReferred(object) else { return nil }
-    return reference(to: object, from: number, key: "", line: line)
+    guard let object = kept?.object(stored), objects.canBeReferred(object) else { return nil }
+    return reference(to: object, from: number, key: "")
   }
 
   private func write(_ part: StoredPart) throws {
@@ -186,19 +184,19 @@ extension PreservationWalk {
       (NodeRecord.stateKey, part.values.state),
     ]
     do {
-      try builder.append(record: part.number) { encoder in
+      try builder.append(record: part.number.record) { encoder in
         encoder.encodeContainer(forKey: NodeRecord.nodeKey) { part.record.encode(with: $0) }
         for case (let key, let stored?) in values {
           try encoder.encodeContainer(forKey: key) { encoder in
             try encoder.copyAll(from: stored) { [unowned self] in
-              reference(storedAs: $0, in: part.number, line: part.line)
+              reference(storedAs: $0, in: part.number)
             }
           }
         }
       }
     } catch {
-      loseState(part.line, error)
-      try builder.append(record: part.number) { encoder in
+      loseState(of: part.number, error)
+      try builder.append(record: part.number.record) { encoder in
         encoder.encodeContainer(forKey: NodeRecord.nodeKey) { part.record.encode(with: $0) }
       }
     }

@@ -3,8 +3,7 @@ internal import ArchiveCodec
 /// A node, view or object whose state could not be encoded.
 struct LostState {
   let record: NodeRecord
-  let number: UInt64
-  let line: Int
+  let number: RowNumber
   /// Its record without a state.
   let ownPart: KeyedDecoder
 }
@@ -29,25 +28,25 @@ extension PreservationWalk {
     var numbers: [UInt64: UInt64] = [:]
     let places = placesOfRecords()
     // What is kept is not replaced by one that has no state, whatever its class.
-    let inKeptPlaces = Set(takenPlaces.values.map { record(of: $0) })
+    let inKeptPlaces = Set(takenPlaces.values.compactMap { rows.number(of: $0) })
     for (place, element) in stored { numbers[element.record] = places[place] }
     for lost in lost {
-      let place = Place(kind: lost.record.kind, path: lines[lost.line].path)
+      let place = Place(kind: lost.record.kind, path: rows.path(of: lost.number))
       let element = elements[place]
       if let element, element.values.state != nil,
         element.content.className == lost.record.className || inKeptPlaces.contains(lost.number)
       {
         try keep(element, for: lost, numbers)
       } else {
-        try builder.append(record: lost.number) { try $0.copyAll(from: lost.ownPart) }
+        try builder.append(record: lost.number.record) { try $0.copyAll(from: lost.ownPart) }
       }
     }
   }
 
   private func placesOfRecords() -> [Place: UInt64] {
     var places: [Place: UInt64] = [:]
-    for (object, line) in placed where line >= 0 {
-      places[Place(kind: lines[line].kind, path: lines[line].path)] = records[object]
+    for number in rows.placed {
+      places[Place(kind: rows[number].kind, path: rows.path(of: number))] = number.record
     }
     return places
   }
@@ -64,7 +63,7 @@ extension PreservationWalk {
       (NodeRecord.builtInKey, element.values.builtIn?.values),
       (NodeRecord.stateKey, element.values.state),
     ]
-    try builder.append(record: lost.number) { encoder in
+    try builder.append(record: lost.number.record) { encoder in
       encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
       for case (let key, let stored?) in parts {
         try encoder.encodeContainer(forKey: key) { encoder in
@@ -72,6 +71,6 @@ extension PreservationWalk {
         }
       }
     }
-    lines[lost.line].outcome = .savedWithLastState
+    rows[lost.number].outcome = .savedWithLastState
   }
 }

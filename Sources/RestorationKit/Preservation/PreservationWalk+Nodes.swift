@@ -1,153 +1,313 @@
 extension PreservationWalk {
-  /// Gives a node its place, or reports why it has none.
-  ///
-  /// The sibling index is more than 0 where the container tells equal children
-  /// apart.
-  func place(
-    _ node: any RestorableNode, below parent: UInt64?, _ parentPath: RestorationPath,
-    _ place: Visit.Place, siblingIndex: Int = 0
-  ) -> Visit? {
-    guard let identifier = registry.identifier(of: node) else {
-      let path = parentPath.appending("")
-      return Visit(node: node, path: path, place: .excluded(by: path))
+  /// A node that is still to be visited.
+  struct Visit {
+    let node: any RestorableNode
+    let place: Place
+
+    enum Place {
+      case root(RowNumber, isDetached: Bool)
+      /// What lies below it in a stack and is not preserved, if anything does.
+      case contained(RowNumber, gap: RestorationPath?)
+      case referred(RowNumber)
+      /// Only to be reported.
+      indirect case excluded(Exclusion)
     }
-    let path = parentPath.appending(identifier, siblingIndex: siblingIndex)
-    guard identifier.utf8.count <= Self.longestIdentifier else {
-      add(
-        .node, node, parentPath.appending(""), .noIdentifier,
-        [.identifierTooLong(byteCount: identifier.utf8.count)])
-      return nil
-    }
-    guard placed[ObjectIdentifier(node)] == nil else {
-      add(.node, node, path, .containedTwice, [.containedTwice])
-      return nil
-    }
-    let sibling = Sibling(
-      kind: .node, parent: parent ?? 0, identifier: identifier, index: siblingIndex)
-    guard siblings.insert(sibling).inserted else {
-      duplicates.insert(ObjectIdentifier(node))
-      return Visit(node: node, path: path, place: .excluded(by: path))
-    }
-    // It gets its line when it is visited.
-    placed[ObjectIdentifier(node)] = -1
-    _ = record(of: node)
-    return Visit(node: node, path: path, place: place, parent: parent ?? 0)
   }
 
-  /// Gives the children of a node their places, in order.
-  private func placeChildren(of visit: Visit, _ number: UInt64) -> [Visit] {
-    let isCounting = !registry.traits(of: visit.node)
-      .isDisjoint(with: .tellsEqualChildrenApart)
-    var counts: [String: Int] = [:]
-    let isStack = registry.traits(of: visit.node).contains(.stack)
-    var gap: RestorationPath?
-    return visit.node.restorationChildren.compactMap { child in
-      var index = 0
-      if isCounting, let identifier = registry.identifier(of: child) {
-        index = counts[identifier, default: 0]
-        counts[identifier] = index + 1
-      }
-      var placed = place(child, below: number, visit.path, .contained, siblingIndex: index)
-      if isStack {
-        placed?.gap = gap
-        if placed.map(isPreserved) != true { gap = placed?.path ?? visit.path.appending("") }
-      }
-      return placed
+  /// What is known of a node that is left out, before its line is written.
+  struct Exclusion {
+    let parent: RowNumber?
+    /// Empty if it has none.
+    let identifier: String
+    let siblingIndex: Int
+    /// The node that ends the walk below it; nil if it is this one itself.
+    let gap: RestorationPath?
+  }
+
+  /// How a node comes to its place.
+  enum Role {
+    case root(isDetached: Bool)
+    case contained
+    case referred
+  }
+
+  func path(of visit: Visit) -> RestorationPath {
+    switch visit.place {
+    case .root(let number, _), .contained(let number, _), .referred(let number):
+      rows.path(of: number)
+    case .excluded(let exclusion): path(of: exclusion)
     }
   }
+
+  private func path(of exclusion: Exclusion) -> RestorationPath {
+    rows.path(of: exclusion.parent)
+      .appending(exclusion.identifier, siblingIndex: exclusion.siblingIndex)
+  }
+
+  /// Gives a node its place, or notes why it has none.
+  func place(
+    _ node: any RestorableNode, below parent: RowNumber?, _ role: Role
+  ) -> Visit? {
+    let identifier = objects.identifier(of: node)
+    return place(node, identifier, siblingIndex: 0, below: parent, role) { identifier in
+      take(Sibling(.node, below: parent, identifier))
+    }
+  }
+
+  /// The sibling index is more than 0 where the container tells equal children
+  /// apart.
+  private func place(
+    _ node: any RestorableNode, _ identifier: String?, siblingIndex: Int,
+    below parent: RowNumber?, _ role: Role, isFree: (String) -> Bool
+  ) -> Visit? {
+    guard let identifier else {
+      return exclude(node, Exclusion(parent: parent, identifier: "", siblingIndex: 0, gap: nil))
+    }
+    guard identifier.utf8.count <= NodeRecord.longestIdentifier else {
+      addEntry(
+        .node, node, below: parent, "", .noIdentifier,
+        .identifierTooLong(byteCount: identifier.utf8.count))
+      return nil
+    }
+    let known = rows.number(of: node)
+    if let known, rows[known].status == .placed {
+      addEntry(
+        .node, node, below: parent, identifier, siblingIndex: siblingIndex, .containedTwice,
+        .containedTwice)
+      return nil
+    }
+    guard isFree(identifier) else {
+      rows[row(of: node, .node)].isDuplicate = true
+      return exclude(
+        node,
+        Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
+    }
+    let number = known ?? rows.add(Row(.node, types.info(of: node)), for: node)
+    place(number, node, below: parent, identifier, siblingIndex: siblingIndex)
+    switch role {
+    case .root(let isDetached):
+      return Visit(node: node, place: .root(number, isDetached: isDetached))
+    case .contained: return Visit(node: node, place: .contained(number, gap: nil))
+    case .referred: return Visit(node: node, place: .referred(number))
+    }
+  }
+
+  private func exclude(_ node: any RestorableNode, _ exclusion: Exclusion) -> Visit {
+    Visit(node: node, place: .excluded(exclusion))
+  }
+
+  // MARK: Visiting
 
   func preserve(_ visit: Visit) throws {
     let node = visit.node
-    let number = record(of: node)
+    let number: RowNumber
     var referrer: UInt64?
-    var isDetached = false
     switch visit.place {
-    case .root(let detached):
-      roots.append(number)
-      isDetached = detached
-    case .referred(let by): referrer = by
-    case .contained, .excluded: break
+    case .root(let root, let isDetached):
+      number = root
+      roots.append(number.record)
+      rows[number].isDetached = isDetached
+    case .contained(let contained, let gap):
+      number = contained
+      // What comes back is all that the user had; that it comes back lower is for
+      // the developer to mend.
+      if let gap { rows.note(.aboveGap(gap), number) }
+    case .referred(let referred):
+      number = referred
+      referrer = rows[number].parent?.record
+    case .excluded: return
     }
-    let line = addPlaced(.node, node, visit.path, isDetached: isDetached)
-    // What comes back is all that the user had; that it comes back lower is for
-    // the developer to mend.
-    if let gap = visit.gap { note(.aboveGap(gap), line: line) }
-    if let obsolete = excluded[ObjectIdentifier(node)] { obsoleteLines.insert(obsolete) }
-
-    var record = makeRecord(
-      .node, of: node, visit.path, restorationClass: node.restorationClass, line: line)
-    record.referrer = referrer
-    record.storyboard = registry.storyboard(of: node)
-    let children = placeChildren(of: visit, number)
-    let presented = node.restorationPresented.flatMap {
-      place($0, below: number, visit.path, .contained)
-    }
-    record.children = children.filter(isPreserved).map { self.record(of: $0.node) }
-    if let presented, isPreserved(presented) { record.presented = self.record(of: presented.node) }
-    let views = placeViews(
-      of: node, number, visit.path, besides: children + [presented].compactMap(\.self))
-    record.views = views.map { self.record(of: $0.view) }
-    if let presented { stack.append(presented) }
-    stack.append(contentsOf: children.reversed())
-    keepUnclaimed(
-      below: node, number, at: Sibling(.node, visit.path, below: visit.parent), in: &record)
-    try write(record, of: node, line: line)
+    report.add(number)
+    guard let info = rows[number].type else { return }
+    var head = makeHead(of: node, number, info, restorationClass: node.restorationClass)
+    head.referrer = referrer
+    head.storyboard = types.storyboard(of: node)
+    let first = stack.count
+    let below = placeContents(of: node, number, info)
+    head.children = rows.children(of: number).map(\.record)
+    head.presented = rows[number].presented?.record
+    let views = placeViews(of: node, number, besides: below)
+    head.views = views.map(\.number.record)
+    stack[first...].reverse()
+    keepUnclaimed(below: node, number, in: &head)
+    try write(node, number, info, head)
     for view in views {
-      takePlace(Sibling(.view, view.path, below: number), view.view)
+      takePlace(Sibling(.view, below: number, view.identifier), view.view)
       try preserve(view)
     }
   }
 
-  private func isPreserved(_ visit: Visit) -> Bool {
-    if case .excluded = visit.place { false } else { true }
+  /// Gives what a node contains and presents its places, in order, to be visited;
+  /// returns all of it.
+  private func placeContents(
+    of node: any RestorableNode, _ number: RowNumber, _ info: TypeInfo
+  ) -> [any RestorableNode] {
+    let children = node.restorationChildren
+    let presented = node.restorationPresented
+    guard !children.isEmpty || presented != nil else { return [] }
+    let counted =
+      info.traits.isDisjoint(with: .tellsEqualChildrenApart)
+      ? placeChildren(children, number)
+      : placeCounting(children, number, isStack: info.traits.contains(.stack))
+    guard let presented else {
+      keepAlive(children)
+      return children
+    }
+    let all = children + [presented]
+    keepAlive(all)
+    let visit = place(
+      presented, objects.identifier(of: presented), siblingIndex: 0, below: number, .contained
+    ) { identifier in
+      namesAreShared
+        ? take(Sibling(.node, below: number, identifier))
+        : counted[identifier] == nil && names.insert(identifier)
+    }
+    if let visit {
+      if case .contained(let placed, _) = visit.place { rows[number].presented = placed }
+      stack.append(visit)
+    }
+    return all
+  }
+
+  private func placeChildren(
+    _ children: [any RestorableNode], _ number: RowNumber
+  ) -> [String: Int] {
+    names.begin()
+    rows.beginChildren(of: number)
+    for child in children {
+      let visit = place(
+        child, objects.identifier(of: child), siblingIndex: 0, below: number, .contained
+      ) { identifier in
+        namesAreShared
+          ? take(Sibling(.node, below: number, identifier)) : names.insert(identifier)
+      }
+      guard let visit else { continue }
+      if case .contained(let placed, _) = visit.place { rows.addChild(placed, of: number) }
+      stack.append(visit)
+    }
+    return [:]
+  }
+
+  /// Children that may have equal identifiers; returns how many have each.
+  private func placeCounting(
+    _ children: [any RestorableNode], _ number: RowNumber, isStack: Bool
+  ) -> [String: Int] {
+    names.begin()
+    rows.beginChildren(of: number)
+    var counts: [String: Int] = [:]
+    var gap: RestorationPath?
+    for child in children {
+      let identifier = objects.identifier(of: child)
+      let index = identifier.map { counts[$0, default: 0] } ?? 0
+      if let identifier { counts[identifier] = index + 1 }
+      let visit = place(
+        child, identifier, siblingIndex: index, below: number, .contained
+      ) { identifier in
+        !namesAreShared || take(Sibling(.node, below: number, identifier, index: index))
+      }
+      guard case .contained(let placed, _)? = visit?.place else {
+        if isStack {
+          gap = visit.map { path(of: $0) } ?? rows.path(of: number).appending("")
+        }
+        if let visit { stack.append(visit) }
+        continue
+      }
+      rows.addChild(placed, of: number)
+      stack.append(Visit(node: child, place: .contained(placed, gap: gap)))
+    }
+    return counts
   }
 
   /// Preserves a node that nothing contains, or that is below one left out.
   func follow(_ referral: Referral, to node: any RestorableNode) throws {
-    let isBelowGap = excluded[ObjectIdentifier(node)] != nil
+    let isBelowGap = rows.number(of: node).map(report.isExcluded) ?? false
     let visit =
-      isBelowGap || referral.referrer == NodeRecord.application
-      ? place(node, below: nil, RestorationPath(), .root(isDetached: isBelowGap))
-      : place(
-        node, below: referral.referrer, lines[referral.line].path,
-        .referred(by: referral.referrer))
+      isBelowGap || referral.referrer == nil
+      ? place(node, below: nil, .root(isDetached: isBelowGap))
+      : place(node, below: referral.referrer, .referred)
     if let visit { stack.append(visit) }
     try drain()
   }
 
+  // MARK: Leaving out
+
   /// Reports a node that is left out, and goes on to what is below it.
-  func report(_ visit: Visit, below gap: RestorationPath) {
-    let identity = ObjectIdentifier(visit.node)
-    guard placed[identity] == nil else { return }
-    if let line = excluded[identity] {
-      if duplicates.contains(identity) { markDuplicate(line, visit.path) }
+  func leaveOut(_ node: any RestorableNode, _ exclusion: Exclusion) {
+    let number = row(of: node, .node)
+    guard rows[number].status != .placed else { return }
+    if report.isExcluded(number) {
+      if rows[number].isDuplicate { markDuplicate(number, exclusion.identifier) }
       return
     }
-    seen.append(visit.node)
-    excluded[identity] =
-      if visit.path != gap {
-        add(.node, visit.node, visit.path, .excluded(by: gap))
-      } else if let identifier = gap.identifier, !identifier.isEmpty {
-        add(.node, visit.node, gap, .duplicate, [.duplicateIdentifier(identifier)])
+    keepAlive(node)
+    rows.exclude(
+      number, below: exclusion.parent, exclusion.identifier, siblingIndex: exclusion.siblingIndex)
+    report.addExcluded(number)
+    let gap: RestorationPath
+    if let above = exclusion.gap {
+      gap = above
+      rows[number].outcome = .excluded(by: gap)
+    } else {
+      gap = rows.path(of: number)
+      if exclusion.identifier.isEmpty {
+        rows[number].outcome = .noIdentifier
+        if exclusion.parent == nil, node.restorationIdentifier == nil {
+          rows.note(.rootWithoutIdentifier, number)
+        }
       } else {
-        add(
-          .node, visit.node, gap, .noIdentifier,
-          gap.count == 1 && visit.node.restorationIdentifier == nil ? [.rootWithoutIdentifier] : [])
+        rows[number].outcome = .duplicate
+        rows.note(.duplicateIdentifier(exclusion.identifier), number)
       }
-    let below =
-      visit.node.restorationChildren + [visit.node.restorationPresented].compactMap(\.self)
-    stack.append(
-      contentsOf: below.reversed().map { node in
-        Visit(
-          node: node, path: visit.path.appending(registry.identifier(of: node) ?? ""),
-          place: .excluded(by: gap))
-      })
+    }
+    let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
+    for node in below.reversed() {
+      stack.append(
+        exclude(
+          node,
+          Exclusion(
+            parent: number, identifier: objects.identifier(of: node) ?? "", siblingIndex: 0,
+            gap: gap)))
+    }
   }
 
   /// A node below a gap that was referred to, but whose path was taken too.
-  private func markDuplicate(_ line: Int, _ path: RestorationPath) {
-    guard lines[line].outcome != .duplicate else { return }
-    lines[line].outcome = .duplicate
-    note(.duplicateIdentifier(path.identifier ?? ""), line: line)
+  private func markDuplicate(_ number: RowNumber, _ identifier: String) {
+    guard rows[number].outcome != .duplicate else { return }
+    rows[number].outcome = .duplicate
+    rows.note(.duplicateIdentifier(identifier), number)
+  }
+
+  // MARK: Entries
+
+  /// A line of something that has no row, or its row elsewhere.
+  func addEntry(
+    _ kind: ElementKind, _ object: any RestorableObject, below parent: RowNumber?,
+    _ identifier: String, siblingIndex: Int = 0, _ outcome: PreservationReport.NodeOutcome,
+    _ problem: PreservationProblem
+  ) {
+    report.add(
+      PreservationReport.Entry(
+        kind: kind, path: rows.path(of: parent).appending(identifier, siblingIndex: siblingIndex),
+        className: types.className(of: object), outcome: outcome, problems: [problem]))
+  }
+
+  /// The application first, then the rest in the order of the walk.
+  ///
+  /// - Complexity: O(*n*) in the number of lines.
+  var entries: [PreservationReport.Entry] {
+    [
+      PreservationReport.Entry(
+        kind: .application, path: RestorationPath(), className: "application",
+        problems: rows.problems[nil] ?? [])
+    ] + report.entries(entry)
+  }
+
+  private func entry(_ number: RowNumber) -> PreservationReport.Entry {
+    let row = rows[number]
+    return PreservationReport.Entry(
+      kind: row.kind, path: rows.path(of: number),
+      className: rows.className(of: number), outcome: row.outcome, isDetached: row.isDetached,
+      keptBecause: rows.keptBecause[number],
+      hasUnusedInheritedHooks: row.hasUnusedInheritedHooks, problems: rows.problems[number] ?? [])
   }
 }

@@ -4,8 +4,8 @@ extension PreservationWalk {
     var chain = [object]
     var inChain: Set = [ObjectIdentifier(object)]
     while let parent = chain[chain.count - 1].restorationParent,
-      placed[ObjectIdentifier(parent)] == nil,
-      registry.identifier(ofRegistered: parent) != nil,
+      rows.placed(parent) == nil,
+      objects.identifier(ofRegistered: parent) != nil,
       inChain.insert(ObjectIdentifier(parent)).inserted
     {
       chain.append(parent)
@@ -14,25 +14,25 @@ extension PreservationWalk {
   }
 
   private func writeObject(_ object: any RestorableObject) throws {
-    guard let identifier = registry.identifier(ofRegistered: object) else { return }
+    guard let identifier = objects.identifier(ofRegistered: object) else { return }
     // A parent that is not preserved itself scopes nothing.
-    let scope = object.restorationParent.flatMap { parent in
-      placed[ObjectIdentifier(parent)].map { (record: self.record(of: parent), line: $0) }
-    }
-    let path = (scope.map { lines[$0.line].path } ?? RestorationPath()).appending(identifier)
-    let sibling = Sibling(
-      kind: .object, parent: scope?.record ?? 0, identifier: identifier, index: 0)
-    guard siblings.insert(sibling).inserted else {
-      duplicates.insert(ObjectIdentifier(object))
-      add(.object, object, path, .duplicate, [.duplicateIdentifier(identifier)])
+    let scope = object.restorationParent.flatMap { rows.placed($0) }
+    keepAlive(object)
+    let number = row(of: object, .object)
+    guard take(Sibling(.object, below: scope, identifier)) else {
+      rows[number].isDuplicate = true
+      addEntry(
+        .object, object, below: scope, identifier, .duplicate, .duplicateIdentifier(identifier))
       return
     }
-    let line = addPlaced(.object, object, path)
-    var record = makeRecord(
-      .object, of: object, path, restorationClass: object.objectRestorationClass, line: line)
-    record.referrer = scope?.record
-    if scope == nil { roots.append(self.record(of: object)) }
-    keepUnclaimed(below: object, self.record(of: object), at: sibling, in: &record)
-    try write(record, of: object, line: line)
+    place(number, object, below: scope, identifier)
+    report.add(number)
+    let info = types.info(of: object)
+    var head = makeHead(
+      of: object, number, info, restorationClass: object.objectRestorationClass)
+    head.referrer = scope?.record
+    if scope == nil { roots.append(number.record) }
+    keepUnclaimed(below: object, number, in: &head)
+    try write(object, number, info, head)
   }
 }

@@ -1,42 +1,43 @@
 extension PreservationWalk {
   struct PlacedView {
     let view: any RestorableView
-    let path: RestorationPath
+    let number: RowNumber
+    let identifier: String
   }
 
   /// Finds the views of a node that have an identifier, outer ones first.
   ///
   /// Those of the nodes that it contains or presents are theirs.
   func placeViews(
-    of node: any RestorableNode, _ number: UInt64, _ path: RestorationPath,
-    besides below: [Visit]
+    of node: any RestorableNode, _ number: RowNumber, besides below: [any RestorableNode]
   ) -> [PlacedView] {
-    ViewTree.views(of: node, besides: below.map(\.node)).compactMap { identifier, view in
-      let viewPath = path.appending(identifier)
+    ViewTree.views(of: node, besides: below).compactMap { identifier, view in
       if let problem = problem(of: view, identifier, below: number) {
-        add(.view, view, viewPath, .duplicate, [problem])
+        addEntry(.view, view, below: number, identifier, .duplicate, problem)
         return nil
       }
-      placed[ObjectIdentifier(view)] = -1
-      return PlacedView(view: view, path: viewPath)
+      keepAlive(view)
+      let placed = row(of: view, .view)
+      place(placed, view, below: number, identifier)
+      return PlacedView(view: view, number: placed, identifier: identifier)
     }
   }
 
   private func problem(
-    of view: any RestorableView, _ identifier: String, below number: UInt64
+    of view: any RestorableView, _ identifier: String, below number: RowNumber
   ) -> PreservationProblem? {
-    guard placed[ObjectIdentifier(view)] == nil else { return .containedTwice }
-    guard identifier.utf8.count <= Self.longestIdentifier else {
+    guard rows.placed(view) == nil else { return .containedTwice }
+    guard identifier.utf8.count <= NodeRecord.longestIdentifier else {
       return .identifierTooLong(byteCount: identifier.utf8.count)
     }
-    let sibling = Sibling(kind: .view, parent: number, identifier: identifier, index: 0)
-    return siblings.insert(sibling).inserted ? nil : .duplicateIdentifier(identifier)
+    return take(Sibling(.view, below: number, identifier))
+      ? nil : .duplicateIdentifier(identifier)
   }
 
   func preserve(_ view: PlacedView) throws {
-    let line = addPlaced(.view, view.view, view.path)
-    try write(
-      makeRecord(.view, of: view.view, view.path, restorationClass: nil, line: line),
-      of: view.view, line: line)
+    report.add(view.number)
+    let info = types.info(of: view.view)
+    let head = makeHead(of: view.view, view.number, info, restorationClass: nil)
+    try write(view.view, view.number, info, head)
   }
 }

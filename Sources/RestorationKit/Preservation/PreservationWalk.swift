@@ -13,37 +13,38 @@ internal import Foundation
 /// a deep tree costs no call stack; every node is visited once.
 final class PreservationWalk {
   let builder: RecordBuilder
-  let registry: ObjectRegistry
+  let types: TypeTable
+  let objects: ObjectTable
   let trace: ((RestorationTrace) -> Void)?
   /// When the save began.
   let now: Date
   let kept: KeptRecords?
-  var lines: [PreservationReport.Entry] = []
+  let rows = Rows()
+  var report = WalkReport()
 
   /// What is still to be visited; the last is next.
-  var stack: [Visit] = []
+  @exclusivity(unchecked) var stack: [Visit] = []
   /// What somebody referred to, in that order.
   private var referrals: [Referral] = []
+  /// The records of the roots.
   var roots: [UInt64] = []
-
-  private(set) var records: [ObjectIdentifier: UInt64] = [:]
-  /// What has its place in the tree, and its line.
-  var placed: [ObjectIdentifier: Int] = [:]
-  /// Nodes that were left out with one above them, and the line that says so.
-  var excluded: [ObjectIdentifier: Int] = [:]
-  /// What came second under an identifier; a reference does not help it.
-  var duplicates: Set<ObjectIdentifier> = []
-  /// Lines of nodes that found a place after all.
-  var obsoleteLines: Set<Int> = []
-  var siblings: Set<Sibling> = []
-  private var nextRecord = NodeRecord.firstNode
-  /// The records of what is kept and not back, by its places.
-  var keptNumbers: [Int: UInt64] = [:]
   /// What the classes that are saved were called before.
   private var formerNames: [String: [String]] = [:]
+  /// The coder of the last object; the next one gets it too, unless somebody kept it.
+  @exclusivity(unchecked) private var coder: StateEncoder?
+
+  /// The names of the children of the node that is visited.
+  @exclusivity(unchecked) var names = NameCheck()
+  /// The names of those that had no part in that.
+  var siblings: Set<Sibling> = []
+  /// Whose children are among these.
+  private var namedParents: Set<RowNumber> = []
+
   /// What is written when all else has its record, and how far that is.
   var storedParts: [StoredPart] = []
   var nextStored = 0
+  /// The rows of what is kept and not back, by its places.
+  var keptRows: [Int: RowNumber] = [:]
   /// What is kept and waits for what may take its place, and how far that is.
   var waiting: [(place: Int, sibling: Sibling)] = []
   var nextWaiting = 0
@@ -55,72 +56,32 @@ final class PreservationWalk {
   var expiredPlaces: [Int] = []
   /// What has no record yet, because its state could not be encoded.
   var lost: [LostState] = []
-  /// Keeps everything alive, so that identities stay unique during the walk.
-  var seen: [any RestorableObject] = []
 
-  struct Visit {
-    let node: any RestorableNode
-    let path: RestorationPath
-    let place: Place
-    /// The record of the one above.
-    var parent: UInt64 = 0
-    /// What lies below it in a stack and is not preserved.
-    var gap: RestorationPath?
-
-    enum Place {
-      case root(isDetached: Bool)
-      case contained
-      case referred(by: UInt64)
-      /// Only to be reported: the node at this path ends the walk below it.
-      case excluded(by: RestorationPath)
-    }
-  }
-
-  struct Referral {
-    let object: any RestorableObject
-    let referrer: UInt64
-    let key: String
-    /// The line of the one that refers.
-    let line: Int
-  }
-
-  struct Sibling: Hashable {
-    let kind: ElementKind
-    let parent: UInt64
-    let identifier: String
-    let index: Int
-
-    init(kind: ElementKind, parent: UInt64, identifier: String, index: Int) {
-      self.kind = kind
-      self.parent = parent
-      self.identifier = identifier
-      self.index = index
-    }
-
-    init(_ content: NodeRecord, below parent: UInt64) {
-      self.init(
-        kind: content.kind, parent: parent, identifier: content.identifier,
-        index: content.siblingIndex)
-    }
-
-    init(_ kind: ElementKind, _ path: RestorationPath, below parent: UInt64) {
-      self.init(
-        kind: kind, parent: parent, identifier: path.identifier ?? "", index: path.siblingIndex)
-    }
-  }
+  /// Keep everything alive, so that identities stay unique during the walk: the
+  /// arrays that nodes gave, and what came alone.
+  private var seenContents: [[any RestorableNode]] = []
+  private var seen: [any RestorableObject] = []
 
   /// More entries than these end the walk.
   private let nodeLimit: Int
-  /// Whether nobody looks at the lines any more.
+  /// Whether nobody looks at the report any more.
   private var isReported = false
 
+  struct Referral {
+    let object: any RestorableObject
+    /// Nil for the application.
+    let referrer: RowNumber?
+    let key: String
+  }
+
   init(
-    registry: ObjectRegistry, limits: ArchiveLimits, nodeLimit: Int, now: Date,
+    types: TypeTable, objects: ObjectTable, limits: ArchiveLimits, nodeLimit: Int, now: Date,
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
-    self.registry = registry
+    self.types = types
+    self.objects = objects
     self.now = now
-    kept = registry.kept
+    kept = objects.kept
     builder = RecordBuilder(limits: limits, keys: NodeRecord.keys)
     self.nodeLimit = nodeLimit
     self.trace = trace
@@ -130,38 +91,23 @@ final class PreservationWalk {
   /// after this.
   func end() {
     isReported = true
-    (seen, stack, referrals, takenPlaces) = ([], [], [], [:])
+    (seen, seenContents, stack, referrals, takenPlaces) = ([], [], [], [], [:])
+    coder = nil
   }
 
-  /// Says in this report, or in the next one, that a coder did nothing.
-  func noteKeptCoder(of path: RestorationPath, key: String, line: Int) {
-    if isReported {
-      registry.noteKeptCoder(of: path, key: key)
-    } else {
-      note(.coderKept(key: key), line: line)
-    }
-  }
-
-  /// The application first, then the rest in the order of the walk.
-  var entries: [PreservationReport.Entry] {
-    guard !obsoleteLines.isEmpty else { return lines }
-    return lines.enumerated().filter { !obsoleteLines.contains($0.offset) }.map(\.element)
-  }
+  // MARK: The whole
 
   /// Writes the application's record; if a body throws, there is none.
   func encodeApplication(
     facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
     problems: [PreservationProblem], state: (StateEncoder, KeyedEncoder) throws -> Void
   ) throws {
-    lines.append(
-      PreservationReport.Entry(
-        kind: .application, path: RestorationPath(), className: "application",
-        problems: problems))
+    for problem in problems { rows.note(problem, nil) }
     try builder.append(record: NodeRecord.application) { encoder in
       try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
-        try withCoder(encoder, RestorationPath(), NodeRecord.application, line: 0) {
-          try state($0, encoder)
-        }
+        let coder = coder(for: nil, encoder)
+        defer { coder.close() }
+        try state(coder, encoder)
       }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
       if let host { try encoder.encodeContainer(forKey: NodeRecord.hostKey, host) }
@@ -174,10 +120,9 @@ final class PreservationWalk {
   func walk(
     _ roots: [any RestorableNode], isSnapshotIgnored: () -> Bool
   ) throws {
+    seenContents.append(roots)
     for root in roots {
-      if let visit = place(root, below: nil, RestorationPath(), .root(isDetached: false)) {
-        stack.append(visit)
-      }
+      if let visit = place(root, below: nil, .root(isDetached: false)) { stack.append(visit) }
     }
     stack.reverse()
     waitForRoots()
@@ -208,11 +153,11 @@ final class PreservationWalk {
 
   func drain() throws {
     while let visit = stack.popLast() {
-      guard lines.count <= nodeLimit else {
-        throw RestorationError.tooManyNodes(visit.path, nodeLimit)
+      guard report.count < nodeLimit else {
+        throw RestorationError.tooManyNodes(path(of: visit), nodeLimit)
       }
-      if case .excluded(let gap) = visit.place {
-        report(visit, below: gap)
+      if case .excluded(let exclusion) = visit.place {
+        leaveOut(visit.node, exclusion)
       } else {
         try preserve(visit)
       }
@@ -222,170 +167,245 @@ final class PreservationWalk {
   /// The records; first ``keepLastStates(from:)`` must have written what was lost.
   func finish() throws(ArchiveError) -> RecordBatch { try builder.finish() }
 
-  func note(_ problem: PreservationProblem, line: Int) {
-    lines[line].problems.append(problem)
+  // MARK: Rows
+
+  /// Makes sure that an object stays what its address says.
+  func keepAlive(_ object: any RestorableObject) { seen.append(object) }
+  func keepAlive(_ nodes: [any RestorableNode]) { seenContents.append(nodes) }
+
+  /// The row of an object, which need not have a place.
+  func row(of object: any RestorableObject, _ kind: ElementKind) -> RowNumber {
+    rows.number(of: object) ?? rows.add(Row(kind, types.info(of: object)), for: object)
+  }
+
+  /// Gives an object its place, and a line in the report where it is now.
+  func place(
+    _ number: RowNumber, _ object: any RestorableObject, below parent: RowNumber?,
+    _ identifier: String, siblingIndex: Int = 0
+  ) {
+    report.forget(number)
+    rows.place(number, below: parent, identifier, siblingIndex: siblingIndex)
+  }
+
+  // MARK: Names
+
+  /// What tells apart all that lies below one row.
+  struct Sibling: Hashable {
+    let kind: ElementKind
+    let parent: RowNumber?
+    let identifier: String
+    let index: Int
+
+    init(_ kind: ElementKind, below parent: RowNumber?, _ identifier: String, index: Int = 0) {
+      self.kind = kind
+      self.parent = parent
+      self.identifier = identifier
+      self.index = index
+    }
+
+    init(_ content: NodeRecord, below parent: RowNumber?) {
+      self.init(content.kind, below: parent, content.identifier, index: content.siblingIndex)
+    }
+  }
+
+  /// Whether what is kept may want the names of those that are placed.
+  var namesAreShared: Bool { kept != nil }
+
+  /// Takes a name for what comes after the contained nodes, or from elsewhere;
+  /// false if another one has it.
+  func take(_ sibling: Sibling) -> Bool {
+    if sibling.kind == .node, !namesAreShared, let parent = sibling.parent,
+      namedParents.insert(parent).inserted
+    {
+      for child in rows.children(of: parent) + [rows[parent].presented].compactMap(\.self) {
+        siblings.insert(
+          Sibling(
+            .node, below: parent, rows[child].identifier, index: Int(rows[child].siblingIndex)))
+      }
+    }
+    return siblings.insert(sibling).inserted
   }
 
   // MARK: References
 
-  /// The record of what is referred to; nil if it cannot be, which is noted.
-  func reference(
-    to object: any RestorableObject, from referrer: UInt64, key: String, line: Int
-  ) -> UInt64? {
-    if placed[ObjectIdentifier(object)] == nil {
-      guard canBeReferred(object) else {
-        let className = registry.className(of: object)
-        note(.referenceWithoutIdentifier(key: key, className: className), line: line)
-        return nil
-      }
-      referrals.append(Referral(object: object, referrer: referrer, key: key, line: line))
+  private func kind(of object: any RestorableObject) -> ElementKind {
+    switch object {
+    case is any RestorableNode: .node
+    case is any RestorableView: .view
+    default: .object
     }
-    return record(of: object)
   }
 
-  func canBeReferred(_ object: any RestorableObject) -> Bool {
-    switch object {
-    case let node as any RestorableNode: registry.identifier(of: node) != nil
-    case let view as any RestorableView: view.restorationIdentifier?.isEmpty == false
-    default: registry.identifier(ofRegistered: object) != nil
+  /// The record of what is referred to; nil if it cannot be, which is noted.
+  func reference(
+    to object: any RestorableObject, from referrer: RowNumber?, key: String
+  ) -> UInt64? {
+    if let placed = rows.placed(object) { return placed.record }
+    guard objects.canBeReferred(object) else {
+      let className = types.className(of: object)
+      rows.note(.referenceWithoutIdentifier(key: key, className: className), referrer)
+      return nil
     }
+    referrals.append(Referral(object: object, referrer: referrer, key: key))
+    keepAlive(object)
+    return row(of: object, kind(of: object)).record
   }
 
   private func follow(_ referral: Referral) throws {
-    let identity = ObjectIdentifier(referral.object)
-    guard placed[identity] == nil, !duplicates.contains(identity) else { return }
+    if let number = rows.number(of: referral.object),
+      rows[number].status == .placed || rows[number].isDuplicate
+    {
+      return
+    }
     switch referral.object {
     case let node as any RestorableNode: try follow(referral, to: node)
     case is any RestorableView:
-      note(.referenceToUnpreservedView(key: referral.key), line: referral.line)
+      rows.note(.referenceToUnpreservedView(key: referral.key), referral.referrer)
     default: try preserveObject(referral.object)
     }
   }
 
-  func record(of object: any RestorableObject) -> UInt64 {
-    let identity = ObjectIdentifier(object)
-    if let record = records[identity] { return record }
-    let record = newRecord()
-    seen.append(object)
-    records[identity] = record
-    return record
-  }
-
-  func newRecord() -> UInt64 {
-    defer { nextRecord += 1 }
-    return nextRecord
-  }
-
   // MARK: Records
 
-  /// Adds the line of what has its place now.
-  func addPlaced(
-    _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath,
-    isDetached: Bool = false
-  ) -> Int {
-    let line = add(kind, object, path, .saved, isDetached: isDetached)
-    placed[ObjectIdentifier(object)] = line
-    return line
+  /// Opens the coder for the hooks of one object.
+  ///
+  /// One that somebody has kept stays his, and closed.
+  func coder(for number: RowNumber?, _ encoder: KeyedEncoder) -> StateEncoder {
+    if !isKnownUniquelyReferenced(&coder) { coder = nil }
+    let opened = coder ?? StateEncoder(self)
+    coder = opened
+    opened.open(encoder, number)
+    return opened
   }
 
-  /// A record with what all kinds of objects have.
-  func makeRecord(
-    _ kind: ElementKind, of object: any RestorableObject, _ path: RestorationPath,
-    restorationClass: Any.Type?, line: Int
-  ) -> NodeRecord {
-    var record = NodeRecord(kind, path, className: lines[line].className)
-    if let known = registry.restorationClass(of: object, naming: restorationClass) {
-      record.restorationClassName = known.name
-      if !known.isRegistered {
-        note(.restorationClassNotRegistered(known.name), line: line)
-      }
+  /// Says in this report, or in the next one, that a coder did nothing.
+  func noteKeptCoder(of number: RowNumber?, key: String) {
+    if isReported {
+      objects.noteKeptCoder(of: rows.path(of: number), key: key)
+    } else {
+      rows.note(.coderKept(key: key), number)
     }
-    if !registry.formerNames.isEmpty {
-      for name in [record.className, record.restorationClassName].compactMap(\.self) {
-        noteFormerNames(of: name)
-      }
+  }
+
+  /// What an object's record says besides its row.
+  struct Head {
+    var restorationClassName: String?
+    var storyboard: StoryboardReference?
+    var views: [UInt64] = []
+    var children: [UInt64] = []
+    var presented: UInt64?
+    var referrer: UInt64?
+  }
+
+  /// A head with the restoration class, which is noted if nobody knows it.
+  func makeHead(
+    of object: any RestorableObject, _ number: RowNumber, _ info: TypeInfo,
+    restorationClass: Any.Type?
+  ) -> Head {
+    var head = Head()
+    if let known = objects.restorationClass(of: object, info, naming: restorationClass) {
+      head.restorationClassName = known.name
+      if !known.isRegistered { rows.note(.restorationClassNotRegistered(known.name), number) }
     }
-    record.version =
-      registry.version(ofClass: record.className, restoredBy: record.restorationClassName).number
-    return record
+    if !types.formerNames.isEmpty {
+      noteFormerNames(of: info.name)
+      if let name = head.restorationClassName { noteFormerNames(of: name) }
+    }
+    return head
   }
 
   private func noteFormerNames(of name: String) {
-    guard formerNames[name] == nil, name.utf8.count <= Self.longestIdentifier else { return }
-    formerNames[name] = registry.formerNames[name]
+    guard formerNames[name] == nil, name.utf8.count <= NodeRecord.longestIdentifier else { return }
+    formerNames[name] = types.formerNames[name]
   }
 
-  func write(_ record: NodeRecord, of object: any RestorableObject, line: Int) throws {
-    let number = self.record(of: object)
+  /// The same as a value, for what is written later.
+  func nodeRecord(_ number: RowNumber, _ info: TypeInfo, _ head: Head) -> NodeRecord {
+    let row = rows[number]
+    var record = NodeRecord(
+      row.kind, row.identifier, siblingIndex: Int(row.siblingIndex), className: info.name)
+    record.version = version(info, head)
+    record.restorationClassName = head.restorationClassName
+    record.storyboard = head.storyboard
+    record.views = head.views
+    record.children = head.children
+    record.presented = head.presented
+    record.referrer = head.referrer
+    return record
+  }
+
+  private func version(_ info: TypeInfo, _ head: Head) -> Int {
+    info.registration?.version.number
+      ?? head.restorationClassName.flatMap { types.registration(named: $0) }?.version.number
+      ?? StateVersion.first.number
+  }
+
+  /// Writes the record of an object that has its place.
+  func write(
+    _ object: any RestorableObject, _ number: RowNumber, _ info: TypeInfo, _ head: Head
+  ) throws {
     if let state = kept?.state(of: object) {
-      return keepState(state, record, number, line: line)
-    }
-    let path = lines[line].path
-    let traits = registry.traits(of: object)
-    let builtIn = traits.intersection(BuiltInState.encodedTraits)
-    let inheritsHooks = traits.contains(.inheritsConformance)
-    func encodeOwnPart(_ encoder: KeyedEncoder) {
-      encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
-      guard !builtIn.isEmpty else { return }
-      encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
-        BuiltInState.encode(object, with: encoder) { node in
-          placed[ObjectIdentifier(node)] == nil ? nil : self.record(of: node)
-        }
-      }
+      return keepState(state, nodeRecord(number, info, head), number)
     }
     do {
-      try builder.append(record: number) { encoder in
-        encodeOwnPart(encoder)
+      try builder.append(record: number.record) { encoder in
+        encodeOwnPart(of: object, number, info, head, with: encoder)
         try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
-          trace?(RestorationTrace(call: .encodeRestorableState, path: path))
-          // The keys in an error are those of the object, without ours around them.
-          try encoder.attempt {
-            try withCoder(encoder, path, number, line: line) { coder in
-              try object.encodeRestorableState(with: coder)
-              lines[line].hasUnusedInheritedHooks = !coder.isUsed && inheritsHooks
-            }
+          if let trace {
+            trace(RestorationTrace(call: .encodeRestorableState, path: rows.path(of: number)))
           }
+          // The keys in an error are those of the object, without ours around them.
+          try encoder.attempt { try encodeState(of: object, number, info, with: encoder) }
         }
       }
     } catch {
       // It threw, or a value was too large for any archive: keep the node, and
       // what is stored of it.
-      loseState(line, error)
+      loseState(of: number, error)
       lost.append(
         LostState(
-          record: record, number: number, line: line,
-          ownPart: try KeyedDecoder.encoding(limits: builder.limits, encodeOwnPart)))
+          record: nodeRecord(number, info, head), number: number,
+          ownPart: try KeyedDecoder.encoding(limits: builder.limits) {
+            encodeOwnPart(of: object, number, info, head, with: $0)
+          }))
     }
   }
 
-  func loseState(_ line: Int, _ error: any Error) {
-    lines[line].outcome = .savedWithoutState
-    note(.encodeFailed(error.reason), line: line)
-  }
-
-  private func withCoder(
-    _ encoder: KeyedEncoder, _ path: RestorationPath, _ record: UInt64,
-    line: Int, _ body: (StateEncoder) throws -> Void
+  private func encodeState(
+    of object: any RestorableObject, _ number: RowNumber, _ info: TypeInfo,
+    with encoder: KeyedEncoder
   ) throws {
-    let coder = StateEncoder(encoder, path: path, record: record, line: line, walk: self)
+    let coder = coder(for: number, encoder)
     defer { coder.close() }
-    try body(coder)
+    try object.encodeRestorableState(with: coder)
+    if !coder.isUsed, info.traits.contains(.inheritsConformance) {
+      rows[number].hasUnusedInheritedHooks = true
+    }
   }
 
-  /// Returns the number of the new line.
-  @discardableResult
-  func add(
-    _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath,
-    _ outcome: PreservationReport.NodeOutcome, _ problems: [PreservationProblem] = [],
-    isDetached: Bool = false
-  ) -> Int {
-    lines.append(
-      PreservationReport.Entry(
-        kind: kind, path: path, className: registry.className(of: object), outcome: outcome,
-        isDetached: isDetached, problems: problems))
-    return lines.count - 1
+  /// Writes what the library has to say of an object.
+  private func encodeOwnPart(
+    of object: any RestorableObject, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
+    with encoder: KeyedEncoder
+  ) {
+    encoder.encodeContainer(forKey: NodeRecord.nodeKey) { encoder in
+      NodeRecord.encode(
+        rows[number].kind, rows[number].identifier,
+        siblingIndex: Int(rows[number].siblingIndex), className: info.name,
+        version: version(info, head), restorationClassName: head.restorationClassName,
+        storyboard: head.storyboard, with: encoder)
+      NodeRecord.encode(
+        views: head.views, children: head.children, presented: head.presented,
+        referrer: head.referrer, with: encoder)
+    }
+    guard !info.traits.isDisjoint(with: BuiltInState.encodedTraits) else { return }
+    encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
+      BuiltInState.encode(object, with: encoder) { rows.placed($0)?.record }
+    }
   }
 
-  /// In bytes of UTF-8, as for the keys of the format.
-  static let longestIdentifier = ArchiveLimits.standard.keyByteCount
+  func loseState(of number: RowNumber, _ error: any Error) {
+    rows[number].outcome = .savedWithoutState
+    rows.note(.encodeFailed(error.reason), number)
+  }
 }

@@ -51,14 +51,14 @@ extension PreservationWalk {
     // A tree that contains itself is walked once.
     var visited: Set<ObjectIdentifier> = []
     while let node = next, visited.insert(ObjectIdentifier(node)).inserted {
-      guard placed[ObjectIdentifier(node)] != nil else { return false }
+      guard rows.placed(node) != nil else { return false }
       next = node.restorationPresented ?? content(of: node)
     }
     return true
   }
 
   private func content(of node: any RestorableNode) -> (any RestorableNode)? {
-    if registry.traits(of: node).contains(.tabs), let tabs = node as? any RestorableTabs {
+    if types.traits(of: node).contains(.tabs), let tabs = node as? any RestorableTabs {
       return tabs.selectedTab
     }
     return node.restorationChildren.last

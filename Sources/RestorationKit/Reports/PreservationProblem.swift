@@ -61,7 +61,7 @@ extension PreservationProblem: CustomStringConvertible {
     case .containedTwice:
       "It is in the tree twice. Let one node contain it and others refer to it."
     case .identifierTooLong(let byteCount):
-      "The identifier has \(byteCount) bytes. Use up to \(PreservationWalk.longestIdentifier)."
+      "The identifier has \(byteCount) bytes. Use up to \(NodeRecord.longestIdentifier)."
     case .referenceWithoutIdentifier(let key, let className):
       "The key “\(key)” refers to a \(className) without restoration identifier."
         + " Give it one, or register it with keeper.registerObject."

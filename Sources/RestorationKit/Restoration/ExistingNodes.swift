@@ -7,16 +7,16 @@ struct ExistingNodes {
 
   private var nodes: [Key: any RestorableNode] = [:]
 
-  init(_ roots: [any RestorableNode], _ registry: ObjectRegistry) {
-    add(roots, tellsEqualsApart: false, registry)
+  init(_ roots: [any RestorableNode], _ types: TypeTable, _ objects: ObjectTable) {
+    add(roots, tellsEqualsApart: false, types, objects)
   }
 
   /// What the parent contains and presents; the first of equal ones counts,
   /// unless the parent tells them apart.
-  init(below parent: any RestorableNode, _ registry: ObjectRegistry) {
-    let tellsApart = !registry.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart)
-    add(parent.restorationChildren, tellsEqualsApart: tellsApart, registry)
-    add([parent.restorationPresented].compactMap(\.self), tellsEqualsApart: false, registry)
+  init(below parent: any RestorableNode, _ types: TypeTable, _ objects: ObjectTable) {
+    let tellsApart = !types.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart)
+    add(parent.restorationChildren, tellsEqualsApart: tellsApart, types, objects)
+    add([parent.restorationPresented].compactMap(\.self), tellsEqualsApart: false, types, objects)
   }
 
   func node(_ stored: NodeRecord) -> (any RestorableNode)? {
@@ -24,11 +24,12 @@ struct ExistingNodes {
   }
 
   private mutating func add(
-    _ found: [any RestorableNode], tellsEqualsApart: Bool, _ registry: ObjectRegistry
+    _ found: [any RestorableNode], tellsEqualsApart: Bool, _ types: TypeTable,
+    _ objects: ObjectTable
   ) {
     var counts: [String: Int] = [:]
     for node in found {
-      guard let identifier = registry.identifier(of: node) else { continue }
+      guard let identifier = objects.identifier(of: node) else { continue }
       let index = tellsEqualsApart ? counts[identifier, default: 0] : 0
       if tellsEqualsApart { counts[identifier] = index + 1 }
       let key = Key(identifier: identifier, siblingIndex: index)

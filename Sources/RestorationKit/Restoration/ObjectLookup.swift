@@ -11,7 +11,7 @@
 ///
 /// A registered object by its restoration class as in step 1, or else by step 3.
 struct ObjectLookup {
-  let registry: ObjectRegistry
+  let types: TypeTable
   let delegate: (any StateDelegate)?
   let trace: ((RestorationTrace) -> Void)?
 
@@ -45,7 +45,7 @@ struct ObjectLookup {
   private func askRestorationClass(
     _ name: String, _ coder: StateDecoder, isFit: (any RestorableObject) -> Bool
   ) -> Result {
-    switch registry.restorationClass(named: name) {
+    switch types.restorationClass(named: name) {
     case .unknown: return .missing(.unknownRestorationClass(name))
     case .notAFactory: return .missing(.notARestorationClass(name))
     case .found(let make):
@@ -59,7 +59,7 @@ struct ObjectLookup {
   }
 
   private func askNodeClass(_ name: String, _ coder: StateDecoder) -> Result? {
-    registry.makesItsObjects(name)
+    types.makesItsObjects(name)
       ? askRestorationClass(name, coder) { $0 is any RestorableNode } : nil
   }
 
@@ -73,7 +73,7 @@ struct ObjectLookup {
     guard let reference else { return nil }
     note(.storyboard, coder)
     return ask(.storyboard) {
-      try registry.storyboard(named: reference.name)?.instantiate(reference.identifier)
+      try types.storyboard(named: reference.name)?.instantiate(reference.identifier)
     } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))
   }
 

@@ -33,7 +33,7 @@ struct PreparedElement {
 ///
 /// It calls the migrations and the delegate's rename hook, and nothing else.
 struct ElementPreparation {
-  private let registry: ObjectRegistry
+  private let types: TypeTable
   private let delegate: (any StateDelegate)?
   /// What classes were called before the save, by their names in it.
   private let formerNames: [String: [String]]
@@ -42,10 +42,10 @@ struct ElementPreparation {
   private var currentNames: [String: String] = [:]
 
   init(
-    registry: ObjectRegistry, delegate: (any StateDelegate)?, formerNames: [String: [String]],
+    types: TypeTable, delegate: (any StateDelegate)?, formerNames: [String: [String]],
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
-    self.registry = registry
+    self.types = types
     self.delegate = delegate
     self.formerNames = formerNames
     self.trace = trace
@@ -55,7 +55,7 @@ struct ElementPreparation {
     let className = currentName(of: stored.content.className)
     let restorationClassName = stored.content.restorationClassName.map { currentName(of: $0) }
     let (values, version) = migrate(
-      stored, known: registry.version(ofClass: className, restoredBy: restorationClassName))
+      stored, known: types.version(ofClass: className, restoredBy: restorationClassName))
     if case .current = version, className == stored.content.className,
       restorationClassName == stored.content.restorationClassName
     {
@@ -73,16 +73,16 @@ struct ElementPreparation {
 
   /// A name that is registered, if there is one for the stored name.
   private mutating func currentName(of stored: String) -> String {
-    if registry.isRegistered(stored) { return stored }
+    if types.isRegistered(stored) { return stored }
     if let known = currentNames[stored] { return known }
     var name = stored
-    if let former = formerNames[stored]?.first(where: registry.isRegistered) {
+    if let former = formerNames[stored]?.first(where: types.isRegistered) {
       // A later version of the app saved it, which calls it something else.
       name = former
     } else if let delegate {
       trace?(RestorationTrace(call: .currentClassName, path: RestorationPath()))
       if let current = delegate.currentClassName(forStored: stored),
-        registry.isRegistered(current)
+        types.isRegistered(current)
       {
         name = current
       }

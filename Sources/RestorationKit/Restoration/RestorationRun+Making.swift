@@ -1,6 +1,6 @@
 extension RestorationRun {
   func makeObjects() {
-    let lookup = ObjectLookup(registry: registry, delegate: delegate, trace: trace)
+    let lookup = ObjectLookup(types: types, delegate: delegate, trace: trace)
     coders.reserveCapacity(tree.elements.count)
     outcomes.reserveCapacity(tree.elements.count)
     restored.reserveCapacity(tree.elements.count)
@@ -44,7 +44,7 @@ extension RestorationRun {
       guard let object = restored[parent.record] else {
         return .missing(.parentMissing(parent.path))
       }
-      if stored.role == .child { container = registry.traits(of: object) }
+      if stored.role == .child { container = types.traits(of: object) }
     }
     if let late, stored.parent == nil { return .found(late.node, .existing) }
     switch stored.content.kind {
@@ -73,23 +73,23 @@ extension RestorationRun {
     if isOfClass(of: stored, object) {
       outcomes.append(outcome(ofPlace: outcomes.count, by: step))
     } else {
-      outcomes.append(.classMismatch(by: step, found: registry.className(of: object)))
+      outcomes.append(.classMismatch(by: step, found: types.className(of: object)))
     }
-    registry.remember(
+    objects.remember(
       object, identifier: stored.content.identifier,
       // The closure of its class may have made one of another class.
       restorationClass: stored.content.restorationClassName
         ?? (step == .restorationClass ? stored.content.className : nil))
     if stored.content.kind == .object {
-      registry.registerObject(object, identifier: stored.content.identifier)
+      objects.register(object, identifier: stored.content.identifier)
     }
   }
 
   /// Whether an object is of the class that was saved, whatever it is called now.
   func isOfClass(of stored: StoredTree.Element, _ object: any RestorableObject) -> Bool {
-    registry.isObject(object, ofClassNamed: stored.content.className)
+    types.isObject(object, ofClassNamed: stored.content.className)
       || tree.formerNames[stored.content.className]?
-        .contains { registry.isObject(object, ofClassNamed: $0) } == true
+        .contains { types.isObject(object, ofClassNamed: $0) } == true
   }
 
   /// Notes that an element is not back, and whether it is kept: only nil drops it.
@@ -108,7 +108,7 @@ extension RestorationRun {
     }
     if stored.role == .child, let parent = stored.parent,
       let container = restored[tree.elements[parent].record],
-      registry.traits(of: container).contains(.stack)
+      types.traits(of: container).contains(.stack)
     {
       cutStacks.insert(parent)
       if unclaimed.contains(place) { keptStacks.insert(parent) }
@@ -131,7 +131,8 @@ extension RestorationRun {
     }
     if existing[stored.parent] == nil {
       existing[stored.parent] =
-        parent.map { ExistingNodes(below: $0, registry) } ?? ExistingNodes(roots, registry)
+        parent.map { ExistingNodes(below: $0, types, objects) }
+        ?? ExistingNodes(roots, types, objects)
     }
     return existing[stored.parent]?.node(stored.content)
   }
@@ -140,7 +141,7 @@ extension RestorationRun {
   func registeredObject(for stored: StoredTree.Element) -> (any RestorableObject)? {
     let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
     return scopedObjects.object(
-      stored.content.identifier, scope: scope, in: registry, isScope: restored.contains)
+      stored.content.identifier, scope: scope, in: objects, isScope: restored.contains)
   }
 
   func findViews() {
@@ -159,7 +160,7 @@ extension RestorationRun {
         continue
       }
       guard isOfClass(of: stored, view) else {
-        outcomes[place] = .classMismatch(by: .existing, found: registry.className(of: view))
+        outcomes[place] = .classMismatch(by: .existing, found: types.className(of: view))
         continue
       }
       restored[stored.record] = view

@@ -25,7 +25,7 @@ extension RestorationRun {
         outcome: outcomes[place], isAttached: !unattached.contains(stored.record),
         migratedFrom: outcomes[place].isDecodable ? prepared[place].migratedFrom : nil,
         hasLastState: stored.content.hasLastState,
-        isKept: registry.kept?.place(ofRecord: stored.record) != nil,
+        isKept: objects.kept?.place(ofRecord: stored.record) != nil,
         unreadKeys: outcomes[place].wasAsked ? coders[place].unreadKeys : [])
     }
       + tree.unreadable.map { lost in
@@ -42,7 +42,7 @@ extension RestorationRun {
     else { return nil }
     return RestorationReport.Entry(
       kind: .node, path: element.path, className: tree.elements[0].content.className,
-      outcome: .classMismatch(by: .existing, found: registry.className(of: node)), isKept: true)
+      outcome: .classMismatch(by: .existing, found: types.className(of: node)), isKept: true)
   }
 
   /// Nodes that are back, but that the node above does not contain any more.

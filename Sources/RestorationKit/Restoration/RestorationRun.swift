@@ -12,7 +12,8 @@ final class RestorationRun {
   let tree: StoredTree
   /// What exists already; set before it runs.
   var roots: [any RestorableNode] = []
-  let registry: ObjectRegistry
+  let types: TypeTable
+  let objects: ObjectTable
   let delegate: (any StateDelegate)?
   let trace: ((RestorationTrace) -> Void)?
   let now: Date
@@ -34,7 +35,7 @@ final class RestorationRun {
   var scopedObjects = ScopedObjects()
 
   init(
-    _ tree: StoredTree, registry: ObjectRegistry,
+    _ tree: StoredTree, types: TypeTable, objects: ObjectTable,
     delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil,
     late: LateNode? = nil
   ) {
@@ -42,7 +43,8 @@ final class RestorationRun {
     restored = RestoredObjects(earlier: late?.kept)
     self.now = now
     self.tree = tree
-    self.registry = registry
+    self.types = types
+    self.objects = objects
     self.delegate = delegate
     self.trace = trace
   }
@@ -56,7 +58,7 @@ final class RestorationRun {
   func run() -> RestorationReport {
     var report = RestorationReport(.restored)
     var preparation = ElementPreparation(
-      registry: registry, delegate: delegate, formerNames: tree.formerNames, trace: trace)
+      types: types, delegate: delegate, formerNames: tree.formerNames, trace: trace)
     prepared = tree.elements.map { preparation.prepare($0) }
     if let late, let mismatch = mismatch(of: late.node) {
       report.entries = [mismatch]
@@ -91,7 +93,7 @@ final class RestorationRun {
     if let late {
       late.kept.settleLate(late.place, result(unattached))
     } else {
-      registry.kept = KeptRecords(result(unattached))
+      objects.kept = KeptRecords(result(unattached))
     }
     report.entries = entries(unattached)
     if late == nil, delegate != nil { report.unreadKeys = applicationCoder.unreadKeys }

@@ -17,10 +17,10 @@ struct ScopedObjects {
   /// Without a scope, it is one that has no parent, or else one whose parent
   /// scopes nothing.
   mutating func object(
-    _ identifier: String, scope: (any RestorableObject)?, in registry: ObjectRegistry,
+    _ identifier: String, scope: (any RestorableObject)?, in table: ObjectTable,
     isScope: (any RestorableObject) -> Bool
   ) -> (any RestorableObject)? {
-    let named = registry.registeredObjects(named: identifier)
+    let named = table.registeredObjects(named: identifier)
     var index = indices.removeValue(forKey: identifier) ?? Index(version: named.version)
     if index.version != named.version { index = Index(version: named.version) }
     for entry in named.entries[index.consumed...] {

@@ -17,6 +17,9 @@ struct NodeRecord: Sendable {
   static let tree: UInt64 = 2
   static let firstNode: UInt64 = 3
 
+  /// In bytes of UTF-8, as for the keys of the format.
+  static let longestIdentifier = ArchiveLimits.standard.keyByteCount
+
   static let rootsKey = "roots"
   static let snapshotKey = "snapshot"
   /// Of each class in the archive that has some, so that a version of the app
@@ -58,11 +61,11 @@ struct NodeRecord: Sendable {
   /// object, or the first node that refers to a node.
   var referrer: UInt64?
 
-  init(_ kind: ElementKind, _ path: RestorationPath, className: String) {
+  init(_ kind: ElementKind, _ identifier: String, siblingIndex: Int, className: String) {
     self.kind = kind
     self.className = className
-    identifier = path.identifier ?? ""
-    siblingIndex = path.siblingIndex
+    self.identifier = identifier
+    self.siblingIndex = siblingIndex
   }
 }
 
@@ -86,6 +89,21 @@ extension NodeRecord {
   }
 
   func encode(with encoder: KeyedEncoder) {
+    Self.encode(
+      kind, identifier, siblingIndex: siblingIndex, className: className, version: version,
+      restorationClassName: restorationClassName, storyboard: storyboard, with: encoder)
+    Self.encode(
+      views: views, children: children, presented: presented, referrer: referrer, with: encoder)
+    if hasLastState { encoder.encode(true, forKey: Key.hasLastState) }
+    encoder.encode(keptSince, forKey: Key.keptSince)
+  }
+
+  /// Writes what an element is, without a record that would hold it.
+  static func encode(
+    _ kind: ElementKind, _ identifier: String, siblingIndex: Int, className: String, version: Int,
+    restorationClassName: String?, storyboard: StoryboardReference?,
+    with encoder: KeyedEncoder
+  ) {
     if kind != .node { encoder.encode(name: kind.rawValue, forKey: Key.kind) }
     encoder.encode(identifier, forKey: Key.identifier)
     if siblingIndex > 0 { encoder.encode(siblingIndex, forKey: Key.siblingIndex) }
@@ -97,14 +115,20 @@ extension NodeRecord {
     } else {
       encoder.encode(name: restorationClassName, forKey: Key.restorationClass)
     }
-    encoder.encode(name: storyboard?.name, forKey: Key.storyboard)
-    encoder.encode(name: storyboard?.identifier, forKey: Key.storyboardIdentifier)
+    guard let storyboard else { return }
+    encoder.encode(name: storyboard.name, forKey: Key.storyboard)
+    encoder.encode(name: storyboard.identifier, forKey: Key.storyboardIdentifier)
+  }
+
+  /// Writes what an element is connected with; it follows what it is.
+  static func encode(
+    views: [UInt64], children: [UInt64], presented: UInt64?, referrer: UInt64?,
+    with encoder: KeyedEncoder
+  ) {
     if !views.isEmpty { encoder.encodeReferences(to: views, forKey: Key.views) }
     if !children.isEmpty { encoder.encodeReferences(to: children, forKey: Key.children) }
     if let presented { encoder.encodeReference(to: presented, forKey: Key.presented) }
     if let referrer { encoder.encodeReference(to: referrer, forKey: Key.referrer) }
-    if hasLastState { encoder.encode(true, forKey: Key.hasLastState) }
-    encoder.encode(keptSince, forKey: Key.keptSince)
   }
 
   init(from decoder: KeyedDecoder) throws(ArchiveError) {

@@ -1,43 +1,23 @@
-/// The objects that were registered for restoration, by identifier, for as long
-/// as they live.
+/// The objects that were registered under one identifier, in the order in which
+/// they were, for as long as they live.
 struct RegisteredObjects {
   struct Entry {
     weak var object: (any RestorableObject)?
   }
 
-  /// Those of one identifier, in the order in which they were registered.
-  struct Named {
-    fileprivate(set) var entries: [Entry] = []
-    /// Changes when an entry is taken out.
-    fileprivate(set) var version = 0
+  private(set) var entries: [Entry] = []
+  /// Changes when an entry is taken out.
+  private(set) var version = 0
 
-    fileprivate mutating func remove(_ isOut: (Entry) -> Bool) {
-      let count = entries.count
-      entries.removeAll(where: isOut)
-      if entries.count != count { version += 1 }
-    }
-
-    fileprivate mutating func append(_ object: any RestorableObject) {
-      // Those that are gone are dropped when the array would grow.
-      if entries.count == entries.capacity { remove { $0.object == nil } }
-      entries.append(Entry(object: object))
-    }
+  mutating func remove(_ isOut: (Entry) -> Bool) {
+    let count = entries.count
+    entries.removeAll(where: isOut)
+    if entries.count != count { version += 1 }
   }
 
-  private var identifiers = WeakTable<String>()
-  private var named: [String: Named] = [:]
-
-  /// Registers an object; it keeps the last identifier that it was given.
-  mutating func insert(_ object: any RestorableObject, _ identifier: String) {
-    guard identifiers[object] != identifier else { return }
-    if let old = identifiers[object] { named[old]?.remove { $0.object === object } }
-    identifiers[object] = identifier
-    named[identifier, default: Named()].append(object)
+  mutating func append(_ object: any RestorableObject) {
+    // Those that are gone are dropped when the array would grow.
+    if entries.count == entries.capacity { remove { $0.object == nil } }
+    entries.append(Entry(object: object))
   }
-
-  func identifier(of object: any RestorableObject) -> String? {
-    identifiers[object]
-  }
-
-  subscript(identifier: String) -> Named { named[identifier] ?? Named() }
 }

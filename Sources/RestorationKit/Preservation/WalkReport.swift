@@ -1,0 +1,56 @@
+/// The lines of a save's report, in the order in which they came: rows, and what
+/// has none.
+struct WalkReport {
+  private enum Line {
+    case row(RowNumber)
+    /// One of those that were made at once.
+    case entry(Int)
+    /// The element has another line since.
+    case obsolete
+  }
+
+  private var lines: [Line] = []
+  private var entries: [PreservationReport.Entry] = []
+  /// Where the rows are that were left out and may find a place after all.
+  private var linesOfExcluded: [RowNumber: Int] = [:]
+
+  var count: Int { lines.count }
+
+  mutating func add(_ number: RowNumber) { lines.append(.row(number)) }
+
+  mutating func addExcluded(_ number: RowNumber) {
+    linesOfExcluded[number] = lines.count
+    add(number)
+  }
+
+  mutating func add(_ entry: PreservationReport.Entry) {
+    lines.append(.entry(entries.count))
+    entries.append(entry)
+  }
+
+  /// Whether a row was left out.
+  func isExcluded(_ number: RowNumber) -> Bool { linesOfExcluded[number] != nil }
+
+  /// A row that was left out has a place now, where it will have another line.
+  mutating func forget(_ number: RowNumber) {
+    guard !linesOfExcluded.isEmpty, let line = linesOfExcluded.removeValue(forKey: number) else {
+      return
+    }
+    lines[line] = .obsolete
+  }
+
+  /// All of it, in order.
+  ///
+  /// - Complexity: O(*n*) in the number of lines.
+  func entries(
+    _ entry: (RowNumber) -> PreservationReport.Entry
+  ) -> [PreservationReport.Entry] {
+    lines.compactMap { line in
+      switch line {
+      case .row(let number): entry(number)
+      case .entry(let place): entries[place]
+      case .obsolete: nil
+      }
+    }
+  }
+}

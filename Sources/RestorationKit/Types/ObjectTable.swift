@@ -1,0 +1,125 @@
+/// What is known of the objects of one state besides what they say themselves:
+/// what they were restored by, and what they were registered as.
+final class ObjectTable {
+  /// What a restored node keeps, if it says nothing else.
+  struct Restored {
+    let identifier: String
+    let restorationClassName: String?
+  }
+
+  private struct Entry {
+    var restored: Restored?
+    var registeredAs: String?
+  }
+
+  private let types: TypeTable
+  /// Whose registered objects count where there is none here.
+  private let outer: ObjectTable?
+  private var entries = WeakTable<Entry>()
+  private var registered: [String: RegisteredObjects] = [:]
+  /// What the last restore could not bring back.
+  var kept: KeptRecords?
+  private var keptCoders = KeptCoders()
+
+  init(_ types: TypeTable, outer: ObjectTable? = nil) {
+    self.types = types
+    self.outer = outer
+  }
+
+  // MARK: Nodes
+
+  /// The identifier to save the node under; nil leaves it out.
+  func identifier(of node: any RestorableNode) -> String? {
+    guard let own = node.restorationIdentifier else { return entries[node]?.restored?.identifier }
+    return own.isEmpty ? nil : own
+  }
+
+  /// Remembers what an object was restored by, unless it says that itself.
+  func remember(
+    _ object: any RestorableObject, identifier: String, restorationClass: String?
+  ) {
+    let node = object as? any RestorableNode
+    let saysAll =
+      (node == nil || node?.restorationIdentifier != nil)
+      && (restorationClass == nil
+        || self.restorationClass(
+          of: object, types.info(of: object), naming: node?.restorationClass) != nil)
+    let restored =
+      saysAll ? nil : Restored(identifier: identifier, restorationClassName: restorationClass)
+    var entry = entries[object]
+    guard restored != nil || entry != nil else { return }
+    entry = entry ?? Entry()
+    entry?.restored = restored
+    entries[object] = entry
+  }
+
+  /// The restoration class to save, if the object names one, is made by a
+  /// registered closure, or was restored by one.
+  func restorationClass(
+    of object: any RestorableObject, _ info: TypeInfo, naming type: Any.Type?
+  ) -> (name: String, isRegistered: Bool)? {
+    if let type {
+      // Most nodes are made by their own class.
+      if type == info.type { return (info.name, info.registration?.factory != nil) }
+      let name = types.name(of: type)
+      return (name, types.registration(named: name)?.factory != nil)
+    }
+    if let registration = info.registration, registration.makesItsObjects {
+      return (registration.name, true)
+    }
+    return entries[object]?.restored?.restorationClassName.map {
+      ($0, types.registration(named: $0) != nil)
+    }
+  }
+
+  // MARK: Registered objects
+
+  /// Registers an object; it keeps the last identifier that it was given.
+  func register(_ object: any RestorableObject, identifier: String) {
+    guard !identifier.isEmpty, identifier.utf8.count <= NodeRecord.longestIdentifier else { return }
+    var entry = entries[object] ?? Entry()
+    guard entry.registeredAs != identifier else { return }
+    if let old = entry.registeredAs { registered[old]?.remove { $0.object === object } }
+    entry.registeredAs = identifier
+    entries[object] = entry
+    registered[identifier, default: RegisteredObjects()].append(object)
+  }
+
+  /// The identifier that the object was registered under; nil if it was not.
+  func identifier(ofRegistered object: any RestorableObject) -> String? {
+    entries[object]?.registeredAs ?? outer?.identifier(ofRegistered: object)
+  }
+
+  func registeredObjects(named identifier: String) -> RegisteredObjects {
+    let own = registered[identifier] ?? RegisteredObjects()
+    return own.entries.isEmpty ? outer?.registeredObjects(named: identifier) ?? own : own
+  }
+
+  // MARK: References
+
+  /// Whether a reference to an object can be stored.
+  func canBeReferred(_ object: any RestorableObject) -> Bool {
+    switch object {
+    case let node as any RestorableNode: identifier(of: node) != nil
+    case let view as any RestorableView: view.restorationIdentifier?.isEmpty == false
+    default: identifier(ofRegistered: object) != nil
+    }
+  }
+
+  // MARK: Coders
+
+  func noteKeptCoder(of path: RestorationPath, key: String) { keptCoders.note(path, key) }
+
+  /// Coders that were used after their save, for the next report.
+  func takeKeptCoders() -> KeptCoders {
+    defer { keptCoders = KeptCoders() }
+    return keptCoders
+  }
+
+  /// For a save that reported nothing.
+  func putBack(_ taken: KeptCoders) {
+    let since = keptCoders
+    keptCoders = taken
+    for (path, key) in since.keys { keptCoders.note(path, key) }
+  }
+}

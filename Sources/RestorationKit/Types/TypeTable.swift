@@ -1,0 +1,165 @@
+/// What is known of the types of an app: their names in archives, what they can
+/// do, what makes their objects, and the storyboards.
+///
+/// All states of an app share one.
+final class TypeTable {
+  /// Makes or finds the object of a path; nil is a veto.
+  typealias Factory = (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
+
+  /// What an app said of a type.
+  struct Registration {
+    let name: String
+    let type: Any.Type
+    let factory: Factory?
+    /// Whether objects of the type are made by the factory without saying so.
+    let makesItsObjects: Bool
+    let version: StateVersion
+  }
+
+  /// By names and aliases.
+  private var registrations: [String: Registration] = [:]
+  /// The names that classes had before they got theirs.
+  private(set) var formerNames: [String: [String]] = [:]
+  private var storyboards: [String: Storyboard] = [:]
+
+  // Asked for every object, and changed by calls on the actor of the app alone, so
+  // the check whether both happen at once would take longer than the answer.
+  @exclusivity(unchecked) private var infos: [TypeInfo] = []
+  @exclusivity(unchecked) private var numbers = AddressTable()
+
+  // MARK: Registering
+
+  func register(
+    _ type: Any.Type, as name: String?, aliases: [String], version: Int,
+    migrations: [StateMigration], makesItsObjects: Bool = false, factory: Factory?
+  ) throws(RestorationError) {
+    let name = name ?? String(describing: type)
+    let version = try StateVersion(version, migrations, className: name)
+    for taken in [name] + aliases {
+      if let other = registrations[taken], other.type != type {
+        throw RestorationError(
+          .nameTaken,
+          "The name “\(taken)” is registered for another type."
+            + " Register one of them with register(_:as:) under another name.")
+      }
+    }
+    for entry in [name] + aliases {
+      registrations[entry] = Registration(
+        name: name, type: type, factory: factory, makesItsObjects: makesItsObjects, version: version
+      )
+    }
+    if !aliases.isEmpty { formerNames[name] = aliases }
+    names[ObjectIdentifier(type)] = name
+    // What was asked before may be otherwise now.
+    (infos, numbers) = ([], AddressTable())
+  }
+
+  /// The names in archives; of types that were registered twice, the last.
+  private var names: [ObjectIdentifier: String] = [:]
+
+  // MARK: Asking
+
+  /// What is known of an object's type; asked once for each.
+  func info(of object: any RestorableObject) -> TypeInfo {
+    let type = type(of: object)
+    if let number = numbers[ObjectIdentifier(type)] { return infos[number] }
+    return add(TypeInfo(type, name(of: type), TypeTraits(of: object), in: self))
+  }
+
+  private func add(_ info: TypeInfo) -> TypeInfo {
+    numbers.set(infos.count, for: ObjectIdentifier(info.type))
+    infos.append(info)
+    return info
+  }
+
+  func traits(of object: any RestorableObject) -> TypeTraits { info(of: object).traits }
+
+  func className(of object: any RestorableObject) -> String { info(of: object).name }
+
+  func name(of type: Any.Type) -> String {
+    if let name = names[ObjectIdentifier(type)] { return name }
+    let name = String(describing: type)
+    names[ObjectIdentifier(type)] = name
+    return name
+  }
+
+  func registration(named name: String) -> Registration? { registrations[name] }
+
+  func isRegistered(_ name: String) -> Bool { registrations[name] != nil }
+
+  /// Whether an object is of the class that an archive names, or of a subclass.
+  func isObject(_ object: any RestorableObject, ofClassNamed saved: String) -> Bool {
+    let current = registrations[saved]?.name ?? saved
+    if className(of: object) == current { return true }
+    var mirror = Mirror(reflecting: object).superclassMirror
+    while let superclass = mirror {
+      if name(of: superclass.subjectType) == current { return true }
+      mirror = superclass.superclassMirror
+    }
+    return false
+  }
+
+  /// The version of an object's state: that of its class, or if that is not
+  /// registered, that of its restoration class.
+  func version(ofClass name: String, restoredBy restorationClass: String?) -> StateVersion {
+    (registrations[name] ?? restorationClass.flatMap { registrations[$0] })?.version ?? .first
+  }
+
+  // MARK: Restoration classes
+
+  /// Whether nodes of the class need no restoration class, since a closure makes
+  /// them.
+  func makesItsObjects(_ className: String) -> Bool {
+    registrations[className]?.makesItsObjects == true
+  }
+
+  enum ResolvedClass {
+    case found(Factory)
+    case notAFactory
+    case unknown
+  }
+
+  /// What an archive names as a restoration class.
+  func restorationClass(named name: String) -> ResolvedClass {
+    guard let registration = registrations[name] else { return .unknown }
+    return registration.factory.map(ResolvedClass.found) ?? .notAFactory
+  }
+
+  // MARK: Storyboards
+
+  func register(_ storyboard: Storyboard) throws(RestorationError) {
+    if let other = storyboards[storyboard.name], other !== storyboard {
+      throw RestorationError(
+        .nameTaken, "The name “\(storyboard.name)” is registered for another storyboard.")
+    }
+    storyboards[storyboard.name] = storyboard
+  }
+
+  func storyboard(named name: String) -> Storyboard? { storyboards[name] }
+
+  func storyboard(of node: any RestorableNode) -> StoryboardReference? {
+    for (name, storyboard) in storyboards {
+      if let identifier = storyboard.identifier(of: node) {
+        return StoryboardReference(name: name, identifier: identifier)
+      }
+    }
+    return nil
+  }
+}
+
+/// What is known of one type.
+final class TypeInfo {
+  let type: Any.Type
+  /// The name in archives.
+  let name: String
+  let traits: TypeTraits
+  /// What is registered under its name.
+  let registration: TypeTable.Registration?
+
+  init(_ type: Any.Type, _ name: String, _ traits: TypeTraits, in types: TypeTable) {
+    self.type = type
+    self.name = name
+    self.traits = traits
+    registration = types.registration(named: name)
+  }
+}
