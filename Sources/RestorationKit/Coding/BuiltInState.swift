@@ -11,22 +11,6 @@ internal import ArchiveCodec
 /// It lies apart from the object's own state, so that an object that implements
 /// the hooks itself, or forgets to call its superclass, loses nothing of it.
 struct BuiltInState {
-  /// In the order in which they are encoded.
-  static let keys = [
-    Key.selectedTab, Key.selectedElements, Key.firstVisibleElement, Key.selectedIndexPaths,
-    Key.firstVisibleIndexPath, Key.offset, Key.textSelection,
-  ]
-
-  private enum Key {
-    static let selectedTab = "selectedTab"
-    static let selectedElements = "selectedElements"
-    static let firstVisibleElement = "firstVisibleElement"
-    static let selectedIndexPaths = "selectedIndexPaths"
-    static let firstVisibleIndexPath = "firstVisibleIndexPath"
-    static let offset = "offset"
-    static let textSelection = "textSelection"
-  }
-
   let values: KeyedDecoder
 
   init(_ values: KeyedDecoder) {
@@ -35,29 +19,26 @@ struct BuiltInState {
 
   /// Whether rows of a list were saved by their positions.
   var hasRawListPositions: Bool {
-    values.contains(Key.selectedIndexPaths) || values.contains(Key.firstVisibleIndexPath)
+    values.contains(BuiltInKey.selectedIndexPaths) || values.contains(BuiltInKey.firstVisibleIndexPath)
   }
 }
 
 // MARK: - Saving
 
 extension BuiltInState {
-  /// The types that have something to write.
-  static let encodedTraits: TypeTraits = [.tabs, .list, .scrolling, .textSelection]
-
   static func encode(
     _ object: any RestorableObject, with encoder: KeyedEncoder,
     reference: (any RestorableNode) -> UInt64?
   ) {
     if let tab = (object as? any RestorableTabs)?.selectedTab.flatMap(reference) {
-      encoder.encodeReference(to: tab, forKey: Key.selectedTab)
+      encoder.encodeReference(to: tab, forKey: BuiltInKey.selectedTab)
     }
     if let list = object as? any RestorableList { encode(list, with: encoder) }
     if let offset = (object as? any RestorableScrolling)?.contentOffset {
-      encoder.encode([offset.x, offset.y], forKey: Key.offset)
+      encoder.encode([offset.x, offset.y], forKey: BuiltInKey.offset)
     }
     if let range = (object as? any RestorableTextSelection)?.selectedTextRange {
-      encoder.encode([range.lowerBound, range.upperBound], forKey: Key.textSelection)
+      encoder.encode([range.lowerBound, range.upperBound], forKey: BuiltInKey.textSelection)
     }
   }
 
@@ -66,13 +47,13 @@ extension BuiltInState {
       func identifier(_ path: IndexPath) -> String? {
         model.modelIdentifierForElement(at: path, in: list)
       }
-      encoder.encode(list.selectedIndexPaths.compactMap(identifier), forKey: Key.selectedElements)
+      encoder.encode(list.selectedIndexPaths.compactMap(identifier), forKey: BuiltInKey.selectedElements)
       encoder.encode(
-        list.firstVisibleIndexPath.flatMap(identifier), forKey: Key.firstVisibleElement)
+        list.firstVisibleIndexPath.flatMap(identifier), forKey: BuiltInKey.firstVisibleElement)
     } else {
-      encoder.encode(list.selectedIndexPaths.map(Array.init), forKey: Key.selectedIndexPaths)
+      encoder.encode(list.selectedIndexPaths.map(Array.init), forKey: BuiltInKey.selectedIndexPaths)
       encoder.encode(
-        list.firstVisibleIndexPath.map(Array.init), forKey: Key.firstVisibleIndexPath)
+        list.firstVisibleIndexPath.map(Array.init), forKey: BuiltInKey.firstVisibleIndexPath)
     }
   }
 }
@@ -82,14 +63,14 @@ extension BuiltInState {
 extension BuiltInState {
   /// The record of the tab that was selected.
   func selectedTab() throws(ArchiveError) -> UInt64? {
-    try values.reference(forKey: Key.selectedTab)
+    try values.reference(forKey: BuiltInKey.selectedTab)
   }
 
   /// Sets what needs the object's content.
   func restoreAfterDecoding(_ object: any RestorableObject) throws(ArchiveError) {
     if let list = object as? any RestorableList {
-      let elements = try values.decodeIfPresent([String].self, forKey: Key.selectedElements)
-      let paths = try values.decodeIfPresent([[Int]].self, forKey: Key.selectedIndexPaths)
+      let elements = try values.decodeIfPresent([String].self, forKey: BuiltInKey.selectedElements)
+      let paths = try values.decodeIfPresent([[Int]].self, forKey: BuiltInKey.selectedIndexPaths)
       if let selected = elements.map({ $0.compactMap { row(of: $0, in: list) } })
         ?? paths.map({ $0.compactMap { row(at: $0, in: list) } })
       {
@@ -97,7 +78,7 @@ extension BuiltInState {
       }
     }
     if let text = object as? any RestorableTextSelection,
-      let bounds = try values.decodeIfPresent([Int].self, forKey: Key.textSelection)
+      let bounds = try values.decodeIfPresent([Int].self, forKey: BuiltInKey.textSelection)
     {
       let fits =
         bounds.count == 2 && 0 <= bounds[0] && bounds[0] <= bounds[1]
@@ -109,8 +90,8 @@ extension BuiltInState {
   /// Sets what needs the object's layout.
   func restoreAfterLayout(_ object: any RestorableObject) throws(ArchiveError) {
     if let list = object as? any RestorableList {
-      let element = try values.decodeIfPresent(String.self, forKey: Key.firstVisibleElement)
-      let path = try values.decodeIfPresent([Int].self, forKey: Key.firstVisibleIndexPath)
+      let element = try values.decodeIfPresent(String.self, forKey: BuiltInKey.firstVisibleElement)
+      let path = try values.decodeIfPresent([Int].self, forKey: BuiltInKey.firstVisibleIndexPath)
       if let first = element.flatMap({ row(of: $0, in: list) })
         ?? path.flatMap({ row(at: $0, in: list) })
       {
@@ -118,7 +99,7 @@ extension BuiltInState {
       }
     }
     if let scrolling = object as? any RestorableScrolling,
-      let offset = try values.decodeIfPresent([Double].self, forKey: Key.offset), offset.count == 2
+      let offset = try values.decodeIfPresent([Double].self, forKey: BuiltInKey.offset), offset.count == 2
     {
       scrolling.contentOffset = ScrollOffset(x: offset[0], y: offset[1])
         .clamped(to: scrolling.maximumContentOffset)

@@ -18,7 +18,7 @@ public final class StateDecoder {
   let facts: SaveFacts?
   /// When the restore began.
   let now: Date
-  private let restored: RestoredObjects
+  private let restored: any RestoredReferences
   private let children: [UInt64]
   private let presented: UInt64?
   let builtIn: BuiltInState?
@@ -30,7 +30,7 @@ public final class StateDecoder {
 
   init(
     path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
-    restored: RestoredObjects, container: ReadContainer? = nil
+    restored: any RestoredReferences, container: ReadContainer? = nil
   ) {
     self.container = container
     self.path = path
@@ -44,7 +44,7 @@ public final class StateDecoder {
   }
 
   init(
-    _ stored: StoredTree.Element, facts: SaveFacts?, now: Date, restored: RestoredObjects
+    _ stored: StoredTree.Element, facts: SaveFacts?, now: Date, restored: any RestoredReferences
   ) {
     container = nil
     path = stored.path
@@ -54,7 +54,7 @@ public final class StateDecoder {
     self.restored = restored
     children = stored.content.children
     presented = stored.content.presented
-    builtIn = stored.values.builtIn
+    builtIn = stored.values.builtIn.map(BuiltInState.init)
   }
 
   /// The nodes that this node contained and that are back, in saved order.

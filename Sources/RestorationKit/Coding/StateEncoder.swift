@@ -6,15 +6,15 @@ public import ArchiveCodec
 /// open only during the call that it was made for.
 public final class StateEncoder {
   /// The path of the node; empty for the application.
-  public var path: RestorationPath { walk.rows.path(of: number) }
+  public var path: RestorationPath { walk.path(of: number) }
 
   // Both are set for each object, and read for each value.
   @exclusivity(unchecked) private var encoder: KeyedEncoder?
   @exclusivity(unchecked) private(set) var isUsed = false
-  private let walk: PreservationWalk
+  private let walk: any StateEncoding
   private var number: RowNumber?
 
-  init(_ walk: PreservationWalk) {
+  init(_ walk: any StateEncoding) {
     self.walk = walk
   }
 
@@ -123,7 +123,7 @@ public final class StateEncoder {
   }
 
   func note(_ problem: PreservationProblem) {
-    walk.rows.note(problem, number)
+    walk.note(problem, number)
   }
 
   private func reference(to object: any RestorableObject, _ key: String) -> UInt64? {
@@ -138,7 +138,7 @@ public final class StateEncoder {
     }
     isUsed = true
     guard !ReservedKey.contains(key) else {
-      walk.rows.note(.reservedKey(key), number)
+      walk.note(.reservedKey(key), number)
       return nil
     }
     return encoder

@@ -49,9 +49,3 @@ public final class Storyboard {
 
 @available(*, unavailable, message: "a storyboard belongs to the actor of its nodes")
 extension Storyboard: Sendable {}
-
-/// The storyboard and the identifier in it that a node came from.
-struct StoryboardReference: Hashable, Sendable {
-  let name: String
-  let identifier: String
-}

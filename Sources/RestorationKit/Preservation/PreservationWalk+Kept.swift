@@ -180,7 +180,7 @@ extension PreservationWalk {
 
   private func write(_ part: StoredPart) throws {
     let values = [
-      (NodeRecord.builtInKey, part.values.builtIn?.values),
+      (NodeRecord.builtInKey, part.values.builtIn),
       (NodeRecord.stateKey, part.values.state),
     ]
     do {

@@ -60,7 +60,7 @@ extension PreservationWalk {
     record.version = element.content.version
     record.hasLastState = true
     let parts = [
-      (NodeRecord.builtInKey, element.values.builtIn?.values),
+      (NodeRecord.builtInKey, element.values.builtIn),
       (NodeRecord.stateKey, element.values.state),
     ]
     try builder.append(record: lost.number.record) { encoder in

@@ -11,7 +11,7 @@ internal import Foundation
 /// present last; a node's views follow it directly. Then comes what only
 /// references reach, and last what is kept and not back. The stack is a list, so
 /// a deep tree costs no call stack; every node is visited once.
-final class PreservationWalk {
+final class PreservationWalk: StateEncoding {
   let builder: RecordBuilder
   let types: TypeTable
   let objects: ObjectTable
@@ -278,6 +278,10 @@ final class PreservationWalk {
     return opened
   }
 
+  func path(of number: RowNumber?) -> RestorationPath { rows.path(of: number) }
+
+  func note(_ problem: PreservationProblem, _ number: RowNumber?) { rows.note(problem, number) }
+
   /// Says in this report, or in the next one, that a coder did nothing.
   func noteKeptCoder(of number: RowNumber?, key: String) {
     if isReported {
@@ -398,7 +402,7 @@ final class PreservationWalk {
         views: head.views, children: head.children, presented: head.presented,
         referrer: head.referrer, with: encoder)
     }
-    guard !info.traits.isDisjoint(with: BuiltInState.encodedTraits) else { return }
+    guard !info.traits.isDisjoint(with: .hasBuiltInState) else { return }
     encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
       BuiltInState.encode(object, with: encoder) { rows.placed($0)?.record }
     }

@@ -39,7 +39,7 @@ struct NodeRecord: Sendable {
       Key.siblingIndex, Key.className, Key.version, Key.restoresItself, Key.restorationClass,
       Key.storyboard,
       Key.storyboardIdentifier, Key.views, Key.children, Key.presented, Key.referrer,
-    ] + BuiltInState.keys
+    ] + BuiltInKey.all
 
   let kind: ElementKind
   let identifier: String
@@ -170,4 +170,10 @@ extension NodeRecord {
     }
     return name
   }
+}
+
+/// The storyboard and the identifier in it that a node came from.
+struct StoryboardReference: Hashable, Sendable {
+  let name: String
+  let identifier: String
 }

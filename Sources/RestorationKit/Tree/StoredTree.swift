@@ -41,7 +41,7 @@ struct StoredTree: Sendable {
   /// What is stored of an element besides its place.
   struct Values: Sendable {
     /// Nil if the library had nothing of its own to save.
-    let builtIn: BuiltInState?
+    let builtIn: KeyedDecoder?
     /// Nil for what was saved without state.
     let state: KeyedDecoder?
   }
@@ -131,7 +131,7 @@ struct StoredTree: Sendable {
     return (
       try NodeRecord(from: node),
       Values(
-        builtIn: try decoder.container(forKey: NodeRecord.builtInKey).map(BuiltInState.init),
+        builtIn: try decoder.container(forKey: NodeRecord.builtInKey),
         state: try decoder.container(forKey: NodeRecord.stateKey))
     )
   }

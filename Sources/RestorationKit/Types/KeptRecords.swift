@@ -126,7 +126,7 @@ final class KeptRecords {
   }
 
   private func noteReferences(of element: StoredTree.Element) {
-    for values in [element.values.builtIn?.values, element.values.state].compactMap(\.self) {
+    for values in [element.values.builtIn, element.values.state].compactMap(\.self) {
       do {
         _ = try KeyedDecoder.encoding { encoder in
           try encoder.copyAll(from: values) { [self] record in

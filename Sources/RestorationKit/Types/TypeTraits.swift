@@ -18,6 +18,9 @@ struct TypeTraits: OptionSet, Sendable {
   /// Children of these may have equal identifiers.
   static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
 
+  /// The library writes something for these.
+  static let hasBuiltInState: TypeTraits = [.tabs, .list, .scrolling, .textSelection]
+
   init(rawValue: UInt16) {
     self.rawValue = rawValue
   }

@@ -1,5 +1,5 @@
 /// What is back, by its record.
-final class RestoredObjects {
+final class RestoredObjects: RestoredReferences {
   private var objects: [UInt64: any RestorableObject] = [:]
   private var paths: [ObjectIdentifier: RestorationPath] = [:]
   /// What an earlier restore brought back.

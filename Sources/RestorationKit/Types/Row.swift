@@ -37,16 +37,3 @@ struct Row {
     self.type = type
   }
 }
-
-/// The place of a row; the number of its record is larger by a constant.
-struct RowNumber: Hashable {
-  private let number: Int32
-
-  init(_ place: Int) {
-    number = Int32(place)
-  }
-
-  var place: Int { Int(number) }
-
-  var record: UInt64 { UInt64(number) + NodeRecord.firstNode }
-}

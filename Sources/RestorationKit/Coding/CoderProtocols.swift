@@ -1,0 +1,21 @@
+/// What a coder that takes state asks of the walk that it belongs to.
+protocol StateEncoding: AnyObject {
+  /// The path of an element; empty for the application.
+  func path(of number: RowNumber?) -> RestorationPath
+
+  /// The record of what an element refers to; nil if it cannot be, which is noted.
+  func reference(
+    to object: any RestorableObject, from number: RowNumber?, key: String
+  ) -> UInt64?
+
+  func note(_ problem: PreservationProblem, _ number: RowNumber?)
+
+  /// Notes that a coder was used after its call.
+  func noteKeptCoder(of number: RowNumber?, key: String)
+}
+
+/// What a coder that gives back state asks of the restore that it belongs to.
+protocol RestoredReferences: AnyObject {
+  /// What is back, by the number of its record.
+  subscript(record: UInt64) -> (any RestorableObject)? { get }
+}

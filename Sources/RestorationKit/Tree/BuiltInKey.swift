@@ -1,0 +1,17 @@
+/// The keys of what the library writes for an element that conforms to one of its
+/// protocols.
+enum BuiltInKey {
+  static let selectedTab = "selectedTab"
+  static let selectedElements = "selectedElements"
+  static let firstVisibleElement = "firstVisibleElement"
+  static let selectedIndexPaths = "selectedIndexPaths"
+  static let firstVisibleIndexPath = "firstVisibleIndexPath"
+  static let offset = "offset"
+  static let textSelection = "textSelection"
+
+  /// In the order in which they are encoded.
+  static let all = [
+    selectedTab, selectedElements, firstVisibleElement, selectedIndexPaths, firstVisibleIndexPath,
+    offset, textSelection,
+  ]
+}

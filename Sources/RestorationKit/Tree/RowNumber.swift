@@ -1,0 +1,12 @@
+/// The number of an element of a state; that of its record is larger by a constant.
+struct RowNumber: Hashable {
+  private let number: Int32
+
+  init(_ place: Int) {
+    number = Int32(place)
+  }
+
+  var place: Int { Int(number) }
+
+  var record: UInt64 { UInt64(number) + NodeRecord.firstNode }
+}
