@@ -15,7 +15,7 @@ final class ObjectTests: XCTestCase {
     return keeper
   }
 
-  private func node(_ identifier: String, refersTo object: (any RestorableObject)?) -> TestNode {
+  private func node(_ identifier: String, refersTo object: (any StateRestoring)?) -> TestNode {
     let node = TestNode(identifier)
     node.onEncode = { $0.encode(object, forKey: "object") }
     return node
@@ -24,10 +24,10 @@ final class ObjectTests: XCTestCase {
   /// Restores a node and returns what its reference names.
   private func reference(
     _ identifier: String, _ keeper: StateKeeper
-  ) async throws -> (object: (any RestorableObject)?, report: RestorationReport) {
+  ) async throws -> (object: (any StateRestoring)?, report: RestorationReport) {
     let back = TestNode(identifier)
-    var object: (any RestorableObject)?
-    back.onDecode = { object = try $0.decodeObject((any RestorableObject).self, forKey: "object") }
+    var object: (any StateRestoring)?
+    back.onDecode = { object = try $0.decodeObject((any StateRestoring).self, forKey: "object") }
     let report = try await keeper.restore(into: [back])
     return (object, report)
   }
@@ -112,6 +112,12 @@ final class ObjectTests: XCTestCase {
     XCTAssertEqual(values.map(\.count), [1, 1])
     values[0].count = 2
     XCTAssertEqual(values.map(\.count), [2, 1])
+  }
+
+  func testNodesAndViewsHaveNoRestorationParentToName() {
+    let parts: [any StateRestoring] = [TestNode("a"), TestView("v"), TestList("l", rows: [])]
+    XCTAssertEqual(parts.count { $0 is any RestorableObject }, 0)
+    XCTAssertTrue((TestObject() as any StateRestoring) is any RestorableObject)
   }
 
   func testAnObjectWithoutStateIsReferredTo() async throws {

@@ -46,7 +46,7 @@ extension BuiltInState {
   static let encodedTraits: TypeTraits = [.tabs, .list, .scrolling, .textSelection]
 
   static func encode(
-    _ object: any RestorableObject, with encoder: KeyedEncoder,
+    _ object: any StateRestoring, with encoder: KeyedEncoder,
     reference: (any RestorableNode) -> UInt64?
   ) {
     if let tab = (object as? any RestorableTabs)?.selectedTab.flatMap(reference) {
@@ -86,7 +86,7 @@ extension BuiltInState {
   }
 
   /// Sets what needs the object's content.
-  func restoreAfterDecoding(_ object: any RestorableObject) throws(ArchiveError) {
+  func restoreAfterDecoding(_ object: any StateRestoring) throws(ArchiveError) {
     if let list = object as? any RestorableList {
       let elements = try values.decodeIfPresent([String].self, forKey: Key.selectedElements)
       let paths = try values.decodeIfPresent([[Int]].self, forKey: Key.selectedIndexPaths)
@@ -107,7 +107,7 @@ extension BuiltInState {
   }
 
   /// Sets what needs the object's layout.
-  func restoreAfterLayout(_ object: any RestorableObject) throws(ArchiveError) {
+  func restoreAfterLayout(_ object: any StateRestoring) throws(ArchiveError) {
     if let list = object as? any RestorableList {
       let element = try values.decodeIfPresent(String.self, forKey: Key.firstVisibleElement)
       let path = try values.decodeIfPresent([Int].self, forKey: Key.firstVisibleIndexPath)

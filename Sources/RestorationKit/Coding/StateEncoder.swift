@@ -60,8 +60,8 @@ public final class StateEncoder {
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
   ///   - key: Any name but a ``ReservedKey``.
-  public func encode<Object: RestorableObject & Encodable>(_ object: Object?, forKey key: String) {
-    encode(object as (any RestorableObject)?, forKey: key)
+  public func encode<Object: StateRestoring & Encodable>(_ object: Object?, forKey key: String) {
+    encode(object as (any StateRestoring)?, forKey: key)
   }
 
   /// Writes a reference to a node, a view or a registered object; nil writes
@@ -74,7 +74,7 @@ public final class StateEncoder {
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
   ///   - key: Any name but a ``ReservedKey``.
-  public func encode(_ object: (any RestorableObject)?, forKey key: String) {
+  public func encode(_ object: (any StateRestoring)?, forKey key: String) {
     guard isWritable(key), let object, let target = reference(to: object, key) else { return }
     encoder.encodeReference(to: target, forKey: key)
   }
@@ -84,7 +84,7 @@ public final class StateEncoder {
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name but a ``ReservedKey``.
-  public func encode(_ objects: [any RestorableObject], forKey key: String) {
+  public func encode(_ objects: [any StateRestoring], forKey key: String) {
     guard isWritable(key) else { return }
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
@@ -95,7 +95,7 @@ public final class StateEncoder {
   ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name but a ``ReservedKey``.
   /// - Complexity: O(*n* log *n*) in their number.
-  public func encode(_ objects: [String: any RestorableObject], forKey key: String) {
+  public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
     guard isWritable(key) else { return }
     encoder.encodeContainer(forKey: key) { encoder in
       for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
@@ -127,7 +127,7 @@ public final class StateEncoder {
     isOpen = false
   }
 
-  private func reference(to object: any RestorableObject, _ key: String) -> UInt64? {
+  private func reference(to object: any StateRestoring, _ key: String) -> UInt64? {
     walk.reference(to: object, from: record, key: key, line: line)
   }
 

@@ -7,7 +7,7 @@
 /// What a container does with its children is the work of
 /// ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit`` and
 /// ``RestorablePresenter``.
-public protocol RestorableNode: RestorableObject {
+public protocol RestorableNode: StateRestoring {
   /// The name of the node among its siblings, stable across launches.
   ///
   /// Nil means that it has none of its own: a node that was restored keeps the

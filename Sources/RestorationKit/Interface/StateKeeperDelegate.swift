@@ -35,7 +35,7 @@ public protocol StateDelegate: AnyObject {
   /// Lays out the interface, so that scroll positions can be set.
   ///
   /// Called once in a restore, when all is decoded, and before
-  /// ``RestorableObject/restoreStateAfterLayout(with:)``. Does nothing by default.
+  /// ``StateRestoring/restoreStateAfterLayout(with:)``. Does nothing by default.
   func layOutRestoredInterface()
 
   /// Reads the application's own values, after every node was decoded.

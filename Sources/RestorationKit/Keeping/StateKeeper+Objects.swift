@@ -49,10 +49,10 @@ extension StateKeeper {
   ///     out. The keeper keeps it alive.
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
-    objectClass type: any RestorableObject.Type, as name: String? = nil, aliases: [String] = [],
+    objectClass type: any StateRestoring.Type, as name: String? = nil, aliases: [String] = [],
     version: Int = 1, migrations: [StateMigration] = [],
     restoration factory:
-      @escaping (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
+      @escaping (RestorationPath, StateDecoder) throws -> (any StateRestoring)?
   ) throws(RestorationError) {
     try registry.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
@@ -70,7 +70,7 @@ extension StateKeeper {
   ///   - migrations: Steps from every older version that is still read.
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
-    stateOf type: any RestorableObject.Type, as name: String? = nil, aliases: [String] = [],
+    stateOf type: any StateRestoring.Type, as name: String? = nil, aliases: [String] = [],
     version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
     try registry.register(

@@ -30,7 +30,7 @@ extension PreservationWalk {
   /// It comes after what the object contains now. What has its path by now takes
   /// its place.
   func keepUnclaimed(
-    below parent: any RestorableObject, _ number: UInt64, at sibling: @autoclosure () -> Sibling,
+    below parent: any StateRestoring, _ number: UInt64, at sibling: @autoclosure () -> Sibling,
     in record: inout NodeRecord
   ) {
     guard let kept else { return }
@@ -73,7 +73,7 @@ extension PreservationWalk {
   /// What was kept below the place that an object takes, if it takes one.
   @discardableResult
   func takePlace(
-    _ sibling: @autoclosure () -> Sibling, _ object: any RestorableObject
+    _ sibling: @autoclosure () -> Sibling, _ object: any StateRestoring
   ) -> [Int] {
     guard !untaken.isEmpty, let place = untaken.removeValue(forKey: sibling()) else { return [] }
     takenPlaces[place] = object

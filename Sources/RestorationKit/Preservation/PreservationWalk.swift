@@ -50,13 +50,13 @@ final class PreservationWalk {
   /// Paths of what is kept that something may take, or will when it is visited.
   var untaken: [Sibling: Int] = [:]
   /// What has taken the place of something that is kept.
-  var takenPlaces: [Int: any RestorableObject] = [:]
+  var takenPlaces: [Int: any StateRestoring] = [:]
   /// What was kept for long enough.
   var expiredPlaces: [Int] = []
   /// What has no record yet, because its state could not be encoded.
   var lost: [LostState] = []
   /// Keeps everything alive, so that identities stay unique during the walk.
-  var seen: [any RestorableObject] = []
+  var seen: [any StateRestoring] = []
 
   struct Visit {
     let node: any RestorableNode
@@ -77,7 +77,7 @@ final class PreservationWalk {
   }
 
   struct Referral {
-    let object: any RestorableObject
+    let object: any StateRestoring
     let referrer: UInt64
     let key: String
     /// The line of the one that refers.
@@ -230,7 +230,7 @@ final class PreservationWalk {
 
   /// The record of what is referred to; nil if it cannot be, which is noted.
   func reference(
-    to object: any RestorableObject, from referrer: UInt64, key: String, line: Int
+    to object: any StateRestoring, from referrer: UInt64, key: String, line: Int
   ) -> UInt64? {
     if placed[ObjectIdentifier(object)] == nil {
       guard canBeReferred(object) else {
@@ -243,7 +243,7 @@ final class PreservationWalk {
     return record(of: object)
   }
 
-  func canBeReferred(_ object: any RestorableObject) -> Bool {
+  func canBeReferred(_ object: any StateRestoring) -> Bool {
     switch object {
     case let node as any RestorableNode: registry.identifier(of: node) != nil
     case let view as any RestorableView: view.restorationIdentifier?.isEmpty == false
@@ -258,11 +258,13 @@ final class PreservationWalk {
     case let node as any RestorableNode: try follow(referral, to: node)
     case is any RestorableView:
       note(.referenceToUnpreservedView(key: referral.key), line: referral.line)
-    default: try preserveObject(referral.object)
+    case let object as any RestorableObject: try preserveObject(object)
+    // Nothing else can be referred to.
+    default: break
     }
   }
 
-  func record(of object: any RestorableObject) -> UInt64 {
+  func record(of object: any StateRestoring) -> UInt64 {
     let identity = ObjectIdentifier(object)
     if let record = records[identity] { return record }
     let record = newRecord()
@@ -280,7 +282,7 @@ final class PreservationWalk {
 
   /// Adds the line of what has its place now.
   func addPlaced(
-    _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath,
+    _ kind: ElementKind, _ object: any StateRestoring, _ path: RestorationPath,
     isDetached: Bool = false
   ) -> Int {
     let line = add(kind, object, path, .saved, isDetached: isDetached)
@@ -290,7 +292,7 @@ final class PreservationWalk {
 
   /// A record with what all kinds of objects have.
   func makeRecord(
-    _ kind: ElementKind, of object: any RestorableObject, _ path: RestorationPath,
+    _ kind: ElementKind, of object: any StateRestoring, _ path: RestorationPath,
     restorationClass: Any.Type?, line: Int
   ) -> NodeRecord {
     var record = NodeRecord(kind, path, className: lines[line].className)
@@ -315,7 +317,7 @@ final class PreservationWalk {
     formerNames[name] = registry.formerNames[name]
   }
 
-  func write(_ record: NodeRecord, of object: any RestorableObject, line: Int) throws {
+  func write(_ record: NodeRecord, of object: any StateRestoring, line: Int) throws {
     let number = self.record(of: object)
     if let state = kept?.state(of: object) {
       return keepState(state, record, number, line: line)
@@ -375,7 +377,7 @@ final class PreservationWalk {
   /// Returns the number of the new line.
   @discardableResult
   func add(
-    _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath,
+    _ kind: ElementKind, _ object: any StateRestoring, _ path: RestorationPath,
     _ outcome: PreservationReport.NodeOutcome, _ problems: [PreservationProblem] = [],
     isDetached: Bool = false
   ) -> Int {

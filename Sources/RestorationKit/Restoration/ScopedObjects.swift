@@ -17,8 +17,8 @@ struct ScopedObjects {
   /// Without a scope, it is one that has no parent, or else one whose parent
   /// scopes nothing.
   mutating func object(
-    _ identifier: String, scope: (any RestorableObject)?, in registry: ObjectRegistry,
-    isScope: (any RestorableObject) -> Bool
+    _ identifier: String, scope: (any StateRestoring)?, in registry: ObjectRegistry,
+    isScope: (any StateRestoring) -> Bool
   ) -> (any RestorableObject)? {
     let named = registry.registeredObjects(named: identifier)
     var index = indices.removeValue(forKey: identifier) ?? Index(version: named.version)

@@ -6,7 +6,7 @@
 /// and what its last restore could not bring back.
 final class ObjectRegistry {
   /// Makes or finds the object of a path; nil is a veto.
-  typealias Factory = (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
+  typealias Factory = (RestorationPath, StateDecoder) throws -> (any StateRestoring)?
 
   private struct Registration {
     let name: String
@@ -94,11 +94,11 @@ final class ObjectRegistry {
   /// The names that classes had before they got theirs.
   var formerNames: [String: [String]] { types.formerNames }
 
-  func className(of object: any RestorableObject) -> String {
+  func className(of object: any StateRestoring) -> String {
     name(of: type(of: object))
   }
 
-  func traits(of object: any RestorableObject) -> TypeTraits {
+  func traits(of object: any StateRestoring) -> TypeTraits {
     let type = ObjectIdentifier(type(of: object))
     if let traits = types.traits[type] { return traits }
     let asked = TypeTraits(of: object)
@@ -114,7 +114,7 @@ final class ObjectRegistry {
   }
 
   /// Whether an object is of the class that an archive names, or of a subclass.
-  func isObject(_ object: any RestorableObject, ofClassNamed saved: String) -> Bool {
+  func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {
     let current = types.registrations[saved]?.name ?? saved
     if className(of: object) == current { return true }
     var mirror = Mirror(reflecting: object).superclassMirror
@@ -141,7 +141,7 @@ final class ObjectRegistry {
   /// The restoration class to save, if the object names one, is made by a
   /// registered closure, or was restored by one.
   func restorationClass(
-    of object: any RestorableObject, naming type: Any.Type?
+    of object: any StateRestoring, naming type: Any.Type?
   ) -> (name: String, isRegistered: Bool)? {
     if let type {
       let name = name(of: type)
@@ -181,7 +181,7 @@ final class ObjectRegistry {
 
   /// Remembers what an object was restored by, unless it says that itself.
   func remember(
-    _ object: any RestorableObject, identifier: String, restorationClass: String?
+    _ object: any StateRestoring, identifier: String, restorationClass: String?
   ) {
     let node = object as? any RestorableNode
     let saysAll =
@@ -201,7 +201,7 @@ final class ObjectRegistry {
   }
 
   /// The identifier that the object was registered under; nil if it was not.
-  func identifier(ofRegistered object: any RestorableObject) -> String? {
+  func identifier(ofRegistered object: any StateRestoring) -> String? {
     registered.identifier(of: object) ?? outer?.identifier(ofRegistered: object)
   }
 

@@ -35,7 +35,7 @@ struct RegisteredObjects {
     named[identifier, default: Named()].append(object)
   }
 
-  func identifier(of object: any RestorableObject) -> String? {
+  func identifier(of object: any StateRestoring) -> String? {
     identifiers[object]
   }
 
