@@ -9,84 +9,58 @@ final class GateTests: XCTestCase {
   private let launch = Launch()
   private let trace = Trace()
 
-  func testADelegateWithoutGatesSavesNothingAndNoNodeIsEncoded() async throws {
+  /// Saves and restores one node with a delegate; returns what came back of it.
+  private func roundTrip(_ delegate: any StateDelegate) async throws -> String? {
+    let saved = try await launch.keeper(delegate: delegate).save([TestNode("a", value: "saved")])
+    XCTAssertEqual(saved.outcome, .saved)
+    let node = TestNode("a")
+    let restored = try await launch.keeper(delegate: delegate).restore(into: [node])
+    XCTAssertEqual(restored.outcome, .restored)
+    return node.value
+  }
+
+  func testADelegateWithoutGatesSavesAndRestores() async throws {
     @MainActor
     final class Delegate: @MainActor StateDelegate {}
-    let delegate = Delegate()
-    let keeper = try launch.keeper(delegate: delegate)
-    let report = try await keeper.save([TestNode("a", trace: trace)])
-    XCTAssertEqual(
-      report.outcome,
-      .notOptedIn(
-        "Delegate does not conform to StateSavingGate and StateRestoringGate."
-          + " Conform it to StateKeeperDelegate, or set no delegate."))
-    XCTAssertNil(launch.storedBytes)
-    XCTAssertEqual(trace.events, [])
+    let value = try await roundTrip(Delegate())
+    XCTAssertEqual(value, "saved")
   }
 
-  func testADelegateWithTheSaveGateAloneSavesNothing() async throws {
+  func testADelegateWithTheSaveGateAloneSavesAndRestores() async throws {
     @MainActor
-    final class Delegate: @MainActor StateSavingGate {
-      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
+    final class Delegate: @MainActor StateDelegate {
+      var asked = 0
+      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool {
+        asked += 1
+        return true
+      }
     }
     let delegate = Delegate()
-    let keeper = try launch.keeper(delegate: delegate)
-    let report = try await keeper.save([TestNode("a", trace: trace)])
-    XCTAssertEqual(
-      report.outcome,
-      .notOptedIn(
-        "Delegate does not conform to StateRestoringGate."
-          + " Conform it to StateKeeperDelegate, or set no delegate."))
-    XCTAssertNil(launch.storedBytes)
-    XCTAssertEqual(trace.events, [])
+    let value = try await roundTrip(delegate)
+    XCTAssertEqual(value, "saved")
+    XCTAssertEqual(delegate.asked, 1)
   }
 
-  func testAKeeperWithoutDelegateIsOptedIn() async throws {
+  func testADelegateWithTheRestoreGateAloneSavesAndRestores() async throws {
+    @MainActor
+    final class Delegate: @MainActor StateDelegate {
+      var asked = 0
+      func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
+        asked += 1
+        return true
+      }
+    }
+    let delegate = Delegate()
+    let value = try await roundTrip(delegate)
+    XCTAssertEqual(value, "saved")
+    XCTAssertEqual(delegate.asked, 1)
+  }
+
+  func testAKeeperWithoutDelegateSaves() async throws {
     let report = try await launch.keeper().save([TestNode("a")])
     XCTAssertEqual(report.outcome, .saved)
     XCTAssertEqual(report.savedPaths, ["a"])
     XCTAssertEqual(try launch.storedPaths(), ["a"])
-  }
-
-  func testADelegateWithTheSaveGateAloneRestoresNothing() async throws {
-    @MainActor
-    final class Delegate: @MainActor StateSavingGate {
-      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
-    }
-    _ = try await launch.keeper().save([TestNode("a", value: "saved")])
-    let delegate = Delegate()
-    let node = TestNode("a")
-    let report = try await launch.keeper(delegate: delegate).restore(into: [node])
-    XCTAssertEqual(
-      report.outcome,
-      .notOptedIn(
-        "Delegate does not conform to StateRestoringGate."
-          + " Conform it to StateKeeperDelegate, or set no delegate."))
-    XCTAssertNil(node.value)
-  }
-
-  func testADelegateWithTheRestoreGateAloneSavesAndRestoresNothing() async throws {
-    @MainActor
-    final class Delegate: @MainActor StateRestoringGate {
-      func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
-        XCTFail("It was asked.")
-        return true
-      }
-    }
-    _ = try await launch.keeper().save([TestNode("a", value: "saved")])
-    let bytes = launch.storedBytes
-    let reason =
-      "Delegate does not conform to StateSavingGate."
-      + " Conform it to StateKeeperDelegate, or set no delegate."
-    let delegate = Delegate()
-    let keeper = try launch.keeper(delegate: delegate)
-    let node = TestNode("a", trace: trace)
-    let restored = try await keeper.restore(into: [node])
-    XCTAssertEqual(restored.outcome, .notOptedIn(reason))
-    let saved = try await keeper.save([node])
-    XCTAssertEqual(saved.outcome, .notOptedIn(reason))
-    XCTAssertEqual(trace.events, [])
-    XCTAssertEqual(launch.storedBytes, bytes)
   }
 
   func testADelegateThatIsGoneDoesNotOpenTheGates() async throws {
@@ -98,8 +72,16 @@ final class GateTests: XCTestCase {
       _ = delegate
     }
     let gone = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(gone.outcome, .delegateGone)
     XCTAssertEqual(
-      gone.outcome, .notOptedIn("The delegate is gone. Keep it alive, or set it to nil."))
+      gone.description,
+      "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one.")
+    let restored = try await keeper.restore()
+    XCTAssertEqual(restored.outcome, .delegateGone)
+    XCTAssertEqual(
+      restored.description,
+      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to restore without"
+        + " one.")
     keeper.delegate = nil
     let without = try await keeper.save([TestNode("a")])
     XCTAssertEqual(without.outcome, .saved)
@@ -175,36 +157,6 @@ final class GateTests: XCTestCase {
     delegate.onDidDecode = { read.append("didDecode \(try $0.decode(String.self, forKey: "k"))") }
     _ = try await launch.keeper(delegate: delegate).restore()
     XCTAssertEqual(read, ["gate v", "didDecode v"])
-  }
-
-  func testOnlyTheSecureGatesAreAskedWhereBothAreThere() async throws {
-    @MainActor
-    final class Delegate: @MainActor StateKeeperDelegate {
-      var asked: [String] = []
-      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool {
-        asked.append("save")
-        return false
-      }
-      func shouldSaveSecureApplicationState(with coder: StateEncoder) -> Bool {
-        asked.append("secure save")
-        return true
-      }
-      func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
-        asked.append("restore")
-        return false
-      }
-      func shouldRestoreSecureApplicationState(with coder: StateDecoder) -> Bool {
-        asked.append("secure restore")
-        return true
-      }
-    }
-    let delegate = Delegate()
-    let keeper = try launch.keeper(delegate: delegate)
-    let saved = try await keeper.save([])
-    let restored = try await keeper.restore()
-    XCTAssertEqual(saved.outcome, .saved)
-    XCTAssertEqual(restored.outcome, .restored)
-    XCTAssertEqual(delegate.asked, ["secure save", "secure restore"])
   }
 
   func testEveryCoderHasTheFactsOfTheSave() async throws {

@@ -160,8 +160,7 @@ final class LateNodeTests: XCTestCase {
       keeper.delegate = delegate
     }
     let report = try await keeper.restore(late: lateTab().tab, below: tabs)
-    XCTAssertEqual(
-      report.outcome, .notOptedIn("The delegate is gone. Keep it alive, or set it to nil."))
+    XCTAssertEqual(report.outcome, .delegateGone)
   }
 
   func testWhatIsStillNotBackStaysKeptAndAVetoDropsIt() async throws {

@@ -111,14 +111,11 @@ extension Result where Failure == RestorationError {
 }
 
 @MainActor
-private final class NamingSceneDelegate: @MainActor SceneDelegate, @MainActor StateKeeperDelegate {
+private final class NamingSceneDelegate: @MainActor SceneDelegate, @MainActor StateDelegate {
   var asked: [String] = []
 
   func currentClassName(forStored name: String) -> String? {
     asked.append(name)
     return nil
   }
-
-  func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
-  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool { true }
 }

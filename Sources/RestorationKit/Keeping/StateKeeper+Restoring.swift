@@ -30,9 +30,9 @@ extension StateKeeper {
     claim.beginUse()
     defer { claim.endUse() }
     await otherRestoreEnded()
-    if let reason = missingGate {
-      try throwIfStrict(missingGate: reason)
-      return RestorationReport(.notOptedIn(reason))
+    if isDelegateGone {
+      try throwIfStrictWithoutDelegate()
+      return RestorationReport(.delegateGone)
     }
     return try await restore { _ in RestorationParticipants(roots: roots, delegate: delegate) }
   }
@@ -120,9 +120,9 @@ extension StateKeeper {
     let run = RestorationRun(
       tree, registry: registry, delegate: participants.delegate, now: now(), trace: trace)
     run.roots = participants.roots
-    if let gate = participants.delegate as? any StateRestoringGate {
+    if let delegate = participants.delegate {
       run.note(.shouldRestoreApplicationState)
-      guard gate.shouldRestoreSecureApplicationState(with: run.applicationCoder) else {
+      guard delegate.shouldRestoreApplicationState(with: run.applicationCoder) else {
         return RestorationReport(.declined)
       }
     }
@@ -138,9 +138,9 @@ extension StateKeeper {
       .strict, "The keeper is strict: the restore is complete, but not clean. \(problem)")
   }
 
-  func throwIfStrict(missingGate reason: String) throws(RestorationError) {
+  func throwIfStrictWithoutDelegate() throws(RestorationError) {
     guard isStrict else { return }
-    throw RestorationError(.strict, "The keeper is strict: nothing is saved or restored. \(reason)")
+    throw RestorationError(.strict, "The keeper is strict. \(Status.delegateGone)")
   }
 
   /// Takes the mark of the restore away, now or when what it announced is done.

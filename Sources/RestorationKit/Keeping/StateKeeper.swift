@@ -16,7 +16,7 @@ public import Foundation
 ///     let restored = try await keeper.restore(into: [window])
 ///     let saved = try await keeper.save([window])
 public final class StateKeeper {
-  /// Takes part in saving and restoring; nil opts in without gates.
+  /// Takes part in saving and restoring; the state is kept without one, too.
   ///
   /// It is not kept alive. When it is gone without having been set to nil,
   /// nothing is saved or restored any more, and the reports say so.
@@ -335,20 +335,8 @@ public final class StateKeeper {
     lastStatus = .notRestoredYet
   }
 
-  /// Why the delegate does not opt in; nil if it does, or if there is none.
-  var missingGate: String? {
-    guard let delegate else {
-      return hadDelegate ? "The delegate is gone. Keep it alive, or set it to nil." : nil
-    }
-    let missing = [
-      delegate is any StateSavingGate ? nil : "StateSavingGate",
-      delegate is any StateRestoringGate ? nil : "StateRestoringGate",
-    ].compactMap(\.self)
-    return missing.isEmpty
-      ? nil
-      : "\(type(of: delegate)) does not conform to \(missing.joined(separator: " and "))."
-        + " Conform it to StateKeeperDelegate, or set no delegate."
-  }
+  /// Whether there was a delegate that nobody has set to nil.
+  var isDelegateGone: Bool { delegate == nil && hadDelegate }
 }
 
 @available(*, unavailable, message: "a keeper belongs to the actor of its nodes")

@@ -7,8 +7,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// The state is stored.
     case saved
 
-    /// The delegate lacks a gate or is gone, so nothing was saved.
-    case notOptedIn(String)
+    /// The delegate is gone, so nothing was saved.
+    case delegateGone
 
     /// The save gate said no; an older state was discarded.
     case declined
@@ -180,7 +180,8 @@ extension PreservationReport: CustomStringConvertible {
     case .saved:
       "Saved \(byteCount) bytes." + (setAside.map { " Kept \($0)." } ?? "")
         + otherInstances.sentence(stateName)
-    case .notOptedIn(let reason): "Nothing saved: \(reason)"
+    case .delegateGone:
+      "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one."
     case .declined:
       "Nothing saved: the save gate said no." + (setAside.map { " Kept \($0)." } ?? "")
     case .superseded: "Nothing saved: a later save was written first."

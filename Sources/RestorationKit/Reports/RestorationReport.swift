@@ -14,8 +14,8 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// The restore gate said no.
     case declined
 
-    /// The delegate lacks a gate or is gone, so nothing was restored.
-    case notOptedIn(String)
+    /// The delegate is gone, so nothing was restored.
+    case delegateGone
 
     /// The key is locked, so nothing was called; nothing is saved until a
     /// restore succeeds.
@@ -267,7 +267,9 @@ extension RestorationReport: CustomStringConvertible {
     case .nothingKept:
       "Nothing restored: nothing is kept for the node. One that is saved replaces it."
     case .declined: "Nothing restored: the restore gate said no."
-    case .notOptedIn(let reason): "Nothing restored: \(reason)"
+    case .delegateGone:
+      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to restore without"
+        + " one."
     case .locked: "Nothing restored: the key is locked."
     case .crashed(let location):
       "Nothing restored: the last restores crashed." + (location.map { " Kept \($0)." } ?? "")

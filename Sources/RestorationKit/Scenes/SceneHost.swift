@@ -16,7 +16,14 @@ internal import ArchiveCodec
 /// is lost or damaged is made again from the files.
 public final class SceneHost {
   /// Answers where scenes come and go; not kept alive.
-  public weak var delegate: (any SceneHostDelegate)?
+  ///
+  /// When it is gone without having been set to nil, the defaults count, and the
+  /// reports of saves say so.
+  public weak var delegate: (any SceneHostDelegate)? {
+    didSet { hadDelegate = delegate != nil }
+  }
+
+  private var hadDelegate = false
 
   /// The types of activities that are stored; others are an error in the report.
   public var declaredActivityTypes: Set<String> = []
@@ -44,6 +51,9 @@ public final class SceneHost {
 
   /// Where a list is kept that could not be read, since one was written.
   public private(set) var listSetAsideAt: String?
+
+  /// Whether there was a delegate that nobody has set to nil.
+  var isDelegateGone: Bool { delegate == nil && hadDelegate }
 
   let keeper: StateKeeper
   let list: SceneListFile
