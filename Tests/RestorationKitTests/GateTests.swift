@@ -170,13 +170,11 @@ final class GateTests: XCTestCase {
     saving.registerObject(object, restorationIdentifier: "object")
     _ = try await saving.save([saved, made])
 
-    var facts: [[String]] = []
-    func read(_ coder: StateDecoder) throws {
+    var facts: [[String?]] = []
+    func read(_ coder: StateDecoder) {
       facts.append([
-        try coder.decode(forKey: ReservedKey.applicationVersion),
-        try coder.decode(forKey: ReservedKey.userInterfaceIdiom),
-        try coder.decode(forKey: ReservedKey.systemVersion),
-        "\(try coder.decode(Date.self, forKey: ReservedKey.timestamp) == launch.now)",
+        coder.applicationVersion, coder.userInterfaceIdiom, coder.systemVersion,
+        "\(coder.timestamp == launch.now)",
       ])
     }
     let root = TestNode("a")
@@ -185,13 +183,13 @@ final class GateTests: XCTestCase {
     view.onDecode = read
     root.restorationViews = [view]
     TestFactory.make = { path, coder in
-      try read(coder)
+      read(coder)
       return TestNode(path.identifier)
     }
     let delegate = TestDelegate()
-    delegate.onShouldRestore = { try? read($0) }
+    delegate.onShouldRestore = read
     delegate.onNode = { _, coder in
-      try read(coder)
+      read(coder)
       return root
     }
     delegate.onDidDecode = read
@@ -216,30 +214,13 @@ final class GateTests: XCTestCase {
 
     let delegate = TestDelegate()
     var timestamp: Date?
-    delegate.onShouldRestore = { timestamp = try? $0.decode(forKey: ReservedKey.timestamp) }
+    delegate.onShouldRestore = { timestamp = $0.timestamp }
     _ = try await launch.keeper(delegate: delegate).restore()
     XCTAssertEqual(timestamp, launch.now)
   }
 
   func testTheSystemVersionIsAskedForIfItIsNotGiven() {
     XCTAssertFalse(ApplicationEnvironment().systemVersion.isEmpty)
-  }
-
-  func testEveryReservedKeyIsReportedForTheApplicationToo() async throws {
-    let keys = [
-      ReservedKey.applicationVersion, ReservedKey.userInterfaceIdiom, ReservedKey.timestamp,
-      ReservedKey.systemVersion,
-    ]
-    let delegate = TestDelegate()
-    delegate.onWillEncode = { coder in
-      for key in keys { coder.encode("mine", forKey: key) }
-    }
-    let report = try await launch.keeper(delegate: delegate).save([])
-    XCTAssertEqual(report.problems, keys.map { .reservedKey($0) })
-    var read: [String] = []
-    delegate.onDidDecode = { read = $0.keys }
-    _ = try await launch.keeper(delegate: delegate).restore()
-    XCTAssertEqual(read, [])
   }
 
   func testWhatIsTooLargeForTheApplicationCostsThatAlone() async throws {
@@ -253,18 +234,35 @@ final class GateTests: XCTestCase {
     XCTAssertEqual(report.problems.count, 2)
   }
 
-  func testAReservedKeyIsReportedAndTheFactStays() async throws {
+  func testAKeyThatLooksLikeAFactIsAnOrdinaryKeyAndTheFactStays() async throws {
+    let keys = ["applicationVersion", "userInterfaceIdiom", "systemVersion", "timestamp"]
+      .map { "RestorationKit.\($0)" }
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { coder in
+      for key in keys { coder.encode("mine", forKey: key) }
+    }
     let root = TestNode("a", value: "own")
-    root.onEncode = { $0.encode("mine", forKey: ReservedKey.applicationVersion) }
-    let report = try await launch.keeper().save([root])
-    XCTAssertEqual(report.problems, [.reservedKey(ReservedKey.applicationVersion)])
-    XCTAssertEqual(try launch.storedRecords()?["a"]?.state?.keys, ["value"])
+    root.onEncode = { coder in
+      for key in keys { coder.encode("mine", forKey: key) }
+    }
+    let report = try await launch.keeper(delegate: delegate).save([root])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(try launch.storedRecords()?["a"]?.state?.keys, ["value"] + keys)
 
-    var version: String?
+    var read: [[String?]] = []
+    func note(_ coder: StateDecoder) throws {
+      for key in keys { read.append([try coder.decodeIfPresent(forKey: key)]) }
+      read.append([coder.applicationVersion, coder.userInterfaceIdiom, coder.systemVersion])
+      XCTAssertEqual(coder.timestamp, launch.now)
+    }
+    delegate.onDidDecode = note
     let restored = TestNode("a")
-    restored.onDecode = { version = try $0.decode(forKey: ReservedKey.applicationVersion) }
-    _ = try await launch.keeper().restore(into: [restored])
-    XCTAssertEqual(version, "11")
+    restored.onDecode = note
+    let restoration = try await launch.keeper(delegate: delegate).restore(into: [restored])
+    let mine = Array(repeating: ["mine"], count: 4) + [["11", "test", "6.1"]]
+    XCTAssertEqual(read, mine + mine)
+    XCTAssertEqual(restoration.problems, [])
+    XCTAssertEqual(restoration.unreadKeys, [])
   }
 
   func testTheApplicationAndANodeUseTheSameKeyApart() async throws {

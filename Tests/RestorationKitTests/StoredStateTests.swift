@@ -50,7 +50,15 @@ final class StoredStateTests: XCTestCase {
       XCTAssertEqual(check.entries.map(\.version), [version, version, version])
 
       let screens = screens()
+      var facts: [String?] = []
+      let delegate = TestDelegate()
+      delegate.onShouldRestore = {
+        facts = [$0.applicationVersion, $0.userInterfaceIdiom, $0.timestamp?.description]
+        XCTAssertEqual($0.systemVersion?.isEmpty, false)
+      }
+      keeper.delegate = delegate
       let report = try await keeper.restore(into: screens)
+      XCTAssertEqual(facts, ["\(version)", "unspecified", "2001-01-01 00:00:00 +0000"])
       XCTAssertEqual(report.problems, [], "version \(version)")
       let left = screens[0]
       XCTAssertEqual(left.title, "Left “1”", "version \(version)")

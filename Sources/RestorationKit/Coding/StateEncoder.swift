@@ -36,7 +36,7 @@ public final class StateEncoder {
   /// - Parameters:
   ///   - value: A Bool, number, String, Data, Date, UUID or URL, an array of
   ///     them, or a dictionary from String to them.
-  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
     guard isWritable(key) else { return }
     encoder.encode(value, forKey: key)
@@ -46,7 +46,7 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - value: The value; it must not use this coder while it is encoded.
-  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   /// - Throws: What the value throws, and `EncodingError` if something in it
   ///   cannot be stored. Nothing of the value remains then, and encoding may
   ///   go on.
@@ -59,7 +59,7 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
-  ///   - key: Any name but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   public func encode<Object: StateRestoring & Encodable>(_ object: Object?, forKey key: String) {
     encode(object as (any StateRestoring)?, forKey: key)
   }
@@ -73,7 +73,7 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
-  ///   - key: Any name but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   public func encode(_ object: (any StateRestoring)?, forKey key: String) {
     guard isWritable(key), let object, let target = reference(to: object, key) else { return }
     encoder.encodeReference(to: target, forKey: key)
@@ -83,7 +83,7 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
-  ///   - key: Any name but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   public func encode(_ objects: [any StateRestoring], forKey key: String) {
     guard isWritable(key) else { return }
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
@@ -93,7 +93,7 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
-  ///   - key: Any name but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
     guard isWritable(key) else { return }
@@ -109,7 +109,7 @@ public final class StateEncoder {
   /// Writes values of their own kind under one key.
   ///
   /// - Parameters:
-  ///   - key: Any name but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   ///   - body: Encodes the values of the container, with this coder.
   /// - Throws: What `body` throws; nothing of the container remains then.
   public func encodeContainer<Failure: Error>(
@@ -137,10 +137,6 @@ public final class StateEncoder {
       return false
     }
     isUsed = true
-    guard !ReservedKey.contains(key) else {
-      walk.note(.reservedKey(key), line: line)
-      return false
-    }
     return true
   }
 }

@@ -38,7 +38,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// registered with, or the version is below 1.
     public static let invalidMigrations = Code("invalidMigrations")
 
-    /// A migration used a key that has a value, or that belongs to the library.
+    /// A migration renamed a key to one that has a value.
     public static let keyTaken = Code("keyTaken")
 
     /// A scene's configuration has another role than its session, or there is none.
