@@ -243,7 +243,7 @@ final class KeptNodesTests: XCTestCase {
 
     var friends: [TestNode?] = []
     let (backA, backB) = (TestNode("a"), TestNode("b"))
-    backA.onDecode = { friends.append(try $0.decodeNode(forKey: "friend")) }
+    backA.onDecode = { friends.append(try $0.decodeObject(forKey: "friend")) }
     _ = try await launch.keeper().restore(
       into: [TestNode("root", children: [backA, backB])])
     XCTAssertEqual(friends.count, 1)

@@ -80,8 +80,8 @@ final class LastStateTests: XCTestCase {
     var found: [TestNode?] = []
     back.onDecode = { coder in
       found = [
-        try coder.decodeNode(TestNode.self, forKey: "friend"),
-        try coder.decodeNode(TestNode.self, forKey: "gone"),
+        try coder.decodeObject(TestNode.self, forKey: "friend"),
+        try coder.decodeObject(TestNode.self, forKey: "gone"),
       ]
     }
     _ = try await launch.keeper().restore(into: [back, backFriend])

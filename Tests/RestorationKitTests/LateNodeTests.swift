@@ -229,7 +229,7 @@ final class LateNodeTests: XCTestCase {
     let friends = LockedFriends()
     func late(_ identifier: String) -> TestNode {
       let node = TestNode(identifier)
-      node.onDecode = { friends.all.append(try $0.decodeNode(forKey: "friend")) }
+      node.onDecode = { friends.all.append(try $0.decodeObject(forKey: "friend")) }
       return node
     }
     let (lateSecond, lateThird) = (late("second"), late("third"))
@@ -259,7 +259,7 @@ final class LateNodeTests: XCTestCase {
 
     var friend: TestNode?
     let (backA, backB) = (TestNode("a"), TestNode("b"))
-    backA.onDecode = { friend = try $0.decodeNode(forKey: "friend") }
+    backA.onDecode = { friend = try $0.decodeObject(forKey: "friend") }
     _ = try await launch.keeper().restore(into: [TestNode("root", children: [backA, backB])])
     XCTAssertNotNil(friend)
     XCTAssertTrue(friend === backB)

@@ -172,10 +172,10 @@ final class MigrationTests: XCTestCase {
       ])
     let (newNode, newOther) = (TestNode("a"), TestNode("b"))
     newNode.onDecode = { coder in
-      XCTAssertIdentical(try coder.decodeNode(TestNode.self, forKey: "peer"), newOther)
-      XCTAssertEqual(try coder.decodeNodes(TestNode.self, forKey: "friends").count, 1)
+      XCTAssertIdentical(try coder.decodeObject(TestNode.self, forKey: "peer"), newOther)
+      XCTAssertEqual(try coder.decodeObjects(TestNode.self, forKey: "friends").count, 1)
       XCTAssertIdentical(
-        try coder.container(forKey: "box")?.decodeNode(TestNode.self, forKey: "friend"), newOther)
+        try coder.container(forKey: "box")?.decodeObject(TestNode.self, forKey: "friend"), newOther)
       XCTAssertEqual(try coder.container(forKey: "box")?.decode(Int.self, forKey: "new"), 1)
     }
     newOther.onDecode = { coder in

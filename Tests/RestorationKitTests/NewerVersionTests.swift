@@ -37,8 +37,8 @@ final class NewerVersionTests: XCTestCase {
     func decodeRestorableState(with coder: StateDecoder) throws {
       wasDecoded = true
       value = try coder.decodeIfPresent(forKey: "value")
-      friend = try coder.decodeNode(forKey: "friend")
-      let inner = try coder.container(forKey: "box")?.decodeNode(
+      friend = try coder.decodeObject(forKey: "friend")
+      let inner = try coder.container(forKey: "box")?.decodeObject(
         (any RestorableNode).self, forKey: "friend")
       XCTAssertTrue(inner === friend)
     }

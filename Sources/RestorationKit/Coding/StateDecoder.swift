@@ -196,17 +196,6 @@ public final class StateDecoder {
     return objects
   }
 
-  /// Reads a reference to a node; the same as ``decodeObject(_:forKey:)``.
-  public func decodeNode<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> Node? {
-    try decodeObject(type, forKey: key)
-  }
-
-  /// Reads references to nodes; the same as ``decodeObjects(_:forKey:)``.
-  public func decodeNodes<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> [Node]
-  {
-    try decodeObjects(type, forKey: key)
-  }
-
   /// Opens the values that were written under one key, nil if there are none.
   ///
   /// - Parameter key: The key that the container was encoded with.
