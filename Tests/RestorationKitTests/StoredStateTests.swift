@@ -16,6 +16,9 @@ final class StoredStateTests: XCTestCase {
     }
   }
 
+  /// Kept alive, which a keeper does not do.
+  private let delegate = TestDelegate()
+
   private func file(_ version: Int) -> URL {
     URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("StoredStates/version-\(version).rka")
@@ -51,7 +54,6 @@ final class StoredStateTests: XCTestCase {
 
       let screens = screens()
       var facts: [String?] = []
-      let delegate = TestDelegate()
       delegate.onShouldRestore = {
         facts = [$0.applicationVersion, $0.userInterfaceIdiom, $0.timestamp?.description]
         XCTAssertEqual($0.systemVersion?.isEmpty, false)
