@@ -283,7 +283,7 @@ final class LateNodeTests: XCTestCase {
   func testANewerStateOfALateNodeIsWrittenBack() async throws {
     func keeper(version: Int) throws -> StateKeeper {
       let keeper = try launch.keeper()
-      try keeper.register(nodeClass: SpecialTestNode.self, version: version)
+      try keeper.register(SpecialTestNode.self, version: version)
       return keeper
     }
     _ = try await keeper(version: 2).save([SpecialTestNode("a", value: "newer")])

@@ -8,7 +8,7 @@ final class ObjectTests: XCTestCase {
 
   private func keeper(registering objects: [(TestObject, String)]) throws -> StateKeeper {
     let keeper = try launch.keeper()
-    try keeper.register(objectClass: TestObjectFactory.self)
+    try keeper.register(restorationClass: TestObjectFactory.self)
     for (object, identifier) in objects {
       keeper.registerObject(object, restorationIdentifier: identifier)
     }

@@ -37,7 +37,7 @@ final class SceneCheckTests: XCTestCase {
     let stored = identifiers.map(scenes.bytes)
     let keeper = try launch.keeper()
     try keeper.register(
-      nodeClass: TestNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+      TestNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
     let host = SceneHost(keeper)
     try await host.launch()
     let made = scenes.delegates.count

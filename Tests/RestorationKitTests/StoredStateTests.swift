@@ -32,7 +32,7 @@ final class StoredStateTests: XCTestCase {
       environment: ApplicationEnvironment(applicationVersion: "\(version)"),
       now: { Date(timeIntervalSinceReferenceDate: 0) })
     try keeper.register(
-      nodeClass: GoldenScreen.self, version: version,
+      GoldenScreen.self, version: version,
       migrations: GoldenScreen.migrations.filter { $0.from < version })
     return keeper
   }

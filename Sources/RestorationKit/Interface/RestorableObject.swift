@@ -32,10 +32,13 @@ extension RestorableObject where Self: ObjectRestoration {
   public var objectRestorationClass: (any ObjectRestoration.Type)? { Self.self }
 }
 
-/// An object restoration class: makes registered objects when an archive is
-/// restored.
+/// A restoration class: makes registered objects when an archive is restored.
 ///
-/// Register it with ``StateKeeper/register(objectClass:as:aliases:version:migrations:)``.
+/// Register it with
+/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``, or
+/// if it is the class of the objects, with
+/// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``. For
+/// nodes conform to ``NodeRestoration``.
 public protocol ObjectRestoration {
   /// Makes or finds the object of a path.
   ///

@@ -77,7 +77,8 @@ extension PreservationProblem: CustomStringConvertible {
       "It lies on “\(path)”, which is not preserved, so it will lie on what is below that. Give"
         + " that node an identifier of its own."
     case .restorationClassNotRegistered(let name):
-      "The restoration class \(name) is not registered. Call keeper.register(\(name).self)."
+      "The restoration class \(name) is not registered."
+        + " Call keeper.register(restorationClass: \(name).self)."
     }
   }
 }

@@ -6,8 +6,8 @@
 ///    next step, either.
 /// 2. The delegate, if the record names no class. Its nil is no opinion.
 /// 3. An existing node with exactly this path.
-/// 4. The storyboard that the record names, or else what is registered for the
-///    saved class now and was not when it was saved.
+/// 4. The storyboard that the record names, or else what makes nodes of the saved
+///    class now, though the record names no class.
 ///
 /// A registered object by its restoration class as in step 1, or else by step 3.
 struct ObjectLookup {

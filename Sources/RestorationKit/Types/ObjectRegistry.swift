@@ -8,12 +8,20 @@ final class ObjectRegistry {
   /// Makes or finds the object of a path; nil is a veto.
   typealias Factory = (RestorationPath, StateDecoder) throws -> (any StateRestoring)?
 
+  /// How what is saved under a name is made.
+  struct Making {
+    /// Nil if only the name is known.
+    let factory: Factory?
+    /// Whether saves name it for objects that name no restoration class.
+    let isNamedBySaves: Bool
+    /// Whether it makes what is of the registered class, and not of another.
+    let makesItsClass: Bool
+  }
+
   private struct Registration {
     let name: String
     let type: Any.Type
-    let factory: Factory?
-    /// Whether objects of the type are made by the factory without saying so.
-    let makesItsObjects: Bool
+    let making: Making
     let version: StateVersion
   }
 
@@ -70,7 +78,7 @@ final class ObjectRegistry {
 
   func register(
     _ type: Any.Type, as name: String?, aliases: [String], version: Int,
-    migrations: [StateMigration], makesItsObjects: Bool = false, factory: Factory?
+    migrations: [StateMigration], _ making: Making
   ) throws(RestorationError) {
     let name = name ?? String(describing: type)
     let version = try StateVersion(version, migrations, className: name)
@@ -84,8 +92,7 @@ final class ObjectRegistry {
     }
     for entry in [name] + aliases {
       types.registrations[entry] = Registration(
-        name: name, type: type, factory: factory, makesItsObjects: makesItsObjects, version: version
-      )
+        name: name, type: type, making: making, version: version)
     }
     types.names[ObjectIdentifier(type)] = name
     if !aliases.isEmpty { types.formerNames[name] = aliases }
@@ -145,18 +152,21 @@ final class ObjectRegistry {
   ) -> (name: String, isRegistered: Bool)? {
     if let type {
       let name = name(of: type)
-      return (name, types.registrations[name]?.factory != nil)
+      return (name, types.registrations[name]?.making.factory != nil)
     }
-    if let registration = types.registrations[className(of: object)], registration.makesItsObjects {
+    if let registration = types.registrations[className(of: object)],
+      registration.making.isNamedBySaves
+    {
       return (registration.name, true)
     }
     return restored[object]?.restorationClassName.map { ($0, types.registrations[$0] != nil) }
   }
 
-  /// Whether nodes of the class need no restoration class, since a closure makes
-  /// them.
+  /// Whether nodes of the class need no restoration class, since a closure or the
+  /// class itself makes them.
   func makesItsObjects(_ className: String) -> Bool {
-    types.registrations[className]?.makesItsObjects == true
+    guard let making = types.registrations[className]?.making else { return false }
+    return making.factory != nil && making.makesItsClass
   }
 
   enum ResolvedClass {
@@ -168,7 +178,7 @@ final class ObjectRegistry {
   /// What an archive names as a restoration class.
   func restorationClass(named name: String) -> ResolvedClass {
     guard let registration = types.registrations[name] else { return .unknown }
-    return registration.factory.map(ResolvedClass.found) ?? .notAFactory
+    return registration.making.factory.map(ResolvedClass.found) ?? .notAFactory
   }
 
   // MARK: Nodes

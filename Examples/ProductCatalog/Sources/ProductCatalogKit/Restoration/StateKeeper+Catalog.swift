@@ -18,10 +18,10 @@ extension StateKeeper {
       application: "org.restorationkit.product-catalog", directory: store, keys: keys,
       environment: ApplicationEnvironment(
         applicationVersion: Options.version, userInterfaceIdiom: "terminal"))
-    try keeper.register(nodeClass: DetailScreen.self) { _, coder in
+    try keeper.register(DetailScreen.self) { _, coder in
       try DetailScreen.restored(in: catalog, from: coder)
     }
-    try keeper.register(nodeClass: EditScreen.self) { _, coder in
+    try keeper.register(EditScreen.self) { _, coder in
       try EditScreen.restored(in: catalog, from: coder)
     }
     return keeper
