@@ -121,7 +121,8 @@ final class SetAsideStateTests: XCTestCase {
     let left = try await keeper.setAsideStates()
     XCTAssertEqual(left, [])
     await assertThrows(
-      WholeError(.setAsideStateMissing, "The state is not kept any more. Ask for setAsideStates() again.")
+      WholeError(
+        .setAsideStateMissing, "The state is not there any more. Ask for setAsideStates() again.")
     ) {
       try await keeper.putBack(first)
     }

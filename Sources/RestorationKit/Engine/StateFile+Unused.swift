@@ -43,7 +43,9 @@ extension StateFile {
     }
     for (number, names) in states {
       let saved = names.filter { !$0.hasSuffix(StateClaim.launchSuffix) }
-      guard try !directory.storage(named: number).isLocked(), saved.allSatisfy(isGone) else { continue }
+      guard try !directory.storage(named: number).isLocked(), saved.allSatisfy(isGone) else {
+        continue
+      }
       let lock: any ArchiveLock
       do throws(ArchiveError) {
         lock = try directory.storage(named: number).lock()
@@ -54,7 +56,7 @@ extension StateFile {
       defer { withExtendedLifetime(lock) {} }
       for name in saved {
         let storage = directory.storage(named: name)
-        for kept in try storage.setAsideArchives() { try kept.storage.remove() }
+        for archive in try storage.setAsideArchives() { try archive.storage.remove() }
         try storage.remove()
         try directory.launchStorage(ofStateNamed: name).remove()
       }

@@ -13,7 +13,7 @@ extension StateKeeper {
   /// `applicationFinishedRestoringState` on every restored node.
   ///
   /// If the key is locked, nothing is called, and nothing is saved until a
-  /// restore succeeds. If restoring crashed too often, the state is kept aside;
+  /// restore succeeds. If restoring crashed too often, the state is set aside;
   /// see ``crashThreshold``. If another instance of the app has the state,
   /// ``instancePolicy`` says what happens. Where nothing can be written, so that
   /// nobody can say that the state is theirs, it is restored all the same.
@@ -94,7 +94,7 @@ extension StateKeeper {
         isLocked = true
         return RestorationReport(.locked)
       }
-      // The key was there, so a save can keep what is in its way.
+      // The key was there, so a save can set aside what is in its way.
       if error.isAboutContent { isLocked = false }
       throw .notRestored(error)
     }

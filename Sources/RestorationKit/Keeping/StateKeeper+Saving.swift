@@ -131,7 +131,7 @@ extension StateKeeper {
   /// What is stored, for nodes whose state could not be encoded.
   ///
   /// What cannot be read whatever anybody does is as good as nothing here: the
-  /// write keeps it. Any other failure ends the save, which would replace what
+  /// write sets it aside. Any other failure ends the save, which would replace what
   /// could be read next time.
   private func lastTree() async throws(ArchiveError) -> StoredTree? {
     do throws(ArchiveError) {

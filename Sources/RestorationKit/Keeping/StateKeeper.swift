@@ -16,7 +16,7 @@ public import Foundation
 ///     let restored = try await keeper.restore(into: [window])
 ///     let saved = try await keeper.save([window])
 public final class StateKeeper {
-  /// Takes part in saving and restoring; the state is kept without one, too.
+  /// Takes part in saving and restoring; needed for neither.
   ///
   /// It is not kept alive. When it is gone without having been set to nil,
   /// nothing is saved or restored any more, and the reports say so.
@@ -132,7 +132,7 @@ public final class StateKeeper {
   ///     process keeps the states of several users, make the user a part of it.
   ///     At most 150 bytes without “/”, not beginning with “.”, with “.scene”
   ///     nowhere in it, and not ending in “.launch” or in “~” and digits.
-  ///   - directory: Where the state is kept; the user's state directory if nil.
+  ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
   ///   - environment: Facts that every save carries.

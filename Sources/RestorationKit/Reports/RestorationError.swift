@@ -102,8 +102,7 @@ extension RestorationError {
     guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
     return RestorationError(
       error,
-      "\(error) The app starts afresh; its next save keeps what is stored under"
-        + " another name.")
+      "\(error) The app starts afresh; its next save sets aside what is stored.")
   }
 
   /// The way to where the walk was, as far as anybody wants to read it.

@@ -21,8 +21,8 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// restore succeeds.
     case locked
 
-    /// The last restores did not end, so nothing was called; the state is kept
-    /// at the place.
+    /// The last restores did not end, so nothing was called; the state is set
+    /// aside at the place.
     case crashed(setAsideAt: String?)
 
     /// Another instance of the app has the state, in the process that is named
@@ -272,7 +272,8 @@ extension RestorationReport: CustomStringConvertible {
         + " one."
     case .locked: "Nothing restored: the key is locked."
     case .crashed(let location):
-      "Nothing restored: the last restores crashed." + (location.map { " Kept \($0)." } ?? "")
+      "Nothing restored: the last restores crashed."
+        + (location.map { " The state is set aside as \($0)." } ?? "")
     case .inUse(let process):
       "Nothing restored: \(process ?? "another instance of the app") has the state."
     }

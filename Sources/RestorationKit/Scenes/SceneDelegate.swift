@@ -12,7 +12,7 @@ public protocol SceneDelegate: AnyObject {
   ///
   /// - Parameters:
   ///   - scene: The new scene.
-  ///   - session: What is kept of it, with what was stored.
+  ///   - session: What stays of it, with what was stored.
   ///   - options: Why it connects.
   func scene(
     _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions)

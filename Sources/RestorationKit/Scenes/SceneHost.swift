@@ -49,7 +49,7 @@ public final class SceneHost {
   /// with the next save.
   public private(set) var listFailure: RestorationError?
 
-  /// Where a list is kept that could not be read, since one was written.
+  /// Where a list was set aside that could not be read, when one was written.
   public private(set) var listSetAsideAt: String?
 
   /// Whether there was a delegate that nobody has set to nil.
@@ -195,12 +195,12 @@ public final class SceneHost {
   func writeList() async {
     guard isListRead else { return }
     do throws(RestorationError) {
-      let kept = try await list.write {
+      let location = try await list.write {
         SceneList(
           scenes: openSessions.map(\.entry), discarded: discarded.map(\.entry),
           endedCleanly: endsCleanly)
       }
-      listSetAsideAt = kept ?? listSetAsideAt
+      listSetAsideAt = location ?? listSetAsideAt
       listFailure = nil
     } catch {
       listFailure = error

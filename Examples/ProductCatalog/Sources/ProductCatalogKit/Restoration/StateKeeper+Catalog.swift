@@ -7,7 +7,7 @@ extension StateKeeper {
   ///
   /// - Parameters:
   ///   - catalog: Where the products of restored screens come from.
-  ///   - store: Where the state is kept; the user's state directory if nil.
+  ///   - store: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file in the user's data directory if nil.
   /// - Returns: The keeper, which has read nothing yet.
   /// - Throws: `RestorationError` if a name is not fit to name a state or a class.
