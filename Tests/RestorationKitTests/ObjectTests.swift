@@ -235,6 +235,19 @@ final class ObjectTests: XCTestCase {
     XCTAssertTrue(made.wasFinished)
   }
 
+  func testANodeThatAClassMadeForAnObjectIsAMismatchAndNotRegistered() async throws {
+    try await saveMadeByClass()
+    let node = TestNode("made")
+    TestObjectFactory.make = { _, _ in node }
+    let keeper = try keeper(registering: [])
+    let (object, report) = try await reference("a", keeper)
+    XCTAssertTrue(object === node)
+    XCTAssertEqual(
+      report.outcome(of: "filter"), .classMismatch(by: .restorationClass, found: "TestNode"))
+    let saved = try await keeper.save([self.node("a", refersTo: node)])
+    XCTAssertEqual(saved.savedPaths, ["a", "a/made"])
+  }
+
   func testAnObjectThatAClassMadeIsSavedAgain() async throws {
     try await saveMadeByClass()
     let made = TestObject()

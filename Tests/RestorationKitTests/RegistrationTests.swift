@@ -100,6 +100,7 @@ final class RegistrationTests: XCTestCase {
       { try $0.register(SelfMadeObject.self, restoration: closure) },
     ]
     for register in registrations {
+      let launch = Launch()
       let object = SelfMadeObject()
       object.value = 5
       let saving = try launch.keeper()

@@ -1,8 +1,8 @@
 /// An object that several nodes share, such as a filter.
 ///
 /// Register it with ``StateKeeper/registerObject(_:restorationIdentifier:)``. It
-/// is saved if something that is saved refers to it, and all who refer to it get
-/// the same object back.
+/// is saved if something that is saved refers to it. After a restore, every
+/// reference to it yields the same object.
 public protocol RestorableObject: StateRestoring {
   /// Scopes the identifier of the object; none by default.
   ///

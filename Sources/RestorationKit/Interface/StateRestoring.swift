@@ -1,8 +1,7 @@
-/// What has state of its own: its hooks in saves and restores.
+/// A node, a view or an object whose state is saved and restored.
 ///
-/// Nodes, views and objects conform to it by ``RestorableNode``,
-/// ``RestorableView`` and ``RestorableObject``. All have defaults, so implement
-/// what you need.
+/// Conform to ``RestorableNode``, ``RestorableView`` or ``RestorableObject``, which
+/// refine it. All hooks have defaults, so implement those that you need.
 ///
 /// Conformances may be isolated to an actor, as in
 /// `final class NoteScreen: @MainActor RestorableNode`. All members are called on

@@ -12,9 +12,9 @@ extension StateKeeper {
   ///       return catalog.product(id).map { DetailScreen($0) }
   ///     }
   ///
-  /// What is of exactly this class is made so, and a closure goes before the
-  /// class's own conformance. Names have no module in them: two types of one name
-  /// need different names here.
+  /// Objects of exactly this class are made so; subclasses are registered by
+  /// themselves. A closure goes before the class's own conformance. Names have no
+  /// module in them: two types of one name need different names here.
   ///
   /// - Parameters:
   ///   - type: The class.
