@@ -40,12 +40,12 @@ final class AlertScreen: @MainActor RestorableNode {
 let mail = Mail()
 let window = WindowScreen()
 let keeper = try StateKeeper(application: "org.example.mail")
-try keeper.register(nodeClass: FolderScreen.self) { path, coder in
+try keeper.register(FolderScreen.self) { path, coder in
   let name = try coder.decode(String.self, forKey: "name")
   // Nil leaves it out: the folder is gone.
   return mail.folders.contains(name) ? FolderScreen(name: name) : nil
 }
-try keeper.register(nodeClass: AlertScreen.self) { _, _ in AlertScreen() }
+try keeper.register(AlertScreen.self) { _, _ in AlertScreen() }
 
 print(try await keeper.restore(into: [window]))
 print("Folder:", window.folder?.name ?? "none")

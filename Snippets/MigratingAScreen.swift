@@ -21,7 +21,7 @@ final class ZoomScreen: @MainActor RestorableNode {
 
   static func register(with keeper: StateKeeper) throws {
     try keeper.register(
-      nodeClass: ZoomScreen.self, aliases: ["DetailScreen"], version: 3,
+      ZoomScreen.self, aliases: ["DetailScreen"], version: 3,
       migrations: [
         StateMigration(from: 1) { state in try state.rename("name", to: "title") },
         StateMigration(from: 2) { state in

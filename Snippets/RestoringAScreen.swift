@@ -27,7 +27,7 @@ let screen = NoteScreen()
 let keeper = try StateKeeper(application: "org.example.notes")
 
 // At launch, before the first save. What cannot be read must not end the app;
-// the next save keeps it under another name.
+// the next save sets it aside.
 do {
   print(try await keeper.restore(into: [screen]))
 } catch {

@@ -39,7 +39,7 @@ final class TabScreen: @MainActor RestorableTabs {
 let screen = TabScreen()
 let keeper = try StateKeeper(application: "org.example.pages")
 // The tabs are there already; pages are made.
-try keeper.register(nodeClass: PageScreen.self) { _, coder in
+try keeper.register(PageScreen.self) { _, coder in
   PageScreen(try coder.decode(forKey: "number"))
 }
 

@@ -38,7 +38,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// registered with, or the version is below 1.
     public static let invalidMigrations = Code("invalidMigrations")
 
-    /// A migration used a key that has a value, or that belongs to the library.
+    /// A migration renamed a key to one that has a value.
     public static let keyTaken = Code("keyTaken")
 
     /// A scene's configuration has another role than its session, or there is none.
@@ -102,8 +102,7 @@ extension RestorationError {
     guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
     return RestorationError(
       error,
-      "\(error) The app starts afresh; its next save keeps what is stored under"
-        + " another name.")
+      "\(error) The app starts afresh; its next save sets aside what is stored.")
   }
 
   /// The way to where the walk was, as far as anybody wants to read it.

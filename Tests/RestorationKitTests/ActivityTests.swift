@@ -52,22 +52,6 @@ final class ActivityTests: XCTestCase {
     XCTAssertEqual(copy.userInfo, [:])
   }
 
-  func testOneActivityOfAProcessIsCurrentAtMost() async {
-    let (one, two) = (UserActivity(activityType: "a"), UserActivity(activityType: "a"))
-    XCTAssertFalse(one.isCurrent)
-    one.becomeCurrent()
-    XCTAssertEqual([one.isCurrent, two.isCurrent], [true, false])
-    two.becomeCurrent()
-    XCTAssertEqual([one.isCurrent, two.isCurrent], [false, true])
-    one.resignCurrent()
-    XCTAssertTrue(two.isCurrent)
-    XCTAssertFalse(two.copy().isCurrent)
-    two.invalidate()
-    XCTAssertFalse(two.isCurrent)
-    two.becomeCurrent()
-    XCTAssertFalse(two.isCurrent)
-  }
-
   func testAnActivityIsACodableValue() async throws {
     let activity = UserActivity(activityType: "a")
     activity.title = "Lamp"
@@ -94,7 +78,7 @@ final class ActivityTests: XCTestCase {
     XCTAssertEqual(read.webpageURL, activity.webpageURL)
     XCTAssertEqual(read.persistentIdentifier, "p")
     XCTAssertEqual(read.expirationDate, activity.expirationDate)
-    XCTAssertTrue(read.isValid && !read.needsSave && !read.isCurrent)
+    XCTAssertTrue(read.isValid && !read.needsSave)
   }
 
   func testContentIsComparedWithoutCaseAndDiacritics() async {

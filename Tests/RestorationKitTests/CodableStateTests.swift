@@ -54,7 +54,7 @@ final class CodableStateTests: XCTestCase {
     let back = CodableNode()
     let restored = TestNode("a", children: [back])
     var found: CodableNode?
-    restored.onDecode = { found = try $0.decodeNode(forKey: "target") }
+    restored.onDecode = { found = try $0.decodeObject(forKey: "target") }
     _ = try await launch.keeper().restore(into: [restored])
     XCTAssertIdentical(found, back)
   }

@@ -16,8 +16,8 @@ final class DryRunTests: XCTestCase {
   func testALineSaysWhatWouldHappenToEachNode() async throws {
     let launch = Launch()
     let first = try launch.keeper()
-    try first.register(nodeClass: SpecialTestNode.self, version: 3, migrations: [])
-    try first.register(nodeClass: UnrelatedNode.self) { _, _ in nil }
+    try first.register(SpecialTestNode.self, version: 3, migrations: [])
+    try first.register(UnrelatedNode.self) { _, _ in nil }
     let made = TestNode("made")
     made.restorationClass = TestFactory.self
     _ = try await first.save([
@@ -38,9 +38,9 @@ final class DryRunTests: XCTestCase {
     var calls: [String] = []
     keeper.trace = { calls.append($0.description) }
     try keeper.register(
-      nodeClass: TestNode.self, as: "Screen", version: 2,
+      TestNode.self, as: "Screen", version: 2,
       migrations: [StateMigration(from: 1) { if $0.contains("value") { throw Failure() } }])
-    try keeper.register(nodeClass: SpecialTestNode.self, version: 2, migrations: [])
+    try keeper.register(SpecialTestNode.self, version: 2, migrations: [])
     TestFactory.make = { _, _ in
       XCTFail("asked")
       return nil
@@ -92,7 +92,7 @@ final class DryRunTests: XCTestCase {
     _ = try await launch.keeper().save([TestNode("a", value: "stored")])
     let keeper = try launch.keeper()
     try keeper.register(
-      nodeClass: TestNode.self, version: 2,
+      TestNode.self, version: 2,
       migrations: [
         StateMigration(from: 1) { state in
           let value: String? = try state.decodeIfPresent(forKey: "value")

@@ -112,7 +112,7 @@ final class ErrorWordsTests: XCTestCase {
     for (error, words) in errors {
       let keeper = try launch.keeper()
       try keeper.register(
-        nodeClass: TestNode.self, version: 2,
+        TestNode.self, version: 2,
         migrations: [StateMigration(from: 1) { _ in throw error }])
       let report = try await keeper.restore(into: [TestNode("root")])
       XCTAssertEqual(

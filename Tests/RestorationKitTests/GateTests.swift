@@ -9,84 +9,58 @@ final class GateTests: XCTestCase {
   private let launch = Launch()
   private let trace = Trace()
 
-  func testADelegateWithoutGatesSavesNothingAndNoNodeIsEncoded() async throws {
+  /// Saves and restores one node with a delegate; returns what came back of it.
+  private func roundTrip(_ delegate: any StateDelegate) async throws -> String? {
+    let saved = try await launch.keeper(delegate: delegate).save([TestNode("a", value: "saved")])
+    XCTAssertEqual(saved.outcome, .saved)
+    let node = TestNode("a")
+    let restored = try await launch.keeper(delegate: delegate).restore(into: [node])
+    XCTAssertEqual(restored.outcome, .restored)
+    return node.value
+  }
+
+  func testADelegateWithoutGatesSavesAndRestores() async throws {
     @MainActor
     final class Delegate: @MainActor StateDelegate {}
-    let delegate = Delegate()
-    let keeper = try launch.keeper(delegate: delegate)
-    let report = try await keeper.save([TestNode("a", trace: trace)])
-    XCTAssertEqual(
-      report.outcome,
-      .notOptedIn(
-        "Delegate does not conform to StateSavingGate and StateRestoringGate."
-          + " Conform it to StateKeeperDelegate, or set no delegate."))
-    XCTAssertNil(launch.storedBytes)
-    XCTAssertEqual(trace.events, [])
+    let value = try await roundTrip(Delegate())
+    XCTAssertEqual(value, "saved")
   }
 
-  func testADelegateWithTheSaveGateAloneSavesNothing() async throws {
+  func testADelegateWithTheSaveGateAloneSavesAndRestores() async throws {
     @MainActor
-    final class Delegate: @MainActor StateSavingGate {
-      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
+    final class Delegate: @MainActor StateDelegate {
+      var asked = 0
+      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool {
+        asked += 1
+        return true
+      }
     }
     let delegate = Delegate()
-    let keeper = try launch.keeper(delegate: delegate)
-    let report = try await keeper.save([TestNode("a", trace: trace)])
-    XCTAssertEqual(
-      report.outcome,
-      .notOptedIn(
-        "Delegate does not conform to StateRestoringGate."
-          + " Conform it to StateKeeperDelegate, or set no delegate."))
-    XCTAssertNil(launch.storedBytes)
-    XCTAssertEqual(trace.events, [])
+    let value = try await roundTrip(delegate)
+    XCTAssertEqual(value, "saved")
+    XCTAssertEqual(delegate.asked, 1)
   }
 
-  func testAKeeperWithoutDelegateIsOptedIn() async throws {
+  func testADelegateWithTheRestoreGateAloneSavesAndRestores() async throws {
+    @MainActor
+    final class Delegate: @MainActor StateDelegate {
+      var asked = 0
+      func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
+        asked += 1
+        return true
+      }
+    }
+    let delegate = Delegate()
+    let value = try await roundTrip(delegate)
+    XCTAssertEqual(value, "saved")
+    XCTAssertEqual(delegate.asked, 1)
+  }
+
+  func testAKeeperWithoutDelegateSaves() async throws {
     let report = try await launch.keeper().save([TestNode("a")])
     XCTAssertEqual(report.outcome, .saved)
     XCTAssertEqual(report.savedPaths, ["a"])
     XCTAssertEqual(try launch.storedPaths(), ["a"])
-  }
-
-  func testADelegateWithTheSaveGateAloneRestoresNothing() async throws {
-    @MainActor
-    final class Delegate: @MainActor StateSavingGate {
-      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
-    }
-    _ = try await launch.keeper().save([TestNode("a", value: "saved")])
-    let delegate = Delegate()
-    let node = TestNode("a")
-    let report = try await launch.keeper(delegate: delegate).restore(into: [node])
-    XCTAssertEqual(
-      report.outcome,
-      .notOptedIn(
-        "Delegate does not conform to StateRestoringGate."
-          + " Conform it to StateKeeperDelegate, or set no delegate."))
-    XCTAssertNil(node.value)
-  }
-
-  func testADelegateWithTheRestoreGateAloneSavesAndRestoresNothing() async throws {
-    @MainActor
-    final class Delegate: @MainActor StateRestoringGate {
-      func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
-        XCTFail("It was asked.")
-        return true
-      }
-    }
-    _ = try await launch.keeper().save([TestNode("a", value: "saved")])
-    let bytes = launch.storedBytes
-    let reason =
-      "Delegate does not conform to StateSavingGate."
-      + " Conform it to StateKeeperDelegate, or set no delegate."
-    let delegate = Delegate()
-    let keeper = try launch.keeper(delegate: delegate)
-    let node = TestNode("a", trace: trace)
-    let restored = try await keeper.restore(into: [node])
-    XCTAssertEqual(restored.outcome, .notOptedIn(reason))
-    let saved = try await keeper.save([node])
-    XCTAssertEqual(saved.outcome, .notOptedIn(reason))
-    XCTAssertEqual(trace.events, [])
-    XCTAssertEqual(launch.storedBytes, bytes)
   }
 
   func testADelegateThatIsGoneDoesNotOpenTheGates() async throws {
@@ -98,8 +72,16 @@ final class GateTests: XCTestCase {
       _ = delegate
     }
     let gone = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(gone.outcome, .delegateGone)
     XCTAssertEqual(
-      gone.outcome, .notOptedIn("The delegate is gone. Keep it alive, or set it to nil."))
+      gone.description,
+      "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one.")
+    let restored = try await keeper.restore()
+    XCTAssertEqual(restored.outcome, .delegateGone)
+    XCTAssertEqual(
+      restored.description,
+      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to restore without"
+        + " one.")
     keeper.delegate = nil
     let without = try await keeper.save([TestNode("a")])
     XCTAssertEqual(without.outcome, .saved)
@@ -177,36 +159,6 @@ final class GateTests: XCTestCase {
     XCTAssertEqual(read, ["gate v", "didDecode v"])
   }
 
-  func testOnlyTheSecureGatesAreAskedWhereBothAreThere() async throws {
-    @MainActor
-    final class Delegate: @MainActor StateKeeperDelegate {
-      var asked: [String] = []
-      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool {
-        asked.append("save")
-        return false
-      }
-      func shouldSaveSecureApplicationState(with coder: StateEncoder) -> Bool {
-        asked.append("secure save")
-        return true
-      }
-      func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool {
-        asked.append("restore")
-        return false
-      }
-      func shouldRestoreSecureApplicationState(with coder: StateDecoder) -> Bool {
-        asked.append("secure restore")
-        return true
-      }
-    }
-    let delegate = Delegate()
-    let keeper = try launch.keeper(delegate: delegate)
-    let saved = try await keeper.save([])
-    let restored = try await keeper.restore()
-    XCTAssertEqual(saved.outcome, .saved)
-    XCTAssertEqual(restored.outcome, .restored)
-    XCTAssertEqual(delegate.asked, ["secure save", "secure restore"])
-  }
-
   func testEveryCoderHasTheFactsOfTheSave() async throws {
     // A node with a view, one that its class makes, and an object.
     let (saved, object) = (TestNode("a"), TestObject())
@@ -218,13 +170,11 @@ final class GateTests: XCTestCase {
     saving.registerObject(object, restorationIdentifier: "object")
     _ = try await saving.save([saved, made])
 
-    var facts: [[String]] = []
-    func read(_ coder: StateDecoder) throws {
+    var facts: [[String?]] = []
+    func read(_ coder: StateDecoder) {
       facts.append([
-        try coder.decode(forKey: ReservedKey.applicationVersion),
-        try coder.decode(forKey: ReservedKey.userInterfaceIdiom),
-        try coder.decode(forKey: ReservedKey.systemVersion),
-        "\(try coder.decode(Date.self, forKey: ReservedKey.timestamp) == launch.now)",
+        coder.applicationVersion, coder.userInterfaceIdiom, coder.systemVersion,
+        "\(coder.timestamp == launch.now)",
       ])
     }
     let root = TestNode("a")
@@ -233,13 +183,13 @@ final class GateTests: XCTestCase {
     view.onDecode = read
     root.restorationViews = [view]
     TestFactory.make = { path, coder in
-      try read(coder)
+      read(coder)
       return TestNode(path.identifier)
     }
     let delegate = TestDelegate()
-    delegate.onShouldRestore = { try? read($0) }
+    delegate.onShouldRestore = read
     delegate.onNode = { _, coder in
-      try read(coder)
+      read(coder)
       return root
     }
     delegate.onDidDecode = read
@@ -264,30 +214,13 @@ final class GateTests: XCTestCase {
 
     let delegate = TestDelegate()
     var timestamp: Date?
-    delegate.onShouldRestore = { timestamp = try? $0.decode(forKey: ReservedKey.timestamp) }
+    delegate.onShouldRestore = { timestamp = $0.timestamp }
     _ = try await launch.keeper(delegate: delegate).restore()
     XCTAssertEqual(timestamp, launch.now)
   }
 
   func testTheSystemVersionIsAskedForIfItIsNotGiven() {
     XCTAssertFalse(ApplicationEnvironment().systemVersion.isEmpty)
-  }
-
-  func testEveryReservedKeyIsReportedForTheApplicationToo() async throws {
-    let keys = [
-      ReservedKey.applicationVersion, ReservedKey.userInterfaceIdiom, ReservedKey.timestamp,
-      ReservedKey.systemVersion,
-    ]
-    let delegate = TestDelegate()
-    delegate.onWillEncode = { coder in
-      for key in keys { coder.encode("mine", forKey: key) }
-    }
-    let report = try await launch.keeper(delegate: delegate).save([])
-    XCTAssertEqual(report.problems, keys.map { .reservedKey($0) })
-    var read: [String] = []
-    delegate.onDidDecode = { read = $0.keys }
-    _ = try await launch.keeper(delegate: delegate).restore()
-    XCTAssertEqual(read, [])
   }
 
   func testWhatIsTooLargeForTheApplicationCostsThatAlone() async throws {
@@ -301,18 +234,36 @@ final class GateTests: XCTestCase {
     XCTAssertEqual(report.problems.count, 2)
   }
 
-  func testAReservedKeyIsReportedAndTheFactStays() async throws {
+  func testAKeyThatLooksLikeAFactIsAnOrdinaryKeyAndTheFactStays() async throws {
+    let keys = ["applicationVersion", "userInterfaceIdiom", "systemVersion", "timestamp"]
+      .map { "RestorationKit.\($0)" }
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { coder in
+      for key in keys { coder.encode("mine", forKey: key) }
+    }
     let root = TestNode("a", value: "own")
-    root.onEncode = { $0.encode("mine", forKey: ReservedKey.applicationVersion) }
-    let report = try await launch.keeper().save([root])
-    XCTAssertEqual(report.problems, [.reservedKey(ReservedKey.applicationVersion)])
-    XCTAssertEqual(try launch.storedRecords()?["a"]?.state?.keys, ["value"])
+    root.onEncode = { coder in
+      for key in keys { coder.encode("mine", forKey: key) }
+    }
+    let report = try await launch.keeper(delegate: delegate).save([root])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(
+      try launch.storedRecords()?["a"]?.state?.keys.sorted(), keys.sorted() + ["value"])
 
-    var version: String?
+    var read: [[String?]] = []
+    func note(_ coder: StateDecoder) throws {
+      for key in keys { read.append([try coder.decodeIfPresent(forKey: key)]) }
+      read.append([coder.applicationVersion, coder.userInterfaceIdiom, coder.systemVersion])
+      XCTAssertEqual(coder.timestamp, launch.now)
+    }
+    delegate.onDidDecode = note
     let restored = TestNode("a")
-    restored.onDecode = { version = try $0.decode(forKey: ReservedKey.applicationVersion) }
-    _ = try await launch.keeper().restore(into: [restored])
-    XCTAssertEqual(version, "11")
+    restored.onDecode = note
+    let restoration = try await launch.keeper(delegate: delegate).restore(into: [restored])
+    let mine = Array(repeating: ["mine"], count: 4) + [["11", "test", "6.1"]]
+    XCTAssertEqual(read, mine + mine)
+    XCTAssertEqual(restoration.problems, [])
+    XCTAssertEqual(restoration.unreadKeys, [])
   }
 
   func testTheApplicationAndANodeUseTheSameKeyApart() async throws {

@@ -65,7 +65,7 @@ final class GoldenScreen: @MainActor RestorableNode {
   func decodeRestorableState(with coder: StateDecoder) throws {
     title = try coder.decode(forKey: "title")
     since = try coder.decodeIfPresent(forKey: "since")
-    sibling = try coder.decodeNode(forKey: "sibling")
+    sibling = try coder.decodeObject(forKey: "sibling")
     let frame = try coder.container(forKey: "frame")
     breadth = try frame?.decode(forKey: "breadth") ?? 0
     height = try frame?.decode(forKey: "height") ?? 0

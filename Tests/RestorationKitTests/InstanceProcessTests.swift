@@ -23,7 +23,7 @@ final class InstanceProcessTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: FileStateDirectory(path: "\(path)/state"),
       keys: FileKeyProvider(path: "\(path)/key"))
-    try keeper.register(TestFactory.self)
+    try keeper.register(restorationClass: TestFactory.self)
     if environment[Self.single] != nil { keeper.instancePolicy = .single }
     let node = TestNode("a", value: "default")
     var host: SceneHost?

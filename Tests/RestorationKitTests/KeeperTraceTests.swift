@@ -56,7 +56,7 @@ final class KeeperTraceTests: XCTestCase {
   private final class Shared: Part, @MainActor RestorableObject {}
 
   @MainActor
-  private final class Delegate: @MainActor StateKeeperDelegate {
+  private final class Delegate: @MainActor StateDelegate {
     let calls: Trace
     var onNode: (RestorationPath) -> (any RestorableNode)? = { _ in nil }
 

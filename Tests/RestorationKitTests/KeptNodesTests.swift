@@ -72,16 +72,16 @@ final class KeptNodesTests: XCTestCase {
         (
           "an unknown class",
           { node, keeper in
-            try keeper.register(nodeClass: SpecialTestNode.self, as: "New") { _, _ in nil }
+            try keeper.register(SpecialTestNode.self, as: "New") { _, _ in nil }
             return node
           }, { _ in }
         ),
         (
           "a class that makes nothing",
           { node, keeper in
-            try keeper.register(nodeClass: SpecialTestNode.self, as: "New") { _, _ in nil }
+            try keeper.register(SpecialTestNode.self, as: "New") { _, _ in nil }
             return node
-          }, { try $0.register(nodeClass: UnrelatedNode.self, as: "New") }
+          }, { try $0.register(UnrelatedNode.self, as: "New") }
         ),
       ]
     for (name, prepare, wrong) in cases {
@@ -111,7 +111,7 @@ final class KeptNodesTests: XCTestCase {
       (node.value, below.value, view.value) = (nil, nil, nil)
       TestFactory.make = { _, _ in node }
       if name.contains("class") {
-        try last.register(nodeClass: SpecialTestNode.self, as: "New") { _, _ in node }
+        try last.register(SpecialTestNode.self, as: "New") { _, _ in node }
       }
       _ = try await last.restore(into: [expected])
       XCTAssertEqual([node.value, below.value, view.value], ["saved", "typed", "seen"], name)
@@ -243,7 +243,7 @@ final class KeptNodesTests: XCTestCase {
 
     var friends: [TestNode?] = []
     let (backA, backB) = (TestNode("a"), TestNode("b"))
-    backA.onDecode = { friends.append(try $0.decodeNode(forKey: "friend")) }
+    backA.onDecode = { friends.append(try $0.decodeObject(forKey: "friend")) }
     _ = try await launch.keeper().restore(
       into: [TestNode("root", children: [backA, backB])])
     XCTAssertEqual(friends.count, 1)

@@ -122,7 +122,7 @@ final class SetAsideStateTests: XCTestCase {
     XCTAssertEqual(left, [])
     await assertThrows(
       WholeError(
-        .setAsideStateMissing, "The state is not kept any more. Ask for setAsideStates() again.")
+        .setAsideStateMissing, "The state is not there any more. Ask for setAsideStates() again.")
     ) {
       try await keeper.putBack(first)
     }

@@ -80,8 +80,8 @@ final class LastStateTests: XCTestCase {
     var found: [TestNode?] = []
     back.onDecode = { coder in
       found = [
-        try coder.decodeNode(TestNode.self, forKey: "friend"),
-        try coder.decodeNode(TestNode.self, forKey: "gone"),
+        try coder.decodeObject(TestNode.self, forKey: "friend"),
+        try coder.decodeObject(TestNode.self, forKey: "gone"),
       ]
     }
     _ = try await launch.keeper().restore(into: [back, backFriend])
@@ -116,7 +116,7 @@ final class LastStateTests: XCTestCase {
   func testALastStateKeepsItsVersionAndItsRestorationClass() async throws {
     let first = try StateKeeper(
       application: Launch.application, directory: launch.store, keys: launch.keys)
-    try first.register(TestFactory.self, as: "Old")
+    try first.register(restorationClass: TestFactory.self, as: "Old")
     let node = TestNode("a", value: "of version 1")
     node.restorationClass = TestFactory.self
     _ = try await first.save([node])
@@ -125,7 +125,7 @@ final class LastStateTests: XCTestCase {
     let second = try StateKeeper(
       application: Launch.application, directory: launch.store, keys: launch.keys)
     try second.register(
-      TestFactory.self, as: "New", aliases: ["Old"], version: 2,
+      restorationClass: TestFactory.self, as: "New", aliases: ["Old"], version: 2,
       migrations: [StateMigration(from: 1) { _ in }])
     _ = try await second.restore(into: [node])
     node.onEncode = { _ in throw Broken() }

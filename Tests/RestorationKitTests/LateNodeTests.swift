@@ -160,8 +160,7 @@ final class LateNodeTests: XCTestCase {
       keeper.delegate = delegate
     }
     let report = try await keeper.restore(late: lateTab().tab, below: tabs)
-    XCTAssertEqual(
-      report.outcome, .notOptedIn("The delegate is gone. Keep it alive, or set it to nil."))
+    XCTAssertEqual(report.outcome, .delegateGone)
   }
 
   func testWhatIsStillNotBackStaysKeptAndAVetoDropsIt() async throws {
@@ -230,7 +229,7 @@ final class LateNodeTests: XCTestCase {
     let friends = LockedFriends()
     func late(_ identifier: String) -> TestNode {
       let node = TestNode(identifier)
-      node.onDecode = { friends.all.append(try $0.decodeNode(forKey: "friend")) }
+      node.onDecode = { friends.all.append(try $0.decodeObject(forKey: "friend")) }
       return node
     }
     let (lateSecond, lateThird) = (late("second"), late("third"))
@@ -260,7 +259,7 @@ final class LateNodeTests: XCTestCase {
 
     var friend: TestNode?
     let (backA, backB) = (TestNode("a"), TestNode("b"))
-    backA.onDecode = { friend = try $0.decodeNode(forKey: "friend") }
+    backA.onDecode = { friend = try $0.decodeObject(forKey: "friend") }
     _ = try await launch.keeper().restore(into: [TestNode("root", children: [backA, backB])])
     XCTAssertNotNil(friend)
     XCTAssertTrue(friend === backB)
@@ -284,7 +283,7 @@ final class LateNodeTests: XCTestCase {
   func testANewerStateOfALateNodeIsWrittenBack() async throws {
     func keeper(version: Int) throws -> StateKeeper {
       let keeper = try launch.keeper()
-      try keeper.register(nodeClass: SpecialTestNode.self, version: version)
+      try keeper.register(SpecialTestNode.self, version: version)
       return keeper
     }
     _ = try await keeper(version: 2).save([SpecialTestNode("a", value: "newer")])

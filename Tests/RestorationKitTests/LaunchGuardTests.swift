@@ -14,7 +14,7 @@ final class LaunchGuardTests: XCTestCase {
     _ = try await launch.keeper().save([TestNode("a", value: value)])
   }
 
-  func testTheLaunchAfterAsManyCrashesAsTheThresholdKeepsTheStateAsideAndAsksNothing()
+  func testTheLaunchAfterAsManyCrashesAsTheThresholdSetsTheStateAsideAndAsksNothing()
     async throws
   {
     for threshold in [-1, 0, 1, 2, 3] {
@@ -32,7 +32,8 @@ final class LaunchGuardTests: XCTestCase {
       let report = try await keeper.restore(into: [TestNode("a", trace: trace)])
       XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
       XCTAssertEqual(
-        report.description, "Nothing restored: the last restores crashed. Kept memory 1.")
+        report.description,
+        "Nothing restored: the last restores crashed. The state is set aside as memory 1.")
       XCTAssertEqual(trace.events, [])
       XCTAssertEqual(launch.setAside, [saved])
       XCTAssertEqual(launch.disk, LaunchDisk())

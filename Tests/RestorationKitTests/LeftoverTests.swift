@@ -39,7 +39,7 @@ final class LeftoverTests: XCTestCase {
       application: Launch.application,
       directory: CountingStore(files: FileStateDirectory(path: directory.path), sweeps: sweeps),
       keys: app.launch.keys)
-    try keeper.register(TestFactory.self)
+    try keeper.register(restorationClass: TestFactory.self)
     return keeper
   }
 

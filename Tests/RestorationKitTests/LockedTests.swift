@@ -68,7 +68,7 @@ final class LockedTests: XCTestCase {
     XCTAssertEqual(saved.outcome, .saved)
   }
 
-  func testAStateThatTurnsOutDamagedAfterUnlockingIsKeptAsideByTheNextSave() async throws {
+  func testAStateThatTurnsOutDamagedAfterUnlockingIsSetAsideByTheNextSave() async throws {
     var bytes = try await saveState()
     bytes[bytes.count - 100] ^= 1
     launch.storedBytes = bytes

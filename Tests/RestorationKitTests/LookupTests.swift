@@ -171,7 +171,7 @@ final class LookupTests: XCTestCase {
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
       application: Launch.application, directory: launch.store, keys: launch.keys)
-    try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")
+    try keeper.register(UnrelatedNode.self, as: "TestFactory")
     let existing = TestNode("a")
     let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
     XCTAssertEqual(report.outcome(of: "root/a"), .notARestorationClass("TestFactory"))
@@ -201,7 +201,7 @@ final class LookupTests: XCTestCase {
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
       application: Launch.application, directory: launch.store, keys: launch.keys)
-    try keeper.register(Renamed.self, aliases: ["TestFactory"])
+    try keeper.register(restorationClass: Renamed.self, aliases: ["TestFactory"])
     let report = try await keeper.restore(into: [TestNode("root")])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
   }
@@ -411,7 +411,7 @@ final class LookupTests: XCTestCase {
   func testARegisteredFactoryMakesTheNodesOfItsClass() async throws {
     func keeper() throws -> StateKeeper {
       let keeper = try launch.keeper()
-      try keeper.register(nodeClass: SpecialTestNode.self) { path, coder in
+      try keeper.register(SpecialTestNode.self) { path, coder in
         try coder.decode(String.self, forKey: "value") == "gone"
           ? nil : SpecialTestNode(path.identifier)
       }
@@ -428,14 +428,14 @@ final class LookupTests: XCTestCase {
     try await save(TestNode("a", value: "saved"))
     let keeper = try launch.keeper(delegate: delegateAnswering(nil))
     let made = TestNode("a")
-    try keeper.register(nodeClass: TestNode.self) { _, _ in made }
+    try keeper.register(TestNode.self) { _, _ in made }
     let report = try await keeper.restore(into: [TestNode("root")])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
     XCTAssertEqual(made.value, "saved")
 
     let existing = TestNode("a")
     let again = try launch.keeper()
-    try again.register(nodeClass: TestNode.self) { _, _ in
+    try again.register(TestNode.self) { _, _ in
       XCTFail("The node is there.")
       return nil
     }
@@ -446,18 +446,18 @@ final class LookupTests: XCTestCase {
   func testANilForAClassThatIsRegisteredSinceTheSaveIsAVeto() async throws {
     try await save(TestNode("a", value: "saved"))
     let keeper = try launch.keeper()
-    try keeper.register(nodeClass: TestNode.self) { _, _ in nil }
+    try keeper.register(TestNode.self) { _, _ in nil }
     let report = try await keeper.restore(into: [TestNode("root")])
     XCTAssertEqual(report.outcome(of: "root/a"), .vetoed)
   }
 
   func testAClassThatIsItsOwnRestorationClassMakesItsNodesHoweverItIsRegistered() async throws {
     let first = try launch.keeper()
-    try first.register(nodeClass: SelfMadeNode.self)
+    try first.register(SelfMadeNode.self)
     let saved = try await first.save([TestNode("root", children: [SelfMadeNode("a")])])
     XCTAssertEqual(saved.problems, [])
     let keeper = try launch.keeper()
-    try keeper.register(nodeClass: SelfMadeNode.self, aliases: ["OldNode"])
+    try keeper.register(SelfMadeNode.self, aliases: ["OldNode"])
     let report = try await keeper.restore(into: [TestNode("root")])
     XCTAssertEqual(report.outcome(of: "root/a"), .restored(by: .restorationClass))
   }
@@ -466,7 +466,7 @@ final class LookupTests: XCTestCase {
     try await save(nodeWithClass())
     let keeper = try StateKeeper(
       application: Launch.application, directory: launch.store, keys: launch.keys)
-    try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")
+    try keeper.register(UnrelatedNode.self, as: "TestFactory")
     launch.endProcess()
     let report = try await keeper.restore(into: [TestNode("root")])
     XCTAssertEqual(
@@ -480,7 +480,7 @@ final class LookupTests: XCTestCase {
   func testANameCannotBeRegisteredForTwoTypes() async throws {
     let keeper = try launch.keeper()
     let error = await restorationError {
-      try keeper.register(nodeClass: UnrelatedNode.self, as: "TestFactory")
+      try keeper.register(UnrelatedNode.self, as: "TestFactory")
     }
     XCTAssertEqual(
       error,
@@ -496,7 +496,7 @@ final class LookupTests: XCTestCase {
     for _ in 0..<2 {
       made = []
       let keeper = try launch.keeper()
-      try keeper.register(nodeClass: TestNode.self) { path, _ in
+      try keeper.register(TestNode.self) { path, _ in
         made.append(SpecialTestNode(path.identifier))
         return made.last
       }

@@ -19,7 +19,7 @@ final class MigrationTests: XCTestCase {
     node.onEncode = encode
     let keeper = try launch.keeper()
     try keeper.register(
-      nodeClass: TestNode.self, version: version, migrations: nothing(upTo: version))
+      TestNode.self, version: version, migrations: nothing(upTo: version))
     let report = try await keeper.save(nodes ?? [node])
     XCTAssertEqual(report.problems, [])
   }
@@ -34,7 +34,7 @@ final class MigrationTests: XCTestCase {
     _ decode: @escaping (StateDecoder) throws -> Void = { _ in }
   ) async throws -> RestorationReport {
     let keeper = try launch.keeper()
-    try keeper.register(nodeClass: TestNode.self, version: version, migrations: migrations)
+    try keeper.register(TestNode.self, version: version, migrations: migrations)
     let node = TestNode("a")
     node.onDecode = decode
     return try await keeper.restore(into: [node])
@@ -163,7 +163,7 @@ final class MigrationTests: XCTestCase {
     try await save(launch, nodes: [node, other])
     let keeper = try launch.keeper()
     try keeper.register(
-      nodeClass: TestNode.self, version: 2,
+      TestNode.self, version: 2,
       migrations: [
         StateMigration(from: 1) { state in
           try state.rename("friend", to: "peer")
@@ -172,10 +172,10 @@ final class MigrationTests: XCTestCase {
       ])
     let (newNode, newOther) = (TestNode("a"), TestNode("b"))
     newNode.onDecode = { coder in
-      XCTAssertIdentical(try coder.decodeNode(TestNode.self, forKey: "peer"), newOther)
-      XCTAssertEqual(try coder.decodeNodes(TestNode.self, forKey: "friends").count, 1)
+      XCTAssertIdentical(try coder.decodeObject(TestNode.self, forKey: "peer"), newOther)
+      XCTAssertEqual(try coder.decodeObjects(TestNode.self, forKey: "friends").count, 1)
       XCTAssertIdentical(
-        try coder.container(forKey: "box")?.decodeNode(TestNode.self, forKey: "friend"), newOther)
+        try coder.container(forKey: "box")?.decodeObject(TestNode.self, forKey: "friend"), newOther)
       XCTAssertEqual(try coder.container(forKey: "box")?.decode(Int.self, forKey: "new"), 1)
     }
     newOther.onDecode = { coder in
@@ -189,13 +189,13 @@ final class MigrationTests: XCTestCase {
   func testTheFactoryReadsMigratedValues() async throws {
     let launch = Launch()
     let keeper = try launch.keeper()
-    try keeper.register(nodeClass: TestNode.self) { _, _ in nil }
+    try keeper.register(TestNode.self) { _, _ in nil }
     _ = try await keeper.save([TestNode("a", value: "stored")])
 
     let next = try launch.keeper()
     var seen: String?
     try next.register(
-      nodeClass: TestNode.self, version: 2,
+      TestNode.self, version: 2,
       migrations: [StateMigration(from: 1) { try $0.encode("migrated", forKey: "value") }]
     ) { path, coder in
       seen = try coder.decode(String.self, forKey: "value")
@@ -213,7 +213,7 @@ final class MigrationTests: XCTestCase {
     _ = try await launch.keeper().save([node])
     let keeper = try launch.keeper()
     try keeper.register(
-      TestFactory.self, version: 2,
+      restorationClass: TestFactory.self, version: 2,
       migrations: [StateMigration(from: 1) { try $0.encode("migrated", forKey: "value") }])
     let made = TestNode("a")
     TestFactory.make = { _, _ in made }
@@ -241,7 +241,7 @@ final class MigrationTests: XCTestCase {
 
     let next = try launch.keeper()
     try next.register(
-      stateOf: Shared.self, version: 2,
+      Shared.self, version: 2,
       migrations: [StateMigration(from: 1) { try $0.rename("old", to: "new") }])
     let again = Shared()
     next.registerObject(again, restorationIdentifier: "shared")
@@ -256,7 +256,7 @@ final class MigrationTests: XCTestCase {
     let keeper = try launch.keeper()
     var count = 0
     let steps = [StateMigration(from: 1) { _ in count += 1 }]
-    try keeper.register(nodeClass: TestNode.self, version: 2, migrations: steps)
+    try keeper.register(TestNode.self, version: 2, migrations: steps)
     let node = TestNode("a")
     _ = try await keeper.restore(into: [node])
     _ = try await keeper.save([node])
@@ -282,7 +282,7 @@ final class MigrationTests: XCTestCase {
         }
       },
     ]
-    try keeper.register(nodeClass: TestNode.self, version: 3, migrations: steps)
+    try keeper.register(TestNode.self, version: 3, migrations: steps)
     let child = TestNode("c")
     let node = TestNode("a", value: "default", children: [child])
     let report = try await keeper.restore(into: [node])
@@ -303,7 +303,7 @@ final class MigrationTests: XCTestCase {
     let again = TestNode("a")
     let next = try launch.keeper()
     try next.register(
-      nodeClass: TestNode.self, version: 3,
+      TestNode.self, version: 3,
       migrations: nothing(upTo: 3))
     let last = try await next.restore(into: [again])
     XCTAssertEqual(again.value, "first")
@@ -324,7 +324,7 @@ final class MigrationTests: XCTestCase {
     func refusal(_ version: Int, _ from: [Int]) -> WholeError? {
       do throws(RestorationError) {
         try keeper.register(
-          nodeClass: TestNode.self, version: version,
+          TestNode.self, version: version,
           migrations: from.map { StateMigration(from: $0) { _ in } })
         return nil
       } catch {
@@ -352,17 +352,29 @@ final class MigrationTests: XCTestCase {
   func testAKeyThatIsTakenIsNotRenamedTo() async throws {
     let launch = Launch()
     try await save(launch) { $0.encode(1, forKey: "other") }
-    let reasons = [
-      "other": "“value” cannot be renamed, “other” has a value.",
-      ReservedKey.timestamp:
-        "The key “\(ReservedKey.timestamp)” belongs to the library. Use another.",
-    ]
-    for (target, reason) in reasons {
-      let report = try await restore(
-        launch, version: 2, [StateMigration(from: 1) { try $0.rename("value", to: target) }])
-      XCTAssertEqual(
-        report.outcome(of: "a"), .migrationFailed(by: .existing, from: 1, reason))
-    }
+    let report = try await restore(
+      launch, version: 2, [StateMigration(from: 1) { try $0.rename("value", to: "other") }])
+    XCTAssertEqual(
+      report.outcome(of: "a"),
+      .migrationFailed(
+        by: .existing, from: 1, "“value” cannot be renamed, “other” has a value."))
+  }
+
+  func testAKeyThatLooksLikeAFactIsOrdinaryInAMigrationToo() async throws {
+    let launch = Launch()
+    try await save(launch)
+    let key = "RestorationKit.timestamp"
+    let report = try await restore(
+      launch, version: 2,
+      [
+        StateMigration(from: 1) {
+          try $0.rename("value", to: key)
+          try $0.changeContainer(forKey: "container") { try $0.encode(1, forKey: key) }
+          try $0.encode($0.decodeIfPresent(String.self, forKey: key), forKey: "value")
+        }
+      ])
+    XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
+    XCTAssertEqual(report.entries.map(\.unreadKeys), [[key, "container"]])
   }
 
   func testMigrationsSeeACopyAndRunOffTheHooks() async throws {
@@ -371,7 +383,7 @@ final class MigrationTests: XCTestCase {
     let before = launch.storedBytes
     let keeper = try launch.keeper()
     try keeper.register(
-      nodeClass: TestNode.self, version: 2,
+      TestNode.self, version: 2,
       migrations: [StateMigration(from: 1) { try $0.encode("new", forKey: "value") }])
     var calls: [String] = []
     keeper.trace = { calls.append($0.description) }

@@ -144,7 +144,7 @@ final class MistakeTests: XCTestCase {
       root.restorationChildren = [late, TestNode(nil)]
       root.onEncode = {
         kept = $0
-        $0.encode(1, forKey: ReservedKey.applicationVersion)
+        $0.encode(TestObject(), forKey: "unregistered")
       }
       taker = late
       let thrown = await restorationError { _ = try await keeper.save([root]) }

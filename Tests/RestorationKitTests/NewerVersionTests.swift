@@ -37,8 +37,8 @@ final class NewerVersionTests: XCTestCase {
     func decodeRestorableState(with coder: StateDecoder) throws {
       wasDecoded = true
       value = try coder.decodeIfPresent(forKey: "value")
-      friend = try coder.decodeNode(forKey: "friend")
-      let inner = try coder.container(forKey: "box")?.decodeNode(
+      friend = try coder.decodeObject(forKey: "friend")
+      let inner = try coder.container(forKey: "box")?.decodeObject(
         (any RestorableNode).self, forKey: "friend")
       XCTAssertTrue(inner === friend)
     }
@@ -68,12 +68,7 @@ final class NewerVersionTests: XCTestCase {
   ) throws -> StateKeeper {
     let keeper = try launch.keeper()
     let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
-    if let factory {
-      try keeper.register(
-        nodeClass: Screen.self, version: version, migrations: steps, restoration: factory)
-    } else {
-      try keeper.register(nodeClass: Screen.self, version: version, migrations: steps)
-    }
+    try keeper.register(Screen.self, version: version, migrations: steps, restoration: factory)
     return keeper
   }
 
@@ -249,12 +244,12 @@ final class NewerVersionTests: XCTestCase {
     node.restorationViews = [Field("typed")]
     let newer = try keeper(launch, version: 1)
     try newer.register(
-      stateOf: Field.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+      Field.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
     _ = try await newer.save([node])
 
     for views in [[], [Field("default")]] {
       let older = try keeper(launch, version: 1)
-      try older.register(stateOf: Field.self)
+      try older.register(Field.self)
       let olderNode = Screen("a")
       olderNode.restorationViews = views
       let report = try await older.restore(into: [olderNode])
@@ -271,7 +266,7 @@ final class NewerVersionTests: XCTestCase {
     back.restorationViews = [field]
     let last = try keeper(launch, version: 1)
     try last.register(
-      stateOf: Field.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+      Field.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
     let report = try await last.restore(into: [back])
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(field.value, "typed")

@@ -8,14 +8,14 @@ final class ObjectTests: XCTestCase {
 
   private func keeper(registering objects: [(TestObject, String)]) throws -> StateKeeper {
     let keeper = try launch.keeper()
-    try keeper.register(objectClass: TestObjectFactory.self)
+    try keeper.register(restorationClass: TestObjectFactory.self)
     for (object, identifier) in objects {
       keeper.registerObject(object, restorationIdentifier: identifier)
     }
     return keeper
   }
 
-  private func node(_ identifier: String, refersTo object: (any RestorableObject)?) -> TestNode {
+  private func node(_ identifier: String, refersTo object: (any StateRestoring)?) -> TestNode {
     let node = TestNode(identifier)
     node.onEncode = { $0.encode(object, forKey: "object") }
     return node
@@ -24,10 +24,10 @@ final class ObjectTests: XCTestCase {
   /// Restores a node and returns what its reference names.
   private func reference(
     _ identifier: String, _ keeper: StateKeeper
-  ) async throws -> (object: (any RestorableObject)?, report: RestorationReport) {
+  ) async throws -> (object: (any StateRestoring)?, report: RestorationReport) {
     let back = TestNode(identifier)
-    var object: (any RestorableObject)?
-    back.onDecode = { object = try $0.decodeObject((any RestorableObject).self, forKey: "object") }
+    var object: (any StateRestoring)?
+    back.onDecode = { object = try $0.decodeObject((any StateRestoring).self, forKey: "object") }
     let report = try await keeper.restore(into: [back])
     return (object, report)
   }
@@ -112,6 +112,12 @@ final class ObjectTests: XCTestCase {
     XCTAssertEqual(values.map(\.count), [1, 1])
     values[0].count = 2
     XCTAssertEqual(values.map(\.count), [2, 1])
+  }
+
+  func testNodesAndViewsHaveNoRestorationParentToName() {
+    let parts: [any StateRestoring] = [TestNode("a"), TestView("v"), TestList("l", rows: [])]
+    XCTAssertEqual(parts.count { $0 is any RestorableObject }, 0)
+    XCTAssertTrue((TestObject() as any StateRestoring) is any RestorableObject)
   }
 
   func testAnObjectWithoutStateIsReferredTo() async throws {
@@ -227,6 +233,19 @@ final class ObjectTests: XCTestCase {
     XCTAssertEqual(value, "f")
     XCTAssertFalse(twin.wasDecoded || twin.wasFinished)
     XCTAssertTrue(made.wasFinished)
+  }
+
+  func testANodeThatAClassMadeForAnObjectIsAMismatchAndNotRegistered() async throws {
+    try await saveMadeByClass()
+    let node = TestNode("made")
+    TestObjectFactory.make = { _, _ in node }
+    let keeper = try keeper(registering: [])
+    let (object, report) = try await reference("a", keeper)
+    XCTAssertTrue(object === node)
+    XCTAssertEqual(
+      report.outcome(of: "filter"), .classMismatch(by: .restorationClass, found: "TestNode"))
+    let saved = try await keeper.save([self.node("a", refersTo: node)])
+    XCTAssertEqual(saved.savedPaths, ["a", "a/made"])
   }
 
   func testAnObjectThatAClassMadeIsSavedAgain() async throws {

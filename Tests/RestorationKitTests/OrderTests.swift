@@ -215,7 +215,7 @@ final class OrderTests: XCTestCase {
     a.onEncode = { $0.encode(b, forKey: "b") }
     _ = try await launch.keeper().save([a, b])
     let restored = TestNode("a")
-    restored.onDecode = { let _: TestNode? = try $0.decodeNode(forKey: "b") }
+    restored.onDecode = { let _: TestNode? = try $0.decodeObject(forKey: "b") }
     let report = try await launch.keeper().restore(into: [restored, UnrelatedNode("b")])
     XCTAssertEqual(
       report.outcome(of: "a"),
@@ -235,7 +235,7 @@ final class OrderTests: XCTestCase {
     let restored = tree()
     var others: [TestNode?] = []
     for node in [restored.0, restored.1, restored.2] {
-      node.onDecode = { others.append(try $0.decodeNode(forKey: "other")) }
+      node.onDecode = { others.append(try $0.decodeObject(forKey: "other")) }
     }
     _ = try await launch.keeper().restore(into: [restored.0, restored.1, restored.2])
     XCTAssertEqual(others.count, 3)

@@ -21,9 +21,9 @@ final class RenameTests: XCTestCase {
   private func save(_ launch: Launch, _ identifiers: [String], madeByFactory: Bool) async throws {
     let keeper = try launch.keeper()
     if madeByFactory {
-      try keeper.register(nodeClass: TestNode.self, as: "OldScreen") { _, _ in nil }
+      try keeper.register(TestNode.self, as: "OldScreen") { _, _ in nil }
     } else {
-      try keeper.register(nodeClass: TestNode.self, as: "OldScreen")
+      try keeper.register(TestNode.self, as: "OldScreen")
     }
     _ = try await keeper.save(identifiers.map { TestNode($0, value: "stored") })
   }
@@ -34,7 +34,7 @@ final class RenameTests: XCTestCase {
     var asked: [String] = []
     let delegate = delegate(["OldScreen": "NewScreen"]) { asked.append($0) }
     let keeper = try launch.keeper(delegate: delegate)
-    try keeper.register(nodeClass: TestNode.self, as: "NewScreen") { path, _ in
+    try keeper.register(TestNode.self, as: "NewScreen") { path, _ in
       TestNode(path.identifier)
     }
     let report = try await keeper.restore()
@@ -50,7 +50,7 @@ final class RenameTests: XCTestCase {
     try await save(launch, ["a"], madeByFactory: false)
     let delegate = delegate(["OldScreen": "NewScreen"])
     let keeper = try launch.keeper(delegate: delegate)
-    try keeper.register(nodeClass: TestNode.self, as: "NewScreen")
+    try keeper.register(TestNode.self, as: "NewScreen")
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
@@ -67,12 +67,12 @@ final class RenameTests: XCTestCase {
     guard let name else { return keeper }
     if makes {
       try keeper.register(
-        nodeClass: SpecialTestNode.self, as: name, aliases: aliases, version: version,
+        SpecialTestNode.self, as: name, aliases: aliases, version: version,
         migrations: steps
       ) { path, _ in SpecialTestNode(path.identifier) }
     } else {
       try keeper.register(
-        nodeClass: SpecialTestNode.self, as: name, aliases: aliases, version: version,
+        SpecialTestNode.self, as: name, aliases: aliases, version: version,
         migrations: steps)
     }
     return keeper
@@ -154,7 +154,7 @@ final class RenameTests: XCTestCase {
     let delegate = delegate(["OldScreen": "MiddleScreen"])
     let keeper = try launch.keeper(delegate: delegate)
     try keeper.register(
-      nodeClass: TestNode.self, as: "NewScreen", aliases: ["MiddleScreen"], version: 2,
+      TestNode.self, as: "NewScreen", aliases: ["MiddleScreen"], version: 2,
       migrations: [StateMigration(from: 1) { try $0.encode("migrated", forKey: "value") }])
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])
@@ -169,7 +169,7 @@ final class RenameTests: XCTestCase {
     try await save(launch, ["a"], madeByFactory: false)
     let delegate = delegate([:]) { XCTFail("asked for \($0)") }
     let keeper = try launch.keeper(delegate: delegate)
-    try keeper.register(nodeClass: TestNode.self, aliases: ["OldScreen"])
+    try keeper.register(TestNode.self, aliases: ["OldScreen"])
     let report = try await keeper.restore(into: [TestNode("a")])
     XCTAssertEqual(report.problems, [])
   }

@@ -38,7 +38,7 @@ final class SavedFactsTests: XCTestCase {
   /// Whether a gate with this opinion lets a launch with the environment restore.
   private func restores(_ gate: @escaping (StateDecoder) -> Bool) async throws -> Bool {
     @MainActor
-    final class Delegate: @MainActor StateKeeperDelegate {
+    final class Delegate: @MainActor StateDelegate {
       let gate: (StateDecoder) -> Bool
       init(_ gate: @escaping (StateDecoder) -> Bool) { self.gate = gate }
       func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }

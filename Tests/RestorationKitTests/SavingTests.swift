@@ -71,7 +71,7 @@ final class SavingTests: XCTestCase {
 
   func testAReportHasALineForEveryNodeAndProblem() async throws {
     let root = TestNode("root", children: [TestNode(nil, children: [TestNode("deep")])])
-    root.onEncode = { $0.encode(1, forKey: ReservedKey.timestamp) }
+    root.onEncode = { $0.encode(TestObject(), forKey: "object") }
     let saved = try await launch.keeper().save([root])
     XCTAssertEqual(
       saved.description,
@@ -79,7 +79,8 @@ final class SavingTests: XCTestCase {
       Saved \(saved.byteCount) bytes.
         application: saved
         root (TestNode): saved
-          problem: The key “RestorationKit.timestamp” belongs to the library. Use another.
+          problem: The key “object” refers to a TestObject without restoration identifier.\
+       Give it one, or register it with keeper.registerObject.
         root/∅ (TestNode): left out, it has no restoration identifier
         root/∅/deep (TestNode): left out, root/∅ above it is left out
       """)

@@ -37,7 +37,7 @@ final class SceneCheckTests: XCTestCase {
     let stored = identifiers.map(scenes.bytes)
     let keeper = try launch.keeper()
     try keeper.register(
-      nodeClass: TestNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+      TestNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
     let host = SceneHost(keeper)
     try await host.launch()
     let made = scenes.delegates.count
@@ -111,14 +111,11 @@ extension Result where Failure == RestorationError {
 }
 
 @MainActor
-private final class NamingSceneDelegate: @MainActor SceneDelegate, @MainActor StateKeeperDelegate {
+private final class NamingSceneDelegate: @MainActor SceneDelegate, @MainActor StateDelegate {
   var asked: [String] = []
 
   func currentClassName(forStored name: String) -> String? {
     asked.append(name)
     return nil
   }
-
-  func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
-  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool { true }
 }

@@ -19,7 +19,7 @@ final class SceneListTests: XCTestCase {
     host.connectedScenes.map { DraftModel($0).draft }
   }
 
-  func testADamagedListIsMadeAgainFromTheFilesAndKeptAside() async throws {
+  func testADamagedListIsMadeAgainFromTheFilesAndSetAside() async throws {
     let first = try await app.host()
     for number in 1...2 { try await app.store(number, in: first) }
     let bytes = try XCTUnwrap(list.bytes)
@@ -45,7 +45,7 @@ final class SceneListTests: XCTestCase {
     XCTAssertEqual(Set(restoredDrafts(host)), ["draft 1", "draft 2"])
   }
 
-  func testADamagedFileOfOneSceneLeavesTheOtherWholeAndIsKeptAside() async throws {
+  func testADamagedFileOfOneSceneLeavesTheOtherWholeAndIsSetAside() async throws {
     let first = try await app.host()
     let whole = try await app.store(1, in: first)
     let broken = try await app.store(2, in: first)

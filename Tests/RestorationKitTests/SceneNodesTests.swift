@@ -70,14 +70,14 @@ final class SceneNodesTests: XCTestCase {
   }
 
   func testWhatASceneCannotReadIsKeptInItsOwnFileAlone() async throws {
-    let newer = try await host { try $0.register(nodeClass: TestNode.self, version: 2) }
+    let newer = try await host { try $0.register(TestNode.self, version: 2) }
     for number in 1...2 {
       let scene = try await newer.open()
       app.delegates[number - 1].roots = [TestNode("root", value: "newer \(number)")]
       try await newer.save(scene)
     }
     app.prepare = { $0.roots = [TestNode("root", value: "older")] }
-    let older = try await host { try $0.register(nodeClass: TestNode.self, version: 1) }
+    let older = try await host { try $0.register(TestNode.self, version: 1) }
     await older.restoreScenes()
     for scene in older.connectedScenes {
       let report = try await older.save(scene)
@@ -88,7 +88,7 @@ final class SceneNodesTests: XCTestCase {
       nodes.append(TestNode("root"))
       delegate.roots = [nodes[nodes.count - 1]]
     }
-    let again = try await host { try $0.register(nodeClass: TestNode.self, version: 2) }
+    let again = try await host { try $0.register(TestNode.self, version: 2) }
     await again.restoreScenes()
     XCTAssertEqual(nodes.map(\.value), ["newer 2", "newer 1"])
   }

@@ -38,20 +38,6 @@ final class StatusTests: XCTestCase {
     XCTAssertEqual(keeper.status, .active)
   }
 
-  func testADelegateThatLacksAGateIsNamed() throws {
-    @MainActor
-    final class Delegate: @MainActor StateSavingGate {
-      func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
-    }
-    let delegate = Delegate()
-    let reason =
-      "Delegate does not conform to StateRestoringGate."
-      + " Conform it to StateKeeperDelegate, or set no delegate."
-    check(
-      try launch.keeper(delegate: delegate), .notOptedIn(reason), isActive: false,
-      "Nothing is saved or restored. " + reason)
-  }
-
   func testADelegateThatIsGoneIsSaid() throws {
     let keeper = try launch.keeper()
     do {
@@ -60,9 +46,10 @@ final class StatusTests: XCTestCase {
       XCTAssertEqual(keeper.status, .notRestoredYet)
       _ = delegate
     }
-    let reason = "The delegate is gone. Keep it alive, or set it to nil."
     check(
-      keeper, .notOptedIn(reason), isActive: false, "Nothing is saved or restored. " + reason)
+      keeper, .delegateGone, isActive: false,
+      "Nothing is saved or restored, because the delegate is gone. Keep it alive, or set it to nil"
+        + " to save and restore without one.")
   }
 
   func testARestoreThatWasDeclinedIsSaid() async throws {
@@ -83,7 +70,8 @@ final class StatusTests: XCTestCase {
     _ = try await keeper.restore()
     check(
       keeper, .crashed(setAsideAt: "memory 1"), isActive: false,
-      "Nothing was restored, because the last restores crashed. The state is kept in memory 1.")
+      "Nothing was restored, because the last restores crashed. The state is set aside as memory"
+        + " 1.")
   }
 
   func testAStateThatCannotBeReadIsSaid() async throws {

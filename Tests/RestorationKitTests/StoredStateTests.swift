@@ -16,6 +16,9 @@ final class StoredStateTests: XCTestCase {
     }
   }
 
+  /// Kept alive, which a keeper does not do.
+  private let delegate = TestDelegate()
+
   private func file(_ version: Int) -> URL {
     URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("StoredStates/version-\(version).rka")
@@ -29,7 +32,7 @@ final class StoredStateTests: XCTestCase {
       environment: ApplicationEnvironment(applicationVersion: "\(version)"),
       now: { Date(timeIntervalSinceReferenceDate: 0) })
     try keeper.register(
-      nodeClass: GoldenScreen.self, version: version,
+      GoldenScreen.self, version: version,
       migrations: GoldenScreen.migrations.filter { $0.from < version })
     return keeper
   }
@@ -50,7 +53,14 @@ final class StoredStateTests: XCTestCase {
       XCTAssertEqual(check.entries.map(\.version), [version, version, version])
 
       let screens = screens()
+      var facts: [String?] = []
+      delegate.onShouldRestore = {
+        facts = [$0.applicationVersion, $0.userInterfaceIdiom, $0.timestamp?.description]
+        XCTAssertEqual($0.systemVersion?.isEmpty, false)
+      }
+      keeper.delegate = delegate
       let report = try await keeper.restore(into: screens)
+      XCTAssertEqual(facts, ["\(version)", "unspecified", "2001-01-01 00:00:00 +0000"])
       XCTAssertEqual(report.problems, [], "version \(version)")
       let left = screens[0]
       XCTAssertEqual(left.title, "Left “1”", "version \(version)")

@@ -301,14 +301,12 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "draft 1")
   }
 
-  func testADelegateThatIsGoneOrLacksAGateThrows() async throws {
+  func testADelegateThatIsGoneThrows() async throws {
     let keeper = try launch.keeper()
     keeper.isStrict = true
-    keeper.delegate = Gateless.shared
-    let reason =
-      "The keeper is strict: nothing is saved or restored. Gateless does not conform to"
-      + " StateSavingGate and StateRestoringGate. Conform it to StateKeeperDelegate, or set no"
-      + " delegate."
+    do {
+      keeper.delegate = TestDelegate()
+    }
     let calls: [() async throws -> Void] = [
       { _ = try await keeper.restore() }, { _ = try await keeper.save([TestNode("root")]) },
       { _ = try await keeper.restore(late: TestNode("root")) },
@@ -316,17 +314,29 @@ final class StrictTests: XCTestCase {
     for call in calls {
       let thrown = await restorationError { try await call() }
       XCTAssertEqual(thrown?.code, .strict)
-      XCTAssertEqual(thrown?.description, reason)
+      XCTAssertEqual(
+        thrown?.description,
+        "The keeper is strict. Nothing is saved or restored, because the delegate is gone. Keep it"
+          + " alive, or set it to nil to save and restore without one.")
     }
-    do {
-      keeper.delegate = TestDelegate()
-    }
-    let gone = await restorationError { _ = try await keeper.save([TestNode("root")]) }
-    XCTAssertEqual(
-      gone?.description,
-      "The keeper is strict: nothing is saved or restored. The delegate is gone. Keep it alive, or"
-        + " set it to nil.")
     XCTAssertNil(launch.storedBytes)
+  }
+
+  func testAHostDelegateThatIsGoneIsAProblemOfEachSceneThatIsSaved() async throws {
+    let host = try await scenes.host()
+    do {
+      host.delegate = TestHostDelegate()
+    }
+    let scene = try await host.open()
+    let report = try await host.save(scene)
+    XCTAssertEqual(report.problems, [.hostDelegateGone])
+    XCTAssertEqual(
+      report.problems.map(\.description),
+      ["The host's delegate is gone. Keep it alive, or set it to nil to go on without one."])
+    XCTAssertEqual(report.nodes.outcome, .saved)
+    host.delegate = nil
+    let without = try await host.save(scene)
+    XCTAssertEqual(without.problems, [])
   }
 
   func testARootWithoutIdentifierIsAProblemAndOneWithAnEmptyOneIsMeant() async throws {
@@ -367,7 +377,7 @@ final class StrictTests: XCTestCase {
     let report = try await host.save(scene)
     XCTAssertEqual(file.setAsideBytes.count, 1)
     XCTAssertFalse(
-      report.description.contains("its next save keeps what is stored"), report.description)
+      report.description.contains("its next save sets aside"), report.description)
   }
 
   func testNoProblemOfASceneIsSwallowedByTheOneThatIsThrownFirst() async throws {
@@ -417,9 +427,4 @@ private final class WrongModel: @MainActor SceneMember {
   @SceneStorage("draft") var draft = 1
   @SceneStorage("tags") var tags = ""
   init(_ scene: Scene) { self.scene = scene }
-}
-
-@MainActor
-private final class Gateless: @MainActor StateDelegate {
-  static let shared = Gateless()
 }

@@ -6,7 +6,7 @@ import XCTest
 /// A state to which a tool was appending when it was killed.
 @MainActor
 final class TornStateTests: XCTestCase {
-  func testASaveOverAStateWithATornEndKeepsItAsideAndSaves() async throws {
+  func testASaveOverAStateWithATornEndSetsItAsideAndSaves() async throws {
     let launch = Launch()
     let directory = try TemporaryDirectory()
     let store = FileStateDirectory(path: directory.path)

@@ -44,11 +44,11 @@ final class UnreadKeyTests: XCTestCase {
       ),
       (
         "object", { $0.encode(TestNode("other"), forKey: "a") },
-        { _ = try $0.decodeNode(TestNode.self, forKey: "a") }
+        { _ = try $0.decodeObject(TestNode.self, forKey: "a") }
       ),
       (
         "objects", { $0.encode([TestNode("other")], forKey: "a") },
-        { _ = try $0.decodeNodes(TestNode.self, forKey: "a") }
+        { _ = try $0.decodeObjects(TestNode.self, forKey: "a") }
       ),
       (
         "named objects", { $0.encode(["x": TestNode("other")], forKey: "a") },

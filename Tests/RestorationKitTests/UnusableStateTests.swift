@@ -39,13 +39,12 @@ final class UnusableStateTests: XCTestCase {
       XCTAssertEqual(node.value, "untouched", message)
       XCTAssertEqual(error.code, .archive, message)
       let archive = error.archive
-      let isKept = archive?.code != .notAFile && archive?.code != .permissionDenied
+      let isSetAside = archive?.code != .notAFile && archive?.code != .permissionDenied
       XCTAssertEqual(
         error.description,
         (archive?.description ?? "")
-          + (isKept
-            ? " The app starts afresh; its next save keeps what is stored under another"
-              + " name." : ""),
+          + (isSetAside
+            ? " The app starts afresh; its next save sets aside what is stored." : ""),
         message)
       return archive
     }
@@ -210,7 +209,7 @@ final class UnusableStateTests: XCTestCase {
     _ = consume disk
   }
 
-  func testASaveKeepsAStateThatItCannotOpenUnderAnotherName() async throws {
+  func testASaveSetsAsideAStateThatItCannotOpen() async throws {
     let directory = try await saved()
     let bytes = try directory.bytes(of: file)
     // In the commit's header, which opening checks, and in a chunk, which it

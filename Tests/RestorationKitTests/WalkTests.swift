@@ -50,7 +50,7 @@ final class WalkTests: XCTestCase {
     let restored = TestNode("screen")
     delegate.onNode = { path, _ in path.description == "screen" ? restored : nil }
     var decoded: TestNode?
-    delegate.onDidDecode = { decoded = try $0.decodeNode(forKey: "screen") }
+    delegate.onDidDecode = { decoded = try $0.decodeObject(forKey: "screen") }
     _ = try await launch.keeper(delegate: delegate).restore(into: [TestNode("tab")])
     XCTAssertIdentical(decoded, restored)
     XCTAssertEqual(restored.value, "deep")
@@ -136,8 +136,8 @@ final class WalkTests: XCTestCase {
       coder.encode(b, forKey: "b")
     }
     func decodeRestorableState(with coder: StateDecoder) throws {
-      a = try coder.decodeNode(forKey: "a")
-      b = try coder.decodeNode(forKey: "b")
+      a = try coder.decodeObject(forKey: "a")
+      b = try coder.decodeObject(forKey: "b")
     }
   }
 
@@ -212,7 +212,7 @@ final class WalkTests: XCTestCase {
 
     var selected: TestNode?
     let restored = TestNode("root", children: [TestNode("x")])
-    restored.onDecode = { selected = try $0.decodeNode(forKey: "selected") }
+    restored.onDecode = { selected = try $0.decodeObject(forKey: "selected") }
     _ = try await launch.keeper().restore(into: [restored])
     XCTAssertNil(selected)
   }
@@ -259,8 +259,8 @@ final class WalkTests: XCTestCase {
     var alternatives: [TestNode] = []
     var visible: TestNode?
     restored.onDecode = { coder in
-      alternatives = try coder.decodeNodes(forKey: "alternatives")
-      visible = try coder.decodeNode(forKey: "visible")
+      alternatives = try coder.decodeObjects(forKey: "alternatives")
+      visible = try coder.decodeObject(forKey: "visible")
     }
     _ = try await launch.keeper().restore(into: [restored])
     XCTAssertEqual(alternatives.map(\.value), ["zoomed", "scrolled"])

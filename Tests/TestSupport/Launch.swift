@@ -36,7 +36,7 @@ package final class Launch {
     let keeper = try StateKeeper(
       application: Self.application, directory: process, keys: keys,
       environment: environment, now: { [self] in now })
-    try keeper.register(TestFactory.self)
+    try keeper.register(restorationClass: TestFactory.self)
     keeper.delegate = delegate
     delegates.append(delegate)
     return keeper

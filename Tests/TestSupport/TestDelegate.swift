@@ -1,8 +1,8 @@
 package import RestorationKit
 
-/// A delegate with both gates, whose every answer can be set.
+/// A delegate whose every answer can be set.
 @MainActor
-package final class TestDelegate: @MainActor StateKeeperDelegate {
+package final class TestDelegate: @MainActor StateDelegate {
   package var saves = true
   package var restores = true
   package var onShouldSave: ((StateEncoder) -> Void)?

@@ -3,7 +3,7 @@ package import RestorationKit
 /// A registered object whose every answer can be set.
 @MainActor
 package class TestObject: @MainActor RestorableObject {
-  package var restorationParent: (any RestorableObject)?
+  package var restorationParent: (any StateRestoring)?
   package var objectRestorationClass: (any ObjectRestoration.Type)?
   package var value: String?
   package var onEncode: ((StateEncoder) throws -> Void)?
@@ -11,7 +11,7 @@ package class TestObject: @MainActor RestorableObject {
   package private(set) var wasDecoded = false
   package private(set) var wasFinished = false
 
-  package init(_ value: String? = nil, parent: (any RestorableObject)? = nil) {
+  package init(_ value: String? = nil, parent: (any StateRestoring)? = nil) {
     self.value = value
     restorationParent = parent
   }
@@ -41,13 +41,13 @@ package final class StatelessObject: @MainActor RestorableObject {
 /// An object restoration class whose answer the running test sets.
 @MainActor
 package enum TestObjectFactory: @MainActor ObjectRestoration {
-  package static var make: (RestorationPath, StateDecoder) throws -> (any RestorableObject)? = {
+  package static var make: (RestorationPath, StateDecoder) throws -> (any StateRestoring)? = {
     _, _ in nil
   }
 
   package static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableObject)? {
+  ) throws -> (any StateRestoring)? {
     try make(path, coder)
   }
 }

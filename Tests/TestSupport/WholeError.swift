@@ -22,8 +22,7 @@ package struct WholeError: Hashable {
     code = .archive
     self.archive = archive
     description =
-      "\(archive) The app starts afresh; its next save keeps what is stored under another"
-      + " name."
+      "\(archive) The app starts afresh; its next save sets aside what is stored."
   }
 
   /// One of the library itself.

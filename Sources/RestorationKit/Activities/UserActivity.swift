@@ -54,8 +54,6 @@ public final class UserActivity: Codable {
   /// Asked before the activity is saved; not kept alive.
   public weak var delegate: (any UserActivityDelegate)?
 
-  let mark = CurrentActivity.Mark()
-
   /// Whether it was ended; an invalid activity is not saved.
   public private(set) var isValid = true
 
@@ -95,10 +93,9 @@ public final class UserActivity: Codable {
     userInfo = checked
   }
 
-  /// Ends the activity; it is not the current one any more.
+  /// Ends the activity: it is not saved any more.
   public func invalidate() {
     isValid = false
-    resignCurrent()
   }
 
   /// A new activity with the same values and the same delegate.

@@ -19,7 +19,8 @@ struct BuiltInState {
 
   /// Whether rows of a list were saved by their positions.
   var hasRawListPositions: Bool {
-    values.contains(BuiltInKey.selectedIndexPaths) || values.contains(BuiltInKey.firstVisibleIndexPath)
+    values.contains(BuiltInKey.selectedIndexPaths)
+      || values.contains(BuiltInKey.firstVisibleIndexPath)
   }
 }
 
@@ -27,7 +28,7 @@ struct BuiltInState {
 
 extension BuiltInState {
   static func encode(
-    _ object: any RestorableObject, with encoder: KeyedEncoder,
+    _ object: any StateRestoring, with encoder: KeyedEncoder,
     reference: (any RestorableNode) -> UInt64?
   ) {
     if let tab = (object as? any RestorableTabs)?.selectedTab.flatMap(reference) {
@@ -47,7 +48,8 @@ extension BuiltInState {
       func identifier(_ path: IndexPath) -> String? {
         model.modelIdentifierForElement(at: path, in: list)
       }
-      encoder.encode(list.selectedIndexPaths.compactMap(identifier), forKey: BuiltInKey.selectedElements)
+      encoder.encode(
+        list.selectedIndexPaths.compactMap(identifier), forKey: BuiltInKey.selectedElements)
       encoder.encode(
         list.firstVisibleIndexPath.flatMap(identifier), forKey: BuiltInKey.firstVisibleElement)
     } else {
@@ -67,7 +69,7 @@ extension BuiltInState {
   }
 
   /// Sets what needs the object's content.
-  func restoreAfterDecoding(_ object: any RestorableObject) throws(ArchiveError) {
+  func restoreAfterDecoding(_ object: any StateRestoring) throws(ArchiveError) {
     if let list = object as? any RestorableList {
       let elements = try values.decodeIfPresent([String].self, forKey: BuiltInKey.selectedElements)
       let paths = try values.decodeIfPresent([[Int]].self, forKey: BuiltInKey.selectedIndexPaths)
@@ -88,7 +90,7 @@ extension BuiltInState {
   }
 
   /// Sets what needs the object's layout.
-  func restoreAfterLayout(_ object: any RestorableObject) throws(ArchiveError) {
+  func restoreAfterLayout(_ object: any StateRestoring) throws(ArchiveError) {
     if let list = object as? any RestorableList {
       let element = try values.decodeIfPresent(String.self, forKey: BuiltInKey.firstVisibleElement)
       let path = try values.decodeIfPresent([Int].self, forKey: BuiltInKey.firstVisibleIndexPath)
@@ -99,7 +101,8 @@ extension BuiltInState {
       }
     }
     if let scrolling = object as? any RestorableScrolling,
-      let offset = try values.decodeIfPresent([Double].self, forKey: BuiltInKey.offset), offset.count == 2
+      let offset = try values.decodeIfPresent([Double].self, forKey: BuiltInKey.offset),
+      offset.count == 2
     {
       scrolling.contentOffset = ScrollOffset(x: offset[0], y: offset[1])
         .clamped(to: scrolling.maximumContentOffset)

@@ -5,7 +5,7 @@ protocol StateEncoding: AnyObject {
 
   /// The record of what an element refers to; nil if it cannot be, which is noted.
   func reference(
-    to object: any RestorableObject, from number: RowNumber?, key: String
+    to object: any StateRestoring, from number: RowNumber?, key: String
   ) -> UInt64?
 
   func note(_ problem: PreservationProblem, _ number: RowNumber?)
@@ -17,5 +17,5 @@ protocol StateEncoding: AnyObject {
 /// What a coder that gives back state asks of the restore that it belongs to.
 protocol RestoredReferences: AnyObject {
   /// What is back, by the number of its record.
-  subscript(record: UInt64) -> (any RestorableObject)? { get }
+  subscript(record: UInt64) -> (any StateRestoring)? { get }
 }

@@ -81,7 +81,7 @@ public final class StateDecoder {
   /// - Parameter key: The key that it was encoded with.
   /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
-    source(of: key)?.contains(key) ?? false
+    state(with: key)?.contains(key) ?? false
   }
 
   /// Reads a value that must be there.
@@ -105,14 +105,14 @@ public final class StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type that was encoded; integers may differ in width.
-  ///   - key: The key that it was encoded with, or a ``ReservedKey``.
+  ///   - key: The key that it was encoded with.
   /// - Returns: The value, or nil if the key is absent.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` or
   ///   `numberOutOfRange`. An absent key is not an error.
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value? {
-    try source(of: key)?.decodeIfPresent(type, forKey: key)
+    try state(with: key)?.decodeIfPresent(type, forKey: key)
   }
 
   /// Reads a value of any decodable type that must be there.
@@ -136,14 +136,14 @@ public final class StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type that was encoded, or one that decodes the same form.
-  ///   - key: The key that it was encoded with, or a ``ReservedKey``.
+  ///   - key: The key that it was encoded with.
   /// - Returns: The value, or nil if the key is absent.
   /// - Throws: What the value throws; `DecodingError` if the stored value does
   ///   not fit. An absent key is not an error.
   public func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    try source(of: key)?.decodeIfPresent(type, forKey: key)
+    try state(with: key)?.decodeIfPresent(type, forKey: key)
   }
 
   /// Reads a reference, nil if there is none or what it names is not back.
@@ -196,17 +196,6 @@ public final class StateDecoder {
     return objects
   }
 
-  /// Reads a reference to a node; the same as ``decodeObject(_:forKey:)``.
-  public func decodeNode<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> Node? {
-    try decodeObject(type, forKey: key)
-  }
-
-  /// Reads references to nodes; the same as ``decodeObjects(_:forKey:)``.
-  public func decodeNodes<Node>(_ type: Node.Type = Node.self, forKey key: String) throws -> [Node]
-  {
-    try decodeObjects(type, forKey: key)
-  }
-
   /// Opens the values that were written under one key, nil if there are none.
   ///
   /// - Parameter key: The key that the container was encoded with.
@@ -230,10 +219,6 @@ public final class StateDecoder {
   /// The keys that were stored and not asked for; see
   /// ``RestorationReport/Entry/unreadKeys``.
   var unreadKeys: [String] { values.map { readKeys.missing(in: $0) } ?? [] }
-
-  private func source(of key: String) -> KeyedDecoder? {
-    ReservedKey.contains(key) ? facts?.values : state(with: key)
-  }
 
   /// The values, of which one is asked for.
   private func state(with key: String) -> KeyedDecoder? {

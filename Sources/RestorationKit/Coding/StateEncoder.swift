@@ -37,7 +37,7 @@ public final class StateEncoder {
   /// - Parameters:
   ///   - value: A Bool, number, String, Data, Date, UUID or URL, an array of
   ///     them, or a dictionary from String to them.
-  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
     guard let encoder = begin(key) else { return }
     encoder.encode(value, forKey: key)
@@ -47,7 +47,7 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - value: The value; it must not use this coder while it is encoded.
-  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   /// - Throws: What the value throws, and `EncodingError` if something in it
   ///   cannot be stored. Nothing of the value remains then, and encoding may
   ///   go on.
@@ -60,9 +60,9 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
-  ///   - key: Any name but a ``ReservedKey``.
-  public func encode<Object: RestorableObject & Encodable>(_ object: Object?, forKey key: String) {
-    encode(object as (any RestorableObject)?, forKey: key)
+  ///   - key: Any name of up to 1 KiB.
+  public func encode<Object: StateRestoring & Encodable>(_ object: Object?, forKey key: String) {
+    encode(object as (any StateRestoring)?, forKey: key)
   }
 
   /// Writes a reference to a node, a view or a registered object; nil writes
@@ -74,8 +74,8 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
-  ///   - key: Any name but a ``ReservedKey``.
-  public func encode(_ object: (any RestorableObject)?, forKey key: String) {
+  ///   - key: Any name of up to 1 KiB.
+  public func encode(_ object: (any StateRestoring)?, forKey key: String) {
     guard let encoder = begin(key), let object, let target = reference(to: object, key) else {
       return
     }
@@ -86,8 +86,8 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
-  ///   - key: Any name but a ``ReservedKey``.
-  public func encode(_ objects: [any RestorableObject], forKey key: String) {
+  ///   - key: Any name of up to 1 KiB.
+  public func encode(_ objects: [any StateRestoring], forKey key: String) {
     guard let encoder = begin(key) else { return }
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
@@ -96,9 +96,9 @@ public final class StateEncoder {
   ///
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
-  ///   - key: Any name but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   /// - Complexity: O(*n* log *n*) in their number.
-  public func encode(_ objects: [String: any RestorableObject], forKey key: String) {
+  public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
     guard let encoder = begin(key) else { return }
     encoder.encodeContainer(forKey: key) { encoder in
       for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
@@ -112,7 +112,7 @@ public final class StateEncoder {
   /// Writes values of their own kind under one key.
   ///
   /// - Parameters:
-  ///   - key: Any name but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   ///   - body: Encodes the values of the container, with this coder.
   /// - Throws: What `body` throws; nothing of the container remains then.
   public func encodeContainer<Failure: Error>(
@@ -126,7 +126,7 @@ public final class StateEncoder {
     walk.note(problem, number)
   }
 
-  private func reference(to object: any RestorableObject, _ key: String) -> UInt64? {
+  private func reference(to object: any StateRestoring, _ key: String) -> UInt64? {
     walk.reference(to: object, from: number, key: key)
   }
 
@@ -137,10 +137,6 @@ public final class StateEncoder {
       return nil
     }
     isUsed = true
-    guard !ReservedKey.contains(key) else {
-      walk.note(.reservedKey(key), number)
-      return nil
-    }
     return encoder
   }
 }

@@ -11,28 +11,28 @@ extension StateFile {
   ///
   /// Saves that walked before do not go over it, and those that follow set it
   /// aside again as long as nobody has read it here.
-  func restoreKept(
+  func putBack(
     _ state: SetAsideState, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
     try await takeAsLookedAt()
-    guard let kept = try archive(of: state) else { return false }
+    guard let stored = try archive(of: state) else { return false }
     // What cannot be read now must not take the place of what can be.
     guard
       let archive = try Archive.open(
-        kept.storage, key: existingKey(), context: place.context, limits: limits)
+        stored.storage, key: existingKey(), context: place.context, limits: limits)
     else { return false }
     _ = try StoredTree(reading: archive)
     let replaced = try place.storage.setAside(.replaced, at: settingAside.date)
     lastNumber = max(lastNumber, number)
     (known, window) = (nil, nil)
-    try place.storage.putBack(kept)
+    try place.storage.putBack(stored)
     // Crashes of another state are not counted for this one.
     note { try place.marker.storage.remove() }
     if let replaced { removeExcess(settingAside, except: replaced) }
     return true
   }
 
-  func removeKept(_ state: SetAsideState) async throws(ArchiveError) {
+  func removeSetAside(_ state: SetAsideState) async throws(ArchiveError) {
     try await takeAsLookedAt()
     try archive(of: state)?.storage.remove()
   }
@@ -43,8 +43,8 @@ extension StateFile {
     return try place.storage.setAsideArchives().first { $0.identifier == state.id }
   }
 
-  func removeAllKept() throws(ArchiveError) {
-    for kept in try place.storage.setAsideArchives() { try kept.storage.remove() }
+  func removeAllSetAside() throws(ArchiveError) {
+    for archive in try place.storage.setAsideArchives() { try archive.storage.remove() }
   }
 
   func setAside(
@@ -59,8 +59,8 @@ extension StateFile {
   /// is no reason to fail a save.
   private func removeExcess(_ settingAside: SettingAside, except location: String) {
     do throws(ArchiveError) {
-      let kept = try place.storage.setAsideArchives()
-      for archive in settingAside.bound.excess(of: kept, at: settingAside.date)
+      let archives = try place.storage.setAsideArchives()
+      for archive in settingAside.bound.excess(of: archives, at: settingAside.date)
       where archive.storage.location != location {
         try archive.storage.remove()
       }

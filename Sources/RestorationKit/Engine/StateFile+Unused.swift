@@ -56,7 +56,7 @@ extension StateFile {
       defer { withExtendedLifetime(lock) {} }
       for name in saved {
         let storage = directory.storage(named: name)
-        for kept in try storage.setAsideArchives() { try kept.storage.remove() }
+        for archive in try storage.setAsideArchives() { try archive.storage.remove() }
         try storage.remove()
         try directory.launchStorage(ofStateNamed: name).remove()
       }

@@ -135,7 +135,7 @@ package actor StateFile {
     /// Another instance of the app has it.
     case inUse(by: String?)
 
-    /// Restoring it crashed too often, so it is kept under another name.
+    /// Restoring it crashed too often, so it is set aside.
     case crashed(setAsideAt: String?)
 
     /// A state to restore, and the number by which to end the restore; nil if
@@ -182,9 +182,9 @@ package actor StateFile {
     // Those of another state say nothing about this one.
     if marked?.begunVersion != archive.version { marked?.begunRestores = 0 }
     if isClaimed, window == nil, let marked, marked.begunRestores >= max(1, crashThreshold) {
-      let kept = try setAside(.crashed, settingAside)
+      let location = try setAside(.crashed, settingAside)
       note { try place.marker.storage.remove() }
-      return .crashed(setAsideAt: kept)
+      return .crashed(setAsideAt: location)
     }
     let tree = try StoredTree(reading: archive)
     if tree.isWhole { known = tree.version }
@@ -334,7 +334,7 @@ package actor StateFile {
     if let marked = window?.marked { note { try place.marker.write(marked, key) } }
   }
 
-  /// Removes what is stored, but keeps what cannot be read; says where.
+  /// Removes what is stored, but sets aside what cannot be read; says where.
   package func decline(
     number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> String? {
@@ -360,7 +360,7 @@ package actor StateFile {
       try await take()
       guard number > lastNumber else { return }
       try place.storage.remove()
-      if includingSetAside { try removeAllKept() }
+      if includingSetAside { try removeAllSetAside() }
       // Crashes of what is gone are not counted for what comes after it.
       note { try place.marker.storage.remove() }
     } else {
@@ -393,8 +393,8 @@ package actor StateFile {
   /// somebody may have put an older state back. An archive that cannot be read
   /// whole may be read again one day: with a newer version of the app, or with
   /// the key that is missing. So all but what was restored or written here is
-  /// kept. Keys and passphrases that somebody added open what the writer writes,
-  /// too.
+  /// set aside. Keys and passphrases that somebody added open what the writer
+  /// writes, too.
   private func writer(
     _ key: ArchiveKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
   ) throws(ArchiveError) -> ArchiveWriter {

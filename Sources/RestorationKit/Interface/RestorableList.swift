@@ -11,7 +11,7 @@ public import Foundation
 /// the model, if ``modelAssociation`` gives them. Without it the positions as
 /// they were come back, and coders say so, see
 /// ``StateDecoder/hasRawListPositions``: the rows may be others by then.
-public protocol RestorableList: RestorableObject {
+public protocol RestorableList: StateRestoring {
   /// The rows that are selected.
   ///
   /// Set in a restore after the list's own decoding, to the rows that are there.

@@ -7,7 +7,7 @@
 /// What a container does with its children is the work of
 /// ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit`` and
 /// ``RestorablePresenter``.
-public protocol RestorableNode: RestorableObject {
+public protocol RestorableNode: StateRestoring {
   /// The name of the node among its siblings, stable across launches.
   ///
   /// Nil means that it has none of its own: a node that was restored keeps the
@@ -71,8 +71,11 @@ extension RestorableNode where Self: NodeRestoration {
 
 /// A restoration class: makes nodes when an archive is restored.
 ///
-/// Register it with ``StateKeeper/register(_:as:aliases:version:migrations:)``.
-public protocol NodeRestoration {
+/// Register it with
+/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``, or
+/// if it is the class of the nodes, with
+/// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``.
+public protocol NodeRestoration: ObjectRestoration {
   /// Makes or finds the node of a path.
   ///
   /// Do the least that gives a usable node: its state is decoded later.
@@ -87,4 +90,13 @@ public protocol NodeRestoration {
   static func node(
     at path: RestorationPath, coder: StateDecoder
   ) throws -> (any RestorableNode)?
+}
+
+extension NodeRestoration {
+  /// The node of the path.
+  public static func object(
+    at path: RestorationPath, coder: StateDecoder
+  ) throws -> (any StateRestoring)? {
+    try node(at: path, coder: coder)
+  }
 }

@@ -2,7 +2,7 @@
 ///
 /// A node or a view conforms; the offset is saved, and set after layout, moved
 /// into what is there by then. The units are the conformer's own.
-public protocol RestorableScrolling: RestorableObject {
+public protocol RestorableScrolling: StateRestoring {
   /// Where the visible part begins.
   var contentOffset: ScrollOffset { get set }
 
@@ -41,7 +41,7 @@ public struct ScrollOffset: Hashable, Sendable {
 ///
 /// A node or a view conforms; the selection is saved, and set after the object's
 /// own decoding. If it does not fit the text by then, nothing is selected.
-public protocol RestorableTextSelection: RestorableObject {
+public protocol RestorableTextSelection: StateRestoring {
   /// The selected part; nil if nothing is. The units are the conformer's own.
   var selectedTextRange: Range<Int>? { get set }
 

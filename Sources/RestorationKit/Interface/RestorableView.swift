@@ -3,7 +3,7 @@
 /// It is preserved if it has an identifier and its node is preserved, under the
 /// node's path. It is never made by a restore: it must be there when its node's
 /// ``RestorableNode/loadViewIfNeeded()`` has returned.
-public protocol RestorableView: RestorableObject {
+public protocol RestorableView: StateRestoring {
   /// The name of the view among all views of its node, stable across launches.
   ///
   /// Nil and an empty string leave it out, but not the views in it.

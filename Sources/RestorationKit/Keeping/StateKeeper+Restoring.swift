@@ -13,7 +13,7 @@ extension StateKeeper {
   /// `applicationFinishedRestoringState` on every restored node.
   ///
   /// If the key is locked, nothing is called, and nothing is saved until a
-  /// restore succeeds. If restoring crashed too often, the state is kept aside;
+  /// restore succeeds. If restoring crashed too often, the state is set aside;
   /// see ``crashThreshold``. If another instance of the app has the state,
   /// ``instancePolicy`` says what happens. Where nothing can be written, so that
   /// nobody can say that the state is theirs, it is restored all the same.
@@ -30,9 +30,9 @@ extension StateKeeper {
     claim.beginUse()
     defer { claim.endUse() }
     await otherRestoreEnded()
-    if let reason = missingGate {
-      try throwIfStrict(missingGate: reason)
-      return RestorationReport(.notOptedIn(reason))
+    if isDelegateGone {
+      try throwIfStrictWithoutDelegate()
+      return RestorationReport(.delegateGone)
     }
     return try await restore { _ in RestorationParticipants(roots: roots, delegate: delegate) }
   }
@@ -94,7 +94,7 @@ extension StateKeeper {
         isLocked = true
         return RestorationReport(.locked)
       }
-      // The key was there, so a save can keep what is in its way.
+      // The key was there, so a save can set aside what is in its way.
       if error.isAboutContent { isLocked = false }
       throw .notRestored(error)
     }
@@ -121,9 +121,9 @@ extension StateKeeper {
       tree, types: types, objects: objects, delegate: participants.delegate, now: now(),
       trace: trace)
     run.roots = participants.roots
-    if let gate = participants.delegate as? any StateRestoringGate {
+    if let delegate = participants.delegate {
       run.note(.shouldRestoreApplicationState)
-      guard gate.shouldRestoreSecureApplicationState(with: run.applicationCoder) else {
+      guard delegate.shouldRestoreApplicationState(with: run.applicationCoder) else {
         return RestorationReport(.declined)
       }
     }
@@ -139,9 +139,9 @@ extension StateKeeper {
       .strict, "The keeper is strict: the restore is complete, but not clean. \(problem)")
   }
 
-  func throwIfStrict(missingGate reason: String) throws(RestorationError) {
+  func throwIfStrictWithoutDelegate() throws(RestorationError) {
     guard isStrict else { return }
-    throw RestorationError(.strict, "The keeper is strict: nothing is saved or restored. \(reason)")
+    throw RestorationError(.strict, "The keeper is strict. \(Status.delegateGone)")
   }
 
   /// Takes the mark of the restore away, now or when what it announced is done.

@@ -37,9 +37,9 @@ extension StateKeeper {
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
     await otherRestoreEnded()
-    if let reason = missingGate {
-      try throwIfStrict(missingGate: reason)
-      return RestorationReport(.notOptedIn(reason))
+    if isDelegateGone {
+      try throwIfStrictWithoutDelegate()
+      return RestorationReport(.delegateGone)
     }
     return try restore(late: node, below: parent, for: delegate)
   }

@@ -29,9 +29,9 @@ extension StateKeeper {
     claim.beginUse()
     defer { claim.endUse() }
     await otherRestoreEnded()
-    if let reason = missingGate {
-      try throwIfStrict(missingGate: reason)
-      return PreservationReport(.notOptedIn(reason))
+    if isDelegateGone {
+      try throwIfStrictWithoutDelegate()
+      return PreservationReport(.delegateGone)
     }
     return try await save(roots, for: delegate)
   }
@@ -132,7 +132,7 @@ extension StateKeeper {
   /// What is stored, for nodes whose state could not be encoded.
   ///
   /// What cannot be read whatever anybody does is as good as nothing here: the
-  /// write keeps it. Any other failure ends the save, which would replace what
+  /// write sets it aside. Any other failure ends the save, which would replace what
   /// could be read next time.
   private func lastTree() async throws(ArchiveError) -> StoredTree? {
     do throws(ArchiveError) {
@@ -167,16 +167,14 @@ extension StateKeeper {
         problems: keptCoders.problems
       ) { coder, encoder in
         guard let delegate else { return }
-        if let gate = delegate as? any StateSavingGate {
-          var isSaving = true
-          trace?(RestorationTrace(call: .shouldSaveApplicationState, path: RestorationPath()))
-          do {
-            try encoder.attempt { isSaving = gate.shouldSaveSecureApplicationState(with: coder) }
-          } catch {
-            coder.note(.encodeFailed(error.reason))
-          }
-          guard isSaving else { throw Declined() }
+        var isSaving = true
+        trace?(RestorationTrace(call: .shouldSaveApplicationState, path: RestorationPath()))
+        do {
+          try encoder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+        } catch {
+          coder.note(.encodeFailed(error.reason))
         }
+        guard isSaving else { throw Declined() }
         trace?(RestorationTrace(call: .willEncodeRestorableState, path: RestorationPath()))
         do {
           try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }

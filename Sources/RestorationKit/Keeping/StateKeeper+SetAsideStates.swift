@@ -26,33 +26,33 @@ extension StateKeeper {
   /// The next ``restore(into:)`` brings it back. Call that at once, or at the
   /// next launch and save nothing before: a save sets it aside again, as one that
   /// nobody has read. What is stored now is set aside. If the process ends in the
-  /// midst of this, both are kept.
+  /// midst of this, both stay.
   ///
   ///     if let last = try await keeper.setAsideStates().last(where: { $0.reason != .unreadable }) {
   ///       try await keeper.putBack(last)
   ///       print(try await keeper.restore(into: [window]))
   ///     }
   ///
-  /// - Parameter kept: One of ``setAsideStates()``.
+  /// - Parameter state: One of ``setAsideStates()``.
   /// - Throws: ``RestorationError`` with `setAsideStateMissing` if it is gone, and
   ///   with `archive` if it cannot be read, or its key is locked; nothing is
   ///   changed then. Also with `archive` if it cannot be put back; whatever is
-  ///   not stored then is kept. `inUse` if another instance has the state.
+  ///   not stored then is set aside. `inUse` if another instance has the state.
   /// - Complexity: O(*n*) in its bytes.
-  public func putBack(_ kept: SetAsideState) async throws(RestorationError) {
+  public func putBack(_ state: SetAsideState) async throws(RestorationError) {
     await otherRestoreEnded()
     claim.beginUse()
     defer { claim.endUse() }
     walkCount += 1
     let isFound: Bool
     do {
-      isFound = try await file.restoreKept(kept, number: walkCount, settingAside)
+      isFound = try await file.putBack(state, number: walkCount, settingAside)
     } catch {
       throw RestorationError(error)
     }
     guard isFound else {
       throw RestorationError(
-        .setAsideStateMissing, "The state is not kept any more. Ask for setAsideStates() again.")
+        .setAsideStateMissing, "The state is not there any more. Ask for setAsideStates() again.")
     }
     hasTriedToRestore = false
     lastStatus = .notRestoredYet
@@ -60,12 +60,12 @@ extension StateKeeper {
 
   /// Removes a state that was set aside; if it is gone, that is not an error.
   ///
-  /// - Parameter kept: One of ``setAsideStates()``.
+  /// - Parameter state: One of ``setAsideStates()``.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be removed, or
   ///   `inUse`.
-  public func removeSetAside(_ kept: SetAsideState) async throws(RestorationError) {
+  public func removeSetAside(_ state: SetAsideState) async throws(RestorationError) {
     do {
-      try await file.removeKept(kept)
+      try await file.removeSetAside(state)
     } catch {
       throw RestorationError(error)
     }

@@ -10,13 +10,13 @@ extension StateKeeper {
     /// The restore has ended, and saves follow.
     case active
 
-    /// The delegate lacks a gate or is gone; nothing is saved or restored.
-    case notOptedIn(String)
+    /// The delegate is gone; nothing is saved or restored.
+    case delegateGone
 
     /// The key is locked; nothing is saved until a restore succeeds.
     case locked
 
-    /// Restoring crashed too often, so the state is kept aside; saves go on.
+    /// Restoring crashed too often, so the state is set aside; saves go on.
     case crashed(setAsideAt: String?)
 
     /// The restore gate said no; saves go on.
@@ -33,14 +33,14 @@ extension StateKeeper {
     public var isActive: Bool {
       switch self {
       case .notRestoredYet, .restoring, .active: true
-      case .notOptedIn, .locked, .crashed, .declined, .inUse, .failed: false
+      case .delegateGone, .locked, .crashed, .declined, .inUse, .failed: false
       }
     }
   }
 
   /// Whether states are saved and restored now, and if not, why.
   public var status: Status {
-    if let reason = missingGate { return .notOptedIn(reason) }
+    if isDelegateGone { return .delegateGone }
     return restorationExtension.isUnderWay ? .restoring : lastStatus
   }
 }
@@ -52,12 +52,14 @@ extension StateKeeper.Status: CustomStringConvertible {
     case .notRestoredYet: "Nothing was restored yet. Call restore(into:) at launch."
     case .restoring: "A restore is under way."
     case .active: "Restoration is active."
-    case .notOptedIn(let reason): "Nothing is saved or restored. \(reason)"
+    case .delegateGone:
+      "Nothing is saved or restored, because the delegate is gone. Keep it alive, or set it to nil"
+        + " to save and restore without one."
     case .locked:
       "Nothing is saved or restored, because the key is locked. Restore again when it is unlocked."
     case .crashed(let location):
       "Nothing was restored, because the last restores crashed."
-        + (location.map { " The state is kept in \($0)." } ?? "")
+        + (location.map { " The state is set aside as \($0)." } ?? "")
     case .declined: "Nothing was restored, because the restore gate said no."
     case .inUse(let process):
       "Nothing is restored, because \(process ?? "another instance of the app") has the state."
@@ -72,7 +74,7 @@ extension StateKeeper.Status {
     switch outcome {
     case .restored, .noArchive, .nothingKept: self = .active
     case .declined: self = .declined
-    case .notOptedIn(let reason): self = .notOptedIn(reason)
+    case .delegateGone: self = .delegateGone
     case .locked: self = .locked
     case .crashed(let location): self = .crashed(setAsideAt: location)
     case .inUse(let process): self = .inUse(by: process)

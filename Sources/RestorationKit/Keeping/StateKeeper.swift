@@ -16,7 +16,7 @@ public import Foundation
 ///     let restored = try await keeper.restore(into: [window])
 ///     let saved = try await keeper.save([window])
 public final class StateKeeper {
-  /// Takes part in saving and restoring; nil opts in without gates.
+  /// Takes part in saving and restoring; needed for neither.
   ///
   /// It is not kept alive. When it is gone without having been set to nil,
   /// nothing is saved or restored any more, and the reports say so.
@@ -133,7 +133,7 @@ public final class StateKeeper {
   ///     process keeps the states of several users, make the user a part of it.
   ///     At most 150 bytes without “/”, not beginning with “.”, with “.scene”
   ///     nowhere in it, and not ending in “.launch” or in “~” and digits.
-  ///   - directory: Where the state is kept; the user's state directory if nil.
+  ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
   ///   - environment: Facts that every save carries.
@@ -212,88 +212,6 @@ public final class StateKeeper {
   /// Leaves room for what files of a state add to its name.
   private static let longestName = 150
 
-  /// Registers a restoration class, so that archives can name it.
-  ///
-  /// Names have no module in them: two types of one name need different names
-  /// here, and the names of node classes are compared in the same way.
-  ///
-  /// - Parameters:
-  ///   - type: The type that makes nodes.
-  ///   - name: The name in archives; the type's own name if nil.
-  ///   - aliases: Names that it had in earlier versions.
-  ///   - version: The version of the state that its objects write; at least 1.
-  ///   - migrations: Steps from every older version that is still read.
-  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
-  public func register(
-    _ type: any NodeRestoration.Type, as name: String? = nil, aliases: [String] = [],
-    version: Int = 1, migrations: [StateMigration] = []
-  ) throws(RestorationError) {
-    try types.register(
-      type, as: name, aliases: aliases, version: version, migrations: migrations
-    ) { try type.node(at: $0, coder: $1) }
-  }
-
-  /// Registers a class of nodes with what makes them.
-  ///
-  /// The closure stands for a restoration class where making a node needs more
-  /// than the archive, such as a model: nodes of exactly this class are saved
-  /// under its name and need no ``RestorableNode/restorationClass``.
-  ///
-  ///     try keeper.register(nodeClass: DetailScreen.self) { path, coder in
-  ///       let id = try coder.decode(UUID.self, forKey: "product")
-  ///       return catalog.product(id).map { DetailScreen($0) }
-  ///     }
-  ///
-  /// - Parameters:
-  ///   - type: The class of the nodes.
-  ///   - name: The name in archives; the type's own name if nil.
-  ///   - aliases: Names that it had in earlier versions.
-  ///   - version: The version of the state that its objects write; at least 1.
-  ///   - migrations: Steps from every older version that is still read.
-  ///   - factory: Makes or finds the node of a path, or returns nil to drop it
-  ///     together with all below it; if it throws, the node is kept for a later
-  ///     launch. The keeper keeps the closure alive.
-  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
-  public func register(
-    nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
-    version: Int = 1, migrations: [StateMigration] = [],
-    restoration factory:
-      @escaping (RestorationPath, StateDecoder) throws -> (any RestorableNode)?
-  ) throws(RestorationError) {
-    try types.register(
-      type, as: name, aliases: aliases, version: version, migrations: migrations,
-      makesItsObjects: true, factory: factory)
-  }
-
-  /// Registers a class of nodes that others make, to give it names.
-  ///
-  /// A class that is its own restoration class makes its nodes all the same.
-  ///
-  /// - Parameters:
-  ///   - type: The class of the nodes.
-  ///   - name: The name in archives; the type's own name if nil.
-  ///   - aliases: Names that it had in earlier versions.
-  ///   - version: The version of the state that its objects write; at least 1.
-  ///   - migrations: Steps from every older version that is still read.
-  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
-  public func register(
-    nodeClass type: any RestorableNode.Type, as name: String? = nil, aliases: [String] = [],
-    version: Int = 1, migrations: [StateMigration] = []
-  ) throws(RestorationError) {
-    let maker = type as? any NodeRestoration.Type
-    try types.register(
-      type, as: name, aliases: aliases, version: version, migrations: migrations,
-      factory: maker.map { maker in { try maker.node(at: $0, coder: $1) } })
-  }
-
-  /// Registers a storyboard, so that archives can name it.
-  ///
-  /// - Parameter storyboard: The storyboard; its nodes are recognized in a save.
-  /// - Throws: ``RestorationError`` with `nameTaken`.
-  public func register(_ storyboard: Storyboard) throws(RestorationError) {
-    try types.register(storyboard)
-  }
-
   /// Discards the stored state, for example when the user quits on purpose.
   ///
   /// It is removed also if it could not be opened. What was set aside stays by
@@ -338,20 +256,8 @@ public final class StateKeeper {
     lastStatus = .notRestoredYet
   }
 
-  /// Why the delegate does not opt in; nil if it does, or if there is none.
-  var missingGate: String? {
-    guard let delegate else {
-      return hadDelegate ? "The delegate is gone. Keep it alive, or set it to nil." : nil
-    }
-    let missing = [
-      delegate is any StateSavingGate ? nil : "StateSavingGate",
-      delegate is any StateRestoringGate ? nil : "StateRestoringGate",
-    ].compactMap(\.self)
-    return missing.isEmpty
-      ? nil
-      : "\(type(of: delegate)) does not conform to \(missing.joined(separator: " and "))."
-        + " Conform it to StateKeeperDelegate, or set no delegate."
-  }
+  /// Whether there was a delegate that nobody has set to nil.
+  var isDelegateGone: Bool { delegate == nil && hadDelegate }
 }
 
 @available(*, unavailable, message: "a keeper belongs to the actor of its nodes")

@@ -27,7 +27,7 @@ extension PreservationWalk {
   /// It comes after what the object contains now. What has its path by now takes
   /// its place.
   func keepUnclaimed(
-    below parent: any RestorableObject, _ number: RowNumber, in record: inout Head
+    below parent: any StateRestoring, _ number: RowNumber, in record: inout Head
   ) {
     guard let kept else { return }
     let row = rows[number]
@@ -72,7 +72,7 @@ extension PreservationWalk {
   /// What was kept below the place that an object takes, if it takes one.
   @discardableResult
   func takePlace(
-    _ sibling: @autoclosure () -> Sibling, _ object: any RestorableObject
+    _ sibling: @autoclosure () -> Sibling, _ object: any StateRestoring
   ) -> [Int] {
     guard !untaken.isEmpty, let place = untaken.removeValue(forKey: sibling()) else { return [] }
     takenPlaces[place] = object

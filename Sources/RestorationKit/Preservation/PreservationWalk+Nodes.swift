@@ -281,7 +281,7 @@ extension PreservationWalk {
 
   /// A line of something that has no row, or its row elsewhere.
   func addEntry(
-    _ kind: ElementKind, _ object: any RestorableObject, below parent: RowNumber?,
+    _ kind: ElementKind, _ object: any StateRestoring, below parent: RowNumber?,
     _ identifier: String, siblingIndex: Int = 0, _ outcome: PreservationReport.NodeOutcome,
     _ problem: PreservationProblem
   ) {

@@ -6,7 +6,8 @@ extension PreservationWalk {
     while let parent = chain[chain.count - 1].restorationParent,
       rows.placed(parent) == nil,
       objects.identifier(ofRegistered: parent) != nil,
-      inChain.insert(ObjectIdentifier(parent)).inserted
+      inChain.insert(ObjectIdentifier(parent)).inserted,
+      let parent = parent as? any RestorableObject
     {
       chain.append(parent)
     }

@@ -51,7 +51,7 @@ final class PreservationWalk: StateEncoding {
   /// Paths of what is kept that something may take, or will when it is visited.
   var untaken: [Sibling: Int] = [:]
   /// What has taken the place of something that is kept.
-  var takenPlaces: [Int: any RestorableObject] = [:]
+  var takenPlaces: [Int: any StateRestoring] = [:]
   /// What was kept for long enough.
   var expiredPlaces: [Int] = []
   /// What has no record yet, because its state could not be encoded.
@@ -60,7 +60,7 @@ final class PreservationWalk: StateEncoding {
   /// Keep everything alive, so that identities stay unique during the walk: the
   /// arrays that nodes gave, and what came alone.
   private var seenContents: [[any RestorableNode]] = []
-  private var seen: [any RestorableObject] = []
+  private var seen: [any StateRestoring] = []
 
   /// More entries than these end the walk.
   private let nodeLimit: Int
@@ -68,7 +68,7 @@ final class PreservationWalk: StateEncoding {
   private var isReported = false
 
   struct Referral {
-    let object: any RestorableObject
+    let object: any StateRestoring
     /// Nil for the application.
     let referrer: RowNumber?
     let key: String
@@ -170,17 +170,17 @@ final class PreservationWalk: StateEncoding {
   // MARK: Rows
 
   /// Makes sure that an object stays what its address says.
-  func keepAlive(_ object: any RestorableObject) { seen.append(object) }
+  func keepAlive(_ object: any StateRestoring) { seen.append(object) }
   func keepAlive(_ nodes: [any RestorableNode]) { seenContents.append(nodes) }
 
   /// The row of an object, which need not have a place.
-  func row(of object: any RestorableObject, _ kind: ElementKind) -> RowNumber {
+  func row(of object: any StateRestoring, _ kind: ElementKind) -> RowNumber {
     rows.number(of: object) ?? rows.add(Row(kind, types.info(of: object)), for: object)
   }
 
   /// Gives an object its place, and a line in the report where it is now.
   func place(
-    _ number: RowNumber, _ object: any RestorableObject, below parent: RowNumber?,
+    _ number: RowNumber, _ object: any StateRestoring, below parent: RowNumber?,
     _ identifier: String, siblingIndex: Int = 0
   ) {
     report.forget(number)
@@ -228,7 +228,7 @@ final class PreservationWalk: StateEncoding {
 
   // MARK: References
 
-  private func kind(of object: any RestorableObject) -> ElementKind {
+  private func kind(of object: any StateRestoring) -> ElementKind {
     switch object {
     case is any RestorableNode: .node
     case is any RestorableView: .view
@@ -238,7 +238,7 @@ final class PreservationWalk: StateEncoding {
 
   /// The record of what is referred to; nil if it cannot be, which is noted.
   func reference(
-    to object: any RestorableObject, from referrer: RowNumber?, key: String
+    to object: any StateRestoring, from referrer: RowNumber?, key: String
   ) -> UInt64? {
     if let placed = rows.placed(object) { return placed.record }
     guard objects.canBeReferred(object) else {
@@ -261,7 +261,9 @@ final class PreservationWalk: StateEncoding {
     case let node as any RestorableNode: try follow(referral, to: node)
     case is any RestorableView:
       rows.note(.referenceToUnpreservedView(key: referral.key), referral.referrer)
-    default: try preserveObject(referral.object)
+    case let object as any RestorableObject: try preserveObject(object)
+    // Nothing else can be referred to.
+    default: break
     }
   }
 
@@ -303,7 +305,7 @@ final class PreservationWalk: StateEncoding {
 
   /// A head with the restoration class, which is noted if nobody knows it.
   func makeHead(
-    of object: any RestorableObject, _ number: RowNumber, _ info: TypeInfo,
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
     restorationClass: Any.Type?
   ) -> Head {
     var head = Head()
@@ -346,7 +348,7 @@ final class PreservationWalk: StateEncoding {
 
   /// Writes the record of an object that has its place.
   func write(
-    _ object: any RestorableObject, _ number: RowNumber, _ info: TypeInfo, _ head: Head
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head
   ) throws {
     if let state = kept?.state(of: object) {
       return keepState(state, nodeRecord(number, info, head), number)
@@ -376,7 +378,7 @@ final class PreservationWalk: StateEncoding {
   }
 
   private func encodeState(
-    of object: any RestorableObject, _ number: RowNumber, _ info: TypeInfo,
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
     with encoder: KeyedEncoder
   ) throws {
     let coder = coder(for: number, encoder)
@@ -389,7 +391,7 @@ final class PreservationWalk: StateEncoding {
 
   /// Writes what the library has to say of an object.
   private func encodeOwnPart(
-    of object: any RestorableObject, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
     with encoder: KeyedEncoder
   ) {
     encoder.encodeContainer(forKey: NodeRecord.nodeKey) { encoder in

@@ -25,9 +25,6 @@ public enum PreservationProblem: Hashable, Codable, Sendable {
   /// A reference names a view of no node that is preserved.
   case referenceToUnpreservedView(key: String)
 
-  /// A value was encoded under a key that belongs to the library.
-  case reservedKey(String)
-
   /// A coder was used after the call that it was made for.
   case coderKept(key: String)
 
@@ -68,8 +65,6 @@ extension PreservationProblem: CustomStringConvertible {
     case .referenceToUnpreservedView(let key):
       "The key “\(key)” refers to a view of no node that is preserved. Let a node have it among"
         + " its restorationViews."
-    case .reservedKey(let key):
-      "The key “\(key)” belongs to the library. Use another."
     case .coderKept(let key):
       "The key “\(key)” was encoded after the call had ended. Do not keep coders."
     case .coderKeptAfterSave(let path, let key):
@@ -82,7 +77,8 @@ extension PreservationProblem: CustomStringConvertible {
       "It lies on “\(path)”, which is not preserved, so it will lie on what is below that. Give"
         + " that node an identifier of its own."
     case .restorationClassNotRegistered(let name):
-      "The restoration class \(name) is not registered. Call keeper.register(\(name).self)."
+      "The restoration class \(name) is not registered."
+        + " Call keeper.register(restorationClass: \(name).self)."
     }
   }
 }

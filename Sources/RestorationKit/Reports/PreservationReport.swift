@@ -7,8 +7,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// The state is stored.
     case saved
 
-    /// The delegate lacks a gate or is gone, so nothing was saved.
-    case notOptedIn(String)
+    /// The delegate is gone, so nothing was saved.
+    case delegateGone
 
     /// The save gate said no; an older state was discarded.
     case declined
@@ -134,7 +134,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// How long the caller was held up by the walk.
   public internal(set) var walkDuration: Duration = .zero
 
-  /// Where an archive is kept that was in the way: one that could not be read
+  /// Where an archive was set aside that was in the way: one that could not be read
   /// here, or that nobody has read.
   public internal(set) var setAside: String?
 
@@ -178,11 +178,14 @@ extension PreservationReport: CustomStringConvertible {
   private var headline: String {
     switch outcome {
     case .saved:
-      "Saved \(byteCount) bytes." + (setAside.map { " Kept \($0)." } ?? "")
+      "Saved \(byteCount) bytes."
+        + (setAside.map { " What was stored is set aside as \($0)." } ?? "")
         + otherInstances.sentence(stateName)
-    case .notOptedIn(let reason): "Nothing saved: \(reason)"
+    case .delegateGone:
+      "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one."
     case .declined:
-      "Nothing saved: the save gate said no." + (setAside.map { " Kept \($0)." } ?? "")
+      "Nothing saved: the save gate said no."
+        + (setAside.map { " What was stored is set aside as \($0)." } ?? "")
     case .superseded: "Nothing saved: a later save was written first."
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     case .inUse(let process):

@@ -14,15 +14,15 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// The restore gate said no.
     case declined
 
-    /// The delegate lacks a gate or is gone, so nothing was restored.
-    case notOptedIn(String)
+    /// The delegate is gone, so nothing was restored.
+    case delegateGone
 
     /// The key is locked, so nothing was called; nothing is saved until a
     /// restore succeeds.
     case locked
 
-    /// The last restores did not end, so nothing was called; the state is kept
-    /// at the place.
+    /// The last restores did not end, so nothing was called; the state is set
+    /// aside at the place.
     case crashed(setAsideAt: String?)
 
     /// Another instance of the app has the state, in the process that is named
@@ -267,10 +267,13 @@ extension RestorationReport: CustomStringConvertible {
     case .nothingKept:
       "Nothing restored: nothing is kept for the node. One that is saved replaces it."
     case .declined: "Nothing restored: the restore gate said no."
-    case .notOptedIn(let reason): "Nothing restored: \(reason)"
+    case .delegateGone:
+      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to restore without"
+        + " one."
     case .locked: "Nothing restored: the key is locked."
     case .crashed(let location):
-      "Nothing restored: the last restores crashed." + (location.map { " Kept \($0)." } ?? "")
+      "Nothing restored: the last restores crashed."
+        + (location.map { " The state is set aside as \($0)." } ?? "")
     case .inUse(let process):
       "Nothing restored: \(process ?? "another instance of the app") has the state."
     }

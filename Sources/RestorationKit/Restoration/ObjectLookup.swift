@@ -6,8 +6,8 @@
 ///    next step, either.
 /// 2. The delegate, if the record names no class. Its nil is no opinion.
 /// 3. An existing node with exactly this path.
-/// 4. The storyboard that the record names, or else what is registered for the
-///    saved class now and was not when it was saved.
+/// 4. The storyboard that the record names, or else what makes nodes of the saved
+///    class now, though the record names no class.
 ///
 /// A registered object by its restoration class as in step 1, or else by step 3.
 struct ObjectLookup {
@@ -16,7 +16,7 @@ struct ObjectLookup {
   let trace: ((RestorationTrace) -> Void)?
 
   enum Result {
-    case found(any RestorableObject, RestorationReport.Step)
+    case found(any StateRestoring, RestorationReport.Step)
     case missing(RestorationReport.NodeOutcome)
   }
 
@@ -34,7 +34,7 @@ struct ObjectLookup {
   }
 
   func findObject(
-    _ stored: NodeRecord, coder: StateDecoder, registered: () -> (any RestorableObject)?
+    _ stored: NodeRecord, coder: StateDecoder, registered: () -> (any StateRestoring)?
   ) -> Result {
     if let name = stored.restorationClassName {
       return askRestorationClass(name, coder) { _ in true }
@@ -43,7 +43,7 @@ struct ObjectLookup {
   }
 
   private func askRestorationClass(
-    _ name: String, _ coder: StateDecoder, isFit: (any RestorableObject) -> Bool
+    _ name: String, _ coder: StateDecoder, isFit: (any StateRestoring) -> Bool
   ) -> Result {
     switch types.restorationClass(named: name) {
     case .unknown: return .missing(.unknownRestorationClass(name))
@@ -82,7 +82,7 @@ struct ObjectLookup {
   }
 
   private func ask(
-    _ step: RestorationReport.Step, _ provide: () throws -> (any RestorableObject)?
+    _ step: RestorationReport.Step, _ provide: () throws -> (any StateRestoring)?
   ) -> Result? {
     do {
       return try provide().map { .found($0, step) }

@@ -25,7 +25,7 @@ extension RestorationRun {
   }
 
   /// Gives a container what is back of what it contained.
-  func restoreContent(_ object: any RestorableObject, _ coder: StateDecoder, _ place: Int) {
+  func restoreContent(_ object: any StateRestoring, _ coder: StateDecoder, _ place: Int) {
     let traits = types.traits(of: object)
     if traits.contains(.stack), let stack = object as? any RestorableStack {
       let nodes = coder.restoredChildren

@@ -65,7 +65,7 @@ extension RestorationRun {
   }
 
   func take(
-    _ object: any RestorableObject, by step: RestorationReport.Step, as stored: StoredTree.Element
+    _ object: any StateRestoring, by step: RestorationReport.Step, as stored: StoredTree.Element
   ) {
     if let other = restored.claim(object, for: stored.record, path: stored.path) {
       return leaveOut(stored, .providedTwice(other))
@@ -80,13 +80,13 @@ extension RestorationRun {
       // The closure of its class may have made one of another class.
       restorationClass: stored.content.restorationClassName
         ?? (step == .restorationClass ? stored.content.className : nil))
-    if stored.content.kind == .object {
+    if stored.content.kind == .object, let object = object as? any RestorableObject {
       objects.register(object, identifier: stored.content.identifier)
     }
   }
 
   /// Whether an object is of the class that was saved, whatever it is called now.
-  func isOfClass(of stored: StoredTree.Element, _ object: any RestorableObject) -> Bool {
+  func isOfClass(of stored: StoredTree.Element, _ object: any StateRestoring) -> Bool {
     types.isObject(object, ofClassNamed: stored.content.className)
       || tree.formerNames[stored.content.className]?
         .contains { types.isObject(object, ofClassNamed: $0) } == true
@@ -138,7 +138,7 @@ extension RestorationRun {
   }
 
   /// The object that was registered, with the parent that is back.
-  func registeredObject(for stored: StoredTree.Element) -> (any RestorableObject)? {
+  func registeredObject(for stored: StoredTree.Element) -> (any StateRestoring)? {
     let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
     return scopedObjects.object(
       stored.content.identifier, scope: scope, in: objects, isScope: restored.contains)

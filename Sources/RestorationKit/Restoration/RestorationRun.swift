@@ -107,7 +107,7 @@ final class RestorationRun {
   }
 
   /// What is back and of its class, in order.
-  func eachRestored(_ body: (any RestorableObject, Int) -> Void) {
+  func eachRestored(_ body: (any StateRestoring, Int) -> Void) {
     for place in outcomes.indices where outcomes[place].isDecodable {
       if let object = restored[tree.elements[place].record] { body(object, place) }
     }

@@ -6,8 +6,8 @@ struct ScopedObjects {
   private struct Index {
     var version: Int
     var consumed = 0
-    var byParent: [ObjectIdentifier: any RestorableObject] = [:]
-    var withoutParent: (any RestorableObject)?
+    var byParent: [ObjectIdentifier: any StateRestoring] = [:]
+    var withoutParent: (any StateRestoring)?
   }
 
   private var indices: [String: Index] = [:]
@@ -17,9 +17,9 @@ struct ScopedObjects {
   /// Without a scope, it is one that has no parent, or else one whose parent
   /// scopes nothing.
   mutating func object(
-    _ identifier: String, scope: (any RestorableObject)?, in table: ObjectTable,
-    isScope: (any RestorableObject) -> Bool
-  ) -> (any RestorableObject)? {
+    _ identifier: String, scope: (any StateRestoring)?, in table: ObjectTable,
+    isScope: (any StateRestoring) -> Bool
+  ) -> (any StateRestoring)? {
     let named = table.registeredObjects(named: identifier)
     var index = indices.removeValue(forKey: identifier) ?? Index(version: named.version)
     if index.version != named.version { index = Index(version: named.version) }

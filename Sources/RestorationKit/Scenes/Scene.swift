@@ -44,7 +44,7 @@ public final class Scene {
   /// What became of the scene's nodes when it connected; nil before.
   ///
   /// A failure says why the stored state could not be read. The scene starts
-  /// afresh then, and the next save keeps what is stored under another name.
+  /// afresh then, and the next save sets aside what is stored.
   public internal(set) var restoration: Result<RestorationReport, RestorationError>?
 
   /// Whether the scene is saved and restored now, and if not, why.

@@ -2,8 +2,7 @@
 ///
 /// All methods have defaults that do nothing. One that is also a ``StateDelegate``
 /// takes part in saving and restoring the scene's nodes as a keeper's delegate
-/// does, and need not have the gates. The order of the calls stands in
-/// <doc:working-with-scenes>.
+/// does. The order of the calls stands in <doc:working-with-scenes>.
 public protocol SceneDelegate: AnyObject {
   /// Builds the interface of a scene that connects.
   ///
@@ -13,7 +12,7 @@ public protocol SceneDelegate: AnyObject {
   ///
   /// - Parameters:
   ///   - scene: The new scene.
-  ///   - session: What is kept of it, with what was stored.
+  ///   - session: What stays of it, with what was stored.
   ///   - options: Why it connects.
   func scene(
     _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions)

@@ -60,7 +60,7 @@ extension SceneHost {
     // Nor does a list that was set aside name windows when none is left.
     if openSessions.isEmpty, discarded.isEmpty, isListRead {
       do throws(RestorationError) {
-        try await list.removeKept()
+        try await list.removeSetAside()
       } catch {
         failure = failure ?? error
       }

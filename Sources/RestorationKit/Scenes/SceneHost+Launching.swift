@@ -19,9 +19,9 @@ extension SceneHost {
   /// - Parameter asSession: Whether the system brings back all apps.
   /// - Throws: ``RestorationError`` with `inUse` if another instance has the
   ///   scenes, or `archive` if the list cannot be read.
-  ///   Then the sessions are those whose files can be, and the next save keeps
-  ///   the list under another name; if the directory itself fails, there are none,
-  ///   and no list is written.
+  ///   Then the sessions are those whose files can be, and the next save sets
+  ///   the list aside; if the directory itself fails, there are none, and no list
+  ///   is written.
   public func launch(asSession: Bool = false) async throws(RestorationError) {
     isSession = asSession
     let other = await otherOwner()

@@ -39,6 +39,7 @@ extension SceneHost {
     report.problems += scene.values.takeProblems()
     let unstorable = unstorableUserInfo(of: session)
     report.problems += unstorable.map(\.problem)
+    if isDelegateGone { report.problems.append(.hostDelegateGone) }
     // What could not be read is no mistake, and a save mends it.
     if scene.keeper.isStrict, !report.problems.isEmpty {
       scene.needsSave = true
@@ -73,7 +74,7 @@ extension SceneHost {
       session.byteCount = report.nodes.byteCount
       session.version = report.nodes.version
     case .superseded: break
-    case .declined, .locked, .inUse, .notOptedIn:
+    case .declined, .locked, .inUse, .delegateGone:
       session.changes.formUnion(changes)
       scene.needsSave = true
     }

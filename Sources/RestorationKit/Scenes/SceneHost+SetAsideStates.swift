@@ -19,13 +19,13 @@ extension SceneHost {
   /// is set aside.
   ///
   /// - Parameters:
-  ///   - kept: One of ``setAsideStates(of:)``.
+  ///   - state: One of ``setAsideStates(of:)``.
   ///   - session: One of ``openSessions`` that has no scene; see
   ///     ``disconnect(_:)``.
   /// - Throws: As ``StateKeeper/putBack(_:)``, and ``RestorationError``
   ///   with `notConnected` for a session that is not open, or `connected`.
   public func putBack(
-    _ kept: SetAsideState, of session: SceneSession
+    _ state: SetAsideState, of session: SceneSession
   ) async throws(RestorationError) {
     while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
     guard openSessions.contains(where: { $0 === session }) else {
@@ -44,7 +44,7 @@ extension SceneHost {
       connections[session.persistentIdentifier] = nil
       underWay.finish()
     }
-    try await keeper(of: session).putBack(kept)
+    try await keeper(of: session).putBack(state)
     await load(session)
     await writeList()
   }
@@ -52,13 +52,13 @@ extension SceneHost {
   /// Removes a state of a session that was set aside.
   ///
   /// - Parameters:
-  ///   - kept: One of ``setAsideStates(of:)``; if it is gone, that is not an error.
+  ///   - state: One of ``setAsideStates(of:)``; if it is gone, that is not an error.
   ///   - session: One of ``openSessions``; another one is ignored.
   /// - Throws: As ``StateKeeper/removeSetAside(_:)``.
   public func removeSetAside(
-    _ kept: SetAsideState, of session: SceneSession
+    _ state: SetAsideState, of session: SceneSession
   ) async throws(RestorationError) {
     guard openSessions.contains(session) else { return }
-    try await keeper(of: session).removeSetAside(kept)
+    try await keeper(of: session).removeSetAside(state)
   }
 }

@@ -16,7 +16,14 @@ internal import ArchiveCodec
 /// is lost or damaged is made again from the files.
 public final class SceneHost {
   /// Answers where scenes come and go; not kept alive.
-  public weak var delegate: (any SceneHostDelegate)?
+  ///
+  /// When it is gone without having been set to nil, the defaults count, and the
+  /// reports of saves say so.
+  public weak var delegate: (any SceneHostDelegate)? {
+    didSet { hadDelegate = delegate != nil }
+  }
+
+  private var hadDelegate = false
 
   /// The types of activities that are stored; others are an error in the report.
   public var declaredActivityTypes: Set<String> = []
@@ -42,8 +49,11 @@ public final class SceneHost {
   /// with the next save.
   public private(set) var listFailure: RestorationError?
 
-  /// Where a list is kept that could not be read, since one was written.
+  /// Where a list was set aside that could not be read, when one was written.
   public private(set) var listSetAsideAt: String?
+
+  /// Whether there was a delegate that nobody has set to nil.
+  var isDelegateGone: Bool { delegate == nil && hadDelegate }
 
   let keeper: StateKeeper
   let list: SceneListFile
@@ -185,12 +195,12 @@ public final class SceneHost {
   func writeList() async {
     guard isListRead else { return }
     do throws(RestorationError) {
-      let kept = try await list.write {
+      let location = try await list.write {
         SceneList(
           scenes: openSessions.map(\.entry), discarded: discarded.map(\.entry),
           endedCleanly: endsCleanly)
       }
-      listSetAsideAt = kept ?? listSetAsideAt
+      listSetAsideAt = location ?? listSetAsideAt
       listFailure = nil
     } catch {
       listFailure = error

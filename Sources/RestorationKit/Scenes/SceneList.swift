@@ -79,14 +79,14 @@ final class SceneListFile {
   /// Removes lists that were set aside.
   ///
   /// - Throws: ``RestorationError`` with `archive` or `inUse`.
-  func removeKept() async throws(RestorationError) {
-    for kept in try await keeper.setAsideStates() { try await keeper.removeSetAside(kept) }
+  func removeSetAside() async throws(RestorationError) {
+    for state in try await keeper.setAsideStates() { try await keeper.removeSetAside(state) }
   }
 
   /// Writes the list unless it is stored already; writes follow one another.
   ///
   /// - Parameter list: Gives the list when it is about to be written.
-  /// - Returns: Where a list is kept that could not be read; nil if there was none.
+  /// - Returns: Where a list was set aside that could not be read; nil if there was none.
   /// - Throws: ``RestorationError`` with `archive`, also if the key is locked.
   @discardableResult
   func write(_ list: () -> SceneList) async throws(RestorationError) -> String? {

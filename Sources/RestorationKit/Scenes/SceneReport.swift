@@ -26,6 +26,9 @@ public enum SceneProblem: Hashable, Codable, Sendable {
 
   /// What is stored of a session cannot be read; the error is given.
   case unreadable(String)
+
+  /// The host's delegate is gone, so nobody answered for it.
+  case hostDelegateGone
 }
 
 extension SceneProblem: CustomStringConvertible {
@@ -53,6 +56,8 @@ extension SceneProblem: CustomStringConvertible {
       "The value of “\(key)” cannot be encoded, so the stored one stays: \(error)"
     case .unreadable(let error):
       "What is stored of the session was not restored: \(error)"
+    case .hostDelegateGone:
+      "The host's delegate is gone. Keep it alive, or set it to nil to go on without one."
     }
   }
 }

@@ -41,8 +41,8 @@ public final class SceneSession {
 
   /// Why what is stored of the session could not be read; nil if it could.
   ///
-  /// Its scene starts afresh, and the next save keeps what is stored under
-  /// another name. While the key is locked, saves change nothing.
+  /// Its scene starts afresh, and the next save sets aside what is stored.
+  /// While the key is locked, saves change nothing.
   public internal(set) var failure: RestorationError?
 
   var content: SceneContent

@@ -79,9 +79,9 @@ public struct SetAsideBound: Hashable, Sendable {
     self.age = age
   }
 
-  /// What goes of those that are kept.
-  func excess(of kept: [SetAsideArchive], at date: Date) -> [SetAsideArchive] {
-    kept.sorted { $0.date < $1.date }
+  /// What goes of those that were set aside.
+  func excess(of archives: [SetAsideArchive], at date: Date) -> [SetAsideArchive] {
+    archives.sorted { $0.date < $1.date }
       .dropFirst(max(0, oldestCount)).dropLast(max(0, newestCount))
       .filter { date.timeIntervalSince($0.date) >= age }
   }

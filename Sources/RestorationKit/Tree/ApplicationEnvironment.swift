@@ -32,9 +32,9 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   }
 
   func encode(with encoder: KeyedEncoder, timestamp: Date) {
-    encoder.encode(applicationVersion, forKey: ReservedKey.applicationVersion)
-    encoder.encode(userInterfaceIdiom, forKey: ReservedKey.userInterfaceIdiom)
-    encoder.encode(systemVersion, forKey: ReservedKey.systemVersion)
-    encoder.encode(timestamp, forKey: ReservedKey.timestamp)
+    encoder.encode(applicationVersion, forKey: SaveFacts.Key.applicationVersion)
+    encoder.encode(userInterfaceIdiom, forKey: SaveFacts.Key.userInterfaceIdiom)
+    encoder.encode(systemVersion, forKey: SaveFacts.Key.systemVersion)
+    encoder.encode(timestamp, forKey: SaveFacts.Key.timestamp)
   }
 }

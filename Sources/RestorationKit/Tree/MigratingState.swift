@@ -41,10 +41,9 @@ public final class MigratingState {
   ///   - key: The key that has the value.
   ///   - newKey: The key to have it.
   /// - Throws: ``RestorationError`` with `keyTaken` if there is a value for the
-  ///   new key, or if it is a ``ReservedKey``.
+  ///   new key.
   public func rename(_ key: String, to newKey: String) throws(RestorationError) {
     guard key != newKey, let entry = entries[key] else { return }
-    try checkKey(newKey)
     guard entries[newKey] == nil else {
       throw RestorationError(.keyTaken, "“\(key)” cannot be renamed, “\(newKey)” has a value.")
     }
@@ -90,9 +89,9 @@ public final class MigratingState {
   ///
   /// - Parameters:
   ///   - value: A value that a ``StateEncoder`` takes.
-  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `limitExceeded` if it is too
-  ///   large; ``RestorationError`` with `keyTaken` for a ``ReservedKey``.
+  ///   large.
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) throws {
     try set(key, value) { $0.encode(value, forKey: key) }
   }
@@ -101,7 +100,7 @@ public final class MigratingState {
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - key: Any name of up to 1 KiB but a ``ReservedKey``.
+  ///   - key: Any name of up to 1 KiB.
   /// - Throws: What the value throws; otherwise as for the other.
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
     try set(key, value) { try $0.encode(value, forKey: key) }
@@ -117,7 +116,6 @@ public final class MigratingState {
   public func changeContainer(
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void
   ) throws {
-    try checkKey(key)
     let container: MigratingState
     switch entries[key]?.value {
     case .container(let open): container = open
@@ -132,7 +130,6 @@ public final class MigratingState {
   private func set<Value>(
     _ key: String, _ value: Value?, _ encode: (KeyedEncoder) throws -> Void
   ) throws {
-    try checkKey(key)
     guard value != nil else { return remove(key) }
     set(.stored(try KeyedDecoder.encoding(encode), key: key), key)
   }
@@ -140,12 +137,6 @@ public final class MigratingState {
   private func set(_ entry: Entry, _ key: String) {
     entries[key] = (entries[key]?.place ?? nextPlace, entry)
     nextPlace += 1
-  }
-
-  private func checkKey(_ key: String) throws(RestorationError) {
-    guard !ReservedKey.contains(key) else {
-      throw RestorationError(.keyTaken, "The key “\(key)” belongs to the library. Use another.")
-    }
   }
 
   private func source(of key: String) throws -> (KeyedDecoder, key: String)? {

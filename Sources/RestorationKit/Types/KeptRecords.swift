@@ -48,7 +48,7 @@ final class KeptRecords {
   }
 
   private struct Reference {
-    weak var object: (any RestorableObject)?
+    weak var object: (any StateRestoring)?
   }
 
   private let version: ArchiveVersion
@@ -144,19 +144,19 @@ final class KeptRecords {
 // MARK: - Looking
 
 extension KeptRecords {
-  func state(of object: any RestorableObject) -> State? { states[object] }
+  func state(of object: any StateRestoring) -> State? { states[object] }
 
   /// The places of what is not back and is kept below nothing.
   var roots: [Int] { rootTops.places.filter { unclaimed[$0] != nil } }
 
   /// The places of what is not back directly below an object.
-  func tops(below parent: any RestorableObject) -> [Int] {
+  func tops(below parent: any StateRestoring) -> [Int] {
     topsBelow[parent]?.places.filter { unclaimed[$0] != nil } ?? []
   }
 
   /// The place of what is kept under a name directly below an object, or below
   /// nothing.
-  func place(of name: Name, below parent: (any RestorableObject)?) -> Int? {
+  func place(of name: Name, below parent: (any StateRestoring)?) -> Int? {
     let tops = parent.map { topsBelow[$0] } ?? rootTops
     return tops?.named[name].flatMap { unclaimed[$0] == nil ? nil : $0 }
   }
@@ -170,7 +170,7 @@ extension KeptRecords {
   }
 
   /// What a record that is referred to stands for.
-  func object(_ record: UInt64) -> (any RestorableObject)? { objects[record]?.object }
+  func object(_ record: UInt64) -> (any StateRestoring)? { objects[record]?.object }
 
   /// A place and all below it; those above come first.
   func subtree(of top: Int) -> [Int] {
@@ -247,7 +247,7 @@ extension KeptRecords {
 extension KeptRecords {
   /// What a save changes of what is kept, when it has been written.
   struct Settlement {
-    var replaced: [(place: Int, object: any RestorableObject)] = []
+    var replaced: [(place: Int, object: any StateRestoring)] = []
     var expired: [Int] = []
   }
 
@@ -257,7 +257,7 @@ extension KeptRecords {
   }
 
   /// What was kept below it is kept below the object from now on.
-  private func replace(_ place: Int, by object: any RestorableObject) {
+  private func replace(_ place: Int, by object: any StateRestoring) {
     guard let kept = unclaimed[place] else { return }
     unclaimed[place] = nil
     if referredRecords.contains(kept.element.record) {

@@ -36,7 +36,7 @@ final class ObjectTable {
 
   /// Remembers what an object was restored by, unless it says that itself.
   func remember(
-    _ object: any RestorableObject, identifier: String, restorationClass: String?
+    _ object: any StateRestoring, identifier: String, restorationClass: String?
   ) {
     let node = object as? any RestorableNode
     let saysAll =
@@ -56,15 +56,15 @@ final class ObjectTable {
   /// The restoration class to save, if the object names one, is made by a
   /// registered closure, or was restored by one.
   func restorationClass(
-    of object: any RestorableObject, _ info: TypeInfo, naming type: Any.Type?
+    of object: any StateRestoring, _ info: TypeInfo, naming type: Any.Type?
   ) -> (name: String, isRegistered: Bool)? {
     if let type {
       // Most nodes are made by their own class.
-      if type == info.type { return (info.name, info.registration?.factory != nil) }
+      if type == info.type { return (info.name, info.registration?.making.factory != nil) }
       let name = types.name(of: type)
-      return (name, types.registration(named: name)?.factory != nil)
+      return (name, types.registration(named: name)?.making.factory != nil)
     }
-    if let registration = info.registration, registration.makesItsObjects {
+    if let registration = info.registration, registration.making.isNamedBySaves {
       return (registration.name, true)
     }
     return entries[object]?.restored?.restorationClassName.map {
@@ -86,7 +86,7 @@ final class ObjectTable {
   }
 
   /// The identifier that the object was registered under; nil if it was not.
-  func identifier(ofRegistered object: any RestorableObject) -> String? {
+  func identifier(ofRegistered object: any StateRestoring) -> String? {
     entries[object]?.registeredAs ?? outer?.identifier(ofRegistered: object)
   }
 
@@ -98,7 +98,7 @@ final class ObjectTable {
   // MARK: References
 
   /// Whether a reference to an object can be stored.
-  func canBeReferred(_ object: any RestorableObject) -> Bool {
+  func canBeReferred(_ object: any StateRestoring) -> Bool {
     switch object {
     case let node as any RestorableNode: identifier(of: node) != nil
     case let view as any RestorableView: view.restorationIdentifier?.isEmpty == false

@@ -1,6 +1,6 @@
 /// What is back, by its record.
 final class RestoredObjects: RestoredReferences {
-  private var objects: [UInt64: any RestorableObject] = [:]
+  private var objects: [UInt64: any StateRestoring] = [:]
   private var paths: [ObjectIdentifier: RestorationPath] = [:]
   /// What an earlier restore brought back.
   private var earlier: KeptRecords?
@@ -15,7 +15,7 @@ final class RestoredObjects: RestoredReferences {
     paths.reserveCapacity(count)
   }
 
-  subscript(record: UInt64) -> (any RestorableObject)? {
+  subscript(record: UInt64) -> (any StateRestoring)? {
     get { objects[record] ?? earlier?.object(record) }
     set { objects[record] = newValue }
   }
@@ -23,14 +23,14 @@ final class RestoredObjects: RestoredReferences {
   /// Takes an object for a record; returns the path for which it was taken
   /// before, if it was.
   func claim(
-    _ object: any RestorableObject, for record: UInt64, path: RestorationPath
+    _ object: any StateRestoring, for record: UInt64, path: RestorationPath
   ) -> RestorationPath? {
     if let other = paths.updateValue(path, forKey: ObjectIdentifier(object)) { return other }
     objects[record] = object
     return nil
   }
 
-  func contains(_ object: any RestorableObject) -> Bool {
+  func contains(_ object: any StateRestoring) -> Bool {
     paths[ObjectIdentifier(object)] != nil
   }
 

@@ -4,15 +4,23 @@
 /// All states of an app share one.
 final class TypeTable {
   /// Makes or finds the object of a path; nil is a veto.
-  typealias Factory = (RestorationPath, StateDecoder) throws -> (any RestorableObject)?
+  typealias Factory = (RestorationPath, StateDecoder) throws -> (any StateRestoring)?
+
+  /// How what is saved under a name is made.
+  struct Making {
+    /// Nil if only the name is known.
+    let factory: Factory?
+    /// Whether saves name it for objects that name no restoration class.
+    let isNamedBySaves: Bool
+    /// Whether it makes what is of the registered class, and not of another.
+    let makesItsClass: Bool
+  }
 
   /// What an app said of a type.
   struct Registration {
     let name: String
     let type: Any.Type
-    let factory: Factory?
-    /// Whether objects of the type are made by the factory without saying so.
-    let makesItsObjects: Bool
+    let making: Making
     let version: StateVersion
   }
 
@@ -31,7 +39,7 @@ final class TypeTable {
 
   func register(
     _ type: Any.Type, as name: String?, aliases: [String], version: Int,
-    migrations: [StateMigration], makesItsObjects: Bool = false, factory: Factory?
+    migrations: [StateMigration], _ making: Making
   ) throws(RestorationError) {
     let name = name ?? String(describing: type)
     let version = try StateVersion(version, migrations, className: name)
@@ -45,8 +53,7 @@ final class TypeTable {
     }
     for entry in [name] + aliases {
       registrations[entry] = Registration(
-        name: name, type: type, factory: factory, makesItsObjects: makesItsObjects, version: version
-      )
+        name: name, type: type, making: making, version: version)
     }
     if !aliases.isEmpty { formerNames[name] = aliases }
     names[ObjectIdentifier(type)] = name
@@ -60,7 +67,7 @@ final class TypeTable {
   // MARK: Asking
 
   /// What is known of an object's type; asked once for each.
-  func info(of object: any RestorableObject) -> TypeInfo {
+  func info(of object: any StateRestoring) -> TypeInfo {
     let type = type(of: object)
     if let number = numbers[ObjectIdentifier(type)] { return infos[number] }
     return add(TypeInfo(type, name(of: type), TypeTraits(of: object), in: self))
@@ -72,9 +79,9 @@ final class TypeTable {
     return info
   }
 
-  func traits(of object: any RestorableObject) -> TypeTraits { info(of: object).traits }
+  func traits(of object: any StateRestoring) -> TypeTraits { info(of: object).traits }
 
-  func className(of object: any RestorableObject) -> String { info(of: object).name }
+  func className(of object: any StateRestoring) -> String { info(of: object).name }
 
   func name(of type: Any.Type) -> String {
     if let name = names[ObjectIdentifier(type)] { return name }
@@ -88,7 +95,7 @@ final class TypeTable {
   func isRegistered(_ name: String) -> Bool { registrations[name] != nil }
 
   /// Whether an object is of the class that an archive names, or of a subclass.
-  func isObject(_ object: any RestorableObject, ofClassNamed saved: String) -> Bool {
+  func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {
     let current = registrations[saved]?.name ?? saved
     if className(of: object) == current { return true }
     var mirror = Mirror(reflecting: object).superclassMirror
@@ -107,10 +114,11 @@ final class TypeTable {
 
   // MARK: Restoration classes
 
-  /// Whether nodes of the class need no restoration class, since a closure makes
-  /// them.
+  /// Whether nodes of the class need no restoration class, since a closure or the
+  /// class itself makes them.
   func makesItsObjects(_ className: String) -> Bool {
-    registrations[className]?.makesItsObjects == true
+    guard let making = registrations[className]?.making else { return false }
+    return making.factory != nil && making.makesItsClass
   }
 
   enum ResolvedClass {
@@ -122,7 +130,7 @@ final class TypeTable {
   /// What an archive names as a restoration class.
   func restorationClass(named name: String) -> ResolvedClass {
     guard let registration = registrations[name] else { return .unknown }
-    return registration.factory.map(ResolvedClass.found) ?? .notAFactory
+    return registration.making.factory.map(ResolvedClass.found) ?? .notAFactory
   }
 
   // MARK: Storyboards

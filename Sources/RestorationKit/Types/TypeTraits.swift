@@ -25,7 +25,7 @@ struct TypeTraits: OptionSet, Sendable {
     self.rawValue = rawValue
   }
 
-  init(of object: any RestorableObject) {
+  init(of object: any StateRestoring) {
     self = []
     if object is any RestorableStack { insert(.stack) }
     if object is any RestorableSplit { insert(.split) }
@@ -34,7 +34,7 @@ struct TypeTraits: OptionSet, Sendable {
     if object is any RestorableList { insert(.list) }
     if object is any RestorableScrolling { insert(.scrolling) }
     if object is any RestorableTextSelection { insert(.textSelection) }
-    if Mirror(reflecting: object).superclassMirror?.subjectType is any RestorableObject.Type {
+    if Mirror(reflecting: object).superclassMirror?.subjectType is any StateRestoring.Type {
       insert(.inheritsConformance)
     }
   }

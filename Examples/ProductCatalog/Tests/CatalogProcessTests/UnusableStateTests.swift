@@ -47,7 +47,7 @@ final class UnusableStateTests: XCTestCase {
     XCTAssertTrue(try again.errorOutput.hasPrefix("Restored 2 of 2 nodes."))
   }
 
-  func testAStateThatAnotherKeySealedIsKept() throws {
+  func testAStateThatAnotherKeySealedIsSetAside() throws {
     let sandbox = try storeState()
     let file = try windowFile(sandbox)
     let stored = try Data(contentsOf: file)
@@ -64,7 +64,7 @@ final class UnusableStateTests: XCTestCase {
     try checkThatTheNewStateOpens(sandbox)
   }
 
-  func testAStateWithoutItsKeyIsKept() throws {
+  func testAStateWithoutItsKeyIsSetAside() throws {
     let sandbox = try storeState()
     let file = try windowFile(sandbox)
     let stored = try Data(contentsOf: file)
@@ -78,7 +78,7 @@ final class UnusableStateTests: XCTestCase {
     try checkThatTheNewStateOpens(sandbox)
   }
 
-  func testATruncatedStateIsKeptAside() throws {
+  func testATruncatedStateIsSetAside() throws {
     let sandbox = try storeState()
     let file = try windowFile(sandbox)
     let truncated = try Data(contentsOf: file).dropLast(100)

@@ -134,7 +134,7 @@ import XCTest
     XCTAssertEqual(try launches.windowFile?.bytes, stored)
   }
 
-  func testAStateThatCrashedTwoLaunchesIsSaidAndKeptAside() async throws {
+  func testAStateThatCrashedTwoLaunchesIsSaidAndSetAside() async throws {
     let fixture = try fixture()
     let launches = try Launches()
     _ = try await launches.run("down enter", on: fixture.catalog)
@@ -155,10 +155,10 @@ import XCTest
     XCTAssertEqual(
       after.notice,
       "Your screens are not back. Nothing was restored, because the last restores crashed."
-        + " The state is kept in memory 1.")
+        + " The state is set aside as memory 1.")
   }
 
-  func testAStateThatCannotBeReadIsSaidAndKeptAside() async throws {
+  func testAStateThatCannotBeReadIsSaidAndSetAside() async throws {
     let fixture = try fixture()
     let launches = try Launches()
     _ = try await launches.run("down enter", on: fixture.catalog)

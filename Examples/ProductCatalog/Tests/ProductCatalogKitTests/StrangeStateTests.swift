@@ -10,13 +10,13 @@ import XCTest
     let launches = try Launches()
     let writer = try StateKeeper(
       application: Launches.application, directory: launches.store, keys: launches.keys)
-    try writer.register(nodeClass: StrangeStack.self, as: "NavigationStack")
-    try writer.register(nodeClass: StrangeList.self, as: "ProductListScreen")
+    try writer.register(StrangeStack.self, as: "NavigationStack")
+    try writer.register(StrangeList.self, as: "ProductListScreen")
     let restoration = { (_: RestorationPath, _: StateDecoder) -> StrangeNode? in nil }
     try writer.register(
-      nodeClass: StrangeDetail.self, as: "DetailScreen", restoration: restoration)
-    try writer.register(nodeClass: StrangeEdit.self, as: "EditScreen", restoration: restoration)
-    try writer.register(nodeClass: StrangePage.self, as: "TabPage")
+      StrangeDetail.self, as: "DetailScreen", restoration: restoration)
+    try writer.register(StrangeEdit.self, as: "EditScreen", restoration: restoration)
+    try writer.register(StrangePage.self, as: "TabPage")
     try await launches.store([StrangeStack("navigation", children: screens)], by: writer)
     return try await launches.run(on: fixture.catalog)
   }

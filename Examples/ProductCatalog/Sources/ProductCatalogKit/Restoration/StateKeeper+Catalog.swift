@@ -7,7 +7,7 @@ extension StateKeeper {
   ///
   /// - Parameters:
   ///   - catalog: Where the products of restored screens come from.
-  ///   - store: Where the state is kept; the user's state directory if nil.
+  ///   - store: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file in the user's data directory if nil.
   /// - Returns: The keeper, which has read nothing yet.
   /// - Throws: `RestorationError` if a name is not fit to name a state or a class.
@@ -18,10 +18,10 @@ extension StateKeeper {
       application: "org.restorationkit.product-catalog", directory: store, keys: keys,
       environment: ApplicationEnvironment(
         applicationVersion: Options.version, userInterfaceIdiom: "terminal"))
-    try keeper.register(nodeClass: DetailScreen.self) { _, coder in
+    try keeper.register(DetailScreen.self) { _, coder in
       try DetailScreen.restored(in: catalog, from: coder)
     }
-    try keeper.register(nodeClass: EditScreen.self) { _, coder in
+    try keeper.register(EditScreen.self) { _, coder in
       try EditScreen.restored(in: catalog, from: coder)
     }
     return keeper

@@ -95,8 +95,8 @@ package import RestorationKit
   }
 
   private func notice(after reports: [PreservationReport]) -> String? {
-    if let kept = reports.compactMap(\.setAside).first {
-      return "What could not be read is kept in \(kept)."
+    if let location = reports.compactMap(\.setAside).first {
+      return "What could not be read is set aside as \(location)."
     }
     let problems = reports.flatMap(\.problems)
     guard tellsSaveProblems, !problems.isEmpty else { return nil }

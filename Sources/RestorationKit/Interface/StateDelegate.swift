@@ -1,9 +1,27 @@
 /// Takes part in every save and restore, on behalf of the application.
 ///
-/// Conform to ``StateKeeperDelegate``: a delegate opts in by having both gates.
-/// One that has only one of them, or none, makes the keeper save and restore
-/// nothing, and the reports say so.
+/// All members have defaults, so implement what you need. A keeper has one
+/// (``StateKeeper/delegate``), and a scene's delegate that conforms to it takes
+/// part in saving and restoring that scene's nodes.
 public protocol StateDelegate: AnyObject {
+  /// Decides whether the state is saved; true by default.
+  ///
+  /// Asked first in every save.
+  ///
+  /// - Parameter coder: Takes values that the restore gate can read.
+  /// - Returns: False to save nothing and to discard an older state.
+  func shouldSaveApplicationState(with coder: StateEncoder) -> Bool
+
+  /// Decides whether a stored state is restored; true by default.
+  ///
+  /// Asked first in every restore that finds a state. Compare
+  /// ``StateDecoder/applicationVersion`` and ``StateDecoder/age`` here, or what
+  /// the save gate wrote.
+  ///
+  /// - Parameter coder: The application's values.
+  /// - Returns: False to restore nothing.
+  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool
+
   /// Writes the application's own values, before any node is asked.
   ///
   /// What a node reference names is preserved too, even below a node that is
@@ -35,7 +53,7 @@ public protocol StateDelegate: AnyObject {
   /// Lays out the interface, so that scroll positions can be set.
   ///
   /// Called once in a restore, when all is decoded, and before
-  /// ``RestorableObject/restoreStateAfterLayout(with:)``. Does nothing by default.
+  /// ``StateRestoring/restoreStateAfterLayout(with:)``. Does nothing by default.
   func layOutRestoredInterface()
 
   /// Reads the application's own values, after every node was decoded.
@@ -46,6 +64,12 @@ public protocol StateDelegate: AnyObject {
 }
 
 extension StateDelegate {
+  /// Lets the state be saved.
+  public func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { true }
+
+  /// Lets the state be restored.
+  public func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool { true }
+
   /// Writes nothing.
   public func willEncodeRestorableState(with coder: StateEncoder) throws {}
 
@@ -63,57 +87,3 @@ extension StateDelegate {
   /// Reads nothing.
   public func didDecodeRestorableState(with coder: StateDecoder) throws {}
 }
-
-/// Decides whether the state is saved.
-public protocol StateSavingGate: StateDelegate {
-  /// Asked first in every save.
-  ///
-  /// - Parameter coder: Takes values that the restore gate can read.
-  /// - Returns: False to save nothing and to discard an older state.
-  func shouldSaveApplicationState(with coder: StateEncoder) -> Bool
-
-  /// The same under its newer name, which is the only one that is asked.
-  ///
-  /// Every coder here is secure. It asks the other method by default.
-  ///
-  /// - Parameter coder: Takes values that the restore gate can read.
-  /// - Returns: False to save nothing and to discard an older state.
-  func shouldSaveSecureApplicationState(with coder: StateEncoder) -> Bool
-}
-
-extension StateSavingGate {
-  /// Asks ``shouldSaveApplicationState(with:)``.
-  public func shouldSaveSecureApplicationState(with coder: StateEncoder) -> Bool {
-    shouldSaveApplicationState(with: coder)
-  }
-}
-
-/// Decides whether a stored state is restored.
-public protocol StateRestoringGate: StateDelegate {
-  /// Asked first in every restore that finds a state.
-  ///
-  /// Compare ``ReservedKey/applicationVersion`` and
-  /// ``ReservedKey/timestamp`` here, or what the save gate wrote.
-  ///
-  /// - Parameter coder: The application's values.
-  /// - Returns: False to restore nothing.
-  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool
-
-  /// The same under its newer name, which is the only one that is asked.
-  ///
-  /// It asks the other method by default.
-  ///
-  /// - Parameter coder: The application's values.
-  /// - Returns: False to restore nothing.
-  func shouldRestoreSecureApplicationState(with coder: StateDecoder) -> Bool
-}
-
-extension StateRestoringGate {
-  /// Asks ``shouldRestoreApplicationState(with:)``.
-  public func shouldRestoreSecureApplicationState(with coder: StateDecoder) -> Bool {
-    shouldRestoreApplicationState(with: coder)
-  }
-}
-
-/// What an application's delegate conforms to: it has both gates.
-public typealias StateKeeperDelegate = StateSavingGate & StateRestoringGate

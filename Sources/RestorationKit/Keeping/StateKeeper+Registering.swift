@@ -1,0 +1,87 @@
+extension StateKeeper {
+  /// Registers a class of nodes, views or objects, so that archives can name it.
+  ///
+  /// The closure makes its nodes or objects; it stands for a restoration class
+  /// where making one needs more than the archive, such as a model. Without a
+  /// closure the class makes them itself if it conforms to ``NodeRestoration`` or
+  /// ``ObjectRestoration``. A class with neither, of views or of what others make,
+  /// gets its names, its version and its migrations.
+  ///
+  ///     try keeper.register(DetailScreen.self) { path, coder in
+  ///       let id = try coder.decode(UUID.self, forKey: "product")
+  ///       return catalog.product(id).map { DetailScreen($0) }
+  ///     }
+  ///
+  /// Objects of exactly this class are made so; subclasses are registered by
+  /// themselves. A closure goes before the class's own conformance. Names have no
+  /// module in them: two types of one name need different names here.
+  ///
+  /// - Parameters:
+  ///   - type: The class.
+  ///   - name: The name in archives; the type's own name if nil.
+  ///   - aliases: Names that it had in earlier versions.
+  ///   - version: The version of the state that is written; at least 1.
+  ///   - migrations: Steps from every older version that is still read.
+  ///   - restoration: Makes or finds what has a path, or returns nil to drop it
+  ///     together with all below it; if it throws, that is kept for a later
+  ///     launch. The keeper keeps the closure alive.
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
+  public func register(
+    _ type: any StateRestoring.Type, as name: String? = nil, aliases: [String] = [],
+    version: Int = 1, migrations: [StateMigration] = [],
+    restoration: ((RestorationPath, StateDecoder) throws -> (any StateRestoring)?)? = nil
+  ) throws(RestorationError) {
+    // Cast here, on the caller's actor: a cast succeeds on any other as well, and
+    // would let code of the main actor run off it.
+    let maker = type as? any ObjectRestoration.Type
+    try types.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations,
+      TypeTable.Making(
+        factory: restoration ?? maker.map { maker in { try maker.object(at: $0, coder: $1) } },
+        isNamedBySaves: restoration != nil, makesItsClass: true))
+  }
+
+  /// Registers a restoration class that makes nodes or objects of other classes.
+  ///
+  /// Those name it as their ``RestorableNode/restorationClass`` or
+  /// ``RestorableObject/objectRestorationClass``. The parameters are those of
+  /// ``register(_:as:aliases:version:migrations:restoration:)``; version and
+  /// migrations count for what it makes if the class of that is not registered.
+  ///
+  /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
+  public func register(
+    restorationClass type: any ObjectRestoration.Type, as name: String? = nil,
+    aliases: [String] = [], version: Int = 1, migrations: [StateMigration] = []
+  ) throws(RestorationError) {
+    try types.register(
+      type, as: name, aliases: aliases, version: version, migrations: migrations,
+      TypeTable.Making(
+        factory: { try type.object(at: $0, coder: $1) }, isNamedBySaves: false,
+        makesItsClass: type is any StateRestoring.Type))
+  }
+
+  /// Registers a storyboard, so that archives can name it.
+  ///
+  /// - Parameter storyboard: The storyboard; its nodes are recognized in a save.
+  /// - Throws: ``RestorationError`` with `nameTaken`.
+  public func register(_ storyboard: Storyboard) throws(RestorationError) {
+    try types.register(storyboard)
+  }
+
+  /// Makes an object known that nodes can refer to.
+  ///
+  /// It is saved if something that is saved refers to it, and found again under
+  /// its identifier and ``RestorableObject/restorationParent``. Register it
+  /// before you restore, or give it an object restoration class. The keeper
+  /// does not keep it alive.
+  ///
+  /// - Parameters:
+  ///   - object: The object. The last identifier that it is given counts.
+  ///   - identifier: Its name among those of the same parent, stable across
+  ///     launches. An empty one, or one of more than 1 KiB, is as good as none.
+  public func registerObject(
+    _ object: any RestorableObject, restorationIdentifier identifier: String
+  ) {
+    objects.register(object, identifier: identifier)
+  }
+}
