@@ -283,7 +283,7 @@ final class GateTests: XCTestCase {
       for key in keys { coder.encode("mine", forKey: key) }
     }
     let report = try await launch.keeper(delegate: delegate).save([])
-    XCTAssertEqual(report.problems, keys.map { .reservedKey($0) })
+    XCTAssertEqual(report.notes, keys.map { .reservedKey($0) })
     var read: [String] = []
     delegate.onDidDecode = { read = $0.keys }
     _ = try await launch.keeper(delegate: delegate).restore()
@@ -298,14 +298,14 @@ final class GateTests: XCTestCase {
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
     XCTAssertEqual(report.savedPaths, ["a"])
     XCTAssertEqual(try launch.storedPaths(), ["a"])
-    XCTAssertEqual(report.problems.count, 2)
+    XCTAssertEqual(report.notes.count, 2)
   }
 
   func testAReservedKeyIsReportedAndTheFactStays() async throws {
     let root = TestNode("a", value: "own")
     root.onEncode = { $0.encode("mine", forKey: ReservedKey.applicationVersion) }
     let report = try await launch.keeper().save([root])
-    XCTAssertEqual(report.problems, [.reservedKey(ReservedKey.applicationVersion)])
+    XCTAssertEqual(report.notes, [.reservedKey(ReservedKey.applicationVersion)])
     XCTAssertEqual(try launch.storedRecords()?["a"]?.state?.keys, ["value"])
 
     var version: String?
@@ -339,7 +339,7 @@ final class GateTests: XCTestCase {
       throw Failure()
     }
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
-    XCTAssertEqual(report.problems, [.willEncodeFailed("Failure")])
+    XCTAssertEqual(report.notes, [.willEncodeFailed("Failure")])
     XCTAssertEqual(report.savedPaths, ["a"])
     XCTAssertEqual(try launch.storedPaths(), ["a"])
 

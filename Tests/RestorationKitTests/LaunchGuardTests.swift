@@ -32,7 +32,9 @@ final class LaunchGuardTests: XCTestCase {
       let report = try await keeper.restore(into: [TestNode("a", trace: trace)])
       XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
       XCTAssertEqual(
-        report.description, "Nothing restored: the last restores crashed. Kept memory 1.")
+        report.description,
+        "Nothing restored: the last restores crashed."
+          + " What was stored is set aside at memory 1.")
       XCTAssertEqual(trace.events, [])
       XCTAssertEqual(launch.setAside, [saved])
       XCTAssertEqual(launch.disk, LaunchDisk())

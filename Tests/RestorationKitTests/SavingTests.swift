@@ -30,7 +30,8 @@ final class SavingTests: XCTestCase {
   func testAnOlderWalkIsNotWrittenOverANewerOne() async throws {
     let storage = launch.store.memory(named: "a")
     let file = StateFile(
-      claim: StateClaim(directory: launch.store, name: "a"), directory: launch.store, keys: launch.keys,
+      claim: StateClaim(directory: launch.store, name: "a"), directory: launch.store,
+      keys: launch.keys,
       application: Launch.application)
     let records = try RecordBuilder().finish()
     let newer = try await file.write(records, number: 2)
@@ -76,7 +77,6 @@ final class SavingTests: XCTestCase {
       saved.description,
       """
       Saved \(saved.byteCount) bytes.
-        application: saved
         root (TestNode): saved
           problem: The key “RestorationKit.timestamp” belongs to the library. Use another.
         root/∅ (TestNode): left out, it has no restoration identifier

@@ -184,7 +184,8 @@ final class UnreadStateTests: XCTestCase {
     let first = try await keeper.save([TestNode("a")])
     XCTAssertEqual(
       first.description,
-      "Nothing saved: the save gate said no. Kept \(try XCTUnwrap(first.setAside)).")
+      "Nothing saved: the save gate said no."
+        + " What was stored is set aside at \(try XCTUnwrap(first.setAside)).")
     let second = try await keeper.save([TestNode("a")])
     XCTAssertEqual(second.description, "Nothing saved: the save gate said no.")
   }

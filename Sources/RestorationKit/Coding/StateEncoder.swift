@@ -119,8 +119,8 @@ public final class StateEncoder {
     try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
   }
 
-  func note(_ problem: PreservationProblem) {
-    walk.note(problem, line: line)
+  func note(_ note: ReportNote) {
+    walk.note(note, line: line)
   }
 
   func close() {

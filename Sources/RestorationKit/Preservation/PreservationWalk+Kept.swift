@@ -17,7 +17,7 @@ extension PreservationWalk {
     record.restorationClassName = kept.element.content.restorationClassName
     record.version = kept.element.content.version
     lines[line].outcome = .keptAsStored
-    lines[line].keptBecause = kept.outcome
+    note(.keptBecause(kept.outcome), line: line)
     storedParts.append(
       StoredPart(record: record, number: number, values: kept.element.values, line: line))
   }
@@ -120,7 +120,7 @@ extension PreservationWalk {
         record.referrer = parent == 0 ? nil : parent
       }
       let line = addLine(entry.element, .keptAsStored)
-      lines[line].keptBecause = entry.outcome
+      note(.keptBecause(entry.outcome), line: line)
       storedParts.append(
         StoredPart(
           record: record, number: keptNumber(of: place), values: entry.element.values, line: line))

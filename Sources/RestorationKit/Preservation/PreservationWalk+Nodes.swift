@@ -19,7 +19,7 @@ extension PreservationWalk {
       return nil
     }
     guard placed[ObjectIdentifier(node)] == nil else {
-      add(.node, node, path, .containedTwice, [.containedTwice])
+      add(.node, node, path, .containedTwice)
       return nil
     }
     let sibling = Sibling(
@@ -68,7 +68,8 @@ extension PreservationWalk {
     case .referred(let by): referrer = by
     case .contained, .excluded: break
     }
-    let line = addPlaced(.node, node, visit.path, isDetached: isDetached)
+    let line = addPlaced(.node, node, visit.path)
+    if isDetached { note(.detached, line: line) }
     // What comes back is all that the user had; that it comes back lower is for
     // the developer to mend.
     if let gap = visit.gap { note(.aboveGap(gap), line: line) }
@@ -120,15 +121,16 @@ extension PreservationWalk {
     let identity = ObjectIdentifier(visit.node)
     guard placed[identity] == nil else { return }
     if let line = excluded[identity] {
-      if duplicates.contains(identity) { markDuplicate(line, visit.path) }
+      // It was referred to, and its path was taken there, too.
+      if duplicates.contains(identity) { lines[line].outcome = .duplicate }
       return
     }
     seen.append(visit.node)
     excluded[identity] =
       if visit.path != gap {
         add(.node, visit.node, visit.path, .excluded(by: gap))
-      } else if let identifier = gap.identifier, !identifier.isEmpty {
-        add(.node, visit.node, gap, .duplicate, [.duplicateIdentifier(identifier)])
+      } else if gap.identifier?.isEmpty == false {
+        add(.node, visit.node, gap, .duplicate)
       } else {
         add(
           .node, visit.node, gap, .noIdentifier,
@@ -142,12 +144,5 @@ extension PreservationWalk {
           node: node, path: visit.path.appending(registry.identifier(of: node) ?? ""),
           place: .excluded(by: gap))
       })
-  }
-
-  /// A node below a gap that was referred to, but whose path was taken too.
-  private func markDuplicate(_ line: Int, _ path: RestorationPath) {
-    guard lines[line].outcome != .duplicate else { return }
-    lines[line].outcome = .duplicate
-    note(.duplicateIdentifier(path.identifier ?? ""), line: line)
   }
 }

@@ -24,7 +24,7 @@ extension PreservationWalk {
       kind: .object, parent: scope?.record ?? 0, identifier: identifier, index: 0)
     guard siblings.insert(sibling).inserted else {
       duplicates.insert(ObjectIdentifier(object))
-      add(.object, object, path, .duplicate, [.duplicateIdentifier(identifier)])
+      add(.object, object, path, .duplicate)
       return
     }
     let line = addPlaced(.object, object, path)

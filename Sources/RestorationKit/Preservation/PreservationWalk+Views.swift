@@ -13,24 +13,24 @@ extension PreservationWalk {
   ) -> [PlacedView] {
     ViewTree.views(of: node, besides: below.map(\.node)).compactMap { identifier, view in
       let viewPath = path.appending(identifier)
-      if let problem = problem(of: view, identifier, below: number) {
-        add(.view, view, viewPath, .duplicate, [problem])
+      guard placed[ObjectIdentifier(view)] == nil else {
+        add(.view, view, viewPath, .containedTwice)
+        return nil
+      }
+      guard identifier.utf8.count <= Self.longestIdentifier else {
+        add(
+          .view, view, viewPath, .noIdentifier,
+          [.identifierTooLong(byteCount: identifier.utf8.count)])
+        return nil
+      }
+      let sibling = Sibling(kind: .view, parent: number, identifier: identifier, index: 0)
+      guard siblings.insert(sibling).inserted else {
+        add(.view, view, viewPath, .duplicate)
         return nil
       }
       placed[ObjectIdentifier(view)] = -1
       return PlacedView(view: view, path: viewPath)
     }
-  }
-
-  private func problem(
-    of view: any RestorableView, _ identifier: String, below number: UInt64
-  ) -> PreservationProblem? {
-    guard placed[ObjectIdentifier(view)] == nil else { return .containedTwice }
-    guard identifier.utf8.count <= Self.longestIdentifier else {
-      return .identifierTooLong(byteCount: identifier.utf8.count)
-    }
-    let sibling = Sibling(kind: .view, parent: number, identifier: identifier, index: 0)
-    return siblings.insert(sibling).inserted ? nil : .duplicateIdentifier(identifier)
   }
 
   func preserve(_ view: PlacedView) throws {

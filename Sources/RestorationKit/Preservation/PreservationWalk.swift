@@ -112,7 +112,7 @@ final class PreservationWalk {
   /// More entries than these end the walk.
   private let nodeLimit: Int
   /// Whether nobody looks at the lines any more.
-  private var isReported = false
+  private var hasEnded = false
 
   init(
     registry: ObjectRegistry, limits: ArchiveLimits, nodeLimit: Int, now: Date,
@@ -129,13 +129,13 @@ final class PreservationWalk {
   /// Nothing of this walk is reported any more; a coder that is kept holds no nodes
   /// after this.
   func end() {
-    isReported = true
+    hasEnded = true
     (seen, stack, referrals, takenPlaces) = ([], [], [], [:])
   }
 
   /// Says in this report, or in the next one, that a coder did nothing.
   func noteKeptCoder(of path: RestorationPath, key: String, line: Int) {
-    if isReported {
+    if hasEnded {
       registry.noteKeptCoder(of: path, key: key)
     } else {
       note(.coderKept(key: key), line: line)
@@ -143,20 +143,34 @@ final class PreservationWalk {
   }
 
   /// The application first, then the rest in the order of the walk.
-  var entries: [PreservationReport.Entry] {
-    guard !obsoleteLines.isEmpty else { return lines }
-    return lines.enumerated().filter { !obsoleteLines.contains($0.offset) }.map(\.element)
+  ///
+  /// The application is there if there is something to say of it.
+  var entries: [PreservationReport.Entry] { lines.indices.filter(isReported).map { lines[$0] } }
+
+  /// The first line with a problem; those of one path, since it belongs to both.
+  var firstProblem: String? {
+    let reported = lines.indices.lazy.filter(isReported)
+    guard let first = reported.first(where: { lines[$0].isProblem }).map({ lines[$0] }) else {
+      return nil
+    }
+    return reported.map { self.lines[$0] }
+      .filter { $0.kind == first.kind && $0.path == first.path }
+      .map(\.description).joined(separator: "\n")
+  }
+
+  private func isReported(_ line: Int) -> Bool {
+    !obsoleteLines.contains(line) && (line > 0 || !lines[line].notes.isEmpty)
   }
 
   /// Writes the application's record; if a body throws, there is none.
   func encodeApplication(
     facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
-    problems: [PreservationProblem], state: (StateEncoder, KeyedEncoder) throws -> Void
+    notes: [ReportNote], state: (StateEncoder, KeyedEncoder) throws -> Void
   ) throws {
     lines.append(
       PreservationReport.Entry(
-        kind: .application, path: RestorationPath(), className: "application",
-        problems: problems))
+        kind: .application, path: RestorationPath(), className: "application", outcome: .saved,
+        notes: notes))
     try builder.append(record: NodeRecord.application) { encoder in
       try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
         try withCoder(encoder, RestorationPath(), NodeRecord.application, line: 0) {
@@ -222,9 +236,12 @@ final class PreservationWalk {
   /// The records; first ``keepLastStates(from:)`` must have written what was lost.
   func finish() throws(ArchiveError) -> RecordBatch { try builder.finish() }
 
-  func note(_ problem: PreservationProblem, line: Int) {
-    lines[line].problems.append(problem)
+  func note(_ note: ReportNote, line: Int) {
+    lines[line].notes.append(note)
   }
+
+  /// Notes what belongs to no element.
+  func noteApplication(_ note: ReportNote) { self.note(note, line: 0) }
 
   // MARK: References
 
@@ -280,10 +297,9 @@ final class PreservationWalk {
 
   /// Adds the line of what has its place now.
   func addPlaced(
-    _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath,
-    isDetached: Bool = false
+    _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath
   ) -> Int {
-    let line = add(kind, object, path, .saved, isDetached: isDetached)
+    let line = add(kind, object, path, .saved)
     placed[ObjectIdentifier(object)] = line
     return line
   }
@@ -342,7 +358,7 @@ final class PreservationWalk {
           try encoder.attempt {
             try withCoder(encoder, path, number, line: line) { coder in
               try object.encodeRestorableState(with: coder)
-              lines[line].hasUnusedInheritedHooks = !coder.isUsed && inheritsHooks
+              if !coder.isUsed, inheritsHooks { note(.unusedInheritedHooks, line: line) }
             }
           }
         }
@@ -376,13 +392,12 @@ final class PreservationWalk {
   @discardableResult
   func add(
     _ kind: ElementKind, _ object: any RestorableObject, _ path: RestorationPath,
-    _ outcome: PreservationReport.NodeOutcome, _ problems: [PreservationProblem] = [],
-    isDetached: Bool = false
+    _ outcome: PreservationReport.NodeOutcome, _ notes: [ReportNote] = []
   ) -> Int {
     lines.append(
       PreservationReport.Entry(
         kind: kind, path: path, className: registry.className(of: object), outcome: outcome,
-        isDetached: isDetached, problems: problems))
+        notes: notes))
     return lines.count - 1
   }
 
