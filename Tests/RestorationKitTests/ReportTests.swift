@@ -122,7 +122,7 @@ final class ReportTests: XCTestCase {
           problem: willEncodeRestorableState threw, so what it encoded is missing: Failure
           problem: The save came before any restore, so what was stored is set aside. Call \
       restore(into:) at launch, before the first save.
-      a (TestNode): saved without its state
+      a (TestNode): saved with the state of the save before
           problem: Encoding threw, so the node has no new state: Failure
       """)
   }
@@ -164,3 +164,5 @@ final class ReportTests: XCTestCase {
     }
   }
 }
+
+private struct Failure: Error {}

@@ -55,7 +55,7 @@ final class SceneTests: XCTestCase {
     await second.restoreScenes()
     try await second.close(second.connectedScenes[0])
     for (told, called) in [opened, (app.trace, app.calls.events)] {
-      XCTAssertEqual(told, called.map { String($0.prefix { $0.isLetter }) })
+      XCTAssertEqual(told.map(\.call.rawValue), called.map { String($0.prefix { $0.isLetter }) })
       XCTAssertGreaterThan(told.count, 8)
     }
   }

@@ -84,7 +84,7 @@ final class ViewTests: XCTestCase {
     let report = try await launch.keeper().save([node("a", [view, long]), other])
     XCTAssertEqual(
       report.entries.filter { $0.kind == .view }.map(\.outcome),
-      [.saved, .noIdentifier, .containedTwice])
+      [.noIdentifier, .saved, .containedTwice])
     XCTAssertEqual(report.notes, [.identifierTooLong(byteCount: 1025)])
     XCTAssertEqual(report.problems.map(\.outcome), [.noIdentifier, .containedTwice])
   }

@@ -158,7 +158,7 @@ extension StateKeeper {
         guard let delegate else { return }
         if let gate = delegate as? any StateSavingGate {
           var isSaving = true
-          trace?(RestorationTrace(call: .shouldSaveApplicationState, path: RestorationPath()))
+          trace?(RestorationTrace(call: .shouldSaveApplicationState))
           do {
             try encoder.attempt { isSaving = gate.shouldSaveSecureApplicationState(with: coder) }
           } catch {
@@ -166,7 +166,7 @@ extension StateKeeper {
           }
           guard isSaving else { throw Declined() }
         }
-        trace?(RestorationTrace(call: .willEncodeRestorableState, path: RestorationPath()))
+        trace?(RestorationTrace(call: .willEncodeRestorableState))
         do {
           try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }
         } catch {

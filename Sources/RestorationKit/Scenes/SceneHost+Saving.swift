@@ -135,19 +135,19 @@ extension SceneHost {
   private func updatedActivity(
     of scene: Scene, _ delegate: any SceneDelegate, _ problems: inout [SceneProblem]
   ) -> UserActivity.Content? {
-    trace?("stateRestorationActivity")
+    tell(.stateRestorationActivity, scene.session)
     guard let activity = delegate.stateRestorationActivity(for: scene) else { return nil }
     if let owner = activity.delegate {
-      trace?("userActivityWillSave")
+      tell(.userActivityWillSave, scene.session)
       owner.userActivityWillSave(activity)
     }
     let responders = scene.responders.responders(of: activity)
     if !responders.isEmpty { activity.userInfo = [:] }
     for responder in responders {
-      trace?("updateUserActivityState")
+      tell(.updateUserActivityState, scene.session)
       responder.updateUserActivityState(activity)
     }
-    trace?("didUpdate")
+    tell(.didUpdate, scene.session)
     delegate.scene(scene, didUpdate: activity)
     activity.needsSave = false
     return checked(activity, &problems)
@@ -189,13 +189,13 @@ extension SceneHost {
   @discardableResult
   public func background(_ scene: Scene) async throws(RestorationError) -> SceneReport {
     if scene.activationState == .foregroundActive {
-      trace?("sceneWillResignActive")
+      tell(.sceneWillResignActive, scene.session)
       scene.activationState = .foregroundInactive
       scene.delegate?.sceneWillResignActive(scene)
     }
     if scene.activationState == .foregroundInactive {
       scene.activationState = .background
-      trace?("sceneDidEnterBackground")
+      tell(.sceneDidEnterBackground, scene.session)
       scene.delegate?.sceneDidEnterBackground(scene)
     }
     return try await save(scene)

@@ -25,7 +25,11 @@ public final class SceneHost {
   public var activityByteLimit = 1 << 16
 
   /// Told of every call that the host makes to delegates, in order.
-  public var trace: ((String) -> Void)?
+  ///
+  /// The hooks of the nodes of its scenes are told to the keeper's
+  /// ``StateKeeper/trace``, with the session, if that was set before the scene was
+  /// made.
+  public var trace: ((RestorationTrace) -> Void)?
 
   /// All sessions, most recently used first.
   public internal(set) var openSessions: [SceneSession] = []
@@ -42,7 +46,7 @@ public final class SceneHost {
   /// with the next save.
   public private(set) var listFailure: RestorationError?
 
-  /// Where a list is kept that could not be read, since one was written.
+  /// Where a list was set aside that could not be read, when one was written.
   public private(set) var listSetAsideAt: String?
 
   let keeper: StateKeeper
@@ -110,7 +114,7 @@ public final class SceneHost {
     let known = configuration(of: session)
     var chosen = known
     if session.isNew || known == nil {
-      trace?("configurationForConnecting")
+      tell(.configurationForConnecting, session)
       chosen = delegate?.host(self, configurationForConnecting: session, options: options) ?? known
     }
     guard let chosen else { throw .noConfiguration(session.role, session.configurationName) }
@@ -141,8 +145,19 @@ public final class SceneHost {
     let identifier = session.persistentIdentifier
     if let known = keepers[identifier] { return known }
     let made = StateKeeper(sharing: keeper, suffix: StateClaim.sceneSuffix(of: identifier))
+    made.trace = keeper.trace.map { told in
+      { call in
+        var call = call
+        call.session = identifier
+        told(call)
+      }
+    }
     keepers[identifier] = made
     return made
+  }
+
+  func tell(_ call: RestorationTrace.Call, _ session: SceneSession? = nil) {
+    trace?(RestorationTrace(call: call, session: session?.persistentIdentifier))
   }
 
   func forgetKeeper(of session: SceneSession) {
