@@ -146,7 +146,7 @@ final class ErrorWordsTests: XCTestCase {
     XCTAssertEqual(ChoiceModel(back).draft, .first)
     let report = try await second.save(back)
     XCTAssertEqual(
-      report.problems,
+      report.notes,
       [.storageTypeMismatch(key: "draft", "The value at value cannot be decoded.")])
   }
 

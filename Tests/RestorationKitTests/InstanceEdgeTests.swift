@@ -174,7 +174,8 @@ final class InstanceEdgeTests: XCTestCase {
         gate.pass()
       }
     }
-    let keeper = try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let restoring = Task { @MainActor in try await keeper.restore(into: [TestNode("a")]) }
     await wait { isReading.isSet }
@@ -514,7 +515,7 @@ final class InstanceEdgeTests: XCTestCase {
     await two.restoreScenes()
     scene.session.userInfo = ["x": 2]
     let report = try await one.save(scene)
-    XCTAssertEqual(report.nodes.outcome, .saved)
+    XCTAssertEqual(report.outcome, .saved)
     await one.close()
     await two.close()
     // Whichever instance has it, the save is there.
@@ -654,7 +655,8 @@ final class InstanceEdgeTests: XCTestCase {
   func testAStoreThatLocksSlowlyDoesNotHoldUpTheApp() async throws {
     let gate = Gate()
     let store = HookedStore { _, call in if call == .lock { gate.pass() } }
-    let keeper = try StateKeeper(application: Launch.application, directory: store, keys: launch.keys)
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let saving = Task { @MainActor in _ = try await self.save("slow", with: keeper) }
     await wait { gate.isWaitedFor }

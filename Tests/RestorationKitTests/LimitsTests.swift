@@ -117,7 +117,7 @@ final class LimitsTests: XCTestCase {
     let first = try host(ArchiveLimits(stringByteCount: 1000))
     try await first.launch()
     let report = try await first.save(try await first.open())
-    XCTAssertEqual(report.nodes.outcome(of: "root"), .savedWithoutState)
+    XCTAssertEqual(report.outcome(of: "root"), .savedWithoutState)
 
     await first.close()
     // Neither the list nor a scene that is looked for without it can be read.

@@ -168,10 +168,10 @@ final class UnreadStateTests: XCTestCase {
     XCTAssertEqual(
       WholeError(error), WholeError(ArchiveError(.inputOutput, systemError: EMFILE)))
     let report = try await host.save(scene)
-    XCTAssertNotNil(report.nodes.setAside)
+    XCTAssertNotNil(report.setAside)
     XCTAssertEqual(launch.store.memory(named: name).setAsideBytes, [before].compactMap(\.self))
     let again = try await host.save(scene)
-    XCTAssertNil(again.nodes.setAside)
+    XCTAssertNil(again.setAside)
   }
 
   func testTheReportOfADeclinedSaveSaysWhatIsKept() async throws {

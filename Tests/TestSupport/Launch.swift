@@ -66,7 +66,7 @@ package final class Launch {
 extension PreservationReport {
   /// The paths of the nodes that are in the archive.
   package var savedPaths: [String] {
-    entries.filter { $0.kind != .application && $0.outcome == .saved }.map(\.path.description)
+    entries.filter { $0.path.count > 0 && $0.outcome == .saved }.map(\.path.description)
   }
 
   /// All notes, in the order of the entries.

@@ -68,8 +68,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// What came of the save as a whole.
   public internal(set) var outcome: Outcome
 
-  /// The application if there is something to say of it, then the nodes in the
-  /// order of the walk.
+  /// The scene and the application if there is something to say of them, then the
+  /// nodes in the order of the walk.
   public internal(set) var entries: [Entry] = []
 
   /// The version of the archive that was written.
@@ -94,6 +94,14 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   init(_ outcome: Outcome) {
     self.outcome = outcome
+  }
+
+  /// Adds what belongs to the scene of which the state is.
+  mutating func add(ofScene notes: [ReportNote]) {
+    guard !notes.isEmpty else { return }
+    let entry = Entry(
+      kind: .scene, path: RestorationPath(), className: "scene", outcome: .saved, notes: notes)
+    entries.insert(entry, at: 0)
   }
 
   /// What the developer should look at, in order.

@@ -1,12 +1,12 @@
-/// What a report says of one node, view or object, or of the application.
+/// What a report says of one node, view or object, or of the application or a scene.
 ///
-/// What belongs to the application and to no element has an entry only if there is
-/// something to say of it; it comes first.
+/// What belongs to a scene or to the application and to no element has an entry only
+/// if there is something to say of it; it comes first.
 public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   /// What the entry is about.
   public let kind: ElementKind
 
-  /// Where it is; empty for the application, and for a record that is no node of
+  /// Where it is; empty for the application and a scene, and for a record that is no node of
   /// the tree.
   public let path: RestorationPath
 
@@ -61,10 +61,10 @@ extension ReportEntry: CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The outcome and what goes on after it; nil for the application, whose outcome
-  /// is that of the report.
+  /// The outcome and what goes on after it; nil for the application and a scene,
+  /// whose outcome is that of the report.
   private var what: String? {
-    guard kind != .application else { return nil }
+    guard kind != .application, kind != .scene else { return nil }
     return ([outcome.description] + notes.filter { !$0.isProblem }.map(\.description))
       .joined(separator: "; ")
   }

@@ -48,6 +48,35 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The restoration class is not registered, so it will not be found.
   case restorationClassNotRegistered(String)
 
+  // MARK: Problems of a scene
+
+  /// An activity has a type that the host does not declare, so it is not stored.
+  case undeclaredActivityType(String)
+
+  /// An activity was ended before it could be stored.
+  case invalidActivity(String)
+
+  /// An activity could not be encoded, so it is not stored.
+  case activityEncodingFailed(String, String)
+
+  /// A value of a session's user info could not be encoded, so it was removed.
+  case userInfoEncodingFailed(key: String, String)
+
+  /// The user info of an activity lacks keys that it says it needs.
+  case requiredKeysMissing([String])
+
+  /// An activity takes more bytes than activities should.
+  case largeActivity(byteCount: Int, limit: Int)
+
+  /// A stored value has another type than was asked for.
+  case storageTypeMismatch(key: String, String)
+
+  /// A value could not be encoded.
+  case storageEncodingFailed(key: String, String)
+
+  /// What is stored of a session could not be read; the error is given.
+  case unreadable(String)
+
   // MARK: Problems of a restore
 
   /// The delegate's `didDecodeRestorableState` threw.
@@ -117,7 +146,9 @@ extension ReportNote {
     case .encodeFailed, .willEncodeFailed, .rootWithoutIdentifier, .identifierTooLong,
       .referenceWithoutIdentifier, .referenceToUnpreservedView, .reservedKey, .coderKept,
       .coderKeptAfterSave, .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
-      .didDecodeFailed, .notContained, .lastState, .unreadKeys:
+      .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
+      .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
+      .unreadable, .didDecodeFailed, .notContained, .lastState, .unreadKeys:
       true
     }
   }
@@ -158,6 +189,27 @@ extension ReportNote: CustomStringConvertible {
         + " that node an identifier of its own."
     case .restorationClassNotRegistered(let name):
       "The restoration class \(name) is not registered. Call keeper.register(\(name).self)."
+    case .undeclaredActivityType(let type):
+      "The activity type “\(type)” is not declared, so the activity is not stored."
+        + " Add it to the host's declaredActivityTypes."
+    case .invalidActivity(let type):
+      "The activity “\(type)” was invalidated, so it is not stored. Return one that is valid."
+    case .activityEncodingFailed(let type, let error):
+      "The activity “\(type)” cannot be encoded, so it is not stored: \(error)"
+    case .userInfoEncodingFailed(let key, let error):
+      "The value of “\(key)” in the session's user info cannot be encoded, so it was removed:"
+        + " \(error)"
+    case .requiredKeysMissing(let keys):
+      "The activity's user info lacks \(keys.joined(separator: ", ")), which it requires."
+    case .largeActivity(let byteCount, let limit):
+      "The activity takes \(byteCount) bytes, more than \(limit). Store identifiers, not content."
+    case .storageTypeMismatch(let key, let error):
+      "The value of “\(key)” is not of the type that was asked for, so its default was used:"
+        + " \(error)"
+    case .storageEncodingFailed(let key, let error):
+      "The value of “\(key)” cannot be encoded, so the stored one stays: \(error)"
+    case .unreadable(let error):
+      "What is stored of the session was not restored: \(error)"
     case .didDecodeFailed(let error):
       "didDecodeRestorableState threw: \(error)"
     case .notContained:
