@@ -402,7 +402,7 @@ final class ClaimTests: XCTestCase {
     guard case .success(let report) = scene.restoration else { return XCTFail("It failed.") }
     XCTAssertEqual(report.outcome, .inUse(by: "this process"))
     let saved = try await other.save(scene)
-    XCTAssertEqual(saved.nodes.outcome, .inUse(by: "this process"))
+    XCTAssertEqual(saved.outcome, .inUse(by: "this process"))
     XCTAssertTrue(scene.needsSave)
     await assertThrows(
       WholeError(.inUse, "The state is in use by this process. Close that one first.")

@@ -51,19 +51,24 @@ final class DryRunTests: XCTestCase {
       report.description,
       """
       Checked 6 nodes.
-        old (TestNode, now Screen): can be restored, migrated from version 1
-        old/broken (TestNode, now Screen): cannot be migrated from version 1: Failure; its state \
-      would be kept as it is
+        old (TestNode): can be restored; its class is called Screen now; migrated from version 1
+        old/broken (TestNode): cannot be migrated from version 1: Failure; its state would be kept \
+      as it is; its class is called Screen now
         newer (SpecialTestNode): has version 3, newer than 2; its state would be kept as it is
         unknown (UnrelatedNode): names the class UnrelatedNode, which is not registered; it would \
       be kept as it is
-        unknown/below (TestNode, now Screen): lies below unknown, which would not be back; it would \
-      be kept as it is
-        made (TestNode, now Screen): can be restored, migrated from version 1
+        unknown/below (TestNode): lies below unknown, which would not be back; it would be kept as \
+      it is; its class is called Screen now
+        made (TestNode): can be restored; its class is called Screen now; migrated from version 1
       """)
     XCTAssertEqual(
       report.problems.map(\.path.description), ["old/broken", "newer", "unknown", "unknown/below"])
-    XCTAssertEqual(report.entries.map(\.version), [1, 1, 3, 1, 1, 1])
+    XCTAssertEqual(
+      report.entries.map(\.notes),
+      [
+        [.renamed(to: "Screen"), .migrated(from: 1)], [.renamed(to: "Screen")], [], [],
+        [.renamed(to: "Screen")], [.renamed(to: "Screen"), .migrated(from: 1)],
+      ])
     XCTAssertEqual(trace.events, [], "no gate and no node")
     XCTAssertEqual(names, ["TestNode", "UnrelatedNode"])
     XCTAssertEqual(calls, ["currentClassName", "currentClassName"])
@@ -84,7 +89,21 @@ final class DryRunTests: XCTestCase {
     launch.now += 60
     _ = try await keeper.save([root])
     let report = try await launch.keeper().checkStoredState()
-    XCTAssertEqual(report.entries.map(\.keptSince), [nil, first])
+    XCTAssertEqual(report.entries.map(\.notes), [[], [.keptSince(first)]])
+  }
+
+  func testADryRunTellsTheVersionOfWhatIsReadAsItIs() async throws {
+    let launch = Launch()
+    for (version, notes) in [(1, []), (2, [.version(2)])] as [(Int, [ReportNote])] {
+      let keeper = try launch.keeper()
+      try keeper.register(
+        nodeClass: TestNode.self, version: version,
+        migrations: (1..<version).map { StateMigration(from: $0) { _ in } })
+      _ = try await keeper.save([TestNode("a")])
+      let report = try await keeper.checkStoredState()
+      XCTAssertEqual(report.entries.map(\.notes), [notes])
+      XCTAssertEqual(report.problems, [])
+    }
   }
 
   func testADryRunChangesNothingForTheRestore() async throws {
@@ -101,7 +120,8 @@ final class DryRunTests: XCTestCase {
       ])
     _ = try await keeper.checkStoredState()
     let report = try await keeper.checkStoredState()
-    XCTAssertEqual(report.entries.map(\.outcome), [.migrated(from: 1)])
+    XCTAssertEqual(report.entries.map(\.outcome), [.restorable])
+    XCTAssertEqual(report.entries.map(\.notes), [[.migrated(from: 1)]])
     let node = TestNode("a")
     _ = try await keeper.restore(into: [node])
     XCTAssertEqual(node.value, "stored+")

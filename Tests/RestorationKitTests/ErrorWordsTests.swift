@@ -76,7 +76,7 @@ final class ErrorWordsTests: XCTestCase {
       let keeper = try launch.keeper(delegate: delegate)
       _ = try await keeper.restore()
       let report = try await keeper.save([node])
-      XCTAssertEqual(report.problems, [.willEncodeFailed(words), .encodeFailed(words)])
+      XCTAssertEqual(report.notes, [.willEncodeFailed(words), .encodeFailed(words)])
       XCTAssertFalse(report.description.contains(Self.secret))
     }
   }
@@ -99,10 +99,11 @@ final class ErrorWordsTests: XCTestCase {
       XCTAssertEqual(
         report.entries.map(\.outcome),
         [
-          .decodeFailed(by: .existing, words), .factoryFailed(.restorationClass, words),
+          .restored(by: .delegate), .decodeFailed(by: .existing, words),
+          .factoryFailed(.restorationClass, words),
           .factoryFailed(.delegate, words),
         ])
-      XCTAssertEqual(report.didDecodeFailure, words)
+      XCTAssertEqual(report.entries.first?.notes, [.didDecodeFailed(words)])
       XCTAssertFalse(report.description.contains(Self.secret))
     }
   }
@@ -145,7 +146,7 @@ final class ErrorWordsTests: XCTestCase {
     XCTAssertEqual(ChoiceModel(back).draft, .first)
     let report = try await second.save(back)
     XCTAssertEqual(
-      report.problems,
+      report.notes,
       [.storageTypeMismatch(key: "draft", "The value at value cannot be decoded.")])
   }
 

@@ -231,7 +231,7 @@ final class GateTests: XCTestCase {
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
     XCTAssertEqual(report.savedPaths, ["a"])
     XCTAssertEqual(try launch.storedPaths(), ["a"])
-    XCTAssertEqual(report.problems.count, 2)
+    XCTAssertEqual(report.notes.count, 2)
   }
 
   func testAKeyThatLooksLikeAFactIsAnOrdinaryKeyAndTheFactStays() async throws {
@@ -246,7 +246,7 @@ final class GateTests: XCTestCase {
       for key in keys { coder.encode("mine", forKey: key) }
     }
     let report = try await launch.keeper(delegate: delegate).save([root])
-    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(report.notes, [])
     XCTAssertEqual(
       try launch.storedRecords()?["a"]?.state?.keys.sorted(), keys.sorted() + ["value"])
 
@@ -290,7 +290,7 @@ final class GateTests: XCTestCase {
       throw Failure()
     }
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
-    XCTAssertEqual(report.problems, [.willEncodeFailed("Failure")])
+    XCTAssertEqual(report.notes, [.willEncodeFailed("Failure")])
     XCTAssertEqual(report.savedPaths, ["a"])
     XCTAssertEqual(try launch.storedPaths(), ["a"])
 

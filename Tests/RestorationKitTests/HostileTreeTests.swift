@@ -227,7 +227,7 @@ final class HostileTreeTests: XCTestCase {
       host.register(SceneConfiguration { app.makeDelegate() })
       do {
         let report = try await host.save(try await host.open())
-        XCTAssertEqual(report.nodes.outcome, .saved)
+        XCTAssertEqual(report.outcome, .saved)
         XCTAssertEqual(limit, 9)
       } catch {
         XCTAssertEqual(

@@ -515,7 +515,7 @@ final class InstanceEdgeTests: XCTestCase {
     await two.restoreScenes()
     scene.session.userInfo = ["x": 2]
     let report = try await one.save(scene)
-    XCTAssertEqual(report.nodes.outcome, .saved)
+    XCTAssertEqual(report.outcome, .saved)
     await one.close()
     await two.close()
     // Whichever instance has it, the save is there.

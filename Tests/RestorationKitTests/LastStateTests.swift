@@ -34,11 +34,12 @@ final class LastStateTests: XCTestCase {
       let restored = try await launch.keeper().restore(into: [back])
       XCTAssertEqual([back.value, child.value], ["good", "two"])
       XCTAssertEqual(restored.problems.map(\.path.description), ["a"])
+      XCTAssertEqual(restored.notes, [.lastState])
       XCTAssertEqual(
         restored.problems.map(\.reason),
         [
-          "restored, already there; the state is that of an earlier save, since it could not be"
-            + " encoded"
+          "restored, already there. The state is that of an earlier save, since it could not be"
+            + " encoded."
         ])
     }
     node.onEncode = nil
@@ -47,7 +48,7 @@ final class LastStateTests: XCTestCase {
     await keeper.close()
     let (back, report) = try await restored()
     XCTAssertEqual(back.value, "good again")
-    XCTAssertFalse(report.entries.contains(where: \.hasLastState))
+    XCTAssertEqual(report.entries.first?.notes, [])
   }
 
   func testAValueThatIsTooLargeKeepsTheLastState() async throws {
@@ -134,8 +135,8 @@ final class LastStateTests: XCTestCase {
     let stored = try XCTUnwrap(try launch.archive()?.record(3)?.container(forKey: "node"))
     XCTAssertEqual(try stored.name(forKey: "restorationClass"), "Old")
     let check = try await second.checkStoredState()
-    XCTAssertEqual(check.entries.map(\.version), [1])
-    XCTAssertEqual(check.entries.map(\.outcome), [.migrated(from: 1)])
+    XCTAssertEqual(check.entries.map(\.outcome), [.restorable])
+    XCTAssertEqual(check.entries.map(\.notes), [[.migrated(from: 1)]])
   }
 
   func testTheRowsOfAListAreKeptWithItsLastState() async throws {

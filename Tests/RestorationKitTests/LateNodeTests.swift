@@ -86,7 +86,7 @@ final class LateNodeTests: XCTestCase {
         "tabs", "tabs/first", "tabs/second", "tabs/second/field", "tabs/second/below",
         "tabs/second/made",
       ])
-    XCTAssertEqual(saved.entries.count, 7)
+    XCTAssertEqual(saved.entries.count, 6)
   }
 
   func testARootThatComesLateGetsWhatWasStored() async throws {
@@ -175,7 +175,8 @@ final class LateNodeTests: XCTestCase {
       tabs.restorationChildren = [tab]
       let report = try await keeper.restore(late: tab, below: tabs)
       XCTAssertEqual(report.outcome(of: "tabs/second/below"), .notFound)
-      XCTAssertEqual(report.entries.map(\.isKept), [false, true, true, !vetoes])
+      XCTAssertEqual(
+        report.entries.map { $0.notes.contains(.kept) }, [false, true, true, !vetoes])
       let saved = try await keeper.save([tabs])
       XCTAssertEqual(saved.outcome(of: "tabs/second"), .saved)
       XCTAssertEqual(saved.outcome(of: "tabs/second/field"), .keptAsStored)
@@ -209,7 +210,7 @@ final class LateNodeTests: XCTestCase {
     let report = try await keeper.restore(late: unrelated, below: tabs)
     XCTAssertEqual(
       report.entries.map(\.outcome), [.classMismatch(by: .existing, found: "UnrelatedNode")])
-    XCTAssertEqual(report.entries.map(\.isKept), [true])
+    XCTAssertEqual(report.entries.map(\.notes), [[.kept]])
     XCTAssertFalse(unrelated.wasDecoded)
     let (tab, _, _) = lateTab()
     _ = try await keeper.restore(late: tab, below: tabs)

@@ -33,7 +33,8 @@ final class LaunchGuardTests: XCTestCase {
       XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
       XCTAssertEqual(
         report.description,
-        "Nothing restored: the last restores crashed. The state is set aside as memory 1.")
+        "Nothing restored: the last restores crashed."
+          + " What was stored is set aside at memory 1.")
       XCTAssertEqual(trace.events, [])
       XCTAssertEqual(launch.setAside, [saved])
       XCTAssertEqual(launch.disk, LaunchDisk())

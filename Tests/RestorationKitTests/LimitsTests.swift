@@ -117,7 +117,7 @@ final class LimitsTests: XCTestCase {
     let first = try host(ArchiveLimits(stringByteCount: 1000))
     try await first.launch()
     let report = try await first.save(try await first.open())
-    XCTAssertEqual(report.nodes.outcome(of: "root"), .savedWithoutState)
+    XCTAssertEqual(report.outcome(of: "root"), .savedWithoutState)
 
     await first.close()
     // Neither the list nor a scene that is looked for without it can be read.
@@ -159,7 +159,7 @@ final class LimitsTests: XCTestCase {
     let report = try await keeper.save([node])
     XCTAssertEqual(report.outcome(of: "root"), .savedWithLastState, line: line)
     XCTAssertEqual(
-      report.entries.flatMap(\.problems),
+      report.notes,
       [
         .encodeFailed(
           "A limit was exceeded. Store less in one piece, or raise the limit."
@@ -175,7 +175,7 @@ final class LimitsTests: XCTestCase {
     keeper.delegate = delegate
     let report = try await keeper.save([])
     XCTAssertEqual(
-      report.entries.flatMap(\.problems),
+      report.notes,
       [
         .willEncodeFailed(
           "A limit was exceeded. Store less in one piece, or raise the limit."

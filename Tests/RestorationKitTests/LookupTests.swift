@@ -210,7 +210,7 @@ final class LookupTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: launch.store, keys: launch.keys)
     let report = try await keeper.save([nodeWithClass()])
-    XCTAssertEqual(report.problems, [.restorationClassNotRegistered("TestFactory")])
+    XCTAssertEqual(report.notes, [.restorationClassNotRegistered("TestFactory")])
   }
 
   func testAFactoryGetsTheIdentifiersOfAllAncestorsAndItsOwn() async throws {
@@ -367,12 +367,12 @@ final class LookupTests: XCTestCase {
 
     let forgetful = try await launch.keeper().restore(into: [TestNode("root")])
     XCTAssertEqual(forgetful.problems.map(\.path.description), ["root/a", "root/sheet"])
-    XCTAssertEqual(forgetful.problems.map(\.isAttached), [false, false])
+    XCTAssertEqual(forgetful.problems.map(\.notes), [[.notContained], [.notContained]])
     XCTAssertEqual(
       forgetful.problems.first?.reason,
-      "restored, made by what is registered for it; but the node above it does not contain it,"
-        + " take it from coder.restoredChildren or restoredPresented, or the next save leaves it out"
-    )
+      "restored, made by what is registered for it. The node above it does not contain it. Take it"
+        + " from coder.restoredChildren or restoredPresented: the next save leaves it out, unless it"
+        + " is kept.")
     let root = TestNode("root")
     root.onDecode = { coder in
       root.restorationChildren = coder.restoredChildren

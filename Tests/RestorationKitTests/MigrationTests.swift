@@ -49,7 +49,7 @@ final class MigrationTests: XCTestCase {
       let report = try await restore(launch, version: 4, steps)
       XCTAssertEqual(ran, Array(stored...3))
       XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
-      XCTAssertEqual(report.entries.first?.migratedFrom, stored)
+      XCTAssertEqual(report.notes, [.migrated(from: stored)])
       XCTAssertEqual(
         report.entries.first?.description,
         "a (TestNode): restored, already there; migrated from version \(stored)")
@@ -63,7 +63,7 @@ final class MigrationTests: XCTestCase {
       launch, version: 3,
       (1...2).map { StateMigration(from: $0) { _ in XCTFail("migrated") } })
     XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
-    XCTAssertNil(report.entries.first?.migratedFrom)
+    XCTAssertEqual(report.notes, [])
   }
 
   func testAMigrationRenamesRemovesReadsAndSets() async throws {
@@ -247,7 +247,7 @@ final class MigrationTests: XCTestCase {
     next.registerObject(again, restorationIdentifier: "shared")
     let report = try await next.restore(into: [TestNode("a")])
     XCTAssertEqual(again.value, 5)
-    XCTAssertEqual(report.entries.last?.migratedFrom, 1)
+    XCTAssertEqual(report.entries.last?.notes, [.migrated(from: 1)])
   }
 
   func testTheNextSaveStoresTheNewVersion() async throws {
@@ -307,7 +307,7 @@ final class MigrationTests: XCTestCase {
       migrations: nothing(upTo: 3))
     let last = try await next.restore(into: [again])
     XCTAssertEqual(again.value, "first")
-    XCTAssertEqual(last.entries.first?.migratedFrom, 1)
+    XCTAssertEqual(last.entries.first?.notes, [.migrated(from: 1)])
   }
 
   func testAVersionThatIsNotReadAnyMoreIsKept() async throws {

@@ -84,6 +84,62 @@ final class ReportTests: XCTestCase {
     XCTAssertTrue(report.tree.hasSuffix("[5000] n (TestNode): saved"))
   }
 
+  func testTheApplicationHasAnEntryIfThereIsSomethingToSayOfIt() async throws {
+    let launch = Launch()
+    let delegate = TestDelegate()
+    let clean = try await launch.keeper(delegate: delegate).save([TestNode("a")])
+    XCTAssertEqual(clean.entries.map(\.kind), [.node])
+    delegate.onWillEncode = { $0.encode(1, forKey: "unread") }
+    delegate.onDidDecode = { _ in throw Failure() }
+    let second = TestNode("a")
+    second.onEncode = { _ in throw Failure() }
+    let third = TestNode("a")
+    third.onDecode = { _ in throw Failure() }
+    _ = try await launch.keeper(delegate: delegate).save([TestNode("a")])
+    let restored = try await launch.keeper(delegate: delegate).restore(into: [third])
+    XCTAssertEqual(restored.problems, restored.entries)
+    XCTAssertEqual(restored.entries.map(\.kind), [.application, .node])
+    XCTAssertEqual(restored.entries.map(\.path.description), ["", "a"])
+    XCTAssertEqual(
+      restored.entries.map(\.notes),
+      [[.didDecodeFailed("Failure"), .unreadKeys(["unread"])], []])
+    XCTAssertEqual(
+      restored.entries.map(\.reason),
+      [
+        "didDecodeRestorableState threw: Failure. Nobody read what is stored under “unread”. Compare"
+          + " how the key and the hook are spelled.",
+        "already there, but its decoding threw: Failure",
+      ])
+    delegate.onWillEncode = { _ in throw Failure() }
+    let saved = try await launch.keeper(delegate: delegate).save([second])
+    XCTAssertEqual(saved.problems, saved.entries)
+    XCTAssertEqual(
+      saved.tree,
+      """
+      Saved \(saved.byteCount) bytes. What was stored is set aside at \
+      \(try XCTUnwrap(saved.setAside)).
+      application:
+          problem: willEncodeRestorableState threw, so what it encoded is missing: Failure
+          problem: The save came before any restore, so what was stored is set aside. Call \
+      restore(into:) at launch, before the first save.
+      a (TestNode): saved with the state of the save before
+          problem: Encoding threw, so the node has no new state: Failure
+      """)
+  }
+
+  func testTheTreeOfADryRunIndentsWhatIsBelow() async throws {
+    let launch = Launch()
+    _ = try await launch.keeper().save([TestNode("window", children: [TestNode("list")])])
+    let report = try await launch.keeper().checkStoredState()
+    XCTAssertEqual(
+      report.tree,
+      """
+      Checked 2 nodes.
+      window (TestNode): can be restored
+        list (TestNode): can be restored
+      """)
+  }
+
   func testThePathOfEqualSiblingsComesBackFromJSON() throws {
     let path = RestorationPath(["nav"]).appending("page", siblingIndex: 2)
     let encoder = JSONEncoder()
@@ -108,3 +164,5 @@ final class ReportTests: XCTestCase {
     }
   }
 }
+
+private struct Failure: Error {}

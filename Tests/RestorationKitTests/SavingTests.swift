@@ -77,7 +77,6 @@ final class SavingTests: XCTestCase {
       saved.description,
       """
       Saved \(saved.byteCount) bytes.
-        application: saved
         root (TestNode): saved
           problem: The key “object” refers to a TestObject without restoration identifier.\
        Give it one, or register it with keeper.registerObject.

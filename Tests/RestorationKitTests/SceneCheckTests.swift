@@ -47,7 +47,7 @@ final class SceneCheckTests: XCTestCase {
     for report in reports.values {
       XCTAssertEqual(
         try report.get().entries.map(\.description),
-        ["root (TestNode): can be restored, migrated from version 1"])
+        ["root (TestNode): can be restored; migrated from version 1"])
       XCTAssertEqual(try report.get().sceneCount, 0)
     }
     XCTAssertEqual(identifiers.map(scenes.bytes), stored)

@@ -59,7 +59,7 @@ final class SceneInteractionTests: XCTestCase {
     XCTAssertEqual(scene.session.failure?.archive?.code, .notAnArchive)
     XCTAssertEqual(delegate.interactions.map(\.id), [2])
     let report = try await host.save(scene)
-    XCTAssertNotNil(report.nodes.setAside)
+    XCTAssertNotNil(report.setAside)
     XCTAssertEqual(file.setAsideBytes, [[1, 2, 3]])
   }
 }

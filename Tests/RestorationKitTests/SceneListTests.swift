@@ -79,8 +79,8 @@ final class SceneListTests: XCTestCase {
       XCTAssertEqual(file(broken).bytes, damaged)
       guard place % 64 == 0 else { continue }
       let report = try await host.save(scene)
-      XCTAssertNotNil(report.nodes.setAside)
-      XCTAssertEqual(report.problems, [.unreadable(archive.description)])
+      XCTAssertNotNil(report.setAside)
+      XCTAssertEqual(report.notes, [.unreadable(archive.description)])
       XCTAssertEqual(file(broken).setAsideBytes.last, damaged)
     }
   }

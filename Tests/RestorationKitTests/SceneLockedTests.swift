@@ -19,7 +19,7 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertEqual(host.openSessions, [])
     let scene = try await host.open()
     let report = try await host.save(scene)
-    XCTAssertEqual(report.nodes.outcome, .locked)
+    XCTAssertEqual(report.outcome, .locked)
     XCTAssertEqual(app.bytes(of: stored), disk)
     XCTAssertEqual(app.launch.store.memory(named: "main.scenes").bytes, list)
 
@@ -33,7 +33,7 @@ final class SceneLockedTests: XCTestCase {
       host.openSessions.map(\.persistentIdentifier), [scene.session.persistentIdentifier, stored])
     XCTAssertEqual(host.openSessions[1].stateRestorationActivity?.id, 1)
     let saved = try await host.save(scene)
-    XCTAssertEqual(saved.nodes.outcome, .saved)
+    XCTAssertEqual(saved.outcome, .saved)
     let next = try await app.host()
     XCTAssertEqual(next.openSessions, host.openSessions)
   }
@@ -60,7 +60,7 @@ final class SceneLockedTests: XCTestCase {
 
     app.calls.clear()
     let locked = try await host.save(scene)
-    XCTAssertEqual(locked.nodes.outcome, .locked)
+    XCTAssertEqual(locked.outcome, .locked)
     XCTAssertEqual(app.calls.events, [])
     XCTAssertEqual(app.bytes(of: stored), disk)
 
@@ -85,8 +85,8 @@ final class SceneLockedTests: XCTestCase {
 
     delegate.activity = session.stateRestorationActivity
     let saved = try await host.save(scene)
-    XCTAssertEqual(saved.nodes.outcome, .saved)
-    XCTAssertNil(saved.nodes.setAside)
+    XCTAssertEqual(saved.outcome, .saved)
+    XCTAssertNil(saved.setAside)
     let next = try await app.host()
     XCTAssertEqual(next.openSessions[0].userInfo, ["set": true])
   }
@@ -159,7 +159,7 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertFalse(host.isLocked)
 
     let report = try await host.save(scene)
-    XCTAssertEqual(report.problems, [.unreadable(cause.description)])
+    XCTAssertEqual(report.notes, [.unreadable(cause.description)])
     XCTAssertEqual(file.setAsideBytes, [bytes.dropLast(10)])
   }
 
@@ -176,7 +176,7 @@ final class SceneLockedTests: XCTestCase {
     app.delegates[0].activity = app.activity(2)
     keys.isLocked = true
     let report = try await host.save(scene)
-    XCTAssertEqual(report.nodes.outcome, .locked)
+    XCTAssertEqual(report.outcome, .locked)
     XCTAssertTrue(scene.needsSave)
     XCTAssertEqual(app.bytes(of: scene.session.persistentIdentifier), disk)
     XCTAssertEqual(host.listFailure.map(WholeError.init), WholeError(.keyLocked()))

@@ -81,7 +81,7 @@ final class SceneNodesTests: XCTestCase {
     await older.restoreScenes()
     for scene in older.connectedScenes {
       let report = try await older.save(scene)
-      XCTAssertEqual(report.nodes.outcome(of: "root"), .keptAsStored)
+      XCTAssertEqual(report.outcome(of: "root"), .keptAsStored)
     }
     var nodes: [TestNode] = []
     app.prepare = { delegate in

@@ -236,7 +236,7 @@ final class SceneOverlapTests: XCTestCase {
     let stored = try await app.store(1, in: try await app.host())
     let host = try await app.host()
     app.prepare = { [app] in $0.activity = app.activity(1) }
-    var saving: Task<SceneReport, any Error>?
+    var saving: Task<PreservationReport, any Error>?
     let node = TestNode("root")
     app.prepare = { [app] delegate in
       delegate.activity = app.activity(1)
@@ -247,7 +247,7 @@ final class SceneOverlapTests: XCTestCase {
     }
     await host.restoreScenes()
     let report = try await XCTUnwrap(saving).value
-    XCTAssertEqual(report.nodes.outcome, .saved)
+    XCTAssertEqual(report.outcome, .saved)
     let next = try await app.host()
     XCTAssertEqual(next.openSessions[0].persistentIdentifier, stored)
     XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.id, 1)
@@ -279,7 +279,7 @@ final class SceneOverlapTests: XCTestCase {
     gate.goOn()
     try await unlocking.value
     let report = try await saving.value
-    XCTAssertEqual(report.nodes.outcome, .saved)
+    XCTAssertEqual(report.outcome, .saved)
     XCTAssertEqual(root.value, "1")
   }
 

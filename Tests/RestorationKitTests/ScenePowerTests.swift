@@ -167,7 +167,7 @@ final class ScenePowerTests: XCTestCase {
     await host.restoreScenes()
     for scene in host.connectedScenes {
       let report = try await host.save(scene)
-      XCTAssertNil(report.nodes.setAside, "cut \(cut)")
+      XCTAssertNil(report.setAside, "cut \(cut)")
     }
   }
 }

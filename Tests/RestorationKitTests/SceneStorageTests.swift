@@ -101,7 +101,7 @@ final class SceneStorageTests: XCTestCase {
     DraftModel(scene).draft = "text"
     LongKeyModel(scene).value = 1
     let report = try await first.save(scene)
-    guard case .storageEncodingFailed(key: LongKeyModel.key, _) = report.problems.first else {
+    guard case .storageEncodingFailed(key: LongKeyModel.key, _) = report.notes.first else {
       return XCTFail("\(report)")
     }
     let second = try await host()
@@ -134,17 +134,17 @@ final class SceneStorageTests: XCTestCase {
     let back = try await second.connect(second.openSessions[0])
     XCTAssertEqual(NumberModel(back).draft, 7)
     let report = try await second.save(back)
-    guard case .storageTypeMismatch(key: "draft", let reason) = report.problems.first else {
-      return XCTFail("\(report.problems)")
+    guard case .storageTypeMismatch(key: "draft", let reason) = report.notes.first else {
+      return XCTFail("\(report)")
     }
     XCTAssertTrue(reason.contains("found string, expected integer"), reason)
-    XCTAssertEqual(report.problems.count, 1)
+    XCTAssertEqual(report.notes.count, 1)
     XCTAssertEqual(DraftModel(back).draft, "text")
     // It is used already, so it is of a type.
     XCTAssertEqual(NumberModel(back).draft, 7)
     let again = try await second.save(back)
     XCTAssertEqual(
-      again.problems,
+      again.notes,
       [.storageTypeMismatch(key: "draft", "String is stored, Int was asked for")])
   }
 

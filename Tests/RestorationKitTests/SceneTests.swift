@@ -55,7 +55,7 @@ final class SceneTests: XCTestCase {
     await second.restoreScenes()
     try await second.close(second.connectedScenes[0])
     for (told, called) in [opened, (app.trace, app.calls.events)] {
-      XCTAssertEqual(told, called.map { String($0.prefix { $0.isLetter }) })
+      XCTAssertEqual(told.map(\.call.rawValue), called.map { String($0.prefix { $0.isLetter }) })
       XCTAssertGreaterThan(told.count, 8)
     }
   }
@@ -189,7 +189,7 @@ final class SceneTests: XCTestCase {
     let scene = try await first.open()
     scene.userActivity = app.activity(1)
     let report = try await first.background(scene)
-    XCTAssertEqual(report.nodes.outcome, .saved)
+    XCTAssertEqual(report.outcome, .saved)
     XCTAssertEqual(report.problems, [])
     XCTAssertNil(scene.session.stateRestorationActivity)
     let stored = try XCTUnwrap(try app.storedScene(scene.session.persistentIdentifier))
@@ -225,20 +225,22 @@ final class SceneTests: XCTestCase {
     let scene = try await host.open()
     app.delegates[0].activity = UserActivity(activityType: "other")
     let undeclared = try await host.save(scene)
-    XCTAssertEqual(undeclared.problems, [.undeclaredActivityType("other")])
+    XCTAssertEqual(undeclared.notes, [.undeclaredActivityType("other")])
     XCTAssertEqual(
-      undeclared.problems.map(\.description),
+      undeclared.problems.map(\.reason),
       [
         "The activity type “other” is not declared, so the activity is not stored."
           + " Add it to the host's declaredActivityTypes."
       ])
+    XCTAssertEqual(undeclared.entries.map(\.kind), [.scene])
+    XCTAssertEqual(undeclared.problems, undeclared.entries)
     XCTAssertNil(scene.session.stateRestorationActivity)
     XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
     host.activityByteLimit = 10
     app.delegates[0].activity = app.activity(1)
     let large = try await host.save(scene)
-    guard case .largeActivity(let byteCount, limit: 10) = large.problems.first else {
-      return XCTFail("\(large.problems)")
+    guard case .largeActivity(let byteCount, limit: 10) = large.notes.first else {
+      return XCTFail("\(large.notes)")
     }
     host.activityByteLimit = byteCount
     let fitting = try await host.save(scene)
@@ -254,7 +256,7 @@ final class SceneTests: XCTestCase {
     product.requiredUserInfoKeys = ["id", "missing"]
     app.delegates[0].activity = product
     let report = try await host.save(scene)
-    XCTAssertEqual(report.problems, [.requiredKeysMissing(["missing"])])
+    XCTAssertEqual(report.notes, [.requiredKeysMissing(["missing"])])
     XCTAssertEqual(scene.session.stateRestorationActivity?.userInfo, ["id": 1])
     XCTAssertEqual(
       try app.storedScene(scene.session.persistentIdentifier)?.activity?.userInfo, ["id": 1])
@@ -267,7 +269,7 @@ final class SceneTests: XCTestCase {
     product.invalidate()
     app.delegates[0].activity = product
     let report = try await host.save(scene)
-    XCTAssertEqual(report.problems, [.invalidActivity("product")])
+    XCTAssertEqual(report.notes, [.invalidActivity("product")])
     XCTAssertNil(scene.session.stateRestorationActivity)
     XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
   }
@@ -650,8 +652,8 @@ final class SceneTests: XCTestCase {
     app.delegates[0].activity = product
     app.delegates[0].roots = [TestNode("root", value: "kept")]
     let report = try await host.save(scene)
-    guard case .activityEncodingFailed("product", let activityReason) = report.problems.first,
-      let deep = report.problems.first(where: {
+    guard case .activityEncodingFailed("product", let activityReason) = report.notes.first,
+      let deep = report.notes.first(where: {
         if case .userInfoEncodingFailed(key: "deep", _) = $0 { true } else { false }
       }), case .userInfoEncodingFailed(_, let reason) = deep
     else { return XCTFail("\(report)") }
@@ -659,8 +661,9 @@ final class SceneTests: XCTestCase {
       XCTAssertTrue(text.contains(" cannot be encoded at "), text)
       XCTAssertFalse(text.contains("print me"), text)
     }
-    XCTAssertEqual(report.problems.count, 3)
-    XCTAssertEqual(report.nodes.savedPaths, ["root"])
+    XCTAssertEqual(report.entries.map(\.kind), [.scene, .node])
+    XCTAssertEqual(report.entries[0].notes.count, 3)
+    XCTAssertEqual(report.savedPaths, ["root"])
     let stored = try XCTUnwrap(
       try app.launch.storedRecords(named: "main.scene-\(scene.session.persistentIdentifier)"))
     XCTAssertEqual(try stored.elements.map { try $0.value }, ["kept"])

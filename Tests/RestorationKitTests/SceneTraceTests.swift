@@ -1,3 +1,4 @@
+import Foundation
 import RestorationKit
 import TestSupport
 import XCTest
@@ -12,7 +13,7 @@ final class SceneTraceTests: XCTestCase {
       let host = SceneHost(try launch.keeper())
       host.delegate = log.hostDelegate
       host.declaredActivityTypes = ["product"]
-      host.trace = { log.events.append($0) }
+      host.trace = { log.events.append($0.call.rawValue) }
       host.register(SceneConfiguration { LoggingSceneDelegate(log) })
       try await host.launch()
       return host
@@ -52,6 +53,38 @@ final class SceneTraceTests: XCTestCase {
     XCTAssertEqual(log.take(), leave + save + ["sceneDidDisconnect"])
     try await second.discard(second.openSessions)
     XCTAssertEqual(log.take(), ["didDiscardSceneSessions"])
+  }
+
+  func testATraceSaysOfWhichSessionItIsAndAsksForNoSecondClosure() async throws {
+    let scenes = SceneLaunch()
+    let keeper = try scenes.launch.keeper()
+    var told: [RestorationTrace] = []
+    keeper.trace = { told.append($0) }
+    let host = SceneHost(keeper)
+    host.trace = keeper.trace
+    host.register(SceneConfiguration { scenes.makeDelegate() })
+    try await host.launch()
+    for _ in 0..<2 {
+      let scene = try await host.open()
+      scenes.delegates[scenes.delegates.count - 1].roots = [TestNode("root")]
+      told = []
+      try await host.save(scene)
+      let session = scene.session.persistentIdentifier
+      let expected = [
+        "stateRestorationActivity \(session)", "restorationRoots \(session)",
+        "encodeRestorableState \(session) root",
+      ]
+      XCTAssertEqual(told.map(\.description), expected)
+      XCTAssertEqual(told.map(\.session), [session, session, session])
+    }
+    told = []
+    await host.restoreScenes()
+    XCTAssertEqual(told.map(\.description), ["hostDidFinishRestoringScenes"])
+    XCTAssertEqual(
+      try JSONDecoder().decode([RestorationTrace].self, from: JSONEncoder().encode(told)), told)
+    told = []
+    _ = try await keeper.save([TestNode("own")])
+    XCTAssertEqual(told.map(\.description), ["encodeRestorableState own"])
   }
 }
 

@@ -119,7 +119,7 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertTrue(scene.session.isRestorable)
     scene.session.isRestorable = false
     let report = try await first.save(scene)
-    XCTAssertEqual(report.nodes.outcome, .declined)
+    XCTAssertEqual(report.outcome, .declined)
     XCTAssertNil(app.bytes(of: stored))
     let second = try await app.host()
     XCTAssertEqual(second.openSessions, [])
@@ -152,7 +152,7 @@ final class SceneWindowTests: XCTestCase {
     app.calls.clear()
     let reports = try await first.saveChangedScenes()
     XCTAssertEqual(
-      scenes.map { reports[$0.session]?.nodes.outcome }, [.saved, .declined, .saved])
+      scenes.map { reports[$0.session]?.outcome }, [.saved, .declined, .saved])
     XCTAssertEqual(app.calls.events.filter { $0.hasSuffix(" 2") }, [], "It was asked.")
     XCTAssertEqual(
       scenes.map { app.bytes(of: $0.session.persistentIdentifier) == nil }, [false, true, false])

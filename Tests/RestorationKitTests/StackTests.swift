@@ -24,7 +24,7 @@ final class StackTests: XCTestCase {
     let stored = try XCTUnwrap(try launch.storedRecords())
     XCTAssertEqual(stored.paths, ["nav", "nav/x", "nav/x[1]", "nav/x[2]"])
     XCTAssertEqual(try stored.elements.map { try $0.value }, [nil, "1", "2", "3"])
-    XCTAssertEqual(saved.entries.map(\.path.siblingIndex), [0, 0, 0, 1, 2])
+    XCTAssertEqual(saved.entries.map(\.path.siblingIndex), [0, 0, 1, 2])
     XCTAssertEqual(saved.problems, [])
 
     let stack = TestStack("nav")
@@ -144,11 +144,11 @@ final class StackTests: XCTestCase {
     let saved = try await keeper.save([TestStack("nav", children: pages)])
     let gap = RestorationPath(["nav", ""])
     XCTAssertEqual(
-      saved.entries.map { [$0.path.description] + $0.problems.map(\.description) },
+      saved.entries.map { [$0.path.description] + $0.notes.map(\.description) },
       [
-        [""], ["nav"], ["nav/a"], ["nav/∅"],
-        ["nav/c", PreservationProblem.aboveGap(gap).description],
-        ["nav/d", PreservationProblem.aboveGap(gap).description],
+        ["nav"], ["nav/a"], ["nav/∅"],
+        ["nav/c", ReportNote.aboveGap(gap).description],
+        ["nav/d", ReportNote.aboveGap(gap).description],
       ])
     // What the user had in hand comes back, though lower.
     let stack = TestStack("nav")
@@ -170,7 +170,7 @@ final class StackTests: XCTestCase {
         .strict,
         """
         The keeper is strict, so nothing was saved. It would be: nav/c (TestNode): saved
-            problem: \(PreservationProblem.aboveGap(gap).description)
+            problem: \(ReportNote.aboveGap(gap).description)
         """))
     XCTAssertEqual(launch.storedBytes, bytes)
     // A container that is no stack shows its children beside one another.

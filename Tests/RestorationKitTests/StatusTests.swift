@@ -70,8 +70,8 @@ final class StatusTests: XCTestCase {
     _ = try await keeper.restore()
     check(
       keeper, .crashed(setAsideAt: "memory 1"), isActive: false,
-      "Nothing was restored, because the last restores crashed. The state is set aside as memory"
-        + " 1.")
+      "Nothing was restored, because the last restores crashed."
+        + " What was stored is set aside at memory 1.")
   }
 
   func testAStateThatCannotBeReadIsSaid() async throws {

@@ -53,9 +53,10 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(first.problems, [], "Nothing was in its way.")
     let keeper = try launch.keeper()
     let second = try await keeper.save([TestNode("root")])
-    XCTAssertEqual(second.problems, [.notRestoredBefore])
+    XCTAssertEqual(second.notes, [.notRestoredBefore])
+    XCTAssertEqual(second.problems.map(\.kind), [.application])
     XCTAssertEqual(
-      second.problems.first?.description,
+      second.problems.first?.reason,
       "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
         + " launch, before the first save.")
     let third = try await keeper.save([TestNode("root")])
@@ -88,7 +89,7 @@ final class StrictTests: XCTestCase {
     let kept = try await second.setAsideStates()
     try await second.putBack(try XCTUnwrap(kept.first))
     let report = try await second.save([TestNode("root", value: "third")])
-    XCTAssertEqual(report.problems, [.notRestoredBefore])
+    XCTAssertEqual(report.notes, [.notRestoredBefore])
   }
 
   func testAKeyThatNobodyReadThrowsWhenTheRestoreIsComplete() async throws {
@@ -104,8 +105,8 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(
       thrown?.description,
       "The keeper is strict: the restore is complete, but not clean. root (TestNode): restored,"
-        + " already there; nobody read what is stored under “nmae”; compare how the key and the"
-        + " hook are spelled")
+        + " already there\n    problem: Nobody read what is stored under “nmae”. Compare how the key"
+        + " and the hook are spelled.")
     XCTAssertEqual(back.value, "x")
   }
 
@@ -120,8 +121,8 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(thrown?.code, .strict)
     XCTAssertEqual(
       thrown?.description,
-      "The keeper is strict: the restore is complete, but not clean. application: nobody read what"
-        + " is stored under “tab”; compare how the key and the hook are spelled")
+      "The keeper is strict: the restore is complete, but not clean. application:\n    problem:"
+        + " Nobody read what is stored under “tab”. Compare how the key and the hook are spelled.")
   }
 
   func testEveryProblemOfASceneThrowsAndNothingIsStored() async throws {
@@ -249,8 +250,8 @@ final class StrictTests: XCTestCase {
       thrown?.description,
       """
       The keeper is strict, so nothing was saved. It would be: root/x (TestNode): saved
-      root/x (UnrelatedNode): left out, another node has this path
-          problem: Two siblings have the identifier “x”. Give each its own.
+      root/x (UnrelatedNode): left out, another one has this path; give each of the two an \
+      identifier of its own
       """)
   }
 
@@ -346,9 +347,9 @@ final class StrictTests: XCTestCase {
       TestNode(nil, children: [TestNode("below")]), TestNode(""),
       TestNode("root", children: [TestNode(nil)]),
     ])
-    XCTAssertEqual(report.problems, [.rootWithoutIdentifier])
+    XCTAssertEqual(report.notes, [.rootWithoutIdentifier])
     XCTAssertEqual(
-      report.problems.first?.description,
+      report.problems.first?.notes.first?.description,
       "It is a root without restoration identifier, so nothing of it is saved. Give it one, or an"
         + " empty one if that is meant.")
     keeper.isStrict = true

@@ -10,13 +10,13 @@ final class UnreadKeyTests: XCTestCase {
   private func unread(
     _ write: @escaping (StateEncoder) throws -> Void,
     _ read: @escaping (StateDecoder) throws -> Void
-  ) async throws -> [String]? {
+  ) async throws -> [ReportNote]? {
     let node = TestNode("root")
     node.onEncode = write
     _ = try await launch.keeper().save([node])
     let back = TestNode("root")
     back.onDecode = read
-    return try await launch.keeper().restore(into: [back]).entries.first?.unreadKeys
+    return try await launch.keeper().restore(into: [back]).entries.first?.notes
   }
 
   func testAKeyThatIsReadAnyWayIsRead() async throws {
@@ -61,7 +61,7 @@ final class UnreadKeyTests: XCTestCase {
     ]
     for (name, write, read) in ways {
       let left = try await unread(write, { _ in })
-      XCTAssertEqual(left, ["a"], name)
+      XCTAssertEqual(left, [.unreadKeys(["a"])], name)
       let none = try await unread(write, read)
       XCTAssertEqual(none, [], name)
     }
@@ -80,7 +80,7 @@ final class UnreadKeyTests: XCTestCase {
         _ = try coder.decode(Int.self, forKey: "c")
         _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "x")
       })
-    XCTAssertEqual(keys, ["d", "b", "a.y"])
+    XCTAssertEqual(keys, [.unreadKeys(["d", "b", "a.y"])])
   }
 
   func testAContainerThatIsOpenedTwiceIsReadByBoth() async throws {
@@ -94,7 +94,7 @@ final class UnreadKeyTests: XCTestCase {
         _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "x")
         _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "y")
       })
-    XCTAssertEqual(keys, ["a.z"])
+    XCTAssertEqual(keys, [.unreadKeys(["a.z"])])
   }
 
   func testOfMoreThanSixtyFourKeysEachCounts() async throws {
@@ -105,7 +105,7 @@ final class UnreadKeyTests: XCTestCase {
         { coder in
           for name in names where name != skipped { _ = try coder.decode(Int.self, forKey: name) }
         })
-      XCTAssertEqual(keys, [skipped])
+      XCTAssertEqual(keys, [.unreadKeys([skipped])])
     }
   }
 
@@ -116,7 +116,7 @@ final class UnreadKeyTests: XCTestCase {
         _ = try coder.decodeIfPresent(Int.self, forKey: "never")
         _ = coder.applicationVersion
       })
-    XCTAssertEqual(keys, ["a"])
+    XCTAssertEqual(keys, [.unreadKeys(["a"])])
   }
 
   func testWhatTheFactoryOrTheLastHookReadIsRead() async throws {
@@ -132,7 +132,7 @@ final class UnreadKeyTests: XCTestCase {
       return TestNode(path.identifier)
     }
     let report = try await launch.keeper().restore()
-    XCTAssertEqual(report.entries.map(\.unreadKeys), [["left"]])
+    XCTAssertEqual(report.notes, [.unreadKeys(["left"])])
     XCTAssertEqual(report.problems, report.entries)
   }
 
@@ -140,7 +140,7 @@ final class UnreadKeyTests: XCTestCase {
     let node = TestNode("root", value: "x")
     _ = try await launch.keeper().save([node])
     let report = try await launch.keeper().restore(into: [UnrelatedNode("root")])
-    XCTAssertEqual(report.entries.map(\.unreadKeys), [[]])
+    XCTAssertEqual(report.entries.map(\.notes), [[]])
   }
 
   func testWhatTheGateReadTheDelegateHasRead() async throws {
@@ -153,13 +153,19 @@ final class UnreadKeyTests: XCTestCase {
     reader.onShouldRestore = { XCTAssertTrue($0.contains("gate")) }
     reader.onDidDecode = { XCTAssertTrue($0.contains("did")) }
     let report = try await launch.keeper(delegate: reader).restore()
-    XCTAssertEqual(report.unreadKeys, ["nobody"])
+    XCTAssertEqual(report.entries.map(\.kind), [.application])
+    XCTAssertEqual(report.notes, [.unreadKeys(["nobody"])])
+    XCTAssertEqual(report.problems, report.entries)
     XCTAssertEqual(
-      report.description.split(separator: "\n").last,
-      "  application: nobody read what is stored under “nobody”; compare how the key and the hook"
-        + " are spelled")
+      report.description,
+      """
+      Restored 0 of 0 nodes.
+        application:
+          problem: Nobody read what is stored under “nobody”. Compare how the key and the hook are \
+      spelled.
+      """)
     let without = try await launch.keeper().restore()
-    XCTAssertEqual(without.unreadKeys, [], "Without a delegate nobody is there to read them.")
+    XCTAssertEqual(without.entries, [], "Without a delegate nobody is there to read them.")
   }
 
   func testAContainerThatIsOpenedOftenIsNotKeptEachTime() async throws {
@@ -194,7 +200,7 @@ final class UnreadKeyTests: XCTestCase {
       _ = try coder.container(forKey: "a")?.decodeIfPresent(Int.self, forKey: "other")
     }
     let report = try await launch.keeper().restore(into: [back])
-    XCTAssertEqual(report.entries.map(\.unreadKeys), [["a.b.unread"]])
+    XCTAssertEqual(report.notes, [.unreadKeys(["a.b.unread"])])
   }
 }
 

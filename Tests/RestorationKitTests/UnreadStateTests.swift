@@ -168,10 +168,10 @@ final class UnreadStateTests: XCTestCase {
     XCTAssertEqual(
       WholeError(error), WholeError(ArchiveError(.inputOutput, systemError: EMFILE)))
     let report = try await host.save(scene)
-    XCTAssertNotNil(report.nodes.setAside)
+    XCTAssertNotNil(report.setAside)
     XCTAssertEqual(launch.store.memory(named: name).setAsideBytes, [before].compactMap(\.self))
     let again = try await host.save(scene)
-    XCTAssertNil(again.nodes.setAside)
+    XCTAssertNil(again.setAside)
   }
 
   func testTheReportOfADeclinedSaveSaysWhatIsKept() async throws {
@@ -184,8 +184,8 @@ final class UnreadStateTests: XCTestCase {
     let first = try await keeper.save([TestNode("a")])
     XCTAssertEqual(
       first.description,
-      "Nothing saved: the save gate said no. What was stored is set aside as"
-        + " \(try XCTUnwrap(first.setAside)).")
+      "Nothing saved: the save gate said no."
+        + " What was stored is set aside at \(try XCTUnwrap(first.setAside)).")
     let second = try await keeper.save([TestNode("a")])
     XCTAssertEqual(second.description, "Nothing saved: the save gate said no.")
   }

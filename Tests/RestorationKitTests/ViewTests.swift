@@ -30,7 +30,7 @@ final class ViewTests: XCTestCase {
     let report = try await launch.keeper().save([node("a", [outer])])
     XCTAssertEqual(trace.events, ["encode v"])
     XCTAssertEqual(report.savedPaths, ["a", "a/v"])
-    XCTAssertEqual(report.entries.map(\.kind), [.application, .node, .view])
+    XCTAssertEqual(report.entries.map(\.kind), [.node, .view])
     let stored = try XCTUnwrap(try launch.storedRecords())
     XCTAssertEqual(stored.paths, ["a", "a/v"])
     XCTAssertEqual(stored.elements.map(\.kind), ["node", "view"])
@@ -71,11 +71,22 @@ final class ViewTests: XCTestCase {
   func testOfTwoViewsWithOneIdentifierTheFirstWins() async throws {
     let report = try await launch.keeper().save(
       [node("a", [TestView("v", value: "1"), TestView("v", value: "2")])])
-    XCTAssertEqual(report.problems, [.duplicateIdentifier("v")])
+    XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
     XCTAssertEqual(try launch.storedPaths(), ["a", "a/v"])
     let (first, second) = (TestView("v"), TestView("v"))
     _ = try await launch.keeper().restore(into: [node("a", [first, second])])
     XCTAssertEqual([first.value, second.value], ["1", nil])
+  }
+
+  func testAViewThatIsThereTwiceOrHasALongIdentifierIsLeftOutWithItsReason() async throws {
+    let (view, long) = (TestView("v"), TestView(String(repeating: "x", count: 1025)))
+    let other = node("b", [view])
+    let report = try await launch.keeper().save([node("a", [view, long]), other])
+    XCTAssertEqual(
+      report.entries.filter { $0.kind == .view }.map(\.outcome),
+      [.noIdentifier, .saved, .containedTwice])
+    XCTAssertEqual(report.notes, [.identifierTooLong(byteCount: 1025)])
+    XCTAssertEqual(report.problems.map(\.outcome), [.noIdentifier, .containedTwice])
   }
 
   func testAViewMayHaveTheIdentifierOfAChild() async throws {
@@ -124,7 +135,7 @@ final class ViewTests: XCTestCase {
     saved.restorationChildren = [TestNode("b")]
     (saved.restorationChildren[0] as? TestNode)?.onEncode = { $0.encode(stray, forKey: "focus") }
     let report = try await launch.keeper().save([saved])
-    XCTAssertEqual(report.problems, [.referenceToUnpreservedView(key: "focus")])
+    XCTAssertEqual(report.notes, [.referenceToUnpreservedView(key: "focus")])
     let (back, view) = tree()
     var focus: TestView?
     back.onDecode = { focus = try $0.decodeObject(forKey: "focus") }

@@ -42,7 +42,8 @@ final class WalkTests: XCTestCase {
     XCTAssertEqual(try stored["screen"]?.value, "deep")
     XCTAssertEqual(
       try stored.paths(in: try XCTUnwrap(stored.application), forKey: "screen"), ["screen"])
-    XCTAssertEqual(report.entries.filter(\.isDetached).map(\.path.description), ["screen"])
+    XCTAssertEqual(report.notes, [.detached])
+    XCTAssertEqual(report.entries.first { !$0.notes.isEmpty }?.path.description, "screen")
     XCTAssertNil(report.outcome(of: "tab/∅/screen"))
     XCTAssertEqual(
       report.outcome(of: "tab/∅/other"), .excluded(by: RestorationPath(["tab", ""])))
@@ -149,7 +150,7 @@ final class WalkTests: XCTestCase {
     container.b?.restorationClass = TestFactory.self
     let report = try await launch.keeper().save([container])
     XCTAssertEqual(report.savedPaths, ["container", "container/a", "container/b"])
-    XCTAssertEqual(report.entries.filter(\.isDetached), [])
+    XCTAssertEqual(report.notes, [])
     let stored = try XCTUnwrap(try launch.storedRecords())
     XCTAssertEqual(stored.paths, ["container", "container/a", "container/b"])
     for child in ["a", "b"] {
@@ -172,7 +173,7 @@ final class WalkTests: XCTestCase {
       ])
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/x"])
-    XCTAssertEqual(report.problems, [.duplicateIdentifier("x")])
+    XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
     XCTAssertEqual(report.outcome(of: "root/x/y"), .excluded(by: RestorationPath(["root", "x"])))
     let stored = try XCTUnwrap(try launch.storedRecords())
     XCTAssertEqual(stored.paths, ["root", "root/x"])
@@ -195,8 +196,8 @@ final class WalkTests: XCTestCase {
         .strict,
         """
         The keeper is strict, so nothing was saved. It would be: root/x (TestNode): saved
-        root/x (TestNode): left out, another node has this path
-            problem: Two siblings have the identifier “x”. Give each its own.
+        root/x (TestNode): left out, another one has this path; give each of the two an identifier \
+        of its own
         """))
     XCTAssertNil(launch.storedBytes)
   }
@@ -207,7 +208,7 @@ final class WalkTests: XCTestCase {
     root.onEncode = { $0.encode(second, forKey: "selected") }
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/x"])
-    XCTAssertEqual(report.problems, [.duplicateIdentifier("x")])
+    XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/x"])
 
     var selected: TestNode?
@@ -230,7 +231,7 @@ final class WalkTests: XCTestCase {
     let stored = try XCTUnwrap(try launch.storedRecords())
     XCTAssertEqual(stored.paths, ["root", "root/one", "root/two", "list"])
     XCTAssertEqual(try stored["list"]?.value, "one")
-    XCTAssertEqual(report.problems, [.duplicateIdentifier("list")])
+    XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
     XCTAssertEqual(report.outcome(of: "root/two/∅/list"), .duplicate)
   }
 
@@ -241,7 +242,7 @@ final class WalkTests: XCTestCase {
     ])
     XCTAssertEqual(report.savedPaths, ["root", "root/other"])
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/other"])
-    XCTAssertEqual(report.problems, [.identifierTooLong(byteCount: 1025)])
+    XCTAssertEqual(report.notes, [.identifierTooLong(byteCount: 1025)])
   }
 
   func testBothAlternativesOfAContainerComeBackAndTheVisibleOneIsKnown() async throws {
@@ -314,7 +315,7 @@ final class WalkTests: XCTestCase {
     root.onEncode = { _ in throw Failure() }
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.outcome(of: "root"), .savedWithoutState)
-    XCTAssertEqual(report.problems, [.encodeFailed("Failure")])
+    XCTAssertEqual(report.notes, [.encodeFailed("Failure")])
 
     let child = TestNode("child")
     let restoredRoot = TestNode("root", value: "default", trace: trace, children: [child])
@@ -329,7 +330,7 @@ final class WalkTests: XCTestCase {
     root.onEncode = { $0.encode(TestNode(nil), forKey: "other") }
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(
-      report.problems, [.referenceWithoutIdentifier(key: "other", className: "TestNode")])
+      report.notes, [.referenceWithoutIdentifier(key: "other", className: "TestNode")])
   }
 
   func testACoderThatIsKeptWritesNothingAndIsReported() async throws {
@@ -339,7 +340,7 @@ final class WalkTests: XCTestCase {
     let second = TestNode("second")
     second.onEncode = { _ in kept?.encode("stray", forKey: "value") }
     let report = try await launch.keeper().save([first, second])
-    XCTAssertEqual(report.problems, [.coderKept(key: "value")])
+    XCTAssertEqual(report.notes, [.coderKept(key: "value")])
 
     let restored = (TestNode("first"), TestNode("second"))
     _ = try await launch.keeper().restore(into: [restored.0, restored.1])
@@ -355,7 +356,7 @@ final class WalkTests: XCTestCase {
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root", "root/a", "root/a/shared", "root/b"])
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/a", "root/a/shared", "root/b"])
-    XCTAssertEqual(report.problems, [.containedTwice])
+    XCTAssertEqual(report.problems.map(\.outcome), [.containedTwice])
   }
 
   func testANodeThatContainsItselfIsWalkedOnce() async throws {
@@ -364,7 +365,7 @@ final class WalkTests: XCTestCase {
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(report.savedPaths, ["root"])
     XCTAssertEqual(try launch.storedPaths(), ["root"])
-    XCTAssertEqual(report.problems, [.containedTwice])
+    XCTAssertEqual(report.problems.map(\.outcome), [.containedTwice])
   }
 
   func testAValueThatIsTooLargeCostsTheStateOfItsNodeAlone() async throws {

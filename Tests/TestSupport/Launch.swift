@@ -66,8 +66,11 @@ package final class Launch {
 extension PreservationReport {
   /// The paths of the nodes that are in the archive.
   package var savedPaths: [String] {
-    entries.dropFirst().filter { $0.outcome == .saved }.map(\.path.description)
+    entries.filter { $0.path.count > 0 && $0.outcome == .saved }.map(\.path.description)
   }
+
+  /// All notes, in the order of the entries.
+  package var notes: [ReportNote] { entries.flatMap(\.notes) }
 
   package func outcome(of path: String) -> NodeOutcome? {
     entries.first { $0.path.description == path }?.outcome
@@ -75,6 +78,9 @@ extension PreservationReport {
 }
 
 extension RestorationReport {
+  /// All notes, in the order of the entries.
+  package var notes: [ReportNote] { entries.flatMap(\.notes) }
+
   package func outcome(of path: String) -> NodeOutcome? {
     entries.first { $0.path.description == path }?.outcome
   }

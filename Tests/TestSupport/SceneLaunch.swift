@@ -13,7 +13,7 @@ package final class SceneLaunch {
   /// Those of all scenes of all launches, in the order in which they were made.
   package var delegates: [TestSceneDelegate] = []
   /// What the host told of its calls since then.
-  package var trace: [String] = []
+  package var trace: [RestorationTrace] = []
   /// Set up every delegate that is made.
   package var prepare: ((TestSceneDelegate) -> Void)?
 

@@ -8,7 +8,7 @@ protocol StateEncoding: AnyObject {
     to object: any StateRestoring, from number: RowNumber?, key: String
   ) -> UInt64?
 
-  func note(_ problem: PreservationProblem, _ number: RowNumber?)
+  func note(_ note: ReportNote, _ number: RowNumber?)
 
   /// Notes that a coder was used after its call.
   func noteKeptCoder(of number: RowNumber?, key: String)

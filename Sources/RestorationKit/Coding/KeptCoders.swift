@@ -10,7 +10,7 @@ struct KeptCoders {
     keys[path] = key
   }
 
-  var problems: [PreservationProblem] {
+  var notes: [ReportNote] {
     keys.map { .coderKeptAfterSave($0.key, key: $0.value) }
       .sorted { $0.description < $1.description }
   }

@@ -216,9 +216,11 @@ public final class StateDecoder {
     }
   }
 
-  /// The keys that were stored and not asked for; see
-  /// ``RestorationReport/Entry/unreadKeys``.
-  var unreadKeys: [String] { values.map { readKeys.missing(in: $0) } ?? [] }
+  /// The keys that were stored and not asked for; nil if there are none.
+  var unreadNote: ReportNote? {
+    guard let keys = values.map({ readKeys.missing(in: $0) }), !keys.isEmpty else { return nil }
+    return .unreadKeys(keys)
+  }
 
   /// The values, of which one is asked for.
   private func state(with key: String) -> KeyedDecoder? {

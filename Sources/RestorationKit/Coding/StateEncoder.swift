@@ -122,8 +122,8 @@ public final class StateEncoder {
     try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
   }
 
-  func note(_ problem: PreservationProblem) {
-    walk.note(problem, number)
+  func note(_ note: ReportNote) {
+    walk.note(note, number)
   }
 
   private func reference(to object: any StateRestoring, _ key: String) -> UInt64? {

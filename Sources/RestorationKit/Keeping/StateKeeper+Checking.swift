@@ -41,14 +41,12 @@ extension StateKeeper {
       if outcome.isMissing { missing.insert(place) }
       return StoredStateReport.Entry(
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
-        currentClassName: prepared.element.content.className, version: stored.content.version,
-        outcome: outcome, keptSince: stored.content.keptSince)
+        outcome: outcome, notes: notes(on: stored.content, prepared, outcome))
     }
     let unreadable = tree.unreadable.map { lost in
       StoredStateReport.Entry(
         kind: .node, path: RestorationPath(), className: "record \(lost.record)",
-        currentClassName: "record \(lost.record)", version: 1,
-        outcome: .unreadable(lost.error.description), keptSince: nil)
+        outcome: .unreadable(lost.error.description))
     }
     return StoredStateReport(
       isStored: true, sceneCount: sceneCount, entries: entries + unreadable)
@@ -84,6 +82,24 @@ extension StateKeeper {
       case .unknown: return .unknownRestorationClass(name)
       }
     }
-    return prepared.migratedFrom.map { .migrated(from: $0) } ?? .current
+    return .restorable
+  }
+
+  private func notes(
+    on stored: NodeRecord, _ prepared: PreparedElement, _ outcome: StoredStateReport.NodeOutcome
+  ) -> [ReportNote] {
+    var notes: [ReportNote] = []
+    let className = prepared.element.content.className
+    if className != stored.className { notes.append(.renamed(to: className)) }
+    switch outcome {
+    // The outcome says the version.
+    case .newerVersion: break
+    case .restorable where prepared.migratedFrom != nil:
+      notes.append(.migrated(from: stored.version))
+    default:
+      if stored.version != 1 { notes.append(.version(stored.version)) }
+    }
+    if let date = stored.keptSince { notes.append(.keptSince(date)) }
+    return notes
   }
 }

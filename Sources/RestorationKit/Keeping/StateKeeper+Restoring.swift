@@ -129,12 +129,12 @@ extension StateKeeper {
     }
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
-    try throwIfStrict(report)
+    try throwIfStrict(run)
     return report
   }
 
-  func throwIfStrict(_ report: RestorationReport) throws(RestorationError) {
-    guard isStrict, let problem = report.firstProblem else { return }
+  func throwIfStrict(_ run: RestorationRun) throws(RestorationError) {
+    guard isStrict, let problem = run.firstProblem else { return }
     throw RestorationError(
       .strict, "The keeper is strict: the restore is complete, but not clean. \(problem)")
   }

@@ -58,7 +58,7 @@ extension StateKeeper {
       late: LateNode(node: node, kept: kept, place: place))
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
-    try throwIfStrict(report)
+    try throwIfStrict(run)
     return report
   }
 

@@ -72,21 +72,20 @@ extension StateKeeper {
         return report
       }
       var report = PreservationReport(.saved)
-      report.entries = walk.entries
       isReported = isStrict
-      try throwIfStrict(report)
+      try throwIfStrict(walk)
       report.walkDuration = start.duration(to: .now)
       if !walk.lost.isEmpty {
         try walk.keepLastStates(from: try await lastTree())
-        report.entries = walk.entries
       }
       let settlement = walk.settlement()
-      report.entries = walk.entries
       let records = try walk.finish()
       walk.end()
       let result = try await file.write(records, number: number, settingAside)
       note(in: &report)
       isReported = true
+      if comesFirst, result?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
+      report.entries = walk.entries
       guard let written = result else {
         report.outcome = .superseded
         return report
@@ -95,9 +94,6 @@ extension StateKeeper {
       report.version = written.summary.version
       report.byteCount = written.summary.byteCount
       report.setAside = written.setAside
-      if comesFirst, written.setAside != nil {
-        report.entries[0].problems.append(.notRestoredBefore)
-      }
       return report
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
@@ -110,16 +106,10 @@ extension StateKeeper {
     }
   }
 
-  private func throwIfStrict(_ report: PreservationReport) throws(RestorationError) {
-    guard isStrict, let entry = report.entries.first(where: { !$0.problems.isEmpty }) else {
-      return
-    }
-    // A path that two have belongs to both of them.
-    let owners = report.entries.filter { $0.kind == entry.kind && $0.path == entry.path }
+  private func throwIfStrict(_ walk: PreservationWalk) throws(RestorationError) {
+    guard isStrict, let problem = walk.firstProblem else { return }
     throw RestorationError(
-      .strict,
-      "The keeper is strict, so nothing was saved. It would be: "
-        + owners.map(\.description).joined(separator: "\n"))
+      .strict, "The keeper is strict, so nothing was saved. It would be: \(problem)")
   }
 
   private func note(in report: inout PreservationReport) {
@@ -164,18 +154,18 @@ extension StateKeeper {
     do {
       try walk.encodeApplication(
         facts: { environment.encode(with: $0, timestamp: walk.now) }, host: host,
-        problems: keptCoders.problems
+        notes: keptCoders.notes
       ) { coder, encoder in
         guard let delegate else { return }
         var isSaving = true
-        trace?(RestorationTrace(call: .shouldSaveApplicationState, path: RestorationPath()))
+        trace?(RestorationTrace(call: .shouldSaveApplicationState))
         do {
           try encoder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
         } catch {
           coder.note(.encodeFailed(error.reason))
         }
         guard isSaving else { throw Declined() }
-        trace?(RestorationTrace(call: .willEncodeRestorableState, path: RestorationPath()))
+        trace?(RestorationTrace(call: .willEncodeRestorableState))
         do {
           try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }
         } catch {

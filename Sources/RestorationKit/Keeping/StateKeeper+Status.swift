@@ -16,7 +16,7 @@ extension StateKeeper {
     /// The key is locked; nothing is saved until a restore succeeds.
     case locked
 
-    /// Restoring crashed too often, so the state is set aside; saves go on.
+    /// Restoring crashed too often, so the state was set aside; saves go on.
     case crashed(setAsideAt: String?)
 
     /// The restore gate said no; saves go on.
@@ -59,7 +59,7 @@ extension StateKeeper.Status: CustomStringConvertible {
       "Nothing is saved or restored, because the key is locked. Restore again when it is unlocked."
     case .crashed(let location):
       "Nothing was restored, because the last restores crashed."
-        + (location.map { " The state is set aside as \($0)." } ?? "")
+        + location.setAsideSentence
     case .declined: "Nothing was restored, because the restore gate said no."
     case .inUse(let process):
       "Nothing is restored, because \(process ?? "another instance of the app") has the state."

@@ -66,14 +66,12 @@ extension PreservationWalk {
     guard identifier.utf8.count <= NodeRecord.longestIdentifier else {
       addEntry(
         .node, node, below: parent, "", .noIdentifier,
-        .identifierTooLong(byteCount: identifier.utf8.count))
+        [.identifierTooLong(byteCount: identifier.utf8.count)])
       return nil
     }
     let known = rows.number(of: node)
     if let known, rows[known].status == .placed {
-      addEntry(
-        .node, node, below: parent, identifier, siblingIndex: siblingIndex, .containedTwice,
-        .containedTwice)
+      addEntry(.node, node, below: parent, identifier, siblingIndex: siblingIndex, .containedTwice)
       return nil
     }
     guard isFree(identifier) else {
@@ -106,7 +104,7 @@ extension PreservationWalk {
     case .root(let root, let isDetached):
       number = root
       roots.append(number.record)
-      rows[number].isDetached = isDetached
+      if isDetached { rows.note(.detached, number) }
     case .contained(let contained, let gap):
       number = contained
       // What comes back is all that the user had; that it comes back lower is for
@@ -236,7 +234,8 @@ extension PreservationWalk {
     let number = row(of: node, .node)
     guard rows[number].status != .placed else { return }
     if report.isExcluded(number) {
-      if rows[number].isDuplicate { markDuplicate(number, exclusion.identifier) }
+      // It was referred to, and its path was taken there, too.
+      if rows[number].isDuplicate { rows[number].outcome = .duplicate }
       return
     }
     keepAlive(node)
@@ -256,7 +255,6 @@ extension PreservationWalk {
         }
       } else {
         rows[number].outcome = .duplicate
-        rows.note(.duplicateIdentifier(exclusion.identifier), number)
       }
     }
     let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
@@ -270,44 +268,44 @@ extension PreservationWalk {
     }
   }
 
-  /// A node below a gap that was referred to, but whose path was taken too.
-  private func markDuplicate(_ number: RowNumber, _ identifier: String) {
-    guard rows[number].outcome != .duplicate else { return }
-    rows[number].outcome = .duplicate
-    rows.note(.duplicateIdentifier(identifier), number)
-  }
-
   // MARK: Entries
 
   /// A line of something that has no row, or its row elsewhere.
   func addEntry(
     _ kind: ElementKind, _ object: any StateRestoring, below parent: RowNumber?,
     _ identifier: String, siblingIndex: Int = 0, _ outcome: PreservationReport.NodeOutcome,
-    _ problem: PreservationProblem
+    _ notes: [ReportNote] = []
   ) {
     report.add(
       PreservationReport.Entry(
         kind: kind, path: rows.path(of: parent).appending(identifier, siblingIndex: siblingIndex),
-        className: types.className(of: object), outcome: outcome, problems: [problem]))
+        className: types.className(of: object), outcome: outcome, notes: notes))
   }
 
-  /// The application first, then the rest in the order of the walk.
+  /// The application first, if there is something to say of it, then the rest in the
+  /// order of the walk.
   ///
   /// - Complexity: O(*n*) in the number of lines.
   var entries: [PreservationReport.Entry] {
-    [
+    let application = rows.notes[nil].map { notes in
       PreservationReport.Entry(
-        kind: .application, path: RestorationPath(), className: "application",
-        problems: rows.problems[nil] ?? [])
-    ] + report.entries(entry)
+        kind: .application, path: RestorationPath(), className: "application", outcome: .saved,
+        notes: notes)
+    }
+    return [application].compactMap(\.self) + report.entries(entry)
+  }
+
+  /// The first entry with a problem; those of one path, since it belongs to both.
+  var firstProblem: String? {
+    let entries = entries
+    guard let first = entries.first(where: \.isProblem) else { return nil }
+    return entries.filter { $0.kind == first.kind && $0.path == first.path }
+      .map(\.description).joined(separator: "\n")
   }
 
   private func entry(_ number: RowNumber) -> PreservationReport.Entry {
-    let row = rows[number]
-    return PreservationReport.Entry(
-      kind: row.kind, path: rows.path(of: number),
-      className: rows.className(of: number), outcome: row.outcome, isDetached: row.isDetached,
-      keptBecause: rows.keptBecause[number],
-      hasUnusedInheritedHooks: row.hasUnusedInheritedHooks, problems: rows.problems[number] ?? [])
+    PreservationReport.Entry(
+      kind: rows[number].kind, path: rows.path(of: number), className: rows.className(of: number),
+      outcome: rows[number].outcome, notes: rows.notes[number] ?? [])
   }
 }

@@ -22,8 +22,7 @@ extension PreservationWalk {
     let number = row(of: object, .object)
     guard take(Sibling(.object, below: scope, identifier)) else {
       rows[number].isDuplicate = true
-      addEntry(
-        .object, object, below: scope, identifier, .duplicate, .duplicateIdentifier(identifier))
+      addEntry(.object, object, below: scope, identifier, .duplicate)
       return
     }
     place(number, object, below: scope, identifier)

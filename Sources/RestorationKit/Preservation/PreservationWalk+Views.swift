@@ -12,8 +12,18 @@ extension PreservationWalk {
     of node: any RestorableNode, _ number: RowNumber, besides below: [any RestorableNode]
   ) -> [PlacedView] {
     ViewTree.views(of: node, besides: below).compactMap { identifier, view in
-      if let problem = problem(of: view, identifier, below: number) {
-        addEntry(.view, view, below: number, identifier, .duplicate, problem)
+      guard rows.placed(view) == nil else {
+        addEntry(.view, view, below: number, identifier, .containedTwice)
+        return nil
+      }
+      guard identifier.utf8.count <= NodeRecord.longestIdentifier else {
+        addEntry(
+          .view, view, below: number, identifier, .noIdentifier,
+          [.identifierTooLong(byteCount: identifier.utf8.count)])
+        return nil
+      }
+      guard take(Sibling(.view, below: number, identifier)) else {
+        addEntry(.view, view, below: number, identifier, .duplicate)
         return nil
       }
       keepAlive(view)
@@ -21,17 +31,6 @@ extension PreservationWalk {
       place(placed, view, below: number, identifier)
       return PlacedView(view: view, number: placed, identifier: identifier)
     }
-  }
-
-  private func problem(
-    of view: any RestorableView, _ identifier: String, below number: RowNumber
-  ) -> PreservationProblem? {
-    guard rows.placed(view) == nil else { return .containedTwice }
-    guard identifier.utf8.count <= NodeRecord.longestIdentifier else {
-      return .identifierTooLong(byteCount: identifier.utf8.count)
-    }
-    return take(Sibling(.view, below: number, identifier))
-      ? nil : .duplicateIdentifier(identifier)
   }
 
   func preserve(_ view: PlacedView) throws {

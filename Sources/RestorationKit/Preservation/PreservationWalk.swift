@@ -64,8 +64,8 @@ final class PreservationWalk: StateEncoding {
 
   /// More entries than these end the walk.
   private let nodeLimit: Int
-  /// Whether nobody looks at the report any more.
-  private var isReported = false
+  /// Whether nobody looks at the notes any more.
+  private var hasEnded = false
 
   struct Referral {
     let object: any StateRestoring
@@ -90,7 +90,7 @@ final class PreservationWalk: StateEncoding {
   /// Nothing of this walk is reported any more; a coder that is kept holds no nodes
   /// after this.
   func end() {
-    isReported = true
+    hasEnded = true
     (seen, seenContents, stack, referrals, takenPlaces) = ([], [], [], [], [:])
     coder = nil
   }
@@ -100,9 +100,9 @@ final class PreservationWalk: StateEncoding {
   /// Writes the application's record; if a body throws, there is none.
   func encodeApplication(
     facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
-    problems: [PreservationProblem], state: (StateEncoder, KeyedEncoder) throws -> Void
+    notes: [ReportNote], state: (StateEncoder, KeyedEncoder) throws -> Void
   ) throws {
-    for problem in problems { rows.note(problem, nil) }
+    for note in notes { rows.note(note, nil) }
     try builder.append(record: NodeRecord.application) { encoder in
       try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
         let coder = coder(for: nil, encoder)
@@ -186,6 +186,9 @@ final class PreservationWalk: StateEncoding {
     report.forget(number)
     rows.place(number, below: parent, identifier, siblingIndex: siblingIndex)
   }
+
+  /// Notes what belongs to no element.
+  func noteApplication(_ note: ReportNote) { rows.note(note, nil) }
 
   // MARK: Names
 
@@ -282,11 +285,11 @@ final class PreservationWalk: StateEncoding {
 
   func path(of number: RowNumber?) -> RestorationPath { rows.path(of: number) }
 
-  func note(_ problem: PreservationProblem, _ number: RowNumber?) { rows.note(problem, number) }
+  func note(_ note: ReportNote, _ number: RowNumber?) { rows.note(note, number) }
 
   /// Says in this report, or in the next one, that a coder did nothing.
   func noteKeptCoder(of number: RowNumber?, key: String) {
-    if isReported {
+    if hasEnded {
       objects.noteKeptCoder(of: rows.path(of: number), key: key)
     } else {
       rows.note(.coderKept(key: key), number)
@@ -385,7 +388,7 @@ final class PreservationWalk: StateEncoding {
     defer { coder.close() }
     try object.encodeRestorableState(with: coder)
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
-      rows[number].hasUnusedInheritedHooks = true
+      rows.note(.unusedInheritedHooks, number)
     }
   }
 

@@ -25,7 +25,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   }
 
   /// What happened to one node.
-  public enum NodeOutcome: Hashable, Codable, Sendable {
+  public enum NodeOutcome: ReportOutcome {
     /// It is in the archive.
     case saved
 
@@ -34,7 +34,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
     /// It is in the archive as it was stored before, because this version of
     /// the app cannot read its state or it was not back after the restore; see
-    /// ``Entry/keptBecause``.
+    /// ``ReportNote/keptBecause(_:)``.
     case keptAsStored
 
     /// It was not back for more than 30 days in which it was kept, so it is left
@@ -62,67 +62,14 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     case containedTwice
   }
 
-  /// One node, or with an empty path the application.
-  public struct Entry: Hashable, Codable, Sendable {
-    /// What the line is about.
-    public let kind: ElementKind
-
-    /// The path of the node.
-    public let path: RestorationPath
-
-    /// The name of the node's class.
-    public let className: String
-
-    /// What happened to it.
-    public internal(set) var outcome: NodeOutcome = .saved
-
-    /// Whether it was saved as a root of its own, because a node above it that
-    /// contains it was left out.
-    public internal(set) var isDetached = false
-
-    /// What became of it in the restore, if it is kept as it is stored.
-    public internal(set) var keptBecause: RestorationReport.NodeOutcome?
-
-    /// Whether its class has inherited its conformance, and nobody used the coder.
-    ///
-    /// Hooks that only a subclass implements, without `override`, are never called:
-    /// the base class must implement them, too. Of a class that has nothing to save
-    /// it says nothing, so this is no problem.
-    public internal(set) var hasUnusedInheritedHooks = false
-
-    /// What the developer should mend.
-    public internal(set) var problems: [PreservationProblem] = []
-
-    /// Writes all of it, and as `reason` the outcome in a sentence.
-    public func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(kind, forKey: .kind)
-      try container.encode(path, forKey: .path)
-      try container.encode(className, forKey: .className)
-      try container.encode(outcome, forKey: .outcome)
-      try container.encode(isDetached, forKey: .isDetached)
-      try container.encodeIfPresent(keptBecause, forKey: .keptBecause)
-      try container.encode(hasUnusedInheritedHooks, forKey: .hasUnusedInheritedHooks)
-      try container.encode(problems, forKey: .problems)
-      try encoder.encodeReason(
-        ([what] + problems.map(\.description)).joined(separator: " "))
-    }
-
-    /// The outcome, why it is kept, and what is strange about it.
-    var what: String {
-      outcome.description + (keptBecause.map { "; at the restore: \($0.description)" } ?? "")
-        + (isDetached ? ", detached" : "")
-        + (hasUnusedInheritedHooks
-          ? "; nothing was encoded: if \(className) has something to save, let the class that"
-            + " conforms implement encodeRestorableState, and \(className) override it"
-          : "")
-    }
-  }
+  /// What the report says of one element, or of the application.
+  public typealias Entry = ReportEntry<NodeOutcome>
 
   /// What came of the save as a whole.
   public internal(set) var outcome: Outcome
 
-  /// The application first, then the nodes in the order of the walk.
+  /// The scene and the application if there is something to say of them, then the
+  /// nodes in the order of the walk.
   public internal(set) var entries: [Entry] = []
 
   /// The version of the archive that was written.
@@ -134,8 +81,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// How long the caller was held up by the walk.
   public internal(set) var walkDuration: Duration = .zero
 
-  /// Where an archive was set aside that was in the way: one that could not be read
-  /// here, or that nobody has read.
+  /// Where an archive is now that was in the way and was set aside: one that could
+  /// not be read here, or that nobody has read.
   public internal(set) var setAside: String?
 
   /// The state that was saved; with a number if other instances have those
@@ -149,57 +96,55 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     self.outcome = outcome
   }
 
-  /// All that the developer should mend.
-  public var problems: [PreservationProblem] {
-    entries.flatMap(\.problems)
+  /// Adds what belongs to the scene of which the state is.
+  mutating func add(ofScene notes: [ReportNote]) {
+    guard !notes.isEmpty else { return }
+    let entry = Entry(
+      kind: .scene, path: RestorationPath(), className: "scene", outcome: .saved, notes: notes)
+    entries.insert(entry, at: 0)
+  }
+
+  /// What the developer should look at, in order.
+  public var problems: [Entry] { entries.filter(\.isProblem) }
+}
+
+extension PreservationReport.NodeOutcome {
+  /// Whether the developer should look at it; anything else that should be mended
+  /// is a note.
+  public var isProblem: Bool {
+    switch self {
+    case .duplicate, .containedTwice: true
+    case .saved, .savedWithoutState, .keptAsStored, .expired, .replaced, .savedWithLastState,
+      .noIdentifier, .excluded:
+      false
+    }
   }
 }
 
 extension PreservationReport {
   /// The report as a tree: a headline, and a line for every node, indented below
   /// the node above it.
-  public var tree: String {
-    let lines = entries.filter { $0.kind != .application }.map { entry in
-      ReportTree.Line(
-        path: entry.path, text: "(\(entry.className)): \(entry.what)",
-        details: entry.problems.map { "problem: \($0.description)" })
-    }
-    let ofApplication = entries.filter { $0.kind == .application && !$0.problems.isEmpty }
-    return ReportTree.text(headline, lines, ofApplication.map(\.description))
-  }
+  public var tree: String { ReportTree.text(headline, entries) }
 }
 
 extension PreservationReport: CustomStringConvertible {
   /// A headline and a line for every node.
-  public var description: String {
-    ([headline] + entries.map { "  \($0.description)" }).joined(separator: "\n")
-  }
+  public var description: String { ReportTree.list(headline, entries) }
 
   private var headline: String {
     switch outcome {
     case .saved:
-      "Saved \(byteCount) bytes."
-        + (setAside.map { " What was stored is set aside as \($0)." } ?? "")
+      "Saved \(byteCount) bytes." + setAside.setAsideSentence
         + otherInstances.sentence(stateName)
     case .delegateGone:
       "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one."
     case .declined:
-      "Nothing saved: the save gate said no."
-        + (setAside.map { " What was stored is set aside as \($0)." } ?? "")
+      "Nothing saved: the save gate said no." + setAside.setAsideSentence
     case .superseded: "Nothing saved: a later save was written first."
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     case .inUse(let process):
       "Nothing saved: \(process ?? "another instance of the app") has the state."
     }
-  }
-}
-
-extension PreservationReport.Entry: CustomStringConvertible {
-  /// The path, the outcome, and a line for every problem.
-  public var description: String {
-    let name = kind == .application ? "application" : "\(path) (\(className))"
-    return (["\(name): \(what)"] + problems.map { "    problem: \($0.description)" })
-      .joined(separator: "\n")
   }
 }
 
@@ -216,8 +161,17 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     case .expired: "left out, nobody provided it in the 30 days for which it was kept"
     case .noIdentifier: "left out, it has no restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"
-    case .duplicate: "left out, another node has this path"
-    case .containedTwice: "left out here, another node contains it too"
+    case .duplicate:
+      "left out, another one has this path; give each of the two an identifier of its own"
+    case .containedTwice:
+      "left out here, it is in the tree twice; let one node contain it and others refer to it"
     }
+  }
+}
+
+extension String? {
+  /// What a report says of where something was set aside; empty if nothing was.
+  var setAsideSentence: String {
+    map { " What was stored is set aside at \($0)." } ?? ""
   }
 }

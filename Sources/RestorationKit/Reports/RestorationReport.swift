@@ -21,7 +21,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// restore succeeds.
     case locked
 
-    /// The last restores did not end, so nothing was called; the state is set
+    /// The last restores did not end, so nothing was called; the state was set
     /// aside at the place.
     case crashed(setAsideAt: String?)
 
@@ -46,8 +46,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   }
 
   /// What happened to one node.
-  public enum NodeOutcome: Hashable, Codable, Sendable {
-    /// It is back, with its state.
+  public enum NodeOutcome: ReportOutcome {
+    /// It is back, with its state. The application's values come back by the
+    /// delegate.
     case restored(by: Step)
 
     /// It is back; it was saved without state, so nothing was decoded.
@@ -110,74 +111,15 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     case unreadable(String)
   }
 
-  /// One node, or with an empty path a record that is no node of the tree.
-  public struct Entry: Hashable, Codable, Sendable {
-    /// What the line is about.
-    public let kind: ElementKind
-
-    /// The path of the node.
-    public let path: RestorationPath
-
-    /// The name of the class that was saved.
-    public let className: String
-
-    /// What happened to it.
-    public internal(set) var outcome: NodeOutcome
-
-    /// False if it is back but the node that contained or presented it does not
-    /// do so any more; it will not be saved again.
-    public internal(set) var isAttached = true
-
-    /// The version that its state was stored with, if it was migrated.
-    public internal(set) var migratedFrom: Int?
-
-    /// Whether its state is that of an earlier save than the rest, because it
-    /// could not be encoded since.
-    public internal(set) var hasLastState = false
-
-    /// Whether saves write it as it is stored, for 30 days, while the one above it is
-    /// saved: it is not back, or the one above could not be decoded and so did not
-    /// take it.
-    public internal(set) var isKept = false
-
-    /// The keys that were stored and that neither its factory nor its decoding
-    /// asked for, if it was decoded; those in a container have its key and a dot
-    /// before them.
-    ///
-    /// A save stores nothing of them but what is written again. A key may be spelled
-    /// differently where it is written and where it is read. One that is not needed
-    /// any more goes with a migration, or is asked for with
-    /// ``StateDecoder/contains(_:)``.
-    public internal(set) var unreadKeys: [String] = []
-
-    /// Writes all of it, and as `reason` the outcome in a sentence.
-    public func encode(to encoder: any Encoder) throws {
-      var container = encoder.container(keyedBy: CodingKeys.self)
-      try container.encode(kind, forKey: .kind)
-      try container.encode(path, forKey: .path)
-      try container.encode(className, forKey: .className)
-      try container.encode(outcome, forKey: .outcome)
-      try container.encode(isAttached, forKey: .isAttached)
-      try container.encodeIfPresent(migratedFrom, forKey: .migratedFrom)
-      try container.encode(hasLastState, forKey: .hasLastState)
-      try container.encode(isKept, forKey: .isKept)
-      try container.encode(unreadKeys, forKey: .unreadKeys)
-      try encoder.encodeReason(reason)
-    }
-  }
+  /// What the report says of one element, or of the application.
+  public typealias Entry = ReportEntry<NodeOutcome>
 
   /// What came of the restore as a whole.
   public internal(set) var outcome: Outcome
 
-  /// The nodes, parents before children.
+  /// The application if there is something to say of it, then the nodes, parents
+  /// before children.
   public internal(set) var entries: [Entry] = []
-
-  /// The error that the delegate's `didDecodeRestorableState` threw.
-  public internal(set) var didDecodeFailure: String?
-
-  /// The keys of the application's state that neither the gate nor
-  /// `didDecodeRestorableState` asked for; none without a delegate.
-  public internal(set) var unreadKeys: [String] = []
 
   /// Whether a snapshot that was taken with the save shows what is back.
   public internal(set) var usesSnapshot = false
@@ -200,16 +142,12 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     self.outcome = outcome
   }
 
-  /// The nodes that the developer should look at.
+  /// What the developer should look at, in order.
   ///
   /// A veto is meant and a tab may be built later, so they are not among them, and
-  /// neither is what was left out
-  /// or saved without state because of something that was reported elsewhere.
-  public var problems: [Entry] {
-    entries.filter {
-      $0.outcome.isProblem || !$0.isAttached || $0.hasLastState || !$0.unreadKeys.isEmpty
-    }
-  }
+  /// neither is what was left out or saved without state because of something that
+  /// was reported elsewhere.
+  public var problems: [Entry] { entries.filter(\.isProblem) }
 }
 
 extension RestorationReport.NodeOutcome {
@@ -224,44 +162,18 @@ extension RestorationReport.NodeOutcome {
 }
 
 extension RestorationReport {
-  var firstProblem: String? {
-    problems.first?.description ?? applicationProblems.first
-  }
-
-  /// What the developer should mend and what belongs to no node.
-  private var applicationProblems: [String] {
-    [
-      didDecodeFailure.map { "didDecodeRestorableState threw: \($0)" },
-      unreadKeys.unreadSentence.map { "application: \($0)" },
-    ].compactMap(\.self)
-  }
-}
-
-extension RestorationReport {
   /// The report as a tree: a headline, and a line for every node, indented below
   /// the node above it.
-  public var tree: String {
-    let lines = entries.map { entry in
-      ReportTree.Line(
-        path: entry.path, text: "(\(entry.className)): \(entry.reason)", details: [])
-    }
-    return ReportTree.text(headline, lines, applicationProblems)
-  }
+  public var tree: String { ReportTree.text(headline, entries) }
 }
 
 extension RestorationReport: CustomStringConvertible {
   /// A headline and a line for every node.
-  public var description: String {
-    ([headline] + (entries.map(\.description) + applicationProblems).map { "  \($0)" })
-      .joined(separator: "\n")
-  }
+  public var description: String { ReportTree.list(headline, entries) }
 
   private var headline: String {
     switch outcome {
-    case .restored:
-      "Restored \(entries.count { $0.outcome.isBack }) of \(entries.count) nodes"
-        + (problems.isEmpty ? "." : ", \(problems.count) with problems.")
-        + otherInstances.sentence(stateName)
+    case .restored: restored + otherInstances.sentence(stateName)
     case .noArchive:
       "Nothing restored: there is no saved state." + otherInstances.sentence(stateName)
     case .nothingKept:
@@ -272,51 +184,17 @@ extension RestorationReport: CustomStringConvertible {
         + " one."
     case .locked: "Nothing restored: the key is locked."
     case .crashed(let location):
-      "Nothing restored: the last restores crashed."
-        + (location.map { " The state is set aside as \($0)." } ?? "")
+      "Nothing restored: the last restores crashed." + location.setAsideSentence
     case .inUse(let process):
       "Nothing restored: \(process ?? "another instance of the app") has the state."
     }
   }
-}
 
-extension RestorationReport.Entry: CustomStringConvertible {
-  /// The path and the outcome.
-  public var description: String { "\(path) (\(className)): \(reason)" }
-
-  /// What happened to it, in a sentence.
-  public var reason: String {
-    [
-      outcome.description,
-      migratedFrom.map { "migrated from version \($0)" },
-      hasLastState
-        ? "the state is that of an earlier save, since it could not be encoded" : nil,
-      isAttached
-        ? nil
-        : "but the node above it does not contain it, take it from coder.restoredChildren"
-          + " or restoredPresented" + (isKept ? "" : ", or the next save leaves it out"),
-      isKept && !outcome.saysThatItIsKept ? "saves keep it as it is stored" : nil,
-      unreadKeys.unreadSentence,
-    ].compactMap(\.self).joined(separator: "; ")
-  }
-}
-
-extension [String] {
-  /// What a report says of keys that nobody read; nil if there are none.
-  fileprivate var unreadSentence: String? {
-    isEmpty
-      ? nil
-      : "nobody read what is stored under \(map { "“\($0)”" }.joined(separator: ", "));"
-        + " compare how the key and the hook are spelled"
-  }
-}
-
-extension RestorationReport.NodeOutcome {
-  fileprivate var saysThatItIsKept: Bool {
-    switch self {
-    case .newerVersion, .migrationFailed: true
-    default: false
-    }
+  private var restored: String {
+    let nodes = entries.filter { $0.kind != .application }
+    let problemCount = nodes.count(where: \.isProblem)
+    return "Restored \(nodes.count { $0.outcome.isBack }) of \(nodes.count) nodes"
+      + (problemCount == 0 ? "." : ", \(problemCount) with problems.")
   }
 }
 
@@ -364,10 +242,10 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "\(step.description), but its decoding threw: \(error)"
     case .newerVersion(let step, let stored, let known):
       "\(step?.description ?? "not back"), but its state has version \(stored), newer than"
-        + " \(known); nothing was decoded, and saves keep the state as it is stored"
+        + " \(known); nothing was decoded\(step.keptSentence)"
     case .migrationFailed(let step, let version, let error):
       "\(step?.description ?? "not back"), but its migration from version \(version) failed:"
-        + " \(error); nothing was decoded, and saves keep the state as it is stored"
+        + " \(error); nothing was decoded\(step.keptSentence)"
     case .classMismatch(let step, let found):
       "\(step.description), but as a \(found), so nothing was decoded, and the next save replaces its"
         + " state; if \(found) is its new name, register it with the old one as an alias"
@@ -398,6 +276,14 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .parentMissing(let path): "not back, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
     }
+  }
+}
+
+extension RestorationReport.Step? {
+  /// What saves do with a state that nobody could read; of one that is not back a
+  /// note says so.
+  fileprivate var keptSentence: String {
+    self == nil ? "" : ", and saves keep the state as it is stored"
   }
 }
 

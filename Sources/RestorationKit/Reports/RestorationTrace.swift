@@ -1,8 +1,16 @@
 /// One call that the library made to the app, for tests and people who look.
+///
+/// A keeper tells of the calls that a save or a restore makes, and a host of those
+/// about its scenes. One closure can take both.
 public struct RestorationTrace: Hashable, Codable, Sendable {
   /// What was called; named as in the app.
   public enum Call: String, Hashable, Codable, Sendable {
+    // MARK: In a save
+
     case shouldSaveApplicationState, willEncodeRestorableState, encodeRestorableState
+
+    // MARK: In a restore
+
     case shouldRestoreApplicationState
     /// The delegate's rename hook.
     case currentClassName
@@ -13,18 +21,32 @@ public struct RestorationTrace: Hashable, Codable, Sendable {
     case storyboard
     case loadViewIfNeeded, decodeRestorableState, layOutRestoredInterface
     case restoreStateAfterLayout, didDecodeRestorableState, applicationFinishedRestoringState
+
+    // MARK: By a host
+
+    case configurationForConnecting, shouldRestore, willConnectTo, restorationRoots
+    case sceneStateDidBecomeAvailable, restoreInteractionState, `continue`
+    case sceneWillEnterForeground, sceneDidBecomeActive
+    case sceneWillResignActive, sceneDidEnterBackground, sceneDidDisconnect
+    case stateRestorationActivity, userActivityWillSave, updateUserActivityState, didUpdate
+    case hostDidFinishRestoringScenes, didDiscardSceneSessions
   }
 
   /// What was called.
   public let call: Call
 
-  /// On what; empty for the delegate.
-  public let path: RestorationPath
+  /// Of which session, as its ``SceneSession/persistentIdentifier``; nil for a state
+  /// that belongs to no scene, and for what is about all of them.
+  public internal(set) var session: String?
+
+  /// On what; empty for a delegate.
+  public internal(set) var path = RestorationPath()
 }
 
 extension RestorationTrace: CustomStringConvertible {
-  /// The call, and the path if there is one.
+  /// The call, then the session and the path if there are any.
   public var description: String {
-    path.count == 0 ? call.rawValue : "\(call.rawValue) \(path)"
+    [call.rawValue, session, path.count == 0 ? nil : path.description]
+      .compactMap(\.self).joined(separator: " ")
   }
 }

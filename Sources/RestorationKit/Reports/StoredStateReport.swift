@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
-
 /// What a restore would make of the stored state, with a line for every node.
 ///
 /// It comes from ``StateKeeper/checkStoredState()`` and
@@ -11,12 +5,10 @@ public import Foundation
 /// a node shows only when it is asked for.
 public struct StoredStateReport: Hashable, Codable, Sendable {
   /// What would happen to one node.
-  public enum NodeOutcome: Hashable, Codable, Sendable {
-    /// It would be decoded as it is stored.
-    case current
-
-    /// Its state would be migrated; all steps went well on a copy.
-    case migrated(from: Int)
+  public enum NodeOutcome: ReportOutcome {
+    /// It would be decoded as it is stored, or as it was migrated: then all steps
+    /// went well on a copy, and a note says from which version.
+    case restorable
 
     /// Its state was written by a newer version of its class and would be kept.
     case newerVersion(stored: Int, known: Int)
@@ -40,32 +32,8 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
     case unreadable(String)
   }
 
-  /// One node, or with an empty path a record that is no node of the tree.
-  public struct Entry: Hashable, Codable, Sendable {
-    /// What the line is about.
-    public let kind: ElementKind
-
-    /// The path of the node.
-    public let path: RestorationPath
-
-    /// The name of the class that was saved.
-    public let className: String
-
-    /// What the class is called now; the same if it was not renamed.
-    public let currentClassName: String
-
-    /// The version that the state was stored with.
-    public let version: Int
-
-    /// What would happen to it.
-    public let outcome: NodeOutcome
-
-    /// When a save first kept it because it was not back; nil if it was there.
-    ///
-    /// A save that is more than 30 days later leaves it out, if it is still not
-    /// back.
-    public let keptSince: Date?
-  }
+  /// What the report says of one element.
+  public typealias Entry = ReportEntry<NodeOutcome>
 
   /// Whether there is a stored state.
   public let isStored: Bool
@@ -79,15 +47,16 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
   /// The nodes, parents before children.
   public let entries: [Entry]
 
-  /// The nodes that would not come back with their state.
-  public var problems: [Entry] { entries.filter { $0.outcome.isProblem } }
+  /// What the developer should look at, in order: the nodes that would not come
+  /// back with their state.
+  public var problems: [Entry] { entries.filter(\.isProblem) }
 }
 
 extension StoredStateReport.NodeOutcome {
   /// Whether the developer should look at it.
   public var isProblem: Bool {
     switch self {
-    case .current, .migrated: false
+    case .restorable: false
     default: true
     }
   }
@@ -101,11 +70,15 @@ extension StoredStateReport.NodeOutcome {
   }
 }
 
+extension StoredStateReport {
+  /// The report as a tree: a headline, and a line for every node, indented below
+  /// the node above it.
+  public var tree: String { ReportTree.text(headline, entries) }
+}
+
 extension StoredStateReport: CustomStringConvertible {
   /// A headline and a line for every node.
-  public var description: String {
-    ([headline] + entries.map { "  \($0.description)" }).joined(separator: "\n")
-  }
+  public var description: String { ReportTree.list(headline, entries) }
 
   private static func sentence(windows count: Int) -> String {
     " The states of \(count) windows beside it are checked by the host's checkStoredStates()."
@@ -118,20 +91,11 @@ extension StoredStateReport: CustomStringConvertible {
   }
 }
 
-extension StoredStateReport.Entry: CustomStringConvertible {
-  /// The path and the outcome.
-  public var description: String {
-    let renamed = className == currentClassName ? "" : ", now \(currentClassName)"
-    return "\(path) (\(className)\(renamed)): \(outcome.description)"
-  }
-}
-
 extension StoredStateReport.NodeOutcome: CustomStringConvertible {
   /// The outcome in a sentence.
   public var description: String {
     switch self {
-    case .current: "can be restored"
-    case .migrated(let version): "can be restored, migrated from version \(version)"
+    case .restorable: "can be restored"
     case .newerVersion(let stored, let known):
       "has version \(stored), newer than \(known); its state would be kept as it is"
     case .migrationFailed(let version, let error):

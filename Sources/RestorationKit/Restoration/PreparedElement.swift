@@ -80,7 +80,7 @@ struct ElementPreparation {
       // A later version of the app saved it, which calls it something else.
       name = former
     } else if let delegate {
-      trace?(RestorationTrace(call: .currentClassName, path: RestorationPath()))
+      trace?(RestorationTrace(call: .currentClassName))
       if let current = delegate.currentClassName(forStored: stored),
         types.isRegistered(current)
       {

@@ -50,7 +50,7 @@ extension RestorationRun {
     switch stored.content.kind {
     case .object:
       return lookup.findObject(stored.content, coder: coder) { registeredObject(for: stored) }
-    case .view, .application:
+    case .view, .application, .scene:
       // Found when its node has loaded it.
       return .missing(.viewNotFound)
     case .node:

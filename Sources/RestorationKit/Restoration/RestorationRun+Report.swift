@@ -18,21 +18,42 @@ extension RestorationRun {
       missing: unclaimed.union(notTaken), restored: restored)
   }
 
-  func entries(_ unattached: Set<UInt64>) -> [RestorationReport.Entry] {
-    tree.elements.enumerated().map { place, stored in
-      RestorationReport.Entry(
-        kind: stored.content.kind, path: stored.path, className: stored.content.className,
-        outcome: outcomes[place], isAttached: !unattached.contains(stored.record),
-        migratedFrom: outcomes[place].isDecodable ? prepared[place].migratedFrom : nil,
-        hasLastState: stored.content.hasLastState,
-        isKept: objects.kept?.place(ofRecord: stored.record) != nil,
-        unreadKeys: outcomes[place].wasAsked ? coders[place].unreadKeys : [])
-    }
+  func entries(
+    _ unattached: Set<UInt64>, ofApplication notes: [ReportNote]
+  ) -> [RestorationReport.Entry] {
+    let application =
+      notes.isEmpty
+      ? []
+      : [
+        RestorationReport.Entry(
+          kind: .application, path: RestorationPath(), className: "application",
+          outcome: .restored(by: .delegate), notes: notes)
+      ]
+    return application
+      + tree.elements.enumerated().map { place, stored in
+        RestorationReport.Entry(
+          kind: stored.content.kind, path: stored.path, className: stored.content.className,
+          outcome: outcomes[place], notes: self.notes(on: stored, place, unattached))
+      }
       + tree.unreadable.map { lost in
         RestorationReport.Entry(
           kind: .node, path: RestorationPath(), className: "record \(lost.record)",
           outcome: .unreadable(lost.error.description))
       }
+  }
+
+  private func notes(
+    on stored: StoredTree.Element, _ place: Int, _ unattached: Set<UInt64>
+  ) -> [ReportNote] {
+    var notes: [ReportNote] = []
+    if outcomes[place].isDecodable, let version = prepared[place].migratedFrom {
+      notes.append(.migrated(from: version))
+    }
+    if stored.content.hasLastState { notes.append(.lastState) }
+    if unattached.contains(stored.record) { notes.append(.notContained) }
+    if objects.kept?.place(ofRecord: stored.record) != nil { notes.append(.kept) }
+    if outcomes[place].wasAsked, let note = coders[place].unreadNote { notes.append(note) }
+    return notes
   }
 
   /// Why what is kept is not for a node that came late; nil if it is.
@@ -42,7 +63,7 @@ extension RestorationRun {
     else { return nil }
     return RestorationReport.Entry(
       kind: .node, path: element.path, className: tree.elements[0].content.className,
-      outcome: .classMismatch(by: .existing, found: types.className(of: node)), isKept: true)
+      outcome: .classMismatch(by: .existing, found: types.className(of: node)), notes: [.kept])
   }
 
   /// Nodes that are back, but that the node above does not contain any more.

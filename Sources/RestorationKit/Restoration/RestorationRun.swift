@@ -33,6 +33,8 @@ final class RestorationRun {
   /// What is not back and is kept for the next save.
   var unclaimed: Set<Int> = []
   var scopedObjects = ScopedObjects()
+  /// What the report says, when it has run.
+  private var lines: [RestorationReport.Entry] = []
 
   init(
     _ tree: StoredTree, types: TypeTable, objects: ObjectTable,
@@ -61,7 +63,8 @@ final class RestorationRun {
       types: types, delegate: delegate, formerNames: tree.formerNames, trace: trace)
     prepared = tree.elements.map { preparation.prepare($0) }
     if let late, let mismatch = mismatch(of: late.node) {
-      report.entries = [mismatch]
+      lines = [mismatch]
+      report.entries = lines
       return report
     }
     makeObjects()
@@ -77,13 +80,14 @@ final class RestorationRun {
       delegate.layOutRestoredInterface()
     }
     restoreAfterLayout()
+    var ofApplication: [ReportNote] = []
     do {
       if late == nil, let delegate {
         note(.didDecodeRestorableState)
         try delegate.didDecodeRestorableState(with: applicationCoder)
       }
     } catch {
-      report.didDecodeFailure = error.reason
+      ofApplication.append(.didDecodeFailed(error.reason))
     }
     eachRestored { object, place in
       note(.applicationFinishedRestoringState, place)
@@ -95,11 +99,17 @@ final class RestorationRun {
     } else {
       objects.kept = KeptRecords(result(unattached))
     }
-    report.entries = entries(unattached)
-    if late == nil, delegate != nil { report.unreadKeys = applicationCoder.unreadKeys }
+    if late == nil, delegate != nil, let note = applicationCoder.unreadNote {
+      ofApplication.append(note)
+    }
+    lines = entries(unattached, ofApplication: ofApplication)
+    report.entries = lines
     restored.forget()
     return report
   }
+
+  /// The first of what the developer should look at, when it has run.
+  var firstProblem: String? { lines.first(where: \.isProblem)?.description }
 
   func note(_ call: RestorationTrace.Call, _ place: Int? = nil) {
     trace?(

@@ -93,7 +93,7 @@ extension SceneHost {
         failures[session] = error
       }
     }
-    trace?("hostDidFinishRestoringScenes")
+    tell(.hostDidFinishRestoringScenes)
     delegate?.hostDidFinishRestoringScenes(self)
     return failures
   }
@@ -123,7 +123,7 @@ extension SceneHost {
   }
 
   private func wants(_ session: SceneSession) -> Bool {
-    trace?("shouldRestore")
+    tell(.shouldRestore, session)
     return delegate?.host(self, shouldRestore: session) ?? true
   }
 
@@ -237,7 +237,7 @@ extension SceneHost {
   }
 
   func roots(of scene: Scene, _ delegate: any SceneDelegate) -> [any RestorableNode] {
-    trace?("restorationRoots")
+    tell(.restorationRoots, scene.session)
     return delegate.restorationRoots(for: scene)
   }
 
@@ -256,7 +256,7 @@ extension SceneHost {
   private func connect(_ scene: Scene, isShown: Bool) {
     setScene(scene, of: scene.session)
     scene.activationState = .background
-    trace?("willConnectTo")
+    tell(.willConnectTo, scene.session)
     scene.delegate?.scene(scene, willConnectTo: scene.session, options: scene.options)
     if isShown { enterForeground(scene) }
   }
@@ -273,7 +273,7 @@ extension SceneHost {
         // It may have been closed meanwhile.
         guard scene.activationState != .unattached else { return nil }
         take(tree, in: scene)
-        trace?("sceneStateDidBecomeAvailable")
+        tell(.sceneStateDidBecomeAvailable, scene.session)
         scene.delegate?.sceneStateDidBecomeAvailable(scene)
         return participants(of: scene)
       }
@@ -296,19 +296,19 @@ extension SceneHost {
       return
     }
     scene.hasInteractionState = true
-    trace?("restoreInteractionState")
+    tell(.restoreInteractionState, scene.session)
     scene.delegate?.scene(scene, restoreInteractionStateWith: activity)
   }
 
   private func enterForeground(_ scene: Scene) {
     scene.activationState = .foregroundInactive
-    trace?("sceneWillEnterForeground")
+    tell(.sceneWillEnterForeground, scene.session)
     scene.delegate?.sceneWillEnterForeground(scene)
   }
 
   private func becomeActive(_ scene: Scene) {
     scene.activationState = .foregroundActive
-    trace?("sceneDidBecomeActive")
+    tell(.sceneDidBecomeActive, scene.session)
     scene.delegate?.sceneDidBecomeActive(scene)
   }
 
@@ -316,7 +316,7 @@ extension SceneHost {
   private func activate(_ scene: Scene, with activity: UserActivity?) {
     if scene.activationState == .background { enterForeground(scene) }
     if let activity {
-      trace?("continue")
+      tell(.continue, scene.session)
       scene.delegate?.scene(scene, continue: activity)
       scene.needsSave = true
     }

@@ -66,7 +66,7 @@ extension SceneHost {
       }
     }
     if !told.isEmpty {
-      trace?("didDiscardSceneSessions")
+      tell(.didDiscardSceneSessions)
       delegate?.host(self, didDiscardSceneSessions: told)
     }
     await writeList()
@@ -76,7 +76,7 @@ extension SceneHost {
   /// Lets a scene go; its session stays.
   func release(_ scene: Scene) {
     scene.activationState = .unattached
-    trace?("sceneDidDisconnect")
+    tell(.sceneDidDisconnect, scene.session)
     scene.delegate?.sceneDidDisconnect(scene)
     scene.delegate = nil
     setScene(nil, of: scene.session)

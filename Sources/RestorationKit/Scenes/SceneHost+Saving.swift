@@ -12,13 +12,14 @@ extension SceneHost {
   /// restorable what is stored is removed.
   ///
   /// - Parameter scene: The scene.
-  /// - Returns: What was saved, and what the developer should mend.
+  /// - Returns: What was saved; what is wrong with the activity and the values is an
+  ///   entry of kind `scene`.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; then
   ///   ``Scene/needsSave`` is true again, and the activity and the values of the
   ///   scene are stored with the list of sessions if that can be written; `notConnected`; or `strict`: then nothing
   ///   is stored, but if what was stored could not be read, the scene is.
   @discardableResult
-  public func save(_ scene: Scene) async throws(RestorationError) -> SceneReport {
+  public func save(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
     endsCleanly = false
     await scene.keeper.otherRestoreEnded()
     guard scene.activationState != .unattached, let delegate = scene.delegate else {
@@ -26,27 +27,26 @@ extension SceneHost {
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
     let session = scene.session
-    if scene.keeper.isLocked { return SceneReport(nodes: PreservationReport(.locked)) }
+    if scene.keeper.isLocked { return PreservationReport(.locked) }
     guard session.isRestorable else { return try await saveNothing(of: scene) }
 
-    var report = SceneReport(nodes: PreservationReport(.locked))
     let unreadable = session.failure.map {
-      SceneProblem.unreadable($0.archive?.description ?? $0.description)
+      ReportNote.unreadable($0.archive?.description ?? $0.description)
     }
     scene.beginSave()
-    let activity = updatedActivity(of: scene, delegate, &report.problems)
+    var problems: [ReportNote] = []
+    let activity = updatedActivity(of: scene, delegate, &problems)
     let storage = scene.values.encoded()
-    report.problems += scene.values.takeProblems()
+    problems += scene.values.takeProblems()
     let unstorable = unstorableUserInfo(of: session)
-    report.problems += unstorable.map(\.problem)
-    if isDelegateGone { report.problems.append(.hostDelegateGone) }
+    problems += unstorable.map(\.problem)
+    if isDelegateGone { problems.append(.hostDelegateGone) }
     // What could not be read is no mistake, and a save mends it.
-    if scene.keeper.isStrict, !report.problems.isEmpty {
+    if scene.keeper.isStrict, !problems.isEmpty {
       scene.needsSave = true
-      let problems = report.problems.map(\.description).joined(separator: "\n")
-      throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(problems)")
+      let sentences = problems.map(\.description).joined(separator: "\n")
+      throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(sentences)")
     }
-    if let unreadable { report.problems.insert(unreadable, at: 0) }
     let before = (content: session.content, changes: session.changes, title: session.title)
     session.stateRestorationActivity = activity.map { UserActivity($0) }
     session.change(.storage) { $0.storage = storage }
@@ -55,9 +55,10 @@ extension SceneHost {
     // What is set while the file is written counts as set after it.
     let changes = session.changes
     session.changes = []
+    var report: PreservationReport
     do throws(RestorationError) {
       let content = session.content
-      report.nodes = try await scene.keeper.save(
+      report = try await scene.keeper.save(
         roots(of: scene, delegate), for: delegate as? any StateDelegate, host: content.encode)
     } catch {
       session.changes.formUnion(changes)
@@ -67,19 +68,20 @@ extension SceneHost {
       scene.needsSave = true
       throw error
     }
-    switch report.nodes.outcome {
+    switch report.outcome {
     case .saved:
       session.failure = nil
       session.savedAt = keeper.now()
-      session.byteCount = report.nodes.byteCount
-      session.version = report.nodes.version
+      session.byteCount = report.byteCount
+      session.version = report.version
     case .superseded: break
     case .declined, .locked, .inUse, .delegateGone:
       session.changes.formUnion(changes)
       scene.needsSave = true
     }
+    report.add(ofScene: [unreadable].compactMap(\.self) + problems)
     await writeList()
-    if scene.keeper.isStrict, report.nodes.outcome == .saved, let unreadable {
+    if scene.keeper.isStrict, report.outcome == .saved, let unreadable {
       throw RestorationError(
         .strict, "The keeper is strict; the scene is saved, but it had problems. \(unreadable)")
     }
@@ -95,8 +97,10 @@ extension SceneHost {
   /// - Returns: What was saved of each.
   /// - Throws: The first error of ``save(_:)``, when all were tried.
   @discardableResult
-  public func saveChangedScenes() async throws(RestorationError) -> [SceneSession: SceneReport] {
-    var reports: [SceneSession: SceneReport] = [:]
+  public func saveChangedScenes() async throws(RestorationError) -> [SceneSession:
+    PreservationReport]
+  {
+    var reports: [SceneSession: PreservationReport] = [:]
     var failure: RestorationError?
     for scene in connectedScenes where scene.isChanged && scene.activationState != .unattached {
       do throws(RestorationError) {
@@ -114,7 +118,7 @@ extension SceneHost {
   /// One value that cannot be stored does not keep the rest of the scene from it.
   private func unstorableUserInfo(
     of session: SceneSession
-  ) -> [(key: String, problem: SceneProblem)] {
+  ) -> [(key: String, problem: ReportNote)] {
     session.userInfo.sorted { $0.key < $1.key }.compactMap { key, value in
       do {
         _ = try StoredValue([key: value])
@@ -125,37 +129,37 @@ extension SceneHost {
     }
   }
 
-  private func saveNothing(of scene: Scene) async throws(RestorationError) -> SceneReport {
+  private func saveNothing(of scene: Scene) async throws(RestorationError) -> PreservationReport {
     scene.needsSave = false
     try await scene.keeper.discardState(includingSetAside: true)
     await writeList()
-    return SceneReport(nodes: PreservationReport(.declined))
+    return PreservationReport(.declined)
   }
 
   /// Asks for the activity and lets all who take part bring it up to date.
   private func updatedActivity(
-    of scene: Scene, _ delegate: any SceneDelegate, _ problems: inout [SceneProblem]
+    of scene: Scene, _ delegate: any SceneDelegate, _ problems: inout [ReportNote]
   ) -> UserActivity.Content? {
-    trace?("stateRestorationActivity")
+    tell(.stateRestorationActivity, scene.session)
     guard let activity = delegate.stateRestorationActivity(for: scene) else { return nil }
     if let owner = activity.delegate {
-      trace?("userActivityWillSave")
+      tell(.userActivityWillSave, scene.session)
       owner.userActivityWillSave(activity)
     }
     let responders = scene.responders.responders(of: activity)
     if !responders.isEmpty { activity.userInfo = [:] }
     for responder in responders {
-      trace?("updateUserActivityState")
+      tell(.updateUserActivityState, scene.session)
       responder.updateUserActivityState(activity)
     }
-    trace?("didUpdate")
+    tell(.didUpdate, scene.session)
     delegate.scene(scene, didUpdate: activity)
     activity.needsSave = false
     return checked(activity, &problems)
   }
 
   private func checked(
-    _ activity: UserActivity, _ problems: inout [SceneProblem]
+    _ activity: UserActivity, _ problems: inout [ReportNote]
   ) -> UserActivity.Content? {
     guard activity.isValid else {
       problems.append(.invalidActivity(activity.activityType))
@@ -188,15 +192,15 @@ extension SceneHost {
   /// - Returns: What was saved.
   /// - Throws: As ``save(_:)``.
   @discardableResult
-  public func background(_ scene: Scene) async throws(RestorationError) -> SceneReport {
+  public func background(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
     if scene.activationState == .foregroundActive {
-      trace?("sceneWillResignActive")
+      tell(.sceneWillResignActive, scene.session)
       scene.activationState = .foregroundInactive
       scene.delegate?.sceneWillResignActive(scene)
     }
     if scene.activationState == .foregroundInactive {
       scene.activationState = .background
-      trace?("sceneDidEnterBackground")
+      tell(.sceneDidEnterBackground, scene.session)
       scene.delegate?.sceneDidEnterBackground(scene)
     }
     return try await save(scene)
@@ -217,12 +221,11 @@ extension SceneHost {
 
   /// Saves what was set while the save before was written.
   func saveAgain(
-    _ scene: Scene, after report: SceneReport
+    _ scene: Scene, after report: PreservationReport
   ) async throws(RestorationError) {
     var report = report
     for _ in 0..<Self.largestRepetition
-    where report.nodes.outcome == .saved && scene.isChanged && scene.activationState == .background
-    {
+    where report.outcome == .saved && scene.isChanged && scene.activationState == .background {
       report = try await save(scene)
     }
   }

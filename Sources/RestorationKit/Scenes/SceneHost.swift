@@ -32,7 +32,11 @@ public final class SceneHost {
   public var activityByteLimit = 1 << 16
 
   /// Told of every call that the host makes to delegates, in order.
-  public var trace: ((String) -> Void)?
+  ///
+  /// The hooks of the nodes of its scenes are told to the keeper's
+  /// ``StateKeeper/trace``, with the session, if that was set before the scene was
+  /// made.
+  public var trace: ((RestorationTrace) -> Void)?
 
   /// All sessions, most recently used first.
   public internal(set) var openSessions: [SceneSession] = []
@@ -120,7 +124,7 @@ public final class SceneHost {
     let known = configuration(of: session)
     var chosen = known
     if session.isNew || known == nil {
-      trace?("configurationForConnecting")
+      tell(.configurationForConnecting, session)
       chosen = delegate?.host(self, configurationForConnecting: session, options: options) ?? known
     }
     guard let chosen else { throw .noConfiguration(session.role, session.configurationName) }
@@ -151,8 +155,19 @@ public final class SceneHost {
     let identifier = session.persistentIdentifier
     if let known = keepers[identifier] { return known }
     let made = StateKeeper(sharing: keeper, suffix: StateClaim.sceneSuffix(of: identifier))
+    made.trace = keeper.trace.map { told in
+      { call in
+        var call = call
+        call.session = identifier
+        told(call)
+      }
+    }
     keepers[identifier] = made
     return made
+  }
+
+  func tell(_ call: RestorationTrace.Call, _ session: SceneSession? = nil) {
+    trace?(RestorationTrace(call: call, session: session?.persistentIdentifier))
   }
 
   func forgetKeeper(of session: SceneSession) {

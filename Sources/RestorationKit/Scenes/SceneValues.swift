@@ -13,7 +13,7 @@ final class SceneValues: Observable {
   private var stored: [String: StoredValue] = [:]
   private var used: [String: Used] = [:]
   private let registrar = ObservationRegistrar()
-  private(set) var problems: [SceneProblem] = []
+  private(set) var problems: [ReportNote] = []
   var changed: (() -> Void)?
 
   /// Takes what is stored; what was set already stays.
@@ -76,12 +76,12 @@ final class SceneValues: Observable {
     return stored
   }
 
-  func takeProblems() -> [SceneProblem] {
+  func takeProblems() -> [ReportNote] {
     defer { problems = [] }
     return problems
   }
 
-  private func note(_ problem: SceneProblem) {
+  private func note(_ problem: ReportNote) {
     if !problems.contains(problem) { problems.append(problem) }
   }
 }

@@ -3,6 +3,9 @@ public enum ElementKind: String, Hashable, Codable, Sendable {
   /// The application's own values.
   case application
 
+  /// A scene's activity and values.
+  case scene
+
   /// A ``RestorableNode``.
   case node
 

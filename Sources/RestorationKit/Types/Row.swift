@@ -16,11 +16,6 @@ struct Row {
   var status = Status.unplaced
   /// Whether it came second under its identifier; a reference does not help it.
   var isDuplicate = false
-  /// Whether it was saved as a root of its own, because a node above it that
-  /// contains it was left out.
-  var isDetached = false
-  /// Whether its class has inherited its conformance, and nobody used the coder.
-  var hasUnusedInheritedHooks = false
   /// The one above; nil for a root.
   var parent: RowNumber?
   var siblingIndex: Int32 = 0

@@ -11,11 +11,9 @@ final class Rows {
   @exclusivity(unchecked) private var contents: [RowNumber] = []
   /// Made when somebody asks.
   private var paths: [RestorationPath?] = []
-  /// What the developer should mend, also of the application, which has no row.
-  private(set) var problems: [RowNumber?: [PreservationProblem]] = [:]
+  /// What else there is to say of them, also of the application, which has no row.
+  private(set) var notes: [RowNumber?: [ReportNote]] = [:]
 
-  /// Why rows are written as they were stored.
-  private(set) var keptBecause: [RowNumber: RestorationReport.NodeOutcome] = [:]
   /// The classes of what is not back.
   private var storedNames: [RowNumber: String] = [:]
 
@@ -72,7 +70,7 @@ final class Rows {
   }
 
   private func forget(_ number: RowNumber) {
-    problems[number] = nil
+    notes[number] = nil
     if number.place < paths.count { paths[number.place] = nil }
   }
 
@@ -124,14 +122,14 @@ final class Rows {
     return path
   }
 
-  func note(_ problem: PreservationProblem, _ number: RowNumber?) {
-    problems[number, default: []].append(problem)
+  func note(_ note: ReportNote, _ number: RowNumber?) {
+    notes[number, default: []].append(note)
   }
 
   /// Says that a row is written as it was stored, and why.
   func keep(_ number: RowNumber, because outcome: RestorationReport.NodeOutcome) {
     self[number].outcome = .keptAsStored
-    keptBecause[number] = outcome
+    note(.keptBecause(outcome), number)
   }
 
   /// Adds a row for what is not back.

@@ -1,0 +1,73 @@
+/// What a report says of one node, view or object, or of the application or a scene.
+///
+/// What belongs to a scene or to the application and to no element has an entry only
+/// if there is something to say of it; it comes first.
+public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
+  /// What the entry is about.
+  public let kind: ElementKind
+
+  /// Where it is; empty for the application and a scene, and for a record that is no node of
+  /// the tree.
+  public let path: RestorationPath
+
+  /// The name of its class; in a report of what is stored the one that was saved.
+  public let className: String
+
+  /// What happened to it.
+  public internal(set) var outcome: Outcome
+
+  /// What else there is to say of it.
+  public internal(set) var notes: [ReportNote] = []
+}
+
+/// What happens to one element in a save, a restore or a dry run.
+public protocol ReportOutcome: Hashable, Codable, Sendable, CustomStringConvertible {
+  /// Whether the developer should look at it.
+  var isProblem: Bool { get }
+}
+
+extension ReportEntry {
+  /// Whether the developer should look at it, because of its outcome or of a note.
+  public var isProblem: Bool { outcome.isProblem || notes.contains(where: \.isProblem) }
+
+  /// What happened to it and what is wrong with that, in sentences.
+  public var reason: String {
+    problems.reduce(what ?? "") { text, problem in
+      text.isEmpty ? problem : text + (text.hasSuffix(".") ? " " : ". ") + problem
+    }
+  }
+
+  /// Writes all of it, and ``reason`` for people.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(kind, forKey: .kind)
+    try container.encode(path, forKey: .path)
+    try container.encode(className, forKey: .className)
+    try container.encode(outcome, forKey: .outcome)
+    try container.encode(notes, forKey: .notes)
+    try encoder.encodeReason(reason)
+  }
+}
+
+extension ReportEntry: CustomStringConvertible {
+  /// The path, the class and what happened; then a line for every problem.
+  public var description: String {
+    description(as: path.count == 0 ? className : "\(path) (\(className))", margin: "")
+  }
+
+  func description(as name: String, margin: String) -> String {
+    (["\(margin)\(name):\(what.map { " \($0)" } ?? "")"]
+      + problems.map { "\(margin)    problem: \($0)" })
+      .joined(separator: "\n")
+  }
+
+  /// The outcome and what goes on after it; nil for the application and a scene,
+  /// whose outcome is that of the report.
+  private var what: String? {
+    guard kind != .application, kind != .scene else { return nil }
+    return ([outcome.description] + notes.filter { !$0.isProblem }.map(\.description))
+      .joined(separator: "; ")
+  }
+
+  private var problems: [String] { notes.filter(\.isProblem).map(\.description) }
+}

@@ -1,0 +1,236 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What else a report says of an element, beside its outcome.
+///
+/// Some notes are problems: the developer should mend what they say.
+public enum ReportNote: Hashable, Codable, Sendable {
+  // MARK: Problems of a save
+
+  /// Its encoding threw; the error is given in its own words.
+  case encodeFailed(String)
+
+  /// The delegate's `willEncodeRestorableState` threw.
+  case willEncodeFailed(String)
+
+  /// A root has no identifier, so nothing of it is saved.
+  case rootWithoutIdentifier
+
+  /// The identifier is longer than the format's keys, so the element is left out.
+  case identifierTooLong(byteCount: Int)
+
+  /// A reference names a node or view that has no identifier, or an object that
+  /// was not registered.
+  case referenceWithoutIdentifier(key: String, className: String)
+
+  /// A reference names a view of no node that is preserved.
+  case referenceToUnpreservedView(key: String)
+
+  /// A coder was used after the call that it was made for.
+  case coderKept(key: String)
+
+  /// A coder of the node with this path was used after the save before this one.
+  case coderKeptAfterSave(RestorationPath, key: String)
+
+  /// The save came before any restore, so it has set aside what was stored.
+  case notRestoredBefore
+
+  /// It lies in a stack above a node that is not preserved, so the stack will
+  /// close over that one.
+  case aboveGap(RestorationPath)
+
+  /// The restoration class is not registered, so it will not be found.
+  case restorationClassNotRegistered(String)
+
+  // MARK: Problems of a scene
+
+  /// An activity has a type that the host does not declare, so it is not stored.
+  case undeclaredActivityType(String)
+
+  /// An activity was ended before it could be stored.
+  case invalidActivity(String)
+
+  /// An activity could not be encoded, so it is not stored.
+  case activityEncodingFailed(String, String)
+
+  /// A value of a session's user info could not be encoded, so it was removed.
+  case userInfoEncodingFailed(key: String, String)
+
+  /// The user info of an activity lacks keys that it says it needs.
+  case requiredKeysMissing([String])
+
+  /// An activity takes more bytes than activities should.
+  case largeActivity(byteCount: Int, limit: Int)
+
+  /// A stored value has another type than was asked for.
+  case storageTypeMismatch(key: String, String)
+
+  /// A value could not be encoded.
+  case storageEncodingFailed(key: String, String)
+
+  /// What is stored of a session could not be read; the error is given.
+  case unreadable(String)
+
+  /// The host's delegate is gone, so nobody answered for it.
+  case hostDelegateGone
+
+  // MARK: Problems of a restore
+
+  /// The delegate's `didDecodeRestorableState` threw.
+  case didDecodeFailed(String)
+
+  /// It is back, but the node that contained or presented it does not do so any
+  /// more; the next save leaves it out, unless it is ``kept``.
+  case notContained
+
+  /// Its state is that of an earlier save than the rest, because it could not be
+  /// encoded since.
+  case lastState
+
+  /// The keys that were stored and that neither its factory nor its decoding asked
+  /// for; those in a container have its key and a dot before them.
+  ///
+  /// Of the application: those that neither the gate nor the delegate's
+  /// `didDecodeRestorableState` asked for, if there is a delegate. A save stores
+  /// nothing of them but what is written again. A key may be spelled differently
+  /// where it is written and where it is read. One that is not needed any more goes
+  /// with a migration, or is asked for with ``StateDecoder/contains(_:)``.
+  case unreadKeys([String])
+
+  // MARK: No problems
+
+  /// It was saved as a root of its own, because a node above it that contains it
+  /// was left out.
+  case detached
+
+  /// What became of it in the restore, if it is saved as it was stored.
+  case keptBecause(RestorationReport.NodeOutcome)
+
+  /// Its class has inherited its conformance, and nobody used the coder.
+  ///
+  /// Hooks that only a subclass implements, without `override`, are never called:
+  /// the base class must implement them, too. Of a class that has nothing to save
+  /// it says nothing, so this is no problem.
+  case unusedInheritedHooks
+
+  /// Its state was migrated, or would be, from the version it was stored with.
+  case migrated(from: Int)
+
+  /// Saves write it as it is stored, for 30 days, while the one above it is saved:
+  /// it is not back, or the one above could not be decoded and so did not take it.
+  case kept
+
+  /// What its class is called now.
+  case renamed(to: String)
+
+  /// The version that its state was stored with, if that is not 1.
+  case version(Int)
+
+  /// When a save first kept it because it was not back.
+  ///
+  /// A save that is more than 30 days later leaves it out, if it is still not
+  /// back.
+  case keptSince(Date)
+}
+
+extension ReportNote {
+  /// Whether the developer should mend it.
+  public var isProblem: Bool {
+    switch self {
+    case .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed, .version,
+      .keptSince:
+      false
+    case .encodeFailed, .willEncodeFailed, .rootWithoutIdentifier, .identifierTooLong,
+      .referenceWithoutIdentifier, .referenceToUnpreservedView, .coderKept,
+      .coderKeptAfterSave, .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
+      .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
+      .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
+      .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys:
+      true
+    }
+  }
+}
+
+extension ReportNote: CustomStringConvertible {
+  /// Of a problem what is wrong and how to mend it; of anything else a few words
+  /// that go on after the outcome.
+  public var description: String {
+    switch self {
+    case .encodeFailed(let error):
+      "Encoding threw, so the node has no new state: \(error)"
+    case .willEncodeFailed(let error):
+      "willEncodeRestorableState threw, so what it encoded is missing: \(error)"
+    case .rootWithoutIdentifier:
+      "It is a root without restoration identifier, so nothing of it is saved. Give it one, or an"
+        + " empty one if that is meant."
+    case .identifierTooLong(let byteCount):
+      "The identifier has \(byteCount) bytes. Use up to \(NodeRecord.longestIdentifier)."
+    case .referenceWithoutIdentifier(let key, let className):
+      "The key “\(key)” refers to a \(className) without restoration identifier."
+        + " Give it one, or register it with keeper.registerObject."
+    case .referenceToUnpreservedView(let key):
+      "The key “\(key)” refers to a view of no node that is preserved. Let a node have it among"
+        + " its restorationViews."
+    case .coderKept(let key):
+      "The key “\(key)” was encoded after the call had ended. Do not keep coders."
+    case .coderKeptAfterSave(let path, let key):
+      "After the last save the key “\(key)” was encoded with a coder of"
+        + " \(path.count == 0 ? "the application" : "“\(path)”"), which did nothing. Do not keep coders."
+    case .notRestoredBefore:
+      "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
+        + " launch, before the first save."
+    case .aboveGap(let path):
+      "It lies on “\(path)”, which is not preserved, so it will lie on what is below that. Give"
+        + " that node an identifier of its own."
+    case .restorationClassNotRegistered(let name):
+      "The restoration class \(name) is not registered."
+        + " Call keeper.register(restorationClass: \(name).self)."
+    case .undeclaredActivityType(let type):
+      "The activity type “\(type)” is not declared, so the activity is not stored."
+        + " Add it to the host's declaredActivityTypes."
+    case .invalidActivity(let type):
+      "The activity “\(type)” was invalidated, so it is not stored. Return one that is valid."
+    case .activityEncodingFailed(let type, let error):
+      "The activity “\(type)” cannot be encoded, so it is not stored: \(error)"
+    case .userInfoEncodingFailed(let key, let error):
+      "The value of “\(key)” in the session's user info cannot be encoded, so it was removed:"
+        + " \(error)"
+    case .requiredKeysMissing(let keys):
+      "The activity's user info lacks \(keys.joined(separator: ", ")), which it requires."
+    case .largeActivity(let byteCount, let limit):
+      "The activity takes \(byteCount) bytes, more than \(limit). Store identifiers, not content."
+    case .storageTypeMismatch(let key, let error):
+      "The value of “\(key)” is not of the type that was asked for, so its default was used:"
+        + " \(error)"
+    case .storageEncodingFailed(let key, let error):
+      "The value of “\(key)” cannot be encoded, so the stored one stays: \(error)"
+    case .unreadable(let error):
+      "What is stored of the session was not restored: \(error)"
+    case .hostDelegateGone:
+      "The host's delegate is gone. Keep it alive, or set it to nil to go on without one."
+    case .didDecodeFailed(let error):
+      "didDecodeRestorableState threw: \(error)"
+    case .notContained:
+      "The node above it does not contain it. Take it from coder.restoredChildren or"
+        + " restoredPresented: the next save leaves it out, unless it is kept."
+    case .lastState:
+      "The state is that of an earlier save, since it could not be encoded."
+    case .unreadKeys(let keys):
+      "Nobody read what is stored under \(keys.map { "“\($0)”" }.joined(separator: ", "))."
+        + " Compare how the key and the hook are spelled."
+    case .detached: "detached, since a node above it is left out"
+    case .keptBecause(let outcome): "at the restore: \(outcome)"
+    case .unusedInheritedHooks:
+      "nothing was encoded: if its class has something to save, let the class that conforms"
+        + " implement encodeRestorableState, and its class override it"
+    case .migrated(let version): "migrated from version \(version)"
+    case .kept: "saves keep it as it is stored"
+    case .renamed(let name): "its class is called \(name) now"
+    case .version(let version): "stored with version \(version)"
+    case .keptSince(let date): "saves have kept it since \(date)"
+    }
+  }
+}
