@@ -97,7 +97,7 @@ final class DryRunTests: XCTestCase {
     for (version, notes) in [(1, []), (2, [.version(2)])] as [(Int, [ReportNote])] {
       let keeper = try launch.keeper()
       try keeper.register(
-        nodeClass: TestNode.self, version: version,
+        TestNode.self, version: version,
         migrations: (1..<version).map { StateMigration(from: $0) { _ in } })
       _ = try await keeper.save([TestNode("a")])
       let report = try await keeper.checkStoredState()

@@ -263,7 +263,6 @@ final class GateTests: XCTestCase {
     let mine = Array(repeating: ["mine"], count: 4) + [["11", "test", "6.1"]]
     XCTAssertEqual(read, mine + mine)
     XCTAssertEqual(restoration.problems, [])
-    XCTAssertEqual(restoration.unreadKeys, [])
   }
 
   func testTheApplicationAndANodeUseTheSameKeyApart() async throws {

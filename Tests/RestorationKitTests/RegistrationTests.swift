@@ -141,7 +141,7 @@ final class RegistrationTests: XCTestCase {
   func testARestorationClassThatIsNotRegisteredSaysHowToRegisterIt() async throws {
     let report = try await launch.keeper().save([SelfMade("a")])
     XCTAssertEqual(
-      report.problems.map(\.description),
+      report.problems.flatMap(\.notes).map(\.description),
       [
         "The restoration class SelfMade is not registered."
           + " Call keeper.register(restorationClass: SelfMade.self)."

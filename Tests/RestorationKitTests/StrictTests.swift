@@ -330,11 +330,11 @@ final class StrictTests: XCTestCase {
     }
     let scene = try await host.open()
     let report = try await host.save(scene)
-    XCTAssertEqual(report.problems, [.hostDelegateGone])
+    XCTAssertEqual(report.problems.map(\.notes), [[.hostDelegateGone]])
     XCTAssertEqual(
-      report.problems.map(\.description),
-      ["The host's delegate is gone. Keep it alive, or set it to nil to go on without one."])
-    XCTAssertEqual(report.nodes.outcome, .saved)
+      ReportNote.hostDelegateGone.description,
+      "The host's delegate is gone. Keep it alive, or set it to nil to go on without one.")
+    XCTAssertEqual(report.outcome, .saved)
     host.delegate = nil
     let without = try await host.save(scene)
     XCTAssertEqual(without.problems, [])
