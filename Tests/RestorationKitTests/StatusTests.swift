@@ -9,7 +9,7 @@ final class StatusTests: XCTestCase {
   private let launch = Launch()
 
   private func check(
-    _ keeper: StateKeeper, _ status: StateKeeper.Status, isActive: Bool, _ sentence: String,
+    _ keeper: StateKeeper, _ status: RestorationStatus, isActive: Bool, _ sentence: String,
     line: UInt = #line
   ) {
     XCTAssertEqual(keeper.status, status, line: line)
@@ -24,11 +24,11 @@ final class StatusTests: XCTestCase {
       "Nothing was restored yet. Call restore(into:) at launch.")
     _ = try await keeper.save([TestNode("a")])
     let node = TestNode("a")
-    var during: StateKeeper.Status?
+    var during: RestorationStatus?
     node.onDecode = { _ in during = keeper.status }
     _ = try await keeper.restore(into: [node])
     XCTAssertEqual(during, .restoring)
-    XCTAssertEqual(StateKeeper.Status.restoring.description, "A restore is under way.")
+    XCTAssertEqual(RestorationStatus.restoring.description, "A restore is under way.")
     check(keeper, .active, isActive: true, "Restoration is active.")
   }
 
@@ -91,9 +91,9 @@ final class StatusTests: XCTestCase {
   }
 
   func testALockedKeyIsSaid() {
-    XCTAssertFalse(StateKeeper.Status.locked.isActive)
+    XCTAssertFalse(RestorationStatus.locked.isActive)
     XCTAssertEqual(
-      StateKeeper.Status.locked.description,
+      RestorationStatus.locked.description,
       "Nothing is saved or restored, because the key is locked. Restore again when it is unlocked.")
   }
 }

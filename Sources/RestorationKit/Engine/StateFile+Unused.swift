@@ -64,6 +64,14 @@ extension StateFile {
     }
   }
 
+  /// The identifiers of the scenes that have files beside this state, in order.
+  func storedScenes() throws(ArchiveError) -> [String] {
+    let prefix = claim.lookedAt + StateClaim.sceneSuffix(of: "")
+    return try directory.names().sorted()
+      .filter { $0.hasPrefix(prefix) && !$0.hasSuffix(StateClaim.launchSuffix) }
+      .map { String($0.dropFirst(prefix.count)) }
+  }
+
   /// Whether no instance has saved it for long.
   ///
   /// What cannot be read, or was saved in the future by this clock, stays; so does

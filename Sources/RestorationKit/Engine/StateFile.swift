@@ -7,6 +7,11 @@ internal import Foundation
 
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
+  private let executor = FileExecutor()
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe executor.asUnownedSerialExecutor()
+  }
+
   let claim: StateClaim
   private let suffix: String
   let directory: any StateDirectory

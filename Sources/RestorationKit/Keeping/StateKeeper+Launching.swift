@@ -28,7 +28,7 @@ extension StateKeeper {
   /// `willEncodeRestorableState`. It is for one launch; whether that launch
   /// saves does not matter.
   public func ignoreSnapshotOnNextApplicationLaunch() {
-    ignoresSnapshot = true
+    engine.ignoresSnapshot = true
   }
 
   /// Whether a snapshot that the app took at the last save shows what a restore
@@ -42,7 +42,7 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
   public func isSnapshotUsable() async throws(RestorationError) -> Bool {
     do {
-      return try await file.isSnapshotUsable()
+      return try await engine.file.isSnapshotUsable()
     } catch {
       throw RestorationError(error)
     }

@@ -34,7 +34,7 @@ extension StateKeeper {
     // Cast here, on the caller's actor: a cast succeeds on any other as well, and
     // would let code of the main actor run off it.
     let maker = type as? any ObjectRestoration.Type
-    try types.register(
+    try engine.types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       TypeTable.Making(
         factory: restoration ?? maker.map { maker in { try maker.object(at: $0, coder: $1) } },
@@ -53,7 +53,7 @@ extension StateKeeper {
     restorationClass type: any ObjectRestoration.Type, as name: String? = nil,
     aliases: [String] = [], version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try types.register(
+    try engine.types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       TypeTable.Making(
         factory: { try type.object(at: $0, coder: $1) }, isNamedBySaves: false,
@@ -65,7 +65,7 @@ extension StateKeeper {
   /// - Parameter storyboard: The storyboard; its nodes are recognized in a save.
   /// - Throws: ``RestorationError`` with `nameTaken`.
   public func register(_ storyboard: Storyboard) throws(RestorationError) {
-    try types.register(storyboard)
+    try engine.types.register(storyboard)
   }
 
   /// Makes an object known that nodes can refer to.
@@ -82,6 +82,6 @@ extension StateKeeper {
   public func registerObject(
     _ object: any RestorableObject, restorationIdentifier identifier: String
   ) {
-    objects.register(object, identifier: identifier)
+    engine.objects.register(object, identifier: identifier)
   }
 }

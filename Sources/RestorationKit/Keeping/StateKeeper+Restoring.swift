@@ -1,6 +1,39 @@
-internal import ArchiveCodec
-
 extension StateKeeper {
+  /// Preserves the nodes and stores their state.
+  ///
+  /// The caller is held up by the walk alone; when the call returns, the state
+  /// is on stable storage. On an error the state that was stored is unchanged;
+  /// only with the archive error `notDurable` the new one is in its place, and a
+  /// power cut may bring the old one back.
+  /// Saves may overlap: the one that walked last is the one that stays.
+  ///
+  /// Restore first: a save replaces what was restored. One that is called while
+  /// a restore runs waits for its end. Anything else that is stored is set aside
+  /// and not replaced: an archive that cannot be read whole, one that nobody has
+  /// read in this launch because the restore failed or was not called, and one
+  /// that somebody has put there since. While the key is locked, and until a
+  /// restore has succeeded after that, nothing is called or written. If another
+  /// instance has the state, ``instancePolicy`` says what happens.
+  ///
+  /// - Parameter roots: The roots of the trees, as the windows of the app.
+  /// - Returns: What happened to every node.
+  /// - Throws: ``RestorationError`` with `archive` if the state cannot be
+  ///   stored, `tooManyNodes`, or `strict`. A node that cannot be encoded is not
+  ///   an error.
+  /// - Complexity: O(*n*) in the nodes, references and bytes.
+  public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
+    -> PreservationReport
+  {
+    engine.claim.beginUse()
+    defer { engine.claim.endUse() }
+    await engine.otherRestoreEnded()
+    if isDelegateGone {
+      try engine.throwIfStrictWithoutDelegate()
+      return PreservationReport(.delegateGone)
+    }
+    return try await engine.save(roots, for: delegate)
+  }
+
   /// Brings back the state that was saved last.
   ///
   /// Call it once at launch, when the interface that is always there exists
@@ -27,155 +60,75 @@ extension StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
-    claim.beginUse()
-    defer { claim.endUse() }
-    await otherRestoreEnded()
+    engine.claim.beginUse()
+    defer { engine.claim.endUse() }
+    await engine.otherRestoreEnded()
     if isDelegateGone {
-      try throwIfStrictWithoutDelegate()
+      try engine.throwIfStrictWithoutDelegate()
       return RestorationReport(.delegateGone)
     }
-    return try await restore { _ in RestorationParticipants(roots: roots, delegate: delegate) }
+    return try await engine.restore { _ in
+      RestorationParticipants(roots: roots, delegate: delegate)
+    }
   }
 
-  /// Brings back the state with those who are named when it has been read.
+  /// Restores a node that came after the restore, from what is kept for it.
   ///
-  /// They are given what is stored. Nil restores nothing. What a host calls then
-  /// is a part of the restore: a crash in it is counted.
-  func restore(
-    then: (RestorationReport) -> Void = { _ in },
-    with participants: (StoredTree) -> RestorationParticipants?
+  /// For a tab or a window that is built when the user first looks at it. What
+  /// was stored of it is kept meanwhile, for 30 days. Call it when the node has
+  /// its identifier, before the user sees it and before the next save: a node
+  /// that was saved has replaced what was kept for it. The one above must be
+  /// back, so begin with the uppermost.
+  ///
+  ///     let editor = EditorTab()
+  ///     tabs.restorationChildren.append(editor)
+  ///     try await keeper.restore(late: editor, below: tabs)
+  ///
+  /// The calls are those of ``restore(into:)`` on the node and all that is kept
+  /// below it, in the same order, from `loadViewIfNeeded` to
+  /// `applicationFinishedRestoringState`. What lies below it is looked for as
+  /// always; the node itself is there, so nobody is asked for it. The gates and
+  /// `didDecodeRestorableState` are about the whole state and are not called,
+  /// and the node above is not told: a tab is not selected by it. What is still not back stays kept.
+  ///
+  /// It waits for a restore that is under way. A crash in it is not counted
+  /// unless ``extendStateRestoration()`` announced it.
+  ///
+  /// - Parameters:
+  ///   - node: The node, with its identifier. Among equal ones in a
+  ///     ``RestorableStack`` or ``RestorableSplit`` its position counts; one that
+  ///     is not in there yet counts as the next.
+  ///   - parent: The node that contains or presents it; nil for a root.
+  /// - Returns: What happened to the node and all below it. The outcome is
+  ///   `nothingKept` if nothing was stored for it, or if it was restored or saved
+  ///   already. A node of another class gets nothing, and what is kept stays.
+  /// - Throws: ``RestorationError`` with `strict`; the restore is complete then.
+  /// - Complexity: O(*n*) in what is restored, and for a stack or split in its
+  ///   children.
+  @discardableResult
+  public func restore(
+    late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    claim.beginUse()
-    await otherRestoreEnded()
-    hasTriedToRestore = true
-    let underWay = RestoreUnderWay()
-    restoreUnderWay = underWay
-    defer {
-      claim.endUse()
-      restoreUnderWay = nil
-      underWay.finish()
+    await engine.otherRestoreEnded()
+    if isDelegateGone {
+      try engine.throwIfStrictWithoutDelegate()
+      return RestorationReport(.delegateGone)
     }
-    restorationExtension.beginRestore()
-    var window: UInt64?
-    let result: Result<RestorationReport, RestorationError>
-    do throws(RestorationError) {
-      result = .success(try await restore(with: participants, &window))
-    } catch {
-      result = .failure(error)
-    }
-    if window != nil, case .success(let report) = result { then(report) }
-    await endRestore(window)
-    switch result {
-    case .success(var report):
-      report.launchProblem = await file.launchProblem
-      report.stateName = stateName
-      report.otherInstances = otherInstances
-      lastStatus = Status(after: report.outcome)
-      return report
-    case .failure(let error):
-      lastStatus = error.code == .strict ? .active : .failed(error.description)
-      throw error
-    }
+    return try engine.restore(late: node, below: parent, for: delegate)
   }
 
-  /// Waits until no restore is under way.
-  func otherRestoreEnded() async {
-    while let underWay = restoreUnderWay { await underWay.end() }
-  }
-
-  private func restore(
-    with participants: (StoredTree) -> RestorationParticipants?, _ window: inout UInt64?
-  ) async throws(RestorationError) -> RestorationReport {
-    let found: StateFile.Found
-    do {
-      found = try await file.beginRestore(crashThreshold: crashThreshold, settingAside)
-    } catch {
-      if error.code == .keyLocked {
-        isLocked = true
-        return RestorationReport(.locked)
-      }
-      // The key was there, so a save can set aside what is in its way.
-      if error.isAboutContent { isLocked = false }
-      throw .notRestored(error)
-    }
-    isLocked = false
-    switch found {
-    case .inUse(let process): return RestorationReport(.inUse(by: process))
-    case .nothing: return RestorationReport(.noArchive)
-    case .crashed(let location): return RestorationReport(.crashed(setAsideAt: location))
-    case .state(let tree, let usesSnapshot, let begun):
-      window = begun
-      var report = try restore(tree, with: participants)
-      report.usesSnapshot = usesSnapshot && report.outcome == .restored
-      return report
-    }
-  }
-
-  /// All that is called in the app, in one go.
-  private func restore(
-    _ tree: StoredTree, with participants: (StoredTree) -> RestorationParticipants?
-  ) throws(RestorationError) -> RestorationReport {
-    let start = ContinuousClock.now
-    guard let participants = participants(tree) else { return RestorationReport(.declined) }
-    let run = RestorationRun(
-      tree, types: types, objects: objects, delegate: participants.delegate, now: now(),
-      trace: trace)
-    run.roots = participants.roots
-    if let delegate = participants.delegate {
-      run.note(.shouldRestoreApplicationState)
-      guard delegate.shouldRestoreApplicationState(with: run.applicationCoder) else {
-        return RestorationReport(.declined)
-      }
-    }
-    var report = run.run()
-    report.walkDuration = start.duration(to: .now)
-    try throwIfStrict(run)
-    return report
-  }
-
-  func throwIfStrict(_ run: RestorationRun) throws(RestorationError) {
-    guard isStrict, let problem = run.firstProblem else { return }
-    throw RestorationError(
-      .strict, "The keeper is strict: the restore is complete, but not clean. \(problem)")
-  }
-
-  func throwIfStrictWithoutDelegate() throws(RestorationError) {
-    guard isStrict else { return }
-    throw RestorationError(.strict, "The keeper is strict. \(Status.delegateGone)")
-  }
-
-  /// Takes the mark of the restore away, now or when what it announced is done.
-  private func endRestore(_ window: UInt64?) async {
-    guard let window else { return await restorationExtension.endRestore(nil) }
-    // What is kept stays stored until a save has written it back.
-    let consuming = consumesStateOnLaunch && objects.kept == nil
-    await restorationExtension.endRestore { [file] in
-      await file.endRestore(window: window, consuming: consuming)
-    }
-  }
-}
-
-/// Who takes part in a restore.
-struct RestorationParticipants {
-  let roots: [any RestorableNode]
-  let delegate: (any StateDelegate)?
-}
-
-/// A restore that has begun, for those who wait for its end.
-///
-/// It belongs to the keeper's actor, as all that uses it does.
-final class RestoreUnderWay {
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-  private var isFinished = false
-
-  func end() async {
-    guard !isFinished else { return }
-    await withCheckedContinuation { waiting.append($0) }
-  }
-
-  func finish() {
-    isFinished = true
-    for continuation in waiting { continuation.resume() }
-    waiting = []
+  /// Tells what a restore would make of the stored state, and restores nothing.
+  ///
+  /// All migrations run, on copies, and the delegate's
+  /// ``StateDelegate/currentClassName(forStored:)`` is asked. No gate, factory
+  /// or node is called, and nothing is written. For tests that keep old states,
+  /// and at launch before ``restore(into:)``. The windows of a ``SceneHost`` have
+  /// states of their own; see ``SceneHost/checkStoredStates()``.
+  ///
+  /// - Returns: A line for every node; nothing stored is not an error.
+  /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
+  /// - Complexity: O(*n*) in the nodes and bytes.
+  public func checkStoredState() async throws(RestorationError) -> StoredStateReport {
+    try await engine.checkStoredState(for: delegate)
   }
 }

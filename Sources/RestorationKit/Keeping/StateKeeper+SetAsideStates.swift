@@ -1,5 +1,3 @@
-internal import ArchiveCodec
-
 extension StateKeeper {
   /// Lists the states that were set aside and are still there, oldest first.
   ///
@@ -14,11 +12,7 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` with `archive` if they cannot be listed.
   /// - Complexity: O(*n*) in what is stored beside the state.
   public func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
-    do {
-      return try await file.setAsideStates()
-    } catch {
-      throw RestorationError(error)
-    }
+    try await engine.setAsideStates()
   }
 
   /// Puts a state that was set aside back in its place, to be restored.
@@ -40,22 +34,7 @@ extension StateKeeper {
   ///   not stored then is set aside. `inUse` if another instance has the state.
   /// - Complexity: O(*n*) in its bytes.
   public func putBack(_ state: SetAsideState) async throws(RestorationError) {
-    await otherRestoreEnded()
-    claim.beginUse()
-    defer { claim.endUse() }
-    walkCount += 1
-    let isFound: Bool
-    do {
-      isFound = try await file.putBack(state, number: walkCount, settingAside)
-    } catch {
-      throw RestorationError(error)
-    }
-    guard isFound else {
-      throw RestorationError(
-        .setAsideStateMissing, "The state is not there any more. Ask for setAsideStates() again.")
-    }
-    hasTriedToRestore = false
-    lastStatus = .notRestoredYet
+    try await engine.putBack(state)
   }
 
   /// Removes a state that was set aside; if it is gone, that is not an error.
@@ -64,12 +43,6 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` with `archive` if it cannot be removed, or
   ///   `inUse`.
   public func removeSetAside(_ state: SetAsideState) async throws(RestorationError) {
-    do {
-      try await file.removeSetAside(state)
-    } catch {
-      throw RestorationError(error)
-    }
+    try await engine.removeSetAside(state)
   }
-
-  var settingAside: SettingAside { SettingAside(bound: setAsideBound, date: now()) }
 }

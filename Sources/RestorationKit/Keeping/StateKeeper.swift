@@ -30,7 +30,10 @@ public final class StateKeeper {
   ///
   /// What is set is not told: the content of containers, tabs, offsets. For tests,
   /// and to see why something did not come back.
-  public var trace: ((RestorationTrace) -> Void)?
+  public var trace: ((RestorationTrace) -> Void)? {
+    get { engine.settings.trace }
+    set { engine.settings.trace = newValue }
+  }
 
   /// Whether a problem in a report is thrown as an error, for development.
   ///
@@ -38,20 +41,26 @@ public final class StateKeeper {
   /// if nothing was restored before it. A restore throws when it is complete: for
   /// nodes that are not back as they were saved, and for keys that were stored and
   /// that nobody read. A host takes it from its keeper when it makes a scene.
-  public var isStrict = false
+  public var isStrict: Bool {
+    get { engine.settings.isStrict }
+    set { engine.settings.isStrict = newValue }
+  }
 
   /// How many nodes, views and objects a save takes.
   ///
   /// A tree that makes a child whenever it is asked would never end; a save of
   /// more than these throws `tooManyNodes` and stores nothing.
-  public var nodeLimit = 1 << 22
+  public var nodeLimit: Int {
+    get { engine.settings.nodeLimit }
+    set { engine.settings.nodeLimit = newValue }
+  }
 
   /// What the records of a state may hold, in saves and in restores.
   ///
   /// A value over a limit makes its node lose its new state, and the report
   /// names the key. A state that was saved with greater limits is not read: the
   /// restore throws, and the next save sets the state aside.
-  public let limits: ArchiveLimits
+  public var limits: ArchiveLimits { engine.settings.limits }
 
   /// How many restores in a row may begin and not end before the state is set
   /// aside; less than 1 is as 1.
@@ -59,18 +68,27 @@ public final class StateKeeper {
   /// The launch after that restores nothing, sets the state aside and reports
   /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` has it. A
   /// process that ends for any reason while it restores counts.
-  public var crashThreshold = 2
+  public var crashThreshold: Int {
+    get { engine.settings.crashThreshold }
+    set { engine.settings.crashThreshold = newValue }
+  }
 
   /// How many states that were set aside stay, and for how long.
   ///
   /// By default the oldest, the two newest, and all of the last 30 days.
-  public var setAsideBound = SetAsideBound()
+  public var setAsideBound: SetAsideBound {
+    get { engine.settings.setAsideBound }
+    set { engine.settings.setAsideBound = newValue }
+  }
 
   /// Whether the stored state is removed when it was restored.
   ///
   /// Otherwise it stays until the next save, so that a crash before that loses
   /// nothing. A state of which something is kept or unreadable stays in any case.
-  public var consumesStateOnLaunch = false
+  public var consumesStateOnLaunch: Bool {
+    get { engine.settings.consumesStateOnLaunch }
+    set { engine.settings.consumesStateOnLaunch = newValue }
+  }
 
   /// What happens when another instance of the app has the state already, in
   /// this process or in another one.
@@ -79,8 +97,8 @@ public final class StateKeeper {
   /// own end or that of the process; a host's scenes have it together. Set it
   /// before.
   public var instancePolicy: InstancePolicy {
-    get { claim.policy }
-    set { claim.policy = newValue }
+    get { engine.claim.policy }
+    set { engine.claim.policy = newValue }
   }
 
   /// The name of the state that the keeper has; nil before its first restore or
@@ -88,40 +106,21 @@ public final class StateKeeper {
   ///
   /// It is the one that the keeper was made with, or with ``InstancePolicy/numbered``
   /// the first one with a number that was free.
-  public var stateName: String? { claim.taken.map { $0.name + suffix } }
+  public var stateName: String? { engine.stateName }
+
+  /// Whether states are saved and restored now, and if not, why.
+  public var status: RestorationStatus { isDelegateGone ? .delegateGone : engine.status }
 
   /// Those who had the states before it when the keeper took its own.
-  public var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
+  public var otherInstances: [OtherInstance] { engine.otherInstances }
 
   /// Announces work of a restore from any thread.
   ///
   /// It does the same as ``extendStateRestoration()`` and
   /// ``completeStateRestoration()``.
-  public let restorationExtension = RestorationExtension()
+  public var restorationExtension: RestorationExtension { engine.restorationExtension }
 
-  let types: TypeTable
-  let objects: ObjectTable
-  let file: StateFile
-  let claim: StateClaim
-  let application: String
-  /// What follows the name of the claimed state in the name of this one.
-  let suffix: String
-  let directory: any StateDirectory
-  let keys: any KeyProvider
-  let environment: ApplicationEnvironment
-  let now: () -> Date
-  /// Counts walks, so that an older one is never written over a newer one.
-  var walkCount: UInt64 = 0
-  /// Set while a restore runs; saves wait for its end.
-  var restoreUnderWay: RestoreUnderWay?
-  /// Whether it was tried to restore what is stored, or that was discarded.
-  var hasTriedToRestore = false
-  /// What the last restore left behind.
-  var lastStatus = Status.notRestoredYet
-  /// Set by a restore that found the key locked, for the saves after it.
-  var isLocked = false
-  /// The wish of the app; every save starts without one.
-  var ignoresSnapshot = false
+  let engine: StateEngine
 
   /// Creates a keeper of one state of an application.
   ///
@@ -171,42 +170,11 @@ public final class StateKeeper {
     }
     let directory = directory ?? FileStateDirectory(application: application)
     let keys = keys ?? FileKeyProvider(application: application)
-    claim = StateClaim(directory: directory, name: name)
-    file = StateFile(
-      claim: claim, directory: directory, keys: keys, application: application, limits: limits)
-    self.environment = environment
-    self.limits = limits
-    self.now = now
-    types = TypeTable()
-    objects = ObjectTable(types)
-    self.application = application
-    suffix = ""
-    self.directory = directory
-    self.keys = keys
-  }
-
-  /// A keeper of a state beside that of another keeper, with its claim, with the
-  /// types that are registered with it and with its settings.
-  init(sharing keeper: StateKeeper, suffix: String) {
-    claim = keeper.claim
-    file = StateFile(
-      claim: claim, suffix: suffix, directory: keeper.directory, keys: keeper.keys,
-      application: keeper.application, limits: keeper.limits)
-    limits = keeper.limits
-    environment = keeper.environment
-    now = keeper.now
-    types = keeper.types
-    objects = ObjectTable(types, outer: keeper.objects)
-    application = keeper.application
-    self.suffix = suffix
-    directory = keeper.directory
-    keys = keeper.keys
-    isStrict = keeper.isStrict
-    nodeLimit = keeper.nodeLimit
-    crashThreshold = keeper.crashThreshold
-    setAsideBound = keeper.setAsideBound
-    consumesStateOnLaunch = keeper.consumesStateOnLaunch
-    trace = keeper.trace
+    engine = StateEngine(
+      EngineSettings(
+        application: application, directory: directory, keys: keys, environment: environment,
+        limits: limits, now: now),
+      claim: StateClaim(directory: directory, name: name))
   }
 
   /// Leaves room for what files of a state add to its name.
@@ -225,18 +193,7 @@ public final class StateKeeper {
   public func discardState(
     includingSetAside: Bool = false
   ) async throws(RestorationError) {
-    claim.beginUse()
-    defer { claim.endUse() }
-    walkCount += 1
-    do {
-      try await file.discard(number: walkCount, includingSetAside: includingSetAside)
-    } catch {
-      throw RestorationError(error)
-    }
-    objects.kept = nil
-    hasTriedToRestore = true
-    isLocked = false
-    if lastStatus == .locked { lastStatus = .notRestoredYet }
+    try await engine.discardState(includingSetAside: includingSetAside)
   }
 
   /// Waits for the restores and saves that are under way, and lets the state go,
@@ -250,10 +207,10 @@ public final class StateKeeper {
   ///
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {
-    await claim.isUnused()
-    await file.close()
-    claim.letGo()
-    lastStatus = .notRestoredYet
+    await engine.claim.isUnused()
+    await engine.file.close()
+    engine.claim.letGo()
+    engine.lastStatus = .notRestoredYet
   }
 
   /// Whether there was a delegate that nobody has set to nil.

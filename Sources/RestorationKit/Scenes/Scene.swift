@@ -48,14 +48,14 @@ public final class Scene {
   public internal(set) var restoration: Result<RestorationReport, RestorationError>?
 
   /// Whether the scene is saved and restored now, and if not, why.
-  public var restorationStatus: StateKeeper.Status { keeper.status }
+  public var restorationStatus: RestorationStatus { engine.status }
 
   /// Announces work of the scene's restore from any thread.
   ///
   /// A process that ends before counts as crashed in the restore of this scene.
-  public var restorationExtension: RestorationExtension { keeper.restorationExtension }
+  public var restorationExtension: RestorationExtension { engine.restorationExtension }
 
-  let keeper: StateKeeper
+  let engine: StateEngine
   let options: SceneConnectionOptions
   let restoredParts: SceneRestorationPolicy.Parts
   /// Whether the interaction state was restored.
@@ -67,11 +67,11 @@ public final class Scene {
   let values = SceneValues()
 
   init(
-    _ session: SceneSession, keeper: StateKeeper, options: SceneConnectionOptions,
+    _ session: SceneSession, engine: StateEngine, options: SceneConnectionOptions,
     restoring parts: SceneRestorationPolicy.Parts
   ) {
     self.session = session
-    self.keeper = keeper
+    self.engine = engine
     self.options = options
     restoredParts = parts
     values.changed = { [changes] in changes.isSet = true }
@@ -79,7 +79,7 @@ public final class Scene {
 
   /// Leaves out what does not come back now, and hands out the stored values.
   func restrictContent() {
-    let now = keeper.now()
+    let now = engine.settings.now()
     session.dropActivity { !restoredParts.contains(.activity) || $0.isExpired(at: now) }
     if !restoredParts.contains(.storage) { session.content.storage = [:] }
     values.take(session.content.storage)
@@ -108,7 +108,7 @@ public final class Scene {
   public func registerObject(
     _ object: any RestorableObject, restorationIdentifier identifier: String
   ) {
-    keeper.registerObject(object, restorationIdentifier: identifier)
+    engine.objects.register(object, identifier: identifier)
   }
 
   /// Restores a node that came after the restore of the scene, from what is kept
@@ -127,8 +127,8 @@ public final class Scene {
   public func restore(
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    await keeper.otherRestoreEnded()
-    return try keeper.restore(late: node, below: parent, for: delegate as? any StateDelegate)
+    await engine.otherRestoreEnded()
+    return try engine.restore(late: node, below: parent, for: delegate as? any StateDelegate)
   }
 
   /// Lets a part of the interface add to an activity whenever the scene is saved.

@@ -17,7 +17,7 @@ extension SceneHost {
       do throws(RestorationError) {
         let delegate = session.scene?.delegate as? any StateDelegate
         reports[session] = .success(
-          try await keeper(of: session).checkStoredState(for: delegate))
+          try await engine(of: session).checkStoredState(for: delegate))
       } catch {
         reports[session] = .failure(error)
       }

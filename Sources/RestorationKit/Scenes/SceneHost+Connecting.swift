@@ -45,7 +45,7 @@ extension SceneHost {
       // A strict keeper throws when all is done.
       if error.code == .strict { throw error }
       openSessions.removeAll { $0 == session }
-      forgetKeeper(of: session)
+      forgetEngine(of: session)
       throw error
     }
   }
@@ -131,8 +131,8 @@ extension SceneHost {
     _ session: SceneSession, _ activity: UserActivity?, _ presentation: Presentation
   ) async throws(RestorationError) -> Scene {
     endsCleanly = false
-    keeper.claim.beginUse()
-    defer { keeper.claim.endUse() }
+    keeper.engine.claim.beginUse()
+    defer { keeper.engine.claim.endUse() }
     // A second call while the first one reads waits for the scene of that one.
     while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
     guard openSessions.contains(where: { $0 === session }) else {
@@ -185,10 +185,8 @@ extension SceneHost {
     session.isNew = false
     session.configurationName = configuration.name
     session.content.configurationName = configuration.name
-    let ofSession = keeper(of: session)
-    ofSession.isStrict = keeper.isStrict
     let scene = Scene(
-      session, keeper: ofSession, options: options,
+      session, engine: engine(of: session), options: options,
       restoring: configuration.policy(for: session)[restoreReason] ?? .all)
     scene.delegate = delegate
     return scene
@@ -198,7 +196,7 @@ extension SceneHost {
   private func restore(_ scene: Scene, isShown: Bool) async {
     let session = scene.session
     do {
-      let report = try await scene.keeper.restore { report in
+      let report = try await scene.engine.restore { report in
         scene.restoration = .success(report)
         if report.outcome == .restored { restoreInteractionState(of: scene) }
       } with: { tree in
@@ -266,7 +264,7 @@ extension SceneHost {
   /// Gives a scene what was locked when it connected.
   func unlock(_ scene: Scene) async {
     do {
-      let report = try await scene.keeper.restore { report in
+      let report = try await scene.engine.restore { report in
         scene.restoration = .success(report)
         if report.outcome == .restored { restoreInteractionState(of: scene) }
       } with: { tree in

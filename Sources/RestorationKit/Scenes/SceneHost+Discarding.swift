@@ -49,8 +49,8 @@ extension SceneHost {
     var told: [SceneSession] = []
     for session in discarded {
       do throws(RestorationError) {
-        try await keeper(of: session).discardState(includingSetAside: true)
-        forgetKeeper(of: session)
+        try await engine(of: session).discardState(includingSetAside: true)
+        forgetEngine(of: session)
         told.append(session)
       } catch {
         failure = error
@@ -105,7 +105,7 @@ extension SceneHost {
     var stored: SceneList
     do throws(ArchiveError) {
       // Never those of a second instance, which a number would stand for.
-      _ = try keeper.claim.takeFirst()
+      _ = try keeper.engine.claim.takeFirst()
       guard let list = try await list.read() else { return }
       stored = list
     } catch {
@@ -116,7 +116,7 @@ extension SceneHost {
     stored.discarded += gone
     try await list.write { stored }
     for entry in gone {
-      try await keeper(of: SceneSession(entry)).discardState(includingSetAside: true)
+      try await engine(of: SceneSession(entry)).discardState(includingSetAside: true)
     }
   }
 

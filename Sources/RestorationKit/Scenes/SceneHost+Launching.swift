@@ -32,12 +32,12 @@ extension SceneHost {
   /// Who has the scenes; nil if this host has them, or if nothing can be written.
   private func otherOwner() async -> OtherInstance? {
     do throws(ArchiveError) {
-      try await keeper.file.take()
-      await keeper.file.cleanUp(at: keeper.now())
+      try await keeper.engine.file.take()
+      await keeper.engine.file.cleanUp(at: keeper.engine.settings.now())
       return nil
     } catch {
       guard error.code == .locked else { return nil }
-      return OtherInstance(stateName: keeper.claim.name, process: error.subject)
+      return OtherInstance(stateName: keeper.engine.claim.name, process: error.subject)
     }
   }
 
@@ -122,8 +122,9 @@ extension SceneHost {
   ) async throws(ArchiveError) -> [SceneSession] {
     let known = Set((known + openSessions).map(\.persistentIdentifier))
     var found: [SceneSession] = []
-    for identifier in try keeper.storedScenes() where !known.contains(identifier) {
-      let file = StateKeeper(sharing: keeper, suffix: StateClaim.sceneSuffix(of: identifier)).file
+    for identifier in try await keeper.engine.file.storedScenes() where !known.contains(identifier)
+    {
+      let file = keeper.engine.ofScene(identifier).file
       do {
         guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
           continue
@@ -144,12 +145,12 @@ extension SceneHost {
   /// Reads what is stored of a session beside its nodes.
   func load(_ session: SceneSession) async {
     do {
-      let part = try await keeper(of: session).file.readHostPart()
+      let part = try await engine(of: session).file.readHostPart()
       session.failure = nil
       session.take(try SceneContent(reading: part?.values), version: part?.version)
       session.savedAt = part?.savedAt ?? session.savedAt
       session.byteCount = part?.byteCount ?? session.byteCount
-      session.dropActivity { $0.isExpired(at: keeper.now()) }
+      session.dropActivity { $0.isExpired(at: keeper.engine.settings.now()) }
     } catch {
       session.failure = RestorationError(error)
     }

@@ -21,13 +21,13 @@ extension SceneHost {
   @discardableResult
   public func save(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
     endsCleanly = false
-    await scene.keeper.otherRestoreEnded()
+    await scene.engine.otherRestoreEnded()
     guard scene.activationState != .unattached, let delegate = scene.delegate else {
       throw RestorationError(
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
     let session = scene.session
-    if scene.keeper.isLocked { return PreservationReport(.locked) }
+    if scene.engine.isLocked { return PreservationReport(.locked) }
     guard session.isRestorable else { return try await saveNothing(of: scene) }
 
     let unreadable = session.failure.map {
@@ -42,7 +42,7 @@ extension SceneHost {
     problems += unstorable.map(\.problem)
     if isDelegateGone { problems.append(.hostDelegateGone) }
     // What could not be read is no mistake, and a save mends it.
-    if scene.keeper.isStrict, !problems.isEmpty {
+    if keeper.isStrict, !problems.isEmpty {
       scene.needsSave = true
       let sentences = problems.map(\.description).joined(separator: "\n")
       throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(sentences)")
@@ -58,7 +58,7 @@ extension SceneHost {
     var report: PreservationReport
     do throws(RestorationError) {
       let content = session.content
-      report = try await scene.keeper.save(
+      report = try await scene.engine.save(
         roots(of: scene, delegate), for: delegate as? any StateDelegate, host: content.encode)
     } catch {
       session.changes.formUnion(changes)
@@ -71,7 +71,7 @@ extension SceneHost {
     switch report.outcome {
     case .saved:
       session.failure = nil
-      session.savedAt = keeper.now()
+      session.savedAt = keeper.engine.settings.now()
       session.byteCount = report.byteCount
       session.version = report.version
     case .superseded: break
@@ -81,7 +81,7 @@ extension SceneHost {
     }
     report.add(ofScene: [unreadable].compactMap(\.self) + problems)
     await writeList()
-    if scene.keeper.isStrict, report.outcome == .saved, let unreadable {
+    if keeper.isStrict, report.outcome == .saved, let unreadable {
       throw RestorationError(
         .strict, "The keeper is strict; the scene is saved, but it had problems. \(unreadable)")
     }
@@ -131,7 +131,7 @@ extension SceneHost {
 
   private func saveNothing(of scene: Scene) async throws(RestorationError) -> PreservationReport {
     scene.needsSave = false
-    try await scene.keeper.discardState(includingSetAside: true)
+    try await scene.engine.discardState(includingSetAside: true)
     await writeList()
     return PreservationReport(.declined)
   }

@@ -10,7 +10,7 @@ extension SceneHost {
     of session: SceneSession
   ) async throws(RestorationError) -> [SetAsideState] {
     guard openSessions.contains(session) else { return [] }
-    return try await keeper(of: session).setAsideStates()
+    return try await engine(of: session).setAsideStates()
   }
 
   /// Puts a state of a session back, to be restored when it connects.
@@ -44,7 +44,7 @@ extension SceneHost {
       connections[session.persistentIdentifier] = nil
       underWay.finish()
     }
-    try await keeper(of: session).putBack(state)
+    try await engine(of: session).putBack(state)
     await load(session)
     await writeList()
   }
@@ -59,6 +59,6 @@ extension SceneHost {
     _ state: SetAsideState, of session: SceneSession
   ) async throws(RestorationError) {
     guard openSessions.contains(session) else { return }
-    try await keeper(of: session).removeSetAside(state)
+    try await engine(of: session).removeSetAside(state)
   }
 }

@@ -72,7 +72,7 @@ public final class SceneHost {
   /// Discarded, and the delegate has not been told.
   var discarded: [SceneSession] = []
   private var configurations: [SceneConfiguration] = []
-  private var keepers: [String: StateKeeper] = [:]
+  private var engines: [String: StateEngine] = [:]
   /// A scene lives as long as it is connected.
   private var scenes: [String: Scene] = [:]
 
@@ -85,7 +85,7 @@ public final class SceneHost {
   ///   first launch, restore or save until ``close()``.
   public init(_ keeper: StateKeeper) {
     self.keeper = keeper
-    list = SceneListFile(StateKeeper(sharing: keeper, suffix: "\(StateClaim.sceneSuffix)s"))
+    list = SceneListFile(beside: keeper.engine)
   }
 
   // MARK: Configurations
@@ -151,18 +151,11 @@ public final class SceneHost {
     openSessions.insert(session, at: 0)
   }
 
-  func keeper(of session: SceneSession) -> StateKeeper {
+  func engine(of session: SceneSession) -> StateEngine {
     let identifier = session.persistentIdentifier
-    if let known = keepers[identifier] { return known }
-    let made = StateKeeper(sharing: keeper, suffix: StateClaim.sceneSuffix(of: identifier))
-    made.trace = keeper.trace.map { told in
-      { call in
-        var call = call
-        call.session = identifier
-        told(call)
-      }
-    }
-    keepers[identifier] = made
+    if let known = engines[identifier] { return known }
+    let made = keeper.engine.ofScene(identifier)
+    engines[identifier] = made
     return made
   }
 
@@ -170,8 +163,8 @@ public final class SceneHost {
     trace?(RestorationTrace(call: call, session: session?.persistentIdentifier))
   }
 
-  func forgetKeeper(of session: SceneSession) {
-    keepers[session.persistentIdentifier] = nil
+  func forgetEngine(of session: SceneSession) {
+    engines[session.persistentIdentifier] = nil
   }
 
   func setScene(_ scene: Scene?, of session: SceneSession) {
@@ -190,8 +183,8 @@ public final class SceneHost {
   ///
   /// ``terminate(closingScenes:)`` does it at its end; see ``StateKeeper/close()``.
   public func close() async {
-    await keeper.claim.isUnused()
-    for keeper in keepers.values { await keeper.file.close() }
+    await keeper.engine.claim.isUnused()
+    for engine in engines.values { await engine.file.close() }
     await keeper.close()
   }
 

@@ -47,29 +47,30 @@ struct SceneList: Hashable, Codable, Sendable {
 
 /// The stored list of an application's scenes.
 ///
-/// It is a state without nodes, so it is written, superseded and set aside as
-/// states are.
+/// It is written, superseded and set aside as states are, and has no nodes.
 final class SceneListFile {
-  private let keeper: StateKeeper
+  private let file: StateFile
+  private let settings: EngineSettings
+  private var writeCount: UInt64 = 0
   /// What is stored; nil if that is not known.
   private var written: SceneList?
   private var underWay: RestoreUnderWay?
 
   private static let key = "scenes"
 
-  init(_ keeper: StateKeeper) {
-    self.keeper = keeper
-    // The list is read, and not restored.
-    keeper.hasTriedToRestore = true
+  /// The list of the scenes whose states lie beside that of an engine.
+  init(beside engine: StateEngine) {
+    settings = engine.settings
+    file = engine.file(StateClaim.sceneSuffix + "s")
   }
 
   /// The list, nil if none is stored.
   func read() async throws(ArchiveError) -> SceneList? {
-    guard let part = try await keeper.file.readHostPart() else { return nil }
+    guard let part = try await file.readHostPart() else { return nil }
     do {
       let list = try part.values.decode(SceneList.self, forKey: Self.key)
       written = list
-      await keeper.file.know(part.version)
+      await file.know(part.version)
       return list
     } catch {
       throw .content(error)
@@ -80,7 +81,11 @@ final class SceneListFile {
   ///
   /// - Throws: ``RestorationError`` with `archive` or `inUse`.
   func removeSetAside() async throws(RestorationError) {
-    for state in try await keeper.setAsideStates() { try await keeper.removeSetAside(state) }
+    do throws(ArchiveError) {
+      for state in try await file.setAsideStates() { try await file.removeSetAside(state) }
+    } catch {
+      throw RestorationError(error)
+    }
   }
 
   /// Writes the list unless it is stored already; writes follow one another.
@@ -101,13 +106,28 @@ final class SceneListFile {
     }
     // A write that fails may have been done all the same.
     written = nil
-    let report = try await keeper.save([], for: nil) { try $0.encode(list, forKey: Self.key) }
-    switch report.outcome {
-    case .locked: throw RestorationError(.keyLocked())
-    case .inUse(let process): throw .inUse(by: process)
-    default: break
+    writeCount += 1
+    let setAside: String?
+    do {
+      setAside = try await file.write(
+        try records(list), number: writeCount, settings.settingAside)?.setAside
+    } catch {
+      throw RestorationError(.content(error))
     }
     written = list
-    return report.setAside
+    return setAside
+  }
+
+  private func records(_ list: SceneList) throws -> RecordBatch {
+    let builder = RecordBuilder(limits: settings.limits)
+    try builder.append(record: NodeRecord.application) { encoder in
+      encoder.encodeContainer(forKey: NodeRecord.factsKey) {
+        settings.environment.encode(with: $0, timestamp: settings.now())
+      }
+      try encoder.encodeContainer(forKey: NodeRecord.hostKey) {
+        try $0.encode(list, forKey: Self.key)
+      }
+    }
+    return try builder.finish()
   }
 }

@@ -1,21 +1,6 @@
 internal import ArchiveCodec
 
-extension StateKeeper {
-  /// Tells what a restore would make of the stored state, and restores nothing.
-  ///
-  /// All migrations run, on copies, and the delegate's
-  /// ``StateDelegate/currentClassName(forStored:)`` is asked. No gate, factory
-  /// or node is called, and nothing is written. For tests that keep old states,
-  /// and at launch before ``restore(into:)``. The windows of a ``SceneHost`` have
-  /// states of their own; see ``SceneHost/checkStoredStates()``.
-  ///
-  /// - Returns: A line for every node; nothing stored is not an error.
-  /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
-  /// - Complexity: O(*n*) in the nodes and bytes.
-  public func checkStoredState() async throws(RestorationError) -> StoredStateReport {
-    try await checkStoredState(for: delegate)
-  }
-
+extension StateEngine {
   func checkStoredState(
     for delegate: (any StateDelegate)?
   ) async throws(RestorationError) -> StoredStateReport {
@@ -25,7 +10,7 @@ extension StateKeeper {
     } catch {
       throw RestorationError(error)
     }
-    let sceneCount = countedScenes
+    let sceneCount = await countScenes()
     guard let tree else {
       return StoredStateReport(isStored: false, sceneCount: sceneCount, entries: [])
     }
@@ -53,20 +38,12 @@ extension StateKeeper {
   }
 
   /// Nil if the directory cannot say, which keeps nobody from checking this state.
-  private var countedScenes: Int? {
+  private func countScenes() async -> Int? {
     do throws(ArchiveError) {
-      return suffix.isEmpty ? try storedScenes().count : 0
+      return session == nil ? try await file.storedScenes().count : 0
     } catch {
       return nil
     }
-  }
-
-  /// The identifiers of the scenes that have files beside this state, in order.
-  func storedScenes() throws(ArchiveError) -> [String] {
-    let prefix = claim.lookedAt + StateClaim.sceneSuffix(of: "")
-    return try directory.names().sorted()
-      .filter { $0.hasPrefix(prefix) && !$0.hasSuffix(StateClaim.launchSuffix) }
-      .map { String($0.dropFirst(prefix.count)) }
   }
 
   private func outcome(of prepared: PreparedElement) -> StoredStateReport.NodeOutcome {

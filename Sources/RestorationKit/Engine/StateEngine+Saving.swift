@@ -1,41 +1,6 @@
 internal import ArchiveCodec
 
-extension StateKeeper {
-  /// Preserves the nodes and stores their state.
-  ///
-  /// The caller is held up by the walk alone; when the call returns, the state
-  /// is on stable storage. On an error the state that was stored is unchanged;
-  /// only with the archive error `notDurable` the new one is in its place, and a
-  /// power cut may bring the old one back.
-  /// Saves may overlap: the one that walked last is the one that stays.
-  ///
-  /// Restore first: a save replaces what was restored. One that is called while
-  /// a restore runs waits for its end. Anything else that is stored is set aside
-  /// and not replaced: an archive that cannot be read whole, one that nobody has
-  /// read in this launch because the restore failed or was not called, and one
-  /// that somebody has put there since. While the key is locked, and until a
-  /// restore has succeeded after that, nothing is called or written. If another
-  /// instance has the state, ``instancePolicy`` says what happens.
-  ///
-  /// - Parameter roots: The roots of the trees, as the windows of the app.
-  /// - Returns: What happened to every node.
-  /// - Throws: ``RestorationError`` with `archive` if the state cannot be
-  ///   stored, `tooManyNodes`, or `strict`. A node that cannot be encoded is not
-  ///   an error.
-  /// - Complexity: O(*n*) in the nodes, references and bytes.
-  public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
-    -> PreservationReport
-  {
-    claim.beginUse()
-    defer { claim.endUse() }
-    await otherRestoreEnded()
-    if isDelegateGone {
-      try throwIfStrictWithoutDelegate()
-      return PreservationReport(.delegateGone)
-    }
-    return try await save(roots, for: delegate)
-  }
-
+extension StateEngine {
   /// Stores the state; what a scene adds is written beside it.
   func save(
     _ roots: [any RestorableNode], for delegate: (any StateDelegate)?,
@@ -43,7 +8,7 @@ extension StateKeeper {
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
     let comesFirst = !hasTriedToRestore
-    if isStrict, comesFirst {
+    if settings.isStrict, comesFirst {
       throw RestorationError(
         .strict,
         "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the"
@@ -55,7 +20,8 @@ extension StateKeeper {
     walkCount += 1
     let number = walkCount
     let walk = PreservationWalk(
-      types: types, objects: objects, limits: limits, nodeLimit: nodeLimit, now: now(), trace: trace
+      types: types, objects: objects, limits: settings.limits, nodeLimit: settings.nodeLimit,
+      now: settings.now(), trace: trace
     )
     let keptCoders = objects.takeKeptCoders()
     var isReported = false
@@ -66,13 +32,13 @@ extension StateKeeper {
     do {
       guard try preserve(roots, with: walk, for: delegate, host: host, keptCoders) else {
         var report = PreservationReport(.declined)
-        report.setAside = try await file.decline(number: number, settingAside)
+        report.setAside = try await file.decline(number: number, settings.settingAside)
         objects.kept = nil
         note(in: &report)
         return report
       }
       var report = PreservationReport(.saved)
-      isReported = isStrict
+      isReported = settings.isStrict
       try throwIfStrict(walk)
       report.walkDuration = start.duration(to: .now)
       if !walk.lost.isEmpty {
@@ -81,7 +47,7 @@ extension StateKeeper {
       let settlement = walk.settlement()
       let records = try walk.finish()
       walk.end()
-      let result = try await file.write(records, number: number, settingAside)
+      let result = try await file.write(records, number: number, settings.settingAside)
       note(in: &report)
       isReported = true
       if comesFirst, result?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
@@ -107,7 +73,7 @@ extension StateKeeper {
   }
 
   private func throwIfStrict(_ walk: PreservationWalk) throws(RestorationError) {
-    guard isStrict, let problem = walk.firstProblem else { return }
+    guard settings.isStrict, let problem = walk.firstProblem else { return }
     throw RestorationError(
       .strict, "The keeper is strict, so nothing was saved. It would be: \(problem)")
   }
@@ -153,7 +119,7 @@ extension StateKeeper {
   ) throws -> Bool {
     do {
       try walk.encodeApplication(
-        facts: { environment.encode(with: $0, timestamp: walk.now) }, host: host,
+        facts: { settings.environment.encode(with: $0, timestamp: walk.now) }, host: host,
         notes: keptCoders.notes
       ) { coder, encoder in
         guard let delegate else { return }

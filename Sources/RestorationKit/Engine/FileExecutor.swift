@@ -1,0 +1,14 @@
+internal import Dispatch
+
+/// Runs an actor that waits for disks on a thread of its own.
+///
+/// The threads that tasks share are as many as there are cores: 20 files that took
+/// 0.5 s each would hold up every task of the app for 5 s.
+final class FileExecutor: SerialExecutor {
+  private let queue = DispatchQueue(label: "RestorationKit.StateFile")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+}

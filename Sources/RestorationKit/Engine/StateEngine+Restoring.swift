@@ -1,0 +1,146 @@
+internal import ArchiveCodec
+
+extension StateEngine {
+  /// Brings back the state with those who are named when it has been read.
+  ///
+  /// They are given what is stored. Nil restores nothing. What a host calls then
+  /// is a part of the restore: a crash in it is counted.
+  func restore(
+    then: (RestorationReport) -> Void = { _ in },
+    with participants: (StoredTree) -> RestorationParticipants?
+  ) async throws(RestorationError) -> RestorationReport {
+    claim.beginUse()
+    await otherRestoreEnded()
+    hasTriedToRestore = true
+    let underWay = RestoreUnderWay()
+    restoreUnderWay = underWay
+    defer {
+      claim.endUse()
+      restoreUnderWay = nil
+      underWay.finish()
+    }
+    restorationExtension.beginRestore()
+    var window: UInt64?
+    let result: Result<RestorationReport, RestorationError>
+    do throws(RestorationError) {
+      result = .success(try await restore(with: participants, &window))
+    } catch {
+      result = .failure(error)
+    }
+    if window != nil, case .success(let report) = result { then(report) }
+    await endRestore(window)
+    switch result {
+    case .success(var report):
+      report.launchProblem = await file.launchProblem
+      report.stateName = stateName
+      report.otherInstances = otherInstances
+      lastStatus = RestorationStatus(after: report.outcome)
+      return report
+    case .failure(let error):
+      lastStatus = error.code == .strict ? .active : .failed(error.description)
+      throw error
+    }
+  }
+
+  /// Waits until no restore is under way.
+  func otherRestoreEnded() async {
+    while let underWay = restoreUnderWay { await underWay.end() }
+  }
+
+  private func restore(
+    with participants: (StoredTree) -> RestorationParticipants?, _ window: inout UInt64?
+  ) async throws(RestorationError) -> RestorationReport {
+    let found: StateFile.Found
+    do {
+      found = try await file.beginRestore(
+        crashThreshold: settings.crashThreshold, settings.settingAside)
+    } catch {
+      if error.code == .keyLocked {
+        isLocked = true
+        return RestorationReport(.locked)
+      }
+      // The key was there, so a save can set aside what is in its way.
+      if error.isAboutContent { isLocked = false }
+      throw .notRestored(error)
+    }
+    isLocked = false
+    switch found {
+    case .inUse(let process): return RestorationReport(.inUse(by: process))
+    case .nothing: return RestorationReport(.noArchive)
+    case .crashed(let location): return RestorationReport(.crashed(setAsideAt: location))
+    case .state(let tree, let usesSnapshot, let begun):
+      window = begun
+      var report = try restore(tree, with: participants)
+      report.usesSnapshot = usesSnapshot && report.outcome == .restored
+      return report
+    }
+  }
+
+  /// All that is called in the app, in one go.
+  private func restore(
+    _ tree: StoredTree, with participants: (StoredTree) -> RestorationParticipants?
+  ) throws(RestorationError) -> RestorationReport {
+    let start = ContinuousClock.now
+    guard let participants = participants(tree) else { return RestorationReport(.declined) }
+    let run = RestorationRun(
+      tree, types: types, objects: objects, delegate: participants.delegate, now: settings.now(),
+      trace: trace)
+    run.roots = participants.roots
+    if let delegate = participants.delegate {
+      run.note(.shouldRestoreApplicationState)
+      guard delegate.shouldRestoreApplicationState(with: run.applicationCoder) else {
+        return RestorationReport(.declined)
+      }
+    }
+    var report = run.run()
+    report.walkDuration = start.duration(to: .now)
+    try throwIfStrict(run)
+    return report
+  }
+
+  func throwIfStrict(_ run: RestorationRun) throws(RestorationError) {
+    guard settings.isStrict, let problem = run.firstProblem else { return }
+    throw RestorationError(
+      .strict, "The keeper is strict: the restore is complete, but not clean. \(problem)")
+  }
+
+  func throwIfStrictWithoutDelegate() throws(RestorationError) {
+    guard settings.isStrict else { return }
+    throw RestorationError(.strict, "The keeper is strict. \(RestorationStatus.delegateGone)")
+  }
+
+  /// Takes the mark of the restore away, now or when what it announced is done.
+  private func endRestore(_ window: UInt64?) async {
+    guard let window else { return await restorationExtension.endRestore(nil) }
+    // What is kept stays stored until a save has written it back.
+    let consuming = settings.consumesStateOnLaunch && objects.kept == nil
+    await restorationExtension.endRestore { [file] in
+      await file.endRestore(window: window, consuming: consuming)
+    }
+  }
+}
+
+/// Who takes part in a restore.
+struct RestorationParticipants {
+  let roots: [any RestorableNode]
+  let delegate: (any StateDelegate)?
+}
+
+/// A restore that has begun, for those who wait for its end.
+///
+/// It belongs to the keeper's actor, as all that uses it does.
+final class RestoreUnderWay {
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var isFinished = false
+
+  func end() async {
+    guard !isFinished else { return }
+    await withCheckedContinuation { waiting.append($0) }
+  }
+
+  func finish() {
+    isFinished = true
+    for continuation in waiting { continuation.resume() }
+    waiting = []
+  }
+}

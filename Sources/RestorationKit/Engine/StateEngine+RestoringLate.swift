@@ -1,0 +1,41 @@
+extension StateEngine {
+  func restore(
+    late node: any RestorableNode, below parent: (any RestorableNode)?,
+    for delegate: (any StateDelegate)?
+  ) throws(RestorationError) -> RestorationReport {
+    let start = ContinuousClock.now
+    guard let kept = objects.kept, let name = name(of: node, below: parent),
+      let place = kept.place(of: name, below: parent)
+    else { return RestorationReport(.nothingKept) }
+    let run = RestorationRun(
+      kept.tree(below: place), types: types, objects: objects, delegate: delegate,
+      now: settings.now(),
+      trace: trace,
+      late: LateNode(node: node, kept: kept, place: place))
+    var report = run.run()
+    report.walkDuration = start.duration(to: .now)
+    try throwIfStrict(run)
+    return report
+  }
+
+  /// What the node is called below its parent.
+  private func name(
+    of node: any RestorableNode, below parent: (any RestorableNode)?
+  ) -> KeptRecords.Name? {
+    objects.identifier(of: node).map { identifier in
+      KeptRecords.Name(
+        kind: .node, identifier: identifier,
+        siblingIndex: siblingIndex(of: node, identifier, below: parent))
+    }
+  }
+
+  private func siblingIndex(
+    of node: any RestorableNode, _ identifier: String, below parent: (any RestorableNode)?
+  ) -> Int {
+    guard let parent, parent.restorationPresented !== node,
+      !types.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart)
+    else { return 0 }
+    let equal = parent.restorationChildren.filter { objects.identifier(of: $0) == identifier }
+    return equal.firstIndex { $0 === node } ?? equal.count
+  }
+}

@@ -1,0 +1,140 @@
+internal import ArchiveCodec
+
+/// Saves and restores one state: that of a keeper or of a scene.
+///
+/// It belongs to the actor of the keeper. One thing happens at a time: a save waits
+/// for the end of a restore, and a restore for that of another.
+final class StateEngine {
+  let settings: EngineSettings
+  let types: TypeTable
+  let objects: ObjectTable
+  let claim: StateClaim
+  /// The identifier of the scene's session; nil for the state of the keeper.
+  let session: String?
+  /// What follows the name of the claimed state in the name of this one.
+  let suffix: String
+  let file: StateFile
+  let restorationExtension = RestorationExtension()
+
+  /// Counts walks, so that an older one is never written over a newer one.
+  var walkCount: UInt64 = 0
+  /// Set while a restore runs; saves wait for its end.
+  var restoreUnderWay: RestoreUnderWay?
+  /// Whether it was tried to restore what is stored, or that was discarded.
+  var hasTriedToRestore = false
+  /// What the last restore left behind.
+  var lastStatus = RestorationStatus.notRestoredYet
+  /// Set by a restore that found the key locked, for the saves after it.
+  var isLocked = false
+  /// The wish of the app; every save starts without one.
+  var ignoresSnapshot = false
+
+  init(_ settings: EngineSettings, claim: StateClaim) {
+    self.settings = settings
+    self.claim = claim
+    types = TypeTable()
+    objects = ObjectTable(types)
+    session = nil
+    suffix = ""
+    file = StateFile(
+      claim: claim, directory: settings.directory, keys: settings.keys,
+      application: settings.application, limits: settings.limits)
+  }
+
+  private init(beside other: StateEngine, scene identifier: String) {
+    settings = other.settings
+    claim = other.claim
+    types = other.types
+    objects = ObjectTable(types, outer: other.objects)
+    session = identifier
+    suffix = StateClaim.sceneSuffix(of: identifier)
+    file = other.file(suffix)
+  }
+
+  /// An engine for the state of a scene, which lies beside this one, under the same
+  /// claim and with the same types.
+  func ofScene(_ identifier: String) -> StateEngine {
+    StateEngine(beside: self, scene: identifier)
+  }
+
+  /// A file beside that of this state.
+  func file(_ suffix: String) -> StateFile {
+    StateFile(
+      claim: claim, suffix: suffix, directory: settings.directory, keys: settings.keys,
+      application: settings.application, limits: settings.limits)
+  }
+
+  /// Who is told of calls; those of a scene name its session.
+  var trace: ((RestorationTrace) -> Void)? {
+    guard let told = settings.trace, let session else { return settings.trace }
+    return { call in
+      var call = call
+      call.session = session
+      told(call)
+    }
+  }
+
+  /// Whether states are saved and restored now, as long as the delegate is there.
+  var status: RestorationStatus {
+    restorationExtension.isUnderWay ? .restoring : lastStatus
+  }
+
+  var stateName: String? { claim.taken.map { $0.name + suffix } }
+
+  var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
+
+  // MARK: Discarding
+
+  func discardState(includingSetAside: Bool) async throws(RestorationError) {
+    claim.beginUse()
+    defer { claim.endUse() }
+    walkCount += 1
+    do {
+      try await file.discard(number: walkCount, includingSetAside: includingSetAside)
+    } catch {
+      throw RestorationError(error)
+    }
+    objects.kept = nil
+    hasTriedToRestore = true
+    isLocked = false
+    if lastStatus == .locked { lastStatus = .notRestoredYet }
+  }
+
+  // MARK: What was set aside
+
+  func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
+    do {
+      return try await file.setAsideStates()
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
+  func putBack(_ state: SetAsideState) async throws(RestorationError) {
+    await otherRestoreEnded()
+    claim.beginUse()
+    defer { claim.endUse() }
+    walkCount += 1
+    let isFound: Bool
+    do {
+      isFound = try await file.putBack(state, number: walkCount, settings.settingAside)
+    } catch {
+      throw RestorationError(error)
+    }
+    guard isFound else {
+      throw RestorationError(
+        .setAsideStateMissing,
+        "The state is not there any more. Ask for setAsideStates() again.")
+    }
+    hasTriedToRestore = false
+    lastStatus = .notRestoredYet
+  }
+
+  func removeSetAside(_ state: SetAsideState) async throws(RestorationError) {
+    do {
+      try await file.removeSetAside(state)
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+}
