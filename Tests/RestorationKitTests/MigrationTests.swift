@@ -374,7 +374,8 @@ final class MigrationTests: XCTestCase {
         }
       ])
     XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
-    XCTAssertEqual(report.entries.map(\.notes), [[.migrated(from: 1), .unreadKeys([key, "container"])]])
+    XCTAssertEqual(
+      report.entries.map(\.notes), [[.migrated(from: 1), .unreadKeys([key, "container"])]])
   }
 
   func testMigrationsSeeACopyAndRunOffTheHooks() async throws {

@@ -48,7 +48,7 @@ final class ReportTests: XCTestCase {
       window (TestNode): saved
         list (TestNode): saved
           detail (TestNode): saved
-          ∅ (TestNode): left out, it has no restoration identifier
+          ∅ (TestNode): left out, it has no usable restoration identifier
       """)
     XCTAssertEqual(
       restored.tree.split(separator: "\n").prefix(3),
@@ -125,6 +125,34 @@ final class ReportTests: XCTestCase {
       a (TestNode): saved with the state of the save before
           problem: Encoding threw, so the node has no new state: Failure
       """)
+  }
+
+  func testEveryNoteComesBackFromJSONAndSaysWhetherItIsAProblem() throws {
+    let path = RestorationPath(["a", "b"])
+    let problems: [ReportNote] = [
+      .encodeFailed("e"), .willEncodeFailed("e"), .rootWithoutIdentifier,
+      .identifierTooLong(byteCount: 2000), .referenceWithoutIdentifier(key: "k", className: "C"),
+      .referenceToUnpreservedView(key: "k"), .reservedKey("k"), .coderKept(key: "k"),
+      .coderKeptAfterSave(path, key: "k"), .notRestoredBefore, .aboveGap(path),
+      .restorationClassNotRegistered("C"), .undeclaredActivityType("t"), .invalidActivity("t"),
+      .activityEncodingFailed("t", "e"), .userInfoEncodingFailed(key: "k", "e"),
+      .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
+      .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
+      .unreadable("e"), .didDecodeFailed("e"), .notContained, .lastState, .unreadKeys(["k", "l"]),
+    ]
+    let others: [ReportNote] = [
+      .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
+      .kept, .renamed(to: "C"), .version(2), .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
+    ]
+    XCTAssertEqual(problems.filter { !$0.isProblem }, [])
+    XCTAssertEqual(others.filter(\.isProblem), [])
+    let all = problems + others
+    XCTAssertEqual(
+      try JSONDecoder().decode([ReportNote].self, from: JSONEncoder().encode(all)), all)
+    XCTAssertEqual(Set(all.map(\.description)).count, all.count)
+    XCTAssertEqual(others.last?.description, "saves have kept it since 2001-01-01 00:00:01 +0000")
+    XCTAssertEqual(others.first?.description, "detached, since a node above it is left out")
+    XCTAssertEqual(others[6].description, "stored with version 2")
   }
 
   func testTheTreeOfADryRunIndentsWhatIsBelow() async throws {

@@ -80,7 +80,7 @@ final class SavingTests: XCTestCase {
         root (TestNode): saved
           problem: The key “object” refers to a TestObject without restoration identifier.\
        Give it one, or register it with keeper.registerObject.
-        root/∅ (TestNode): left out, it has no restoration identifier
+        root/∅ (TestNode): left out, it has no usable restoration identifier
         root/∅/deep (TestNode): left out, root/∅ above it is left out
       """)
     let restored = try await launch.keeper().restore()

@@ -378,7 +378,7 @@ final class StrictTests: XCTestCase {
     let report = try await host.save(scene)
     XCTAssertEqual(file.setAsideBytes.count, 1)
     XCTAssertFalse(
-      report.description.contains("its next save sets aside"), report.description)
+      report.description.contains("its next save sets aside what is stored"), report.description)
   }
 
   func testNoProblemOfASceneIsSwallowedByTheOneThatIsThrownFirst() async throws {

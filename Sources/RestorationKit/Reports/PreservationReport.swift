@@ -49,7 +49,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// could not be encoded.
     case savedWithLastState
 
-    /// It has no identifier.
+    /// It has no identifier, or one that is too long, of which a note says so.
     case noIdentifier
 
     /// A node above it has no identifier or is a duplicate; its path is given.
@@ -159,7 +159,7 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     case .replaced:
       "gone, another node is saved in its place; it could have come back by restore(late:below:)"
     case .expired: "left out, nobody provided it in the 30 days for which it was kept"
-    case .noIdentifier: "left out, it has no restoration identifier"
+    case .noIdentifier: "left out, it has no usable restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"
     case .duplicate:
       "left out, another one has this path; give each of the two an identifier of its own"

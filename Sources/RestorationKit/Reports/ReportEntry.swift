@@ -6,14 +6,15 @@ public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   /// What the entry is about.
   public let kind: ElementKind
 
-  /// Where it is; empty for the application and a scene, and for a record that is no node of
-  /// the tree.
+  /// Where it is; empty for the application and a scene, and for a record that is
+  /// no node of the tree.
   public let path: RestorationPath
 
   /// The name of its class; in a report of what is stored the one that was saved.
   public let className: String
 
-  /// What happened to it.
+  /// What happened to it; to the application and a scene, what the report's own
+  /// outcome says.
   public internal(set) var outcome: Outcome
 
   /// What else there is to say of it.

@@ -1,3 +1,4 @@
+internal import ArchiveCodec
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

@@ -97,8 +97,8 @@ extension SceneHost {
   /// - Returns: What was saved of each.
   /// - Throws: The first error of ``save(_:)``, when all were tried.
   @discardableResult
-  public func saveChangedScenes() async throws(RestorationError) -> [SceneSession:
-    PreservationReport]
+  public func saveChangedScenes() async throws(RestorationError)
+    -> [SceneSession: PreservationReport]
   {
     var reports: [SceneSession: PreservationReport] = [:]
     var failure: RestorationError?

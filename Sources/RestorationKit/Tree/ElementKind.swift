@@ -1,4 +1,4 @@
-/// What a line of a report is about.
+/// What an entry of a report is about.
 public enum ElementKind: String, Hashable, Codable, Sendable {
   /// The application's own values.
   case application

@@ -155,7 +155,7 @@ import XCTest
     XCTAssertEqual(
       after.notice,
       "Your screens are not back. Nothing was restored, because the last restores crashed."
-        + " The state is set aside as memory 1.")
+        + " What was stored is set aside at memory 1.")
   }
 
   func testAStateThatCannotBeReadIsSaidAndSetAside() async throws {

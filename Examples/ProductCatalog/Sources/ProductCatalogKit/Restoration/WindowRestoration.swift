@@ -86,7 +86,7 @@ package import RestorationKit
     do {
       let reports = try await host.saveChangedScenes()
       try await host.saveSessions()
-      notice = notice(after: reports.values.map(\.nodes))
+      notice = notice(after: Array(reports.values))
       return true
     } catch {
       notice = "Your screens are not saved. \(error)"
@@ -96,11 +96,11 @@ package import RestorationKit
 
   private func notice(after reports: [PreservationReport]) -> String? {
     if let location = reports.compactMap(\.setAside).first {
-      return "What could not be read is set aside as \(location)."
+      return "What could not be read is set aside at \(location)."
     }
     let problems = reports.flatMap(\.problems)
     guard tellsSaveProblems, !problems.isEmpty else { return nil }
-    return problems.map(\.description).joined(separator: " ")
+    return problems.map(\.reason).joined(separator: " ")
   }
 
   private func scene(of window: Window?) -> Scene? {
