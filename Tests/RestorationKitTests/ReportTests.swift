@@ -132,13 +132,13 @@ final class ReportTests: XCTestCase {
     let problems: [ReportNote] = [
       .encodeFailed("e"), .willEncodeFailed("e"), .rootWithoutIdentifier,
       .identifierTooLong(byteCount: 2000), .referenceWithoutIdentifier(key: "k", className: "C"),
-      .referenceToUnpreservedView(key: "k"), .reservedKey("k"), .coderKept(key: "k"),
+      .referenceToUnpreservedView(key: "k"), .coderKept(key: "k"),
       .coderKeptAfterSave(path, key: "k"), .notRestoredBefore, .aboveGap(path),
       .restorationClassNotRegistered("C"), .undeclaredActivityType("t"), .invalidActivity("t"),
       .activityEncodingFailed("t", "e"), .userInfoEncodingFailed(key: "k", "e"),
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
       .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
-      .unreadable("e"), .didDecodeFailed("e"), .notContained, .lastState, .unreadKeys(["k", "l"]),
+      .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState, .unreadKeys(["k", "l"]),
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
