@@ -76,20 +76,29 @@ struct CommitContent: Sendable {
   func recordFrame(
     _ entry: IndexEntry, in window: inout ContentWindow, reusing memory: consuming [UInt8]
   ) throws(ArchiveError) -> RecordFrame {
+    try checkPlace(of: entry)
+    let bytes = try window.copy(of: entry.frameRange, reusing: memory)
+    return RecordFrame(bytes: bytes, mapOffset: try mapOffset(entry, bytes.span))
+  }
+
+  /// Whether a record may lie where its entry says.
+  func checkPlace(of entry: IndexEntry) throws(ArchiveError) {
     guard entry.byteCount <= limits.recordByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a record")
     }
     guard entry.frameRange.upperBound <= footer.symbols.lowerBound else {
       throw ArchiveError(.malformed, subject: "record \(entry.record)")
     }
-    let bytes = try window.copy(of: entry.frameRange, reusing: memory)
-    let span = bytes.span
-    var frame = ByteCursor(span, from: 0, to: span.count)
-    guard try frame.readByte(span) == FrameKind.record.rawValue,
-      try frame.readCount(span) == entry.byteCount,
-      try frame.readLowBytes(span, count: MemoryLayout<UInt64>.size) == entry.record
+  }
+
+  /// Where the map begins in the frame of a record, whose header is checked.
+  func mapOffset(_ entry: IndexEntry, _ frame: Span<UInt8>) throws(ArchiveError) -> Int {
+    var header = ByteCursor(frame, from: 0, to: frame.count)
+    guard try header.readByte(frame) == FrameKind.record.rawValue,
+      try header.readCount(frame) == entry.byteCount,
+      try header.readLowBytes(frame, count: MemoryLayout<UInt64>.size) == entry.record
     else { throw ArchiveError(.malformed, subject: "record \(entry.record)") }
-    return RecordFrame(bytes: bytes, mapOffset: frame.offset)
+    return header.offset
   }
 }
 
@@ -116,9 +125,8 @@ struct RecordFrame: Sendable {
   }
 
   func decoder(
-    symbols: SymbolTable, limits: ArchiveLimits, reusing memory: consuming [RecordField] = []
+    symbols: SymbolTable, limits: ArchiveLimits
   ) throws(ArchiveError) -> KeyedDecoder {
-    try KeyedDecoder(
-      validating: bytes, from: mapOffset, symbols: symbols, limits: limits, reusing: memory)
+    try KeyedDecoder(validating: bytes, from: mapOffset, symbols: symbols, limits: limits)
   }
 }
