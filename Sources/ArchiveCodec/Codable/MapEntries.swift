@@ -15,6 +15,11 @@ final class MapEntries {
   /// Where the map itself begins.
   let offset: Int
   private let bytes: [UInt8]
+  private let names: [String]
+  private let record: Range<Int>
+  /// Where the entries end.
+  private let end: Int
+  /// Changed when it gets a table; what most fields need of it is above.
   private var map: StoredMap
   /// Where the last entry that came in order begins.
   private var last: EntryPosition
@@ -30,6 +35,9 @@ final class MapEntries {
     self.session = session
     offset = map.offset
     bytes = session.bytes
+    names = session.names
+    record = session.record
+    end = map.end
     self.map = StoredMap(map)
     next = self.map.start
     last = next
@@ -38,26 +46,26 @@ final class MapEntries {
   /// The names in stored order.
   ///
   /// - Complexity: O(*n*) in the size of the map.
-  var names: [String] {
+  var keys: [String] {
     let block = bytes
-    return map.names(in: block.span.extracting(session.record), session.names)
+    return map.names(in: block.span.extracting(record), names)
   }
 
   func contains(_ name: String) -> Bool {
     let block = bytes
-    return find(name, in: block.span.extracting(session.record)) != nil
+    return find(name, in: block.span.extracting(record)) != nil
   }
 
   /// The value under a name, nil if there is none.
   func value(_ name: String) throws -> ValueReader? {
     let block = bytes
-    return try value(name, in: block.span.extracting(session.record))
+    return try value(name, in: block.span.extracting(record))
   }
 
   /// Reads the value under a name, nil if there is none.
   func read<Value: ArchiveValue>(_ type: Value.Type, _ name: String) throws -> Value? {
     let block = bytes
-    let bytes = block.span.extracting(session.record)
+    let bytes = block.span.extracting(record)
     guard let value = try value(name, in: bytes) else { return nil }
     return try session.read(type, from: value, in: bytes)
   }
@@ -67,7 +75,7 @@ final class MapEntries {
     _ type: Value.Type, _ name: String, orThrow missing: () -> any Error
   ) throws -> Value {
     let block = bytes
-    let bytes = block.span.extracting(session.record)
+    let bytes = block.span.extracting(record)
     guard let value = try value(name, in: bytes) else { throw missing() }
     // What many fields are; reading by a type that is known only now takes 40 ns
     // more (benchmark: open and decode Codable nodes).
@@ -89,6 +97,7 @@ final class MapEntries {
     return try session.read(direct, as: type, from: value, in: bytes)
   }
 
+  @inline(__always)
   private func value(_ name: String, in bytes: Span<UInt8>) throws -> ValueReader? {
     let entry: StoredMap.Entry
     if let following = match(name, at: next, in: bytes) {
@@ -110,19 +119,21 @@ final class MapEntries {
   }
 
   /// The entry at a position, if it has this name.
+  @inline(__always)
   private func match(
     _ name: String, at position: EntryPosition, in bytes: Span<UInt8>
   ) -> StoredMap.Entry? {
-    map.match(name, at: position, in: bytes, session.names)
+    StoredMap.match(name, at: position, before: end, in: bytes, names)
   }
 
+  @inline(never)
   private func search(_ name: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
     // The record was checked, so its entries can be read.
     if map.isWithoutTable, let reader = try? ValueReader(bytes, at: offset),
-      let map = try? StoredMap(reader, in: bytes, symbolCount: session.names.count)
+      let map = try? StoredMap(reader, in: bytes, symbolCount: names.count)
     {
       self.map = map
     }
-    return map.find(name, from: next, in: bytes, session.symbols, session.names)
+    return map.find(name, from: next, in: bytes, session.symbols, names)
   }
 }

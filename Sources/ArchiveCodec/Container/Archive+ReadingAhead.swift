@@ -12,7 +12,7 @@ extension Archive {
   /// The order is that of ``readAll()``. It blocks the calling thread, so it belongs
   /// to an executor that may wait.
   ///
-  /// - Parameter workerCount: How many parts are checked at the same time.
+  /// - Parameter workerCount: How many cores there are. One checks all itself.
   /// - Returns: All records.
   /// - Throws: ``ArchiveError`` as ``readAll()``.
   /// - Complexity: As ``verifyAll()``; memory for the bytes of the snapshot and of
@@ -65,6 +65,7 @@ private struct SnapshotParts: Sendable {
   private let content: CommitContent
   /// In the order of the content.
   private let entries: [IndexEntry]
+  private let workerCount: Int
   private let chunksPerPart: Int
   private let count: Int
 
@@ -77,6 +78,7 @@ private struct SnapshotParts: Sendable {
   /// Nil if the records do not follow each other.
   init?(_ archive: Archive, workerCount: Int) throws(ArchiveError) {
     self.archive = archive
+    self.workerCount = workerCount
     content = archive.history.snapshot
     entries = try content.entriesInOrder()
     var position = 0
@@ -109,8 +111,8 @@ private struct SnapshotParts: Sendable {
         hasFailed.store(true, ordering: .relaxed)
       }
     }
-    if count == 1 {
-      readPart(0)
+    if count == 1 || workerCount < 2 {
+      for number in 0..<count { readPart(number) }
     } else {
       DispatchQueue.concurrentPerform(iterations: count, execute: readPart)
     }

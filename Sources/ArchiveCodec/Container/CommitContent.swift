@@ -37,14 +37,21 @@ struct CommitContent: Sendable {
 
   /// All entries, by record.
   func index() throws(ArchiveError) -> [IndexEntry] {
-    var bytes = ByteReader(try reader.read(footer.index))
+    let stored = try reader.read(footer.index)
+    let bytes = stored.span
+    var cursor = ByteCursor(bytes, from: 0, to: bytes.count)
     var entries: [IndexEntry] = []
     entries.reserveCapacity(footer.recordCount)
-    while !bytes.isAtEnd {
-      let entry = try IndexEntry(from: &bytes)
-      guard entry.record > (entries.last?.record ?? 0), mayRemove || !entry.isRemoval else {
-        throw ArchiveError(.malformed, offset: bytes.offset, subject: "index")
+    var last: UInt64 = 0
+    while !cursor.isAtEnd {
+      let entry = IndexEntry(
+        record: try cursor.readLowBytes(bytes, count: 8),
+        offset: Int(try cursor.readLowBytes(bytes, count: 5)),
+        byteCount: Int(try cursor.readLowBytes(bytes, count: 3)))
+      guard entry.record > last, mayRemove || !entry.isRemoval else {
+        throw ArchiveError(.malformed, offset: cursor.offset, subject: "index")
       }
+      last = entry.record
       entries.append(entry)
     }
     return entries

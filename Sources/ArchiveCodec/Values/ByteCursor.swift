@@ -54,11 +54,11 @@ struct ByteCursor: Sendable {
 
   @inline(__always)
   mutating func readVarint(_ bytes: Span<UInt8>) throws(ArchiveError) -> UInt64 {
-    guard offset < end else { throw malformed(at: offset) }
-    let first = bytes[offset]
-    guard first & 1 == 1 else { return try readLongVarint(bytes) }
-    offset += 1
-    return UInt64(first >> 1)
+    guard let short = bytes.shortVarint(at: offset, before: end) else {
+      return try readLongVarint(bytes)
+    }
+    offset = short.end
+    return UInt64(short.value)
   }
 
   private mutating func readLongVarint(_ bytes: Span<UInt8>) throws(ArchiveError) -> UInt64 {

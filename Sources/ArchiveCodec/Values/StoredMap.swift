@@ -67,8 +67,17 @@ struct StoredMap: Sendable {
   func match(
     _ name: String, at position: EntryPosition, in bytes: Span<UInt8>, _ names: [String]
   ) -> Entry? {
-    guard position.offset < payload.upperBound else { return nil }
-    var cursor = ByteCursor(bytes, from: position.offset, to: payload.upperBound)
+    Self.match(name, at: position, before: payload.upperBound, in: bytes, names)
+  }
+
+  /// The entry at a position of a map that ends at an offset, if it has this name.
+  @inline(__always)
+  static func match(
+    _ name: String, at position: EntryPosition, before end: Int, in bytes: Span<UInt8>,
+    _ names: [String]
+  ) -> Entry? {
+    guard position.offset < end else { return nil }
+    var cursor = ByteCursor(bytes, from: position.offset, to: end)
     // The record was checked, so its entries can be read.
     guard let key = try? cursor.readKey(bytes) else { return nil }
     switch key {
