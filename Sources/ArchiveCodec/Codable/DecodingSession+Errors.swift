@@ -42,6 +42,6 @@ extension DecodingSession {
 
   func name(of key: ValueKey) -> String {
     let bytes = bytes
-    return bytes.span.text(of: key, names)
+    return bytes.span.extracting(record).text(of: key, names)
   }
 }

@@ -9,7 +9,10 @@ internal import Foundation
 /// Decoders know their value by its offset. A coding path is not carried
 /// along: it is found in the record when somebody asks for it.
 final class DecodingSession {
+  /// The bytes in which the record lies.
   let bytes: [UInt8]
+  /// Where the record lies in them; all other offsets count from there.
+  let record: Range<Int>
   let symbols: SymbolTable
   let names: [String]
   let userInfo: [CodingUserInfoKey: any Sendable]
@@ -25,17 +28,18 @@ final class DecodingSession {
   var paths: PathFinder
 
   init(
-    _ bytes: [UInt8], at root: Int, path: [any CodingKey], symbols: SymbolTable,
-    callLimit: Int, userInfo: [CodingUserInfoKey: any Sendable]
+    _ block: RecordBlock, _ record: Range<Int>, at root: Int, path: [any CodingKey],
+    userInfo: [CodingUserInfoKey: any Sendable]
   ) {
-    self.bytes = bytes
+    bytes = block.bytes
+    self.record = record
     self.root = root
-    self.symbols = symbols
-    names = symbols.names
+    symbols = block.symbols
+    names = block.names
     self.userInfo = userInfo
-    paths = PathFinder(bytes, at: root, path: path, names: symbols.names)
-    self.callLimit = callLimit
-    memory = DecodedMemory.limit(recordByteCount: bytes.count)
+    paths = PathFinder(bytes, record, at: root, path: path, names: names)
+    callLimit = block.callLimit
+    memory = DecodedMemory.limit(recordByteCount: record.count)
   }
 
   func decodeRoot<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -53,7 +57,7 @@ final class DecodingSession {
     switch forms[type] {
     case .direct(let direct):
       let bytes = bytes
-      return try read(direct, as: type, from: reader, in: bytes.span)
+      return try read(direct, as: type, from: reader, in: bytes.span.extracting(record))
     case .reshaped(let reshaped, let byteCount):
       try take(byteCount, for: type, reader)
       if let reshaped {
@@ -71,7 +75,7 @@ final class DecodingSession {
     -> Value
   {
     let bytes = bytes
-    return try read(type, from: reader, in: bytes.span)
+    return try read(type, from: reader, in: bytes.span.extracting(record))
   }
 
   func read<Value: ArchiveValue>(
@@ -97,7 +101,7 @@ final class DecodingSession {
   ) throws -> Wide {
     let bytes = bytes
     do throws(ArchiveError) {
-      return try reader.readWide(bytes.span)
+      return try reader.readWide(bytes.span.extracting(record))
     } catch {
       throw decodingError(error, type, reader)
     }
@@ -105,7 +109,7 @@ final class DecodingSession {
 
   func reader(at offset: Int) throws -> ValueReader {
     let bytes = bytes
-    return try reader(at: offset, in: bytes.span)
+    return try reader(at: offset, in: bytes.span.extracting(record))
   }
 
   func reader(at offset: Int, in bytes: Span<UInt8>) throws -> ValueReader {
@@ -120,7 +124,7 @@ final class DecodingSession {
   func packedElement(of array: ValueReader, _ index: Int) -> ValueReader? {
     guard array.header.kind != .array else { return nil }
     let bytes = bytes
-    return array.packedElement(index, in: bytes.span)
+    return array.packedElement(index, in: bytes.span.extracting(record))
   }
 
   func read<Direct: ArchiveValue, Value: Decodable>(
@@ -159,8 +163,8 @@ extension DecodingSession {
   /// Refuses an array with a string that takes too long to hash.
   func checkTexts(of array: ValueReader, for type: Any.Type) throws {
     guard array.header.kind == .array else { return }
-    let record = bytes
-    let bytes = record.span
+    let block = bytes
+    let bytes = block.span.extracting(record)
     var offset = array.header.payload.lowerBound
     while offset < array.end {
       let element = try reader(at: offset, in: bytes)

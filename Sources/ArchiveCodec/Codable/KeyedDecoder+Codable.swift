@@ -20,7 +20,7 @@ extension KeyedDecoder {
     value type: Value.Type, forKey key: String, path: [any CodingKey],
     userInfo: [CodingUserInfoKey: any Sendable]
   ) throws -> Value {
-    guard let session = session(key, path, userInfo) else {
+    guard let session = try session(key, path, userInfo) else {
       throw DecodingError.keyNotFound(
         NameKey(key),
         DecodingError.Context(codingPath: [], debugDescription: "There is no value for this key."))
@@ -46,10 +46,9 @@ extension KeyedDecoder {
 
   private func session(
     _ key: String, _ path: [any CodingKey], _ userInfo: [CodingUserInfoKey: any Sendable]
-  ) -> DecodingSession? {
-    offset(of: key).map {
-      DecodingSession(
-        bytes, at: $0, path: path, symbols: symbols, callLimit: callLimit, userInfo: userInfo)
+  ) throws(ArchiveError) -> DecodingSession? {
+    try offset(of: key).map {
+      DecodingSession(block, record, at: $0, path: path, userInfo: userInfo)
     }
   }
 }

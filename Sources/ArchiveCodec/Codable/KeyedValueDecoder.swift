@@ -5,7 +5,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private var session: DecodingSession { entries.session }
 
   var codingPath: [any CodingKey] { session.codingPath(to: entries.offset) }
-  var allKeys: [Key] { entries.names.compactMap { Key(stringValue: $0) } }
+  var allKeys: [Key] { entries.keys.compactMap { Key(stringValue: $0) } }
 
   func contains(_ key: Key) -> Bool { entries.contains(key.stringValue) }
 

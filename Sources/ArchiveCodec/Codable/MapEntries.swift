@@ -15,56 +15,57 @@ final class MapEntries {
   /// Where the map itself begins.
   let offset: Int
   private let bytes: [UInt8]
-  private let payload: Range<Int>
-  private let count: Int
+  private let names: [String]
+  private let record: Range<Int>
+  /// Where the entries end.
+  private let end: Int
+  /// Changed when it gets a table; what most fields need of it is above.
+  private var map: StoredMap
   /// Where the last entry that came in order begins.
-  private var last: Int
+  private var last: EntryPosition
   /// Where the entry after the last one begins.
-  private var next: Int
-  private var table: FieldOffsets?
-
-  private static let longestScan = 32
+  private var next: EntryPosition
 
   /// The bytes of memory that the names of a map and a table may take.
   static func memory(_ count: Int) -> Int {
-    count <= longestScan ? 0 : count * DecodedMemory.entry
+    count <= StoredMap.longestScan ? 0 : count * DecodedMemory.entry
   }
 
   init(_ session: DecodingSession, _ map: ValueReader) {
     self.session = session
     offset = map.offset
     bytes = session.bytes
-    payload = map.header.payload
-    count = map.header.count
-    next = payload.lowerBound
+    names = session.names
+    record = session.record
+    end = map.end
+    self.map = StoredMap(map)
+    next = self.map.start
     last = next
   }
 
   /// The names in stored order.
   ///
   /// - Complexity: O(*n*) in the size of the map.
-  var names: [String] {
-    var names: [String] = []
-    names.reserveCapacity(count)
-    visit { key, _ in names.append(session.name(of: key)) }
-    return names
+  var keys: [String] {
+    let block = bytes
+    return map.names(in: block.span.extracting(record), names)
   }
 
   func contains(_ name: String) -> Bool {
-    let record = bytes
-    return find(name, in: record.span) != nil
+    let block = bytes
+    return find(name, in: block.span.extracting(record)) != nil
   }
 
   /// The value under a name, nil if there is none.
   func value(_ name: String) throws -> ValueReader? {
-    let record = bytes
-    return try value(name, in: record.span)
+    let block = bytes
+    return try value(name, in: block.span.extracting(record))
   }
 
   /// Reads the value under a name, nil if there is none.
   func read<Value: ArchiveValue>(_ type: Value.Type, _ name: String) throws -> Value? {
-    let record = bytes
-    let bytes = record.span
+    let block = bytes
+    let bytes = block.span.extracting(record)
     guard let value = try value(name, in: bytes) else { return nil }
     return try session.read(type, from: value, in: bytes)
   }
@@ -73,8 +74,8 @@ final class MapEntries {
   func decode<Value: Decodable>(
     _ type: Value.Type, _ name: String, orThrow missing: () -> any Error
   ) throws -> Value {
-    let record = bytes
-    let bytes = record.span
+    let block = bytes
+    let bytes = block.span.extracting(record)
     guard let value = try value(name, in: bytes) else { throw missing() }
     // What many fields are; reading by a type that is known only now takes 40 ns
     // more (benchmark: open and decode Codable nodes).
@@ -96,68 +97,43 @@ final class MapEntries {
     return try session.read(direct, as: type, from: value, in: bytes)
   }
 
+  @inline(__always)
   private func value(_ name: String, in bytes: Span<UInt8>) throws -> ValueReader? {
-    let reader: ValueReader
-    if let offset = match(name, at: next, in: bytes) {
+    let entry: StoredMap.Entry
+    if let following = match(name, at: next, in: bytes) {
       last = next
-      reader = try session.reader(at: offset, in: bytes)
-    } else if let offset = match(name, at: last, in: bytes) ?? search(name, in: bytes) {
-      reader = try session.reader(at: offset, in: bytes)
+      entry = following
+    } else if let other = match(name, at: last, in: bytes) ?? search(name, in: bytes) {
+      entry = other
     } else {
       return nil
     }
-    next = reader.end
+    let reader = try session.reader(at: entry.value, in: bytes)
+    next = EntryPosition(offset: reader.end, place: entry.place + 1)
     return reader
   }
 
-  private func find(_ name: String, in bytes: Span<UInt8>) -> Int? {
+  private func find(_ name: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
     match(name, at: next, in: bytes) ?? match(name, at: last, in: bytes)
       ?? search(name, in: bytes)
   }
 
-  /// Where the value of the entry at a place begins, if it has this name.
-  private func match(_ name: String, at place: Int, in bytes: Span<UInt8>) -> Int? {
-    var cursor = ByteCursor(bytes, from: place, to: payload.upperBound)
-    guard !cursor.isAtEnd, let key = try? cursor.readKey(bytes), isEqual(key, name, in: bytes)
-    else { return nil }
-    return cursor.offset
+  /// The entry at a position, if it has this name.
+  @inline(__always)
+  private func match(
+    _ name: String, at position: EntryPosition, in bytes: Span<UInt8>
+  ) -> StoredMap.Entry? {
+    StoredMap.match(name, at: position, before: end, in: bytes, names)
   }
 
-  private func search(_ name: String, in bytes: Span<UInt8>) -> Int? {
-    guard count > Self.longestScan else {
-      var found: Int?
-      visit { key, offset in if isEqual(key, name, in: bytes) { found = offset } }
-      return found
-    }
+  @inline(never)
+  private func search(_ name: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
     // The record was checked, so its entries can be read.
-    guard let table = table ?? (try? makeTable(bytes)) else { return nil }
-    self.table = table
-    return table.offset(of: name, session.symbols, in: bytes)
-  }
-
-  private func makeTable(_ bytes: Span<UInt8>) throws(ArchiveError) -> FieldOffsets {
-    try FieldOffsets(
-      of: ValueReader(bytes, at: offset), in: bytes, symbolCount: session.names.count)
-  }
-
-  private func visit(_ body: (ValueKey, Int) -> Void) {
-    let record = bytes
-    let bytes = record.span
-    var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
-    // The record was checked, so the entries can be read.
-    while !cursor.isAtEnd,
-      let key = try? cursor.readKey(bytes)
+    if map.isWithoutTable, let reader = try? ValueReader(bytes, at: offset),
+      let map = try? StoredMap(reader, in: bytes, symbolCount: names.count)
     {
-      let offset = cursor.offset
-      guard (try? cursor.readValueHeader(bytes)) != nil else { return }
-      body(key, offset)
+      self.map = map
     }
-  }
-
-  private func isEqual(_ key: ValueKey, _ name: String, in bytes: Span<UInt8>) -> Bool {
-    switch key {
-    case .symbol(let symbol): session.names[Int(symbol)].hasSameBytes(as: name)
-    case .inline(let range): bytes.extracting(range).isEqual(to: name.utf8.span)
-    }
+    return map.find(name, from: next, in: bytes, session.symbols, names)
   }
 }

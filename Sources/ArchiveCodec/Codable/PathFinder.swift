@@ -6,6 +6,8 @@
 /// through once at most (benchmark: decode probed values).
 struct PathFinder {
   private let bytes: [UInt8]
+  /// Where the record lies in the bytes.
+  private let record: Range<Int>
   private let names: [String]
   /// Where the outermost value begins.
   private let root: Int
@@ -26,8 +28,11 @@ struct PathFinder {
     let value: Range<Int>
   }
 
-  init(_ bytes: [UInt8], at root: Int, path: [any CodingKey], names: [String]) {
+  init(
+    _ bytes: [UInt8], _ record: Range<Int>, at root: Int, path: [any CodingKey], names: [String]
+  ) {
     self.bytes = bytes
+    self.record = record
     self.names = names
     self.root = root
     self.path = path
@@ -40,8 +45,8 @@ struct PathFinder {
   ///   O(*n*) for each container of *n* elements; O(1) for the next element.
   mutating func path(to target: Int) -> [any CodingKey] {
     guard target != latest else { return path }
-    let record = bytes
-    let bytes = record.span
+    let block = bytes
+    let bytes = block.span.extracting(record)
     while let last = trail.last, target < last.start || target >= last.container.end {
       trail.removeLast()
       path.removeLast()

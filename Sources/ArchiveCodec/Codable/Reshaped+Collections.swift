@@ -49,8 +49,8 @@ extension Dictionary where Key == String, Value: Decodable {
   fileprivate init(entriesOf decoder: ValueDecoder) throws {
     let map = try decoder.map()
     let session = decoder.session
-    let record = session.bytes
-    let bytes = record.span
+    let block = session.bytes
+    let bytes = block.span.extracting(session.record)
     self.init()
     // More are reserved as they come, since each is counted only then.
     reserveCapacity(Swift.min(map.header.count, 1 << 10))

@@ -24,14 +24,19 @@ extension Archive {
   /// that the journal wrote. A record that is authentic but not well formed
   /// does not stop the others.
   ///
+  /// A record that is kept keeps those that lie beside it in memory.
+  ///
   /// - Returns: All records.
   /// - Throws: ``ArchiveError`` as ``verifyAll()`` does, but not for what is
   ///   wrong with one record only.
   /// - Complexity: As ``verifyAll()``.
   public func readAll() throws(ArchiveError) -> [Record] {
-    var records: [Record] = []
-    try visitAll { record in records.append(record) }
-    return records
+    let records = try verifiedRecords()
+    return (0..<records.count).map { place in
+      Record(
+        identifier: records.identifier(at: place),
+        content: Result { () throws(ArchiveError) in try records.record(at: place) })
+    }
   }
 
   /// Checks every byte and gives one record after the other, in the order of
@@ -68,19 +73,63 @@ extension Archive {
   private func visitAll(
     _ visit: (Record) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    var memory = RecordMemory()
-    try visitFrames { (identifier, read) throws(ArchiveError) in
-      let record: Record
-      do throws(ArchiveError) {
-        let frame = try read(memory.takeBytes())
-        let decoder = try frame.decoder(
-          symbols: history.symbols, limits: limits, reusing: memory.takeFields())
-        record = Record(identifier: identifier, content: .success(decoder))
-      } catch  where [.malformed, .limitExceeded, .unsupportedFeature].contains(error.code) {
-        record = Record(identifier: identifier, content: .failure(error))
+    try visitSnapshot { entry, checked throws(ArchiveError) in
+      let content = Result { () throws(ArchiveError) in
+        let record = try checked.get()
+        return try KeyedDecoder(
+          record.start..<record.start + entry.frameRange.count, of: record.block,
+          mapOffset: entry.mapOffset, objectsOffset: record.objectsOffset)
       }
-      try visit(record)
-      memory.put(record)
+      try visit(Record(identifier: entry.record, content: content))
+    }
+    for record in changedRecords() {
+      guard case .record(let frame) = history.changes[record] else { continue }
+      let content = Result { () throws(ArchiveError) in
+        try frame.decoder(symbols: history.symbols, limits: limits)
+      }
+      try visit(Record(identifier: record, content: content))
+    }
+  }
+
+  /// Checks every chunk of the snapshot, and gives every record that is not
+  /// superseded: where it lies, or why it cannot be used.
+  func visitSnapshot(
+    _ visit: (IndexEntry, Result<CheckedRecord, ArchiveError>) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    let snapshot = history.snapshot
+    var validator = RecordValidator(symbols: history.symbols, limits: limits)
+    var shown: (range: Range<Int>, block: RecordBlock)?
+    try snapshot.visitAll { entry, window throws(ArchiveError) in
+      guard history.changes[entry.record] == nil else {
+        return try snapshot.reader.verify(entry.frameRange)
+      }
+      do throws(ArchiveError) {
+        try snapshot.checkPlace(of: entry)
+      } catch {
+        // Nobody will read it, so nobody else finds out whether it was damaged.
+        try snapshot.reader.verify(entry.frameRange)
+        return try visit(entry, .failure(error))
+      }
+      let start = try window.load(entry.frameRange)
+      let block: RecordBlock
+      if let shown, shown.range == window.range {
+        block = shown.block
+      } else {
+        block = RecordBlock(window.bytes, symbols: history.symbols, limits: limits)
+        shown = (window.range, block)
+      }
+      let checked: Result<CheckedRecord, ArchiveError>
+      do throws(ArchiveError) {
+        let stored = block.bytes
+        let frame = stored.span.extracting(start..<start + entry.frameRange.count)
+        let mapOffset = try snapshot.mapOffset(entry, frame)
+        let objectsOffset = try validator.validate(frame, from: mapOffset)
+        checked = .success(
+          CheckedRecord(block: block, start: start, objectsOffset: objectsOffset))
+      } catch {
+        checked = .failure(error)
+      }
+      try visit(entry, checked)
     }
   }
 
@@ -103,30 +152,5 @@ extension Archive {
       guard case .record(let frame) = history.changes[record] else { continue }
       try visit(record) { _ throws(ArchiveError) in frame }
     }
-  }
-}
-
-/// The arrays of a decoder that went, for the next one.
-///
-/// An array that somebody still has is left to him: emptying it makes a new one
-/// then.
-private struct RecordMemory {
-  private var bytes: [UInt8] = []
-  private var fields: [RecordField] = []
-
-  mutating func takeBytes() -> [UInt8] {
-    defer { bytes = [] }
-    return bytes
-  }
-
-  mutating func takeFields() -> [RecordField] {
-    defer { fields = [] }
-    return fields
-  }
-
-  mutating func put(_ record: consuming Archive.Record) {
-    guard case .success(let decoder) = record.content else { return }
-    bytes = decoder.bytes
-    fields = decoder.fields
   }
 }

@@ -37,14 +37,21 @@ struct CommitContent: Sendable {
 
   /// All entries, by record.
   func index() throws(ArchiveError) -> [IndexEntry] {
-    var bytes = ByteReader(try reader.read(footer.index))
+    let stored = try reader.read(footer.index)
+    let bytes = stored.span
+    var cursor = ByteCursor(bytes, from: 0, to: bytes.count)
     var entries: [IndexEntry] = []
     entries.reserveCapacity(footer.recordCount)
-    while !bytes.isAtEnd {
-      let entry = try IndexEntry(from: &bytes)
-      guard entry.record > (entries.last?.record ?? 0), mayRemove || !entry.isRemoval else {
-        throw ArchiveError(.malformed, offset: bytes.offset, subject: "index")
+    var last: UInt64 = 0
+    while !cursor.isAtEnd {
+      let entry = IndexEntry(
+        record: try cursor.readLowBytes(bytes, count: 8),
+        offset: Int(try cursor.readLowBytes(bytes, count: 5)),
+        byteCount: Int(try cursor.readLowBytes(bytes, count: 3)))
+      guard entry.record > last, mayRemove || !entry.isRemoval else {
+        throw ArchiveError(.malformed, offset: cursor.offset, subject: "index")
       }
+      last = entry.record
       entries.append(entry)
     }
     return entries
@@ -76,20 +83,29 @@ struct CommitContent: Sendable {
   func recordFrame(
     _ entry: IndexEntry, in window: inout ContentWindow, reusing memory: consuming [UInt8]
   ) throws(ArchiveError) -> RecordFrame {
+    try checkPlace(of: entry)
+    let bytes = try window.copy(of: entry.frameRange, reusing: memory)
+    return RecordFrame(bytes: bytes, mapOffset: try mapOffset(entry, bytes.span))
+  }
+
+  /// Whether a record may lie where its entry says.
+  func checkPlace(of entry: IndexEntry) throws(ArchiveError) {
     guard entry.byteCount <= limits.recordByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a record")
     }
     guard entry.frameRange.upperBound <= footer.symbols.lowerBound else {
       throw ArchiveError(.malformed, subject: "record \(entry.record)")
     }
-    let bytes = try window.copy(of: entry.frameRange, reusing: memory)
-    let span = bytes.span
-    var frame = ByteCursor(span, from: 0, to: span.count)
-    guard try frame.readByte(span) == FrameKind.record.rawValue,
-      try frame.readCount(span) == entry.byteCount,
-      try frame.readLowBytes(span, count: MemoryLayout<UInt64>.size) == entry.record
+  }
+
+  /// Where the map begins in the frame of a record, whose header is checked.
+  func mapOffset(_ entry: IndexEntry, _ frame: Span<UInt8>) throws(ArchiveError) -> Int {
+    var header = ByteCursor(frame, from: 0, to: frame.count)
+    guard try header.readByte(frame) == FrameKind.record.rawValue,
+      try header.readCount(frame) == entry.byteCount,
+      try header.readLowBytes(frame, count: MemoryLayout<UInt64>.size) == entry.record
     else { throw ArchiveError(.malformed, subject: "record \(entry.record)") }
-    return RecordFrame(bytes: bytes, mapOffset: frame.offset)
+    return header.offset
   }
 }
 
@@ -116,9 +132,8 @@ struct RecordFrame: Sendable {
   }
 
   func decoder(
-    symbols: SymbolTable, limits: ArchiveLimits, reusing memory: consuming [RecordField] = []
+    symbols: SymbolTable, limits: ArchiveLimits
   ) throws(ArchiveError) -> KeyedDecoder {
-    try KeyedDecoder(
-      validating: bytes, from: mapOffset, symbols: symbols, limits: limits, reusing: memory)
+    try KeyedDecoder(validating: bytes, from: mapOffset, symbols: symbols, limits: limits)
   }
 }

@@ -13,6 +13,11 @@ final class ContentReader: Sendable {
   }
 
   var byteCount: Int { commit.layout.contentByteCount }
+  var chunkByteCount: Int { commit.layout.chunkByteCount }
+  var chunkCount: Int { commit.layout.chunkCount }
+
+  /// Reads and opens chunks that follow each other, which nobody keeps.
+  func open(_ chunks: Range<Int>) throws(ArchiveError) -> [UInt8] { try commit.open(chunks) }
 
   /// Reads bytes of the content.
   ///
@@ -77,6 +82,9 @@ struct ContentWindow {
   init(_ reader: ContentReader) {
     self.reader = reader
   }
+
+  /// The part of the content that it shows.
+  var range: Range<Int> { start..<start + bytes.count }
 
   /// Makes a range of the content readable; returns where it begins in the
   /// bytes.

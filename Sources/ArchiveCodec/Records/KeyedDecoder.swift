@@ -3,43 +3,47 @@
 /// The whole record was checked before the decoder was made. Absent is nil,
 /// everything else that is not the value asked for throws.
 public struct KeyedDecoder: Sendable {
-  @usableFromInline let bytes: [UInt8]
-  let symbols: SymbolTable
-  let callLimit: Int
+  @usableFromInline let block: RecordBlock
+  /// Where the record lies in the block; all other offsets count from there.
+  @usableFromInline let record: Range<Int>
   /// Where the objects of the record begin.
   let objectsOffset: Int
-  private let entries: FieldOffsets
+  let entries: StoredMap
 
-  /// Opens the record whose map begins at the offset, after checking all of it;
-  /// takes memory for the fields that is not needed any more.
+  /// Opens the record whose map begins at the offset, after checking all of it.
   init(
-    validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits,
-    reusing memory: consuming [RecordField] = []
+    validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits
   ) throws(ArchiveError) {
-    var validator = RecordValidator(
-      bytes.span, from: offset, symbols: symbols, limits: limits, reusing: memory)
-    try validator.validate(bytes.span)
-    self.bytes = bytes
-    self.symbols = symbols
-    callLimit = limits.callLimit
-    entries = validator.fields
-    objectsOffset = validator.objectsOffset
+    var validator = RecordValidator(symbols: symbols, limits: limits)
+    let objectsOffset = try validator.validate(bytes.span, from: offset)
+    try self.init(
+      bytes.indices, of: RecordBlock(bytes, symbols: symbols, limits: limits), mapOffset: offset,
+      objectsOffset: objectsOffset)
+  }
+
+  /// Opens a record that was checked.
+  init(
+    _ record: Range<Int>, of block: RecordBlock, mapOffset: Int, objectsOffset: Int
+  ) throws(ArchiveError) {
+    self.block = block
+    self.record = record
+    self.objectsOffset = objectsOffset
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    entries = try StoredMap(
+      ValueReader(bytes, at: mapOffset), in: bytes, symbolCount: block.names.count)
   }
 
   /// Opens a map that was checked with its record.
   init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
     guard map.header.kind == .map else { throw map.mismatch("container") }
-    let bytes = record.bytes
-    entries = try FieldOffsets(
-      of: map, in: bytes.span, symbolCount: record.symbols.names.count)
-    self.bytes = bytes
-    symbols = record.symbols
-    callLimit = record.callLimit
+    block = record.block
+    self.record = record.record
     objectsOffset = record.objectsOffset
+    let stored = block.bytes
+    entries = try StoredMap(
+      map, in: stored.span.extracting(self.record), symbolCount: block.names.count)
   }
-
-  /// The fields by symbol, ascending.
-  var fields: [RecordField] { entries.symbolic }
 
   /// The keys of the record, in stored order.
   ///
@@ -48,7 +52,8 @@ public struct KeyedDecoder: Sendable {
   ///
   /// - Complexity: O(*n*) in their bytes.
   public var keys: [String] {
-    fields.map { symbols.names[Int($0.symbol)] } + entries.inlineNames(in: bytes.span)
+    let stored = block.bytes
+    return entries.names(in: stored.span.extracting(record), block.names)
   }
 
   /// Whether the record has a value for the key.
@@ -56,7 +61,7 @@ public struct KeyedDecoder: Sendable {
   /// - Parameter key: The key that the value was encoded with.
   /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
-    place(of: key) != nil || entries.offset(ofInline: key, in: bytes.span) != nil
+    find(key) != nil
   }
 
   /// Reads the value of a key that must be there.
@@ -94,8 +99,9 @@ public struct KeyedDecoder: Sendable {
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value? {
     guard let value = try reader(of: key) else { return nil }
+    let stored = block.bytes
     do {
-      return try Value.read(from: value, in: bytes.span)
+      return try Value.read(from: value, in: stored.span.extracting(record))
     } catch {
       throw locate(error, key)
     }
@@ -129,7 +135,8 @@ public struct KeyedDecoder: Sendable {
   }
 
   func text(of name: ValueKey) -> String {
-    bytes.span.text(of: name, symbols.names)
+    let stored = block.bytes
+    return stored.span.extracting(record).text(of: name, block.names)
   }
 
   /// Reads the identifier of the record that a reference names, nil if absent.
@@ -148,7 +155,9 @@ public struct KeyedDecoder: Sendable {
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func references(forKey key: String) throws(ArchiveError) -> [UInt64]? {
     try read(key) { value throws(ArchiveError) in
-      try value.readElements(bytes.span) { (element, _) throws(ArchiveError) in
+      let stored = block.bytes
+      return try value.readElements(stored.span.extracting(record)) {
+        (element, _) throws(ArchiveError) in
         try element.readReference()
       }
     }
@@ -167,41 +176,65 @@ public struct KeyedDecoder: Sendable {
 
   @usableFromInline
   func reader(of key: String) throws(ArchiveError) -> ValueReader? {
-    guard let offset = offset(of: key) else { return nil }
-    return try ValueReader(bytes.span, at: offset)
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    guard let entry = find(key, in: bytes) else { return nil }
+    let value = try ValueReader(bytes, at: entry.value)
+    note(value.end, entry.place + 1)
+    return value
   }
 
   /// Where the value of a key begins; the field after it is guessed next.
-  func offset(of key: String) -> Int? {
-    guard let place = place(of: key) else { return entries.offset(ofInline: key, in: bytes.span) }
-    symbols.hint = place + 1
-    return fields[place].offset
+  func offset(of key: String) throws(ArchiveError) -> Int? { try reader(of: key)?.offset }
+
+  /// The entry of a key; it is guessed next.
+  private func find(_ key: String) -> StoredMap.Entry? {
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    guard let entry = find(key, in: bytes) else { return nil }
+    note(entry.start, entry.place)
+    return entry
+  }
+
+  @inline(__always)
+  private func find(_ key: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
+    let start = record.lowerBound + entries.payload.lowerBound
+    var position = entries.start
+    if let hint = block.hint(forMapAt: start) {
+      position = EntryPosition(offset: hint.offset - record.lowerBound, place: hint.place)
+    }
+    return entries.find(key, from: position, in: bytes, block.symbols, block.names)
+  }
+
+  @inline(__always)
+  private func note(_ offset: Int, _ place: Int) {
+    block.note(
+      EntryPosition(offset: record.lowerBound + offset, place: place),
+      forMapAt: record.lowerBound + entries.payload.lowerBound)
   }
 
   /// The place of a key in ``keys``, nil if it is not there or is written inline;
   /// it is guessed next.
   package func place(of key: String) -> Int? {
-    let guess = symbols.hint
-    let place = guess < fields.count ? guess : 0
-    if place < fields.count, symbols.names[Int(fields[place].symbol)].hasSameBytes(as: key) {
-      return place
-    }
-    guard let symbol = symbols.number(of: key), let place = entries.place(of: symbol) else {
-      return nil
-    }
-    symbols.hint = place
-    return place
+    guard let entry = find(key), entry.isSymbolic else { return nil }
+    return entry.place
   }
 
   /// The number of keys that have a place.
-  package var placeCount: Int { fields.count }
+  ///
+  /// - Complexity: O(*k*) in the number of all.
+  package var placeCount: Int {
+    let stored = block.bytes
+    return entries.symbolicCount(in: stored.span.extracting(record))
+  }
 
   /// The number of all keys.
-  package var keyCount: Int { fields.count + entries.inlineKeys.count }
+  package var keyCount: Int { entries.count }
 
   /// The key whose value holds a byte.
   func key(containing offset: Int) -> String? {
-    entries.key(before: offset, in: bytes.span).map(text(of:))
+    let stored = block.bytes
+    return entries.key(before: offset, in: stored.span.extracting(record)).map(text(of:))
   }
 }
 

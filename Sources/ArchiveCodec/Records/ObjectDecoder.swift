@@ -61,8 +61,8 @@ public final class ObjectDecoder {
     try graph.run {
       guard let array = try values.reader(of: key) else { return nil }
       guard array.header.kind == .array else { throw array.mismatch("array").at(key) }
-      let stored = values.bytes
-      let bytes = stored.span
+      let block = values.block.bytes
+      let bytes = block.span.extracting(values.record)
       var objects: [Object] = []
       objects.reserveCapacity(array.header.count)
       var offset = array.header.payload.lowerBound
@@ -88,8 +88,8 @@ public final class ObjectDecoder {
     try graph.run {
       guard let map = try values.reader(of: key) else { return nil }
       guard map.header.kind == .map else { throw map.mismatch("map").at(key) }
-      let stored = values.bytes
-      let bytes = stored.span
+      let block = values.block.bytes
+      let bytes = block.span.extracting(values.record)
       var cursor = ByteCursor(
         bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
       var objects: [String: Object] = [:]

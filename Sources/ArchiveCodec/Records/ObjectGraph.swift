@@ -34,8 +34,8 @@ final class ObjectGraph {
   init(_ record: KeyedDecoder, classes: ArchiveClasses) throws(ArchiveError) {
     self.record = record
     self.classes = classes
-    let stored = record.bytes
-    let bytes = stored.span
+    let block = record.block.bytes
+    let bytes = block.span.extracting(record.record)
     var cursor = ByteCursor(bytes, from: record.objectsOffset, to: bytes.count)
     let limit = DecodedMemory.limit(recordByteCount: bytes.count)
     while !cursor.isAtEnd {
@@ -114,7 +114,7 @@ final class ObjectGraph {
     guard decoder.version <= registration.version else {
       throw failure(.classTooNew, "\(name) of version \(decoder.version)")
     }
-    guard callDepth < record.callLimit else {
+    guard callDepth < record.block.callLimit else {
       throw failure(.limitExceeded, "depth of objects that are made in one step")
     }
     guard let object = try make(number, registration, decoder) as? Object else {
@@ -159,15 +159,15 @@ final class ObjectGraph {
   // MARK: Reading
 
   private func className(of number: Int) throws(ArchiveError) -> String {
-    let stored = record.bytes
-    let bytes = stored.span
+    let block = record.block.bytes
+    let bytes = block.span.extracting(record.record)
     var cursor = ByteCursor(bytes, from: Int(entries[number].offset), to: bytes.count)
     return record.text(of: try cursor.readKey(bytes))
   }
 
   private func decoder(of number: Int) throws(ArchiveError) -> ObjectDecoder {
-    let stored = record.bytes
-    let bytes = stored.span
+    let block = record.block.bytes
+    let bytes = block.span.extracting(record.record)
     var cursor = ByteCursor(bytes, from: Int(entries[number].offset), to: bytes.count)
     _ = try cursor.readKey(bytes)
     let version = UInt32(truncatingIfNeeded: try cursor.readVarint(bytes))

@@ -50,5 +50,7 @@ extension KeyedDecoder {
 
   /// The frame that an archive holds of the record, and the names of its
   /// symbols: what a second reader needs to say the same of it.
-  package var unsealed: (frame: [UInt8], names: [String]) { (bytes, symbols.names) }
+  package var unsealed: (frame: [UInt8], names: [String]) {
+    (Array(block.bytes[record]), block.names)
+  }
 }

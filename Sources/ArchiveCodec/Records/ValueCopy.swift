@@ -2,7 +2,6 @@
 ///
 /// The open containers are a list, so depth costs no call stack.
 struct ValueCopy {
-  private let bytes: [UInt8]
   private let source: KeyedDecoder
   private let writer: ValueWriter
   private let reference: (UInt64) -> UInt64?
@@ -22,7 +21,6 @@ struct ValueCopy {
   init(
     from source: KeyedDecoder, to writer: ValueWriter, reference: @escaping (UInt64) -> UInt64?
   ) {
-    bytes = source.bytes
     self.source = source
     self.writer = writer
     self.reference = reference
@@ -35,8 +33,8 @@ struct ValueCopy {
   }
 
   func copy(_ value: ValueReader) throws(ArchiveError) {
-    let bytes = self.bytes
-    let span = bytes.span
+    let block = source.block.bytes
+    let span = block.span.extracting(source.record)
     var levels: [Level] = []
     try write(value.header, from: value.offset, &levels)
     while var level = levels.popLast() {
@@ -64,7 +62,7 @@ struct ValueCopy {
     case .array(let start, let count): container = .array(start: start, count: count + 1)
     case .map(var map):
       if case .inline(let range) = key {
-        try map.writeKey(inline: bytes.span.text(range), to: writer)
+        try map.writeKey(inline: source.text(of: .inline(range)), to: writer)
       } else if let key {
         try map.writeKey(source.text(of: key), to: writer)
       }
@@ -96,7 +94,10 @@ struct ValueCopy {
       if let name = header.key { writer.write(name: source.text(of: name)) }
     case .localReference:
       throw ArchiveError(.unsupportedFeature, subject: "copying an object of a record")
-    default: writer.output.write(bytes[start..<payload.upperBound])
+    default:
+      let record = source.block.bytes[source.record]
+      writer.output.write(
+        record[record.startIndex + start..<record.startIndex + payload.upperBound])
     }
   }
 }

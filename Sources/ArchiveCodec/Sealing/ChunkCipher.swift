@@ -38,26 +38,30 @@ struct ChunkCipher: ~Copyable, Sendable {
     }
   }
 
-  /// Opens the bytes from `start` on; returns the plaintext, or nil if a bit of
-  /// it is not what was sealed.
-  func open(_ sealed: [UInt8], from start: Int, number: UInt64, isLast: Bool) -> [UInt8]? {
+  /// Opens the bytes from `start` on and appends the plaintext; false, and
+  /// nothing is appended, if a bit of it is not what was sealed.
+  func open(
+    _ sealed: [UInt8], from start: Int, number: UInt64, isLast: Bool,
+    to plaintext: inout OutputSpan<UInt8>
+  ) -> Bool {
     let sealedCount = sealed.count - start
-    guard start >= 0, sealedCount >= Self.tagByteCount else { return nil }
+    guard start >= 0, sealedCount >= Self.tagByteCount else { return false }
     let nonce = nonce(number, isLast: isLast)
     let count = sealedCount - Self.tagByteCount
-    var status: CInt = -1
-    // Not filled with zeros first; nothing of it is there if it did not open.
-    let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: count) { plaintext, opened in
-      status = unsafe key.withBytes { key in
+    guard count <= plaintext.freeCapacity else { return false }
+    return unsafe plaintext.withUnsafeMutableBufferPointer { plaintext, opened in
+      // There is room for `count` after those that are there.
+      let place = unsafe plaintext.baseAddress.map { unsafe $0 + opened }
+      let status = unsafe key.withBytes { key in
         unsafe sealed.withUnsafeBufferPointer { sealed in
-          guard let base = sealed.baseAddress else { return -1 }
-          // From the start on there are `sealedCount` bytes, and room for `count`.
+          guard let base = sealed.baseAddress else { return CInt(-1) }
+          // From the start on there are `sealedCount` bytes.
           return unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
-            plaintext.baseAddress, nil, nil, base + start, UInt64(sealedCount), nil, 0, nonce, key)
+            place, nil, nil, base + start, UInt64(sealedCount), nil, 0, nonce, key)
         }
       }
-      opened = status == 0 ? count : 0
+      if status == 0 { opened += count }
+      return status == 0
     }
-    return status == 0 ? plaintext : nil
   }
 }

@@ -13,6 +13,12 @@ struct ByteCursor: Sendable {
   var offset: Int
   let end: Int
 
+  /// A cursor over no bytes.
+  init() {
+    offset = 0
+    end = 0
+  }
+
   /// A cursor over at most the given bytes.
   init(_ bytes: Span<UInt8>, from offset: Int, to end: Int) {
     self.end = min(end, bytes.count)
@@ -48,11 +54,11 @@ struct ByteCursor: Sendable {
 
   @inline(__always)
   mutating func readVarint(_ bytes: Span<UInt8>) throws(ArchiveError) -> UInt64 {
-    guard offset < end else { throw malformed(at: offset) }
-    let first = bytes[offset]
-    guard first & 1 == 1 else { return try readLongVarint(bytes) }
-    offset += 1
-    return UInt64(first >> 1)
+    guard let short = bytes.shortVarint(at: offset, before: end) else {
+      return try readLongVarint(bytes)
+    }
+    offset = short.end
+    return UInt64(short.value)
   }
 
   private mutating func readLongVarint(_ bytes: Span<UInt8>) throws(ArchiveError) -> UInt64 {
@@ -97,31 +103,34 @@ extension Span<UInt8> {
     return UInt64(littleEndian: word) & (1 << UInt64(range.count * 8) - 1)
   }
 
-  /// Whether the range holds well-formed UTF-8; ASCII is told eight bytes at a
-  /// time.
+  /// Whether the range holds well-formed UTF-8.
+  @inline(__always)
   func isUTF8(_ range: Range<Int>) -> Bool {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside of the bytes")
-    let high: UInt64 = 0x8080_8080_8080_8080
-    var place = range.lowerBound
-    while range.upperBound - place >= 8 {
-      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
-      if word & high != 0 { break }
-      place += 8
-    }
-    if range.upperBound - place < 8, littleEndian(place..<range.upperBound) & high == 0 {
-      return true
-    }
-    return (try? UTF8Span(validating: extracting(place..<range.upperBound))) != nil
+    isASCII(range) || (try? UTF8Span(validating: extracting(range))) != nil
   }
 
+  /// Whether the range holds ASCII only, which is told eight bytes at a time.
+  @inline(__always)
   func isASCII(_ range: Range<Int>) -> Bool {
-    range.allSatisfy { self[$0] < 0x80 }
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside of the bytes")
+    let high: UInt64 = 0x8080_8080_8080_8080
+    guard range.count >= 8 else { return littleEndian(range) & high == 0 }
+    var place = range.lowerBound
+    let last = range.upperBound - 8
+    while place < last {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+      if word & high != 0 { return false }
+      place += 8
+    }
+    // Some of these bytes may have been looked at before.
+    let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: last, as: UInt64.self)
+    return word & high == 0
   }
 
   /// The text of bytes that were checked to be UTF-8.
   @inline(__always)
   func text(_ range: Range<Int>) -> String {
-    unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    unsafe String(copying: UTF8Span(unchecked: extracting(range)))
   }
 
   func array(_ range: Range<Int>) -> [UInt8] {

@@ -12,92 +12,71 @@ struct RecordField: Sendable {
   }
 }
 
-/// Where the entries of a map are.
+/// Where the entries of a large map are.
 ///
 /// Keys are stored in order, so one is found by halves where it lies, and none
 /// becomes a String or is hashed for it.
 struct FieldOffsets: Sendable {
   /// By symbol, ascending.
-  var symbolic: [RecordField] = []
+  private(set) var symbolic: [RecordField] = []
   /// Where the inline keys begin, ascending by their bytes; less than 2^24.
-  private(set) var inlineKeys: [UInt32] = []
-
-  init(reusing memory: consuming [RecordField] = []) {
-    memory.removeAll(keepingCapacity: true)
-    symbolic = memory
-  }
+  private var inlineKeys: [UInt32] = []
 
   /// The entries of a map that was checked.
   init(of map: ValueReader, in bytes: Span<UInt8>, symbolCount: Int) throws(ArchiveError) {
     let payload = map.header.payload
-    reserve(map.header.count, symbolCount: symbolCount)
+    // No symbol occurs twice.
+    symbolic.reserveCapacity(min(map.header.count, symbolCount))
     var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
     while !cursor.isAtEnd {
       let start = cursor.offset
       switch try cursor.readKey(bytes) {
       case .symbol(let symbol): symbolic.append(RecordField(symbol, at: cursor.offset))
-      case .inline: appendInlineKey(at: start)
+      case .inline: inlineKeys.append(UInt32(truncatingIfNeeded: start))
       }
-      _ = try cursor.readValueHeader(bytes)
+      try cursor.skipValue(bytes)
     }
-  }
-
-  /// Takes memory for so many entries; no symbol occurs twice.
-  mutating func reserve(_ count: Int, symbolCount: Int) {
-    symbolic.reserveCapacity(min(count, symbolCount))
-  }
-
-  mutating func appendInlineKey(at offset: Int) {
-    inlineKeys.append(UInt32(truncatingIfNeeded: offset))
   }
 
   /// The place of a symbol among the fields.
-  func place(of symbol: UInt32) -> Int? {
-    let place = symbolic.countOfLeading { $0.symbol < symbol }
+  private func place(of symbol: UInt32, counting steps: inout Int) -> Int? {
+    let place = symbolic.countOfLeading { field in
+      steps += 1
+      return field.symbol < symbol
+    }
     return place < symbolic.count && symbolic[place].symbol == symbol ? place : nil
   }
 
-  /// Where the value of a key begins.
+  /// Finds an entry.
   ///
   /// - Complexity: O(log *n*) in the number of entries.
-  func offset(of key: String, _ symbols: SymbolTable, in bytes: Span<UInt8>) -> Int? {
-    if let symbol = symbols.number(of: key), let place = place(of: symbol) {
-      return symbolic[place].offset
+  func entry(
+    of key: String, _ symbols: SymbolTable, in bytes: Span<UInt8>, counting steps: inout Int
+  ) -> StoredMap.Entry? {
+    if let symbol = symbols.number(of: key), let place = place(of: symbol, counting: &steps) {
+      let value = symbolic[place].offset
+      let keyByteCount = PrefixVarint.byteCount(of: UInt64(symbol) << 1)
+      return StoredMap.Entry(
+        start: value - keyByteCount, value: value, place: place, key: .symbol(symbol))
     }
-    return offset(ofInline: key, in: bytes)
+    return entry(ofInline: key, in: bytes, counting: &steps)
   }
 
-  /// Where the value of an inline key begins.
-  func offset(ofInline key: String, in bytes: Span<UInt8>) -> Int? {
+  private func entry(
+    ofInline key: String, in bytes: Span<UInt8>, counting steps: inout Int
+  ) -> StoredMap.Entry? {
     guard !inlineKeys.isEmpty else { return nil }
     let name = key.utf8.span
     let place = inlineKeys.countOfLeading { start in
-      inlineKey(at: start, in: bytes).map { bytes.extracting($0).precedes(name) } ?? false
+      steps += 1
+      return inlineKey(at: start, in: bytes).map { bytes.extracting($0).precedes(name) } ?? false
     }
     guard place < inlineKeys.count, let stored = inlineKey(at: inlineKeys[place], in: bytes),
       bytes.extracting(stored).isEqual(to: name)
     else { return nil }
-    return stored.upperBound
-  }
-
-  /// The inline keys, in stored order.
-  func inlineNames(in bytes: Span<UInt8>) -> [String] {
-    var names: [String] = []
-    names.reserveCapacity(inlineKeys.count)
-    for start in inlineKeys {
-      if let key = inlineKey(at: start, in: bytes) { names.append(bytes.text(key)) }
-    }
-    return names
-  }
-
-  /// The key of the last entry that begins before an offset.
-  func key(before offset: Int, in bytes: Span<UInt8>) -> ValueKey? {
-    let inlineCount = inlineKeys.countOfLeading { $0 < offset }
-    if inlineCount > 0 {
-      return inlineKey(at: inlineKeys[inlineCount - 1], in: bytes).map(ValueKey.inline)
-    }
-    let count = symbolic.countOfLeading { $0.offset <= offset }
-    return count > 0 ? .symbol(symbolic[count - 1].symbol) : nil
+    return StoredMap.Entry(
+      start: Int(inlineKeys[place]), value: stored.upperBound, place: symbolic.count + place,
+      key: .inline(stored))
   }
 
   /// The record was checked, so the key can be read.

@@ -27,3 +27,16 @@ extension ByteBuffer {
     writeLowBytes(of: (value << 1 | 1) << UInt64(count - 1), count: count)
   }
 }
+
+extension Span<UInt8> {
+  /// A varint of one or two bytes in its shortest form; nil if it is another one.
+  @inline(__always)
+  func shortVarint(at start: Int, before end: Int) -> (value: Int, end: Int)? {
+    guard start < end else { return nil }
+    let first = Int(self[start])
+    if first & 1 == 1 { return (first >> 1, start + 1) }
+    guard first & 3 == 2, start + 1 < end else { return nil }
+    let value = Int(self[start + 1]) << 6 | first >> 2
+    return value >= 1 << 7 ? (value, start + 2) : nil
+  }
+}

@@ -1,25 +1,28 @@
-/// Checks that bytes are exactly one well-formed map, and notes its fields.
+/// Checks that bytes are exactly one well-formed map, and objects after it.
 ///
 /// What passes has one encoding only: keys in order and no key twice, the
 /// shortest forms, valid UTF-8, no byte left over. Decoding can then rely on
 /// the structure. It keeps a stack of its own, so depth costs no call stack,
 /// and it makes a String only of an inline key beside symbols, which it may
-/// repeat.
+/// repeat. One validator checks many records, so that its stack takes memory
+/// once.
 struct RecordValidator {
-  /// The entries of the outermost map.
-  private(set) var fields: FieldOffsets
   /// Where the record's map ends and its objects begin.
-  private(set) var objectsOffset = 0
+  private var objectsOffset = 0
   private var objectCount: UInt64 = 0
   /// One more than the greatest number that a reference has.
   private var referencedCount: UInt64 = 0
 
   private let symbols: SymbolTable
+  private let symbolCount: Int
   private let limits: ArchiveLimits
-  private var cursor: ByteCursor
+  private var cursor = ByteCursor()
   /// The container whose elements are being checked, and those around it.
-  private var current: Level
+  private var current = Level(start: 0, end: 0, remaining: 0, isMap: false)
   private var outer: [Level] = []
+  /// The symbols that a map has as keys, by its start; filled when the first
+  /// inline key that is also a symbol comes.
+  private var symbolsUsed: [Int: Set<UInt32>] = [:]
 
   private struct Level {
     let start: Int
@@ -32,31 +35,31 @@ struct RecordValidator {
     var lastInline = 0..<0
     /// Whether there are symbols before the inline keys.
     var hasSymbols = false
-    /// Filled when the first inline key that is also a symbol comes.
-    var symbolsUsed: Set<UInt32>?
   }
 
-  init(
-    _ bytes: Span<UInt8>, from offset: Int, symbols: SymbolTable, limits: ArchiveLimits,
-    reusing memory: consuming [RecordField] = []
-  ) {
-    cursor = ByteCursor(bytes, from: offset, to: bytes.count)
-    current = Level(start: offset, end: bytes.count, remaining: 0, isMap: false)
-    fields = FieldOffsets(reusing: memory)
+  init(symbols: SymbolTable, limits: ArchiveLimits) {
     self.symbols = symbols
+    symbolCount = symbols.names.count
     self.limits = limits
   }
 
-  /// Checks all bytes.
+  /// Checks all bytes from an offset on; returns where the objects begin.
   ///
   /// - Complexity: O(*n*) in the number of bytes.
-  mutating func validate(_ bytes: Span<UInt8>) throws(ArchiveError) {
+  mutating func validate(
+    _ bytes: Span<UInt8>, from offset: Int
+  ) throws(ArchiveError) -> Int {
+    cursor = ByteCursor(bytes, from: offset, to: bytes.count)
+    outer.removeAll(keepingCapacity: true)
+    if !symbolsUsed.isEmpty { symbolsUsed = [:] }
+    (objectsOffset, objectCount, referencedCount) = (0, 0, 0)
     try openRecord(bytes)
-    let symbolCount = symbols.names.count
     while true {
       while current.remaining > 0 {
+        skipPlainElements(bytes)
+        guard current.remaining > 0 else { break }
         current.remaining -= 1
-        if current.isMap { try checkKey(bytes, symbolCount: symbolCount) }
+        if current.isMap { try checkKey(bytes) }
         try checkValue(bytes)
       }
       guard cursor.offset == current.end else { throw cursor.malformed(at: cursor.offset) }
@@ -66,16 +69,15 @@ struct RecordValidator {
       }
       if objectCount == 0 { objectsOffset = cursor.offset }
       guard !cursor.isAtEnd else { break }
-      try openObject(bytes, symbolCount: symbolCount)
+      try openObject(bytes)
     }
     guard referencedCount <= objectCount else {
       throw ArchiveError(.malformed, offset: cursor.offset, subject: "object reference")
     }
+    return objectsOffset
   }
 
-  private mutating func openObject(
-    _ bytes: Span<UInt8>, symbolCount: Int
-  ) throws(ArchiveError) {
+  private mutating func openObject(_ bytes: Span<UInt8>) throws(ArchiveError) {
     let start = cursor.offset
     guard try cursor.readByte(bytes) == ValueTag.object else { throw cursor.malformed(at: start) }
     let name = try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
@@ -96,7 +98,7 @@ struct RecordValidator {
     let byteCount: Int
     switch name {
     case .symbol(let number):
-      guard Int(number) < symbols.names.count else { throw cursor.malformed(at: start) }
+      guard Int(number) < symbolCount else { throw cursor.malformed(at: start) }
       byteCount = symbols.names[Int(number)].utf8.count
     case .inline(let range):
       guard bytes.isUTF8(range), symbols.number(of: bytes.text(range)) == nil else {
@@ -113,7 +115,6 @@ struct RecordValidator {
     let start = cursor.offset
     let header = try cursor.readValueHeader(bytes)
     guard header.kind == .map else { throw cursor.malformed(at: start) }
-    fields.reserve(header.count, symbolCount: symbols.names.count)
     enter(header)
   }
 
@@ -132,18 +133,12 @@ struct RecordValidator {
       isMap: header.kind == .map)
   }
 
-  @inline(__always)
-  private mutating func checkKey(
-    _ bytes: Span<UInt8>, symbolCount: Int
-  ) throws(ArchiveError) {
+  private mutating func checkKey(_ bytes: Span<UInt8>) throws(ArchiveError) {
     let start = cursor.offset
     let key = try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
     guard case .symbol(let symbol) = key else { return try checkInlineKey(bytes, key, at: start) }
     guard Int(symbol) > current.lastSymbol else { throw cursor.malformed(at: start) }
     current.lastSymbol = Int(symbol)
-    if outer.isEmpty, objectCount == 0 {
-      fields.symbolic.append(RecordField(symbol, at: cursor.offset))
-    }
   }
 
   private mutating func checkInlineKey(
@@ -161,27 +156,24 @@ struct RecordValidator {
     }
     current.lastInline = range
     guard bytes.isUTF8(range) else { throw cursor.malformed(at: start) }
-    if current.hasSymbols, let number = symbols.number(of: bytes.text(range)) {
-      if current.symbolsUsed == nil { current.symbolsUsed = try symbolsUsed(bytes) }
-      guard current.symbolsUsed?.contains(number) == false else {
-        throw cursor.malformed(at: start)
-      }
+    guard current.hasSymbols, let number = symbols.number(of: bytes.text(range)) else { return }
+    if symbolsUsed[current.start] == nil { symbolsUsed[current.start] = try symbolKeys(bytes) }
+    guard symbolsUsed[current.start]?.contains(number) == false else {
+      throw cursor.malformed(at: start)
     }
-    if outer.isEmpty, objectCount == 0 { fields.appendInlineKey(at: start) }
   }
 
   /// The symbols among the keys of the map, which come first.
-  private func symbolsUsed(_ bytes: Span<UInt8>) throws(ArchiveError) -> Set<UInt32> {
+  private func symbolKeys(_ bytes: Span<UInt8>) throws(ArchiveError) -> Set<UInt32> {
     var cursor = ByteCursor(bytes, from: current.start, to: current.end)
     var symbols: Set<UInt32> = []
     while case .symbol(let number) = try cursor.readKey(bytes) {
       symbols.insert(number)
-      _ = try cursor.readValueHeader(bytes)
+      try cursor.skipValue(bytes)
     }
     return symbols
   }
 
-  @inline(__always)
   private mutating func checkValue(_ bytes: Span<UInt8>) throws(ArchiveError) {
     let start = cursor.offset
     let header = try cursor.readValueHeader(bytes)
@@ -210,5 +202,76 @@ struct RecordValidator {
       }
     default: break
     }
+  }
+}
+
+// MARK: - The short path
+
+extension RecordValidator {
+  /// Goes past the elements of the current container that are plain, up to the
+  /// first one that is not.
+  ///
+  /// Most are: a key that is a symbol, and a number, a date or a short text. They
+  /// need no header (benchmark: open and decode keyed records). What is anything
+  /// else, or wrong, is left to `checkKey` and `checkValue`, which say so.
+  private mutating func skipPlainElements(_ bytes: Span<UInt8>) {
+    let end = current.end
+    let isMap = current.isMap
+    var offset = cursor.offset
+    var remaining = current.remaining
+    var lastSymbol = current.lastSymbol
+    while remaining > 0 {
+      var symbol = lastSymbol
+      var value = offset
+      if isMap {
+        guard let key = bytes.shortSymbol(at: offset, before: end), key.symbol > lastSymbol,
+          key.symbol < symbolCount
+        else { break }
+        (symbol, value) = (key.symbol, key.end)
+      }
+      guard let next = plainValueEnd(bytes, at: value, before: end) else { break }
+      (offset, lastSymbol) = (next, symbol)
+      remaining -= 1
+    }
+    cursor.offset = offset
+    current.remaining = remaining
+    current.lastSymbol = lastSymbol
+  }
+
+  /// Where a plain value ends; nil if it is another one, or not right.
+  @inline(__always)
+  private func plainValueEnd(_ bytes: Span<UInt8>, at start: Int, before end: Int) -> Int? {
+    guard start < end else { return nil }
+    let tag = bytes[start]
+    let next: Int
+    switch tag {
+    case ValueTag.shortStrings:
+      next = start + 1 + Int(tag - ValueTag.shortStrings.lowerBound)
+      guard next <= end, next - start - 1 <= limits.stringByteCount,
+        bytes.isASCII(start + 1..<next)
+      else { return nil }
+      return next
+    case ValueTag.positiveInteger:
+      // In two bytes it is always one that has no shorter form.
+      guard let number = bytes.shortVarint(at: start + 1, before: end),
+        number.value > ValueTag.smallIntegers.upperBound
+      else { return nil }
+      return number.end
+    case ValueTag.recordReference:
+      return bytes.shortVarint(at: start + 1, before: end)?.end
+    case ValueTag.name:
+      guard let key = bytes.shortSymbol(at: start + 1, before: end), key.symbol < symbolCount
+      else { return nil }
+      return key.end
+    case ValueTag.bytes:
+      guard let length = bytes.shortVarint(at: start + 1, before: end),
+        length.value <= limits.stringByteCount
+      else { return nil }
+      next = length.end + length.value
+    default:
+      guard let byteCount = ValueTag.byteCount(tag) else { return nil }
+      next = start + byteCount
+    }
+    return next <= end ? next : nil
   }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The field names of an archive in the order of their first use.
 ///
 /// It is one reference, because every decoder of a record has one.
@@ -14,8 +12,6 @@ struct SymbolTable: Sendable {
     private(set) var numbers: [ByteName: UInt32] = [:]
     let numbering: Numbering
     var byteCount = 0
-    /// See ``SymbolTable/hint``.
-    let hint = Atomic<Int>(0)
 
     init() {
       numbering = Numbering()
@@ -53,16 +49,6 @@ struct SymbolTable: Sendable {
 
   func number(of name: String) -> UInt32? {
     storage.numbers[ByteName(name)]
-  }
-
-  /// The place of the field that is likely to be asked for next.
-  ///
-  /// Records of one kind are read in one order, so a guess spares hashing most
-  /// keys. It is shared by all decoders of an archive; when several threads
-  /// read, it is only wrong more often.
-  var hint: Int {
-    get { storage.hint.load(ordering: .relaxed) }
-    nonmutating set { storage.hint.store(newValue, ordering: .relaxed) }
   }
 
   /// The number of a name, new if needed; nil when the table is full.

@@ -87,6 +87,17 @@ struct ValueHeader: Sendable {
 }
 
 extension ByteCursor {
+  /// Goes past one value of a record that was checked.
+  @inline(__always)
+  mutating func skipValue(_ bytes: Span<UInt8>) throws(ArchiveError) {
+    guard offset < end else { throw malformed(at: offset) }
+    guard let byteCount = ValueTag.byteCount(bytes[offset]) else {
+      _ = try readValueHeader(bytes)
+      return
+    }
+    _ = try readRange(count: byteCount)
+  }
+
   /// Reads one value's tag and lengths; the cursor ends after the whole value.
   ///
   /// Every length is checked against the bytes that are there, so the payload

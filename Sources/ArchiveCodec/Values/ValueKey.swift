@@ -30,6 +30,13 @@ extension Span<UInt8> {
     case .inline(let range): text(range)
     }
   }
+
+  /// The number of a key that is a symbol, if it takes one or two bytes.
+  @inline(__always)
+  func shortSymbol(at start: Int, before end: Int) -> (symbol: Int, end: Int)? {
+    guard let key = shortVarint(at: start, before: end), key.value & 1 == 0 else { return nil }
+    return (key.value >> 1, key.end)
+  }
 }
 
 extension ByteCursor {

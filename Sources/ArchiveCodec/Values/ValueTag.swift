@@ -29,6 +29,19 @@ enum ValueTag {
   static let localReference: UInt8 = 0xB1
   static let `extension`: UInt8 = 0xB2
   static let name: UInt8 = 0xB3
+
+  /// The bytes of a value whose tag alone says how many it has; nil for others.
+  @inline(__always)
+  static func byteCount(_ tag: UInt8) -> Int? {
+    switch tag {
+    case smallIntegers, smallNegatives, null, `false`, `true`: 1
+    case shortStrings: Int(tag - shortStrings.lowerBound) + 1
+    case double, date: 9
+    case float: 5
+    case uuid: 17
+    default: nil
+    }
+  }
 }
 
 /// The width of the numbers in a packed array; integers take the narrowest.

@@ -1,0 +1,90 @@
+/// All records of an archive: every byte was checked before one is given out.
+///
+/// They lie in a few large blocks, and a record is a place in one of them, so that
+/// an archive of many records takes no memory for each.
+package struct VerifiedRecords: Sendable {
+  private var blocks: [RecordBlock] = []
+  private var places: [Place] = []
+  /// What is wrong with records that cannot be used, by their place.
+  private var errors: [Int: ArchiveError] = [:]
+
+  /// Where a record lies.
+  struct Place {
+    let identifier: UInt64
+    var block: UInt32
+    /// Where its frame begins in the block.
+    var start: UInt32
+    /// The bytes of the frame's payload; less than 2^24.
+    let byteCount: UInt32
+    /// Where its objects begin in the frame.
+    var objectsOffset: UInt32
+  }
+
+  /// The number of the records.
+  package var count: Int { places.count }
+
+  /// The identifier of the record at a place.
+  package func identifier(at place: Int) -> UInt64 { places[place].identifier }
+
+  /// Opens the record at a place.
+  ///
+  /// - Throws: ``ArchiveError`` with `malformed`, `limitExceeded` or
+  ///   `unsupportedFeature` if it is authentic but cannot be used.
+  /// - Complexity: O(1), or O(*k*) for more than a few keys.
+  package func record(at place: Int) throws(ArchiveError) -> KeyedDecoder {
+    if let error = errors[place] { throw error }
+    let place = places[place]
+    let frame = IndexEntry(
+      record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount))
+    return try KeyedDecoder(
+      frame.frameRange, of: blocks[Int(place.block)], mapOffset: frame.mapOffset,
+      objectsOffset: Int(place.objectsOffset))
+  }
+}
+
+// MARK: - Collecting
+
+extension VerifiedRecords {
+  mutating func reserve(_ count: Int) { places.reserveCapacity(count) }
+
+  mutating func append(_ part: consuming VerifiedRecords) {
+    let blockCount = UInt32(blocks.count)
+    for (place, error) in part.errors { errors[places.count + place] = error }
+    places += part.places.lazy.map { place in
+      var place = place
+      place.block += blockCount
+      return place
+    }
+    blocks += part.blocks
+  }
+
+  /// Takes a record, as it was found by checking it.
+  mutating func append(_ entry: IndexEntry, _ checked: Result<CheckedRecord, ArchiveError>) {
+    var place = Place(
+      identifier: entry.record, block: 0, start: 0,
+      byteCount: UInt32(truncatingIfNeeded: entry.byteCount), objectsOffset: 0)
+    switch checked {
+    case .success(let record):
+      if blocks.last !== record.block { blocks.append(record.block) }
+      place.block = UInt32(blocks.count - 1)
+      place.start = UInt32(truncatingIfNeeded: record.start)
+      place.objectsOffset = UInt32(truncatingIfNeeded: record.objectsOffset)
+    case .failure(let error): errors[places.count] = error
+    }
+    places.append(place)
+  }
+}
+
+/// Where a record lies that was checked.
+struct CheckedRecord: Sendable {
+  let block: RecordBlock
+  /// Where its frame begins in the block; less than 2^25.
+  let start: Int
+  /// Where its objects begin in the frame.
+  let objectsOffset: Int
+}
+
+extension IndexEntry {
+  /// Where the map begins in the frame.
+  var mapOffset: Int { frameRange.count - byteCount + MemoryLayout<UInt64>.size }
+}

@@ -1,0 +1,171 @@
+/// A place among the values of a record or container, which goes on with each
+/// value that is read.
+///
+/// Who reads many records of one kind moves one cursor over them: the key that
+/// is asked for is compared with the next one that is there, and usually found
+/// (benchmark: restore nodes).
+@usableFromInline
+package struct FieldCursor: Sendable {
+  /// The values that the cursor moves over.
+  @usableFromInline package let values: KeyedDecoder
+  private var position: EntryPosition
+
+  /// How many entries were compared with a key, or passed.
+  ///
+  /// A test holds with it that no record can make anybody search for long.
+  package private(set) var stepCount = 0
+
+  /// A cursor before the first value.
+  package init(_ values: KeyedDecoder) {
+    self.values = values
+    position = values.entries.start
+  }
+
+  /// Finds the value of a key, nil if there is none.
+  ///
+  /// The place is that among all keys in stored order; keys that are written
+  /// inline come last.
+  ///
+  /// - Complexity: O(1) for the value after the last one, otherwise O(log *k*) for
+  ///   *k* keys.
+  @usableFromInline
+  package mutating func field(of key: String) throws(ArchiveError) -> Field? {
+    let block = values.block
+    let stored = block.bytes
+    let bytes = stored.span.extracting(values.record)
+    stepCount += 1
+    let found: StoredMap.Entry
+    if let entry = values.entries.match(key, at: position, in: bytes, block.names) {
+      found = entry
+    } else {
+      let entry = values.entries.search(
+        key, from: position, in: bytes, block.symbols, block.names, counting: &stepCount)
+      guard let entry else { return nil }
+      found = entry
+    }
+    let value = try ValueReader(bytes, at: found.value)
+    position = EntryPosition(offset: value.end, place: found.place + 1)
+    return Field(key: found.key, place: found.place, value: value)
+  }
+
+  /// The next value in stored order, nil after the last one.
+  ///
+  /// - Complexity: O(1).
+  package mutating func next() throws(ArchiveError) -> Field? {
+    guard position.offset < values.entries.payload.upperBound else { return nil }
+    let stored = values.block.bytes
+    let bytes = stored.span.extracting(values.record)
+    var cursor = ByteCursor(
+      bytes, from: position.offset, to: values.entries.payload.upperBound)
+    let key = try cursor.readKey(bytes)
+    let value = try ValueReader(bytes, at: cursor.offset)
+    defer { position = EntryPosition(offset: value.end, place: position.place + 1) }
+    return Field(key: key, place: position.place, value: value)
+  }
+}
+
+/// One value of a record or container, with its key.
+@usableFromInline
+package struct Field: Sendable {
+  let key: ValueKey
+  /// How many keys are before it, in stored order.
+  package let place: Int
+  @usableFromInline package let value: ValueReader
+
+  /// The number of the key in its archive, which ``KeyedDecoder/symbol(of:)`` tells
+  /// of a name; nil if it is written inline.
+  package var symbol: UInt32? {
+    guard case .symbol(let number) = key else { return nil }
+    return number
+  }
+}
+
+// MARK: - Values of fields
+
+/// These belong to the fields of the same record and container.
+extension KeyedDecoder {
+  /// The number of a name in the archive, nil if no key and no name has it.
+  package func symbol(of name: String) -> UInt32? { block.symbols.number(of: name) }
+
+  /// The name that has a number in the archive.
+  package func name(ofSymbol symbol: UInt32) -> String { block.names[Int(symbol)] }
+
+  /// The key of a field.
+  package func key(of field: Field) -> String { text(of: field.key) }
+
+  /// Reads the value of a field.
+  @inlinable
+  package func decode<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, of field: Field
+  ) throws(ArchiveError) -> Value {
+    let stored = block.bytes
+    do {
+      return try Value.read(from: field.value, in: stored.span.extracting(record))
+    } catch {
+      throw locate(error, field)
+    }
+  }
+
+  /// Opens the container that is the value of a field.
+  package func container(of field: Field) throws(ArchiveError) -> KeyedDecoder {
+    do {
+      return try KeyedDecoder(field.value, in: self)
+    } catch {
+      throw locate(error, field)
+    }
+  }
+
+  /// Reads the name that is the value of a field.
+  package func name(of field: Field) throws(ArchiveError) -> String {
+    text(of: try nameKey(of: field))
+  }
+
+  /// Reads the number of the name that is the value of a field; nil if it has
+  /// none, because it is written inline.
+  package func nameSymbol(of field: Field) throws(ArchiveError) -> UInt32? {
+    guard case .symbol(let number) = try nameKey(of: field) else { return nil }
+    return number
+  }
+
+  private func nameKey(of field: Field) throws(ArchiveError) -> ValueKey {
+    guard let name = field.value.header.key else {
+      throw locate(field.value.mismatch("name"), field)
+    }
+    return name
+  }
+
+  /// Reads the identifier of the record that a field refers to.
+  package func reference(of field: Field) throws(ArchiveError) -> UInt64 {
+    do {
+      return try field.value.readReference()
+    } catch {
+      throw locate(error, field)
+    }
+  }
+
+  /// The number of references that a field has, before they are read.
+  package func referenceCount(of field: Field) -> Int { field.value.header.count }
+
+  /// Reads the identifiers of the records that a field refers to, in order.
+  package func forEachReference(
+    of field: Field, _ body: (UInt64) -> Void
+  ) throws(ArchiveError) {
+    let array = field.value
+    guard array.header.kind == .array else { throw locate(array.mismatch("array"), field) }
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    do {
+      var offset = array.header.payload.lowerBound
+      while offset < array.end {
+        let element = try ValueReader(bytes, at: offset)
+        body(try element.readReference())
+        offset = element.end
+      }
+    } catch {
+      throw locate(error, field)
+    }
+  }
+
+  @usableFromInline
+  func locate(_ error: ArchiveError, _ field: Field) -> ArchiveError { error.at(key(of: field)) }
+}

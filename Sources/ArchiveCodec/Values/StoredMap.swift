@@ -1,0 +1,185 @@
+/// Where the entries of a map that was checked lie, and how one is found.
+///
+/// Types ask for their keys in the order in which they were written, so the entry
+/// after the last one is tried first. If it is another one, those of a small map
+/// are looked at in turns, and a larger map has a table, so that no record can
+/// make anybody search for long.
+struct StoredMap: Sendable {
+  /// The bytes of the entries.
+  let payload: Range<Int>
+  /// The number of the entries.
+  let count: Int
+  private let table: FieldOffsets?
+
+  /// A larger map gets a table.
+  static let longestScan = 32
+
+  struct Entry {
+    /// Where the key begins, and where the value does.
+    let start: Int
+    let value: Int
+    /// How many entries come before this one.
+    let place: Int
+    let key: ValueKey
+
+    var isSymbolic: Bool {
+      guard case .symbol = key else { return false }
+      return true
+    }
+  }
+
+  /// A map that is large and has no table yet.
+  var isWithoutTable: Bool { table == nil && count > Self.longestScan }
+
+  /// A map without a table, also if it is large.
+  init(_ map: ValueReader) {
+    payload = map.header.payload
+    count = map.header.count
+    table = nil
+  }
+
+  /// - Complexity: O(1) for a small map, otherwise O(*n*) in its entries.
+  init(_ map: ValueReader, in bytes: Span<UInt8>, symbolCount: Int) throws(ArchiveError) {
+    payload = map.header.payload
+    count = map.header.count
+    table =
+      count > Self.longestScan
+      ? try FieldOffsets(of: map, in: bytes, symbolCount: symbolCount) : nil
+  }
+
+  var start: EntryPosition { EntryPosition(offset: payload.lowerBound, place: 0) }
+
+  /// Finds an entry, which is likely to be the one at a position.
+  ///
+  /// - Complexity: O(1) for that one, otherwise O(log *n*) in the entries.
+  @inline(__always)
+  func find(
+    _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable,
+    _ names: [String]
+  ) -> Entry? {
+    if let entry = match(name, at: position, in: bytes, names) { return entry }
+    var steps = 0
+    return search(name, from: position, in: bytes, symbols, names, counting: &steps)
+  }
+
+  /// The entry at a position, if it has this name.
+  @inline(__always)
+  func match(
+    _ name: String, at position: EntryPosition, in bytes: Span<UInt8>, _ names: [String]
+  ) -> Entry? {
+    Self.match(name, at: position, before: payload.upperBound, in: bytes, names)
+  }
+
+  /// The entry at a position of a map that ends at an offset, if it has this name.
+  @inline(__always)
+  static func match(
+    _ name: String, at position: EntryPosition, before end: Int, in bytes: Span<UInt8>,
+    _ names: [String]
+  ) -> Entry? {
+    guard position.offset < end else { return nil }
+    var cursor = ByteCursor(bytes, from: position.offset, to: end)
+    // The record was checked, so its entries can be read.
+    guard let key = try? cursor.readKey(bytes) else { return nil }
+    switch key {
+    case .symbol(let symbol):
+      guard names[Int(symbol)].hasSameBytes(as: name) else { return nil }
+    case .inline(let range):
+      guard bytes.extracting(range).isEqual(to: name.utf8.span) else { return nil }
+    }
+    return Entry(
+      start: position.offset, value: cursor.offset, place: position.place, key: key)
+  }
+
+  /// Finds an entry that need not be at a position; counts those that it looks
+  /// at.
+  @inline(never)
+  func search(
+    _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable,
+    _ names: [String], counting steps: inout Int
+  ) -> Entry? {
+    if let table { return table.entry(of: name, symbols, in: bytes, counting: &steps) }
+    // Once around: from the position to the end, and then from the start.
+    return scan(for: name, from: position, to: payload.upperBound, in: bytes, names, &steps)
+      ?? scan(for: name, from: start, to: position.offset, in: bytes, names, &steps)
+  }
+
+  private func scan(
+    for name: String, from position: EntryPosition, to end: Int, in bytes: Span<UInt8>,
+    _ names: [String], _ steps: inout Int
+  ) -> Entry? {
+    var next = position
+    while next.offset < end {
+      steps += 1
+      if let entry = match(name, at: next, in: bytes, names) { return entry }
+      guard let following = self.position(after: next, in: bytes) else { return nil }
+      next = following
+    }
+    return nil
+  }
+
+  /// The position after an entry.
+  private func position(after entry: EntryPosition, in bytes: Span<UInt8>) -> EntryPosition? {
+    var cursor = ByteCursor(bytes, from: entry.offset, to: payload.upperBound)
+    guard (try? cursor.readKey(bytes)) != nil, (try? cursor.skipValue(bytes)) != nil else {
+      return nil
+    }
+    return EntryPosition(offset: cursor.offset, place: entry.place + 1)
+  }
+}
+
+/// A place between the entries of a map: where one begins, and how many are
+/// before it.
+struct EntryPosition: Sendable {
+  var offset: Int
+  var place: Int
+}
+
+// MARK: - All entries
+
+extension StoredMap {
+  /// The keys in stored order.
+  ///
+  /// - Complexity: O(*n*) in the bytes of the map.
+  func names(in bytes: Span<UInt8>, _ names: [String]) -> [String] {
+    var all: [String] = []
+    all.reserveCapacity(count)
+    visit(bytes) { key, _ in
+      all.append(bytes.text(of: key, names))
+      return true
+    }
+    return all
+  }
+
+  /// The number of keys that are symbols; they come first.
+  func symbolicCount(in bytes: Span<UInt8>) -> Int {
+    if let table { return table.symbolic.count }
+    var number = 0
+    visit(bytes) { key, _ in
+      guard case .symbol = key else { return false }
+      number += 1
+      return true
+    }
+    return number
+  }
+
+  /// The key of the last entry whose value begins at an offset or before it.
+  func key(before offset: Int, in bytes: Span<UInt8>) -> ValueKey? {
+    var last: ValueKey?
+    visit(bytes) { key, value in
+      guard value <= offset else { return false }
+      last = key
+      return true
+    }
+    return last
+  }
+
+  /// Calls the body with the keys and the places of their values, until it
+  /// returns false.
+  private func visit(_ bytes: Span<UInt8>, _ body: (ValueKey, Int) -> Bool) {
+    var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
+    // The record was checked, so the entries can be read.
+    while !cursor.isAtEnd, let key = try? cursor.readKey(bytes), body(key, cursor.offset),
+      (try? cursor.skipValue(bytes)) != nil
+    {}
+  }
+}

@@ -1,0 +1,160 @@
+import ArchiveCodec
+import Dispatch
+import Synchronization
+import TestSupport
+import XCTest
+
+/// Values are found where they are guessed, and elsewhere without a long search.
+final class FieldCursorTests: XCTestCase {
+  private func record(
+    _ keys: [String], limits: ArchiveLimits = .standard
+  ) throws -> KeyedDecoder {
+    try KeyedDecoder.encoding(limits: limits) { encoder in
+      for (number, key) in keys.enumerated() { encoder.encode(number, forKey: key) }
+    }
+  }
+
+  private func read(
+    _ keys: some Sequence<String>, of record: KeyedDecoder
+  ) throws -> (values: [Int?], stepCount: Int) {
+    var cursor = FieldCursor(record)
+    let values = try keys.map { key in
+      try cursor.field(of: key).map { try record.decode(Int.self, of: $0) }
+    }
+    return (values, cursor.stepCount)
+  }
+
+  func testKeysInStoredOrderAreFoundAtOnce() throws {
+    for count in [1, 12, 32, 33, 2000] {
+      let keys = (0..<count).map { "key \($0)" }
+      let (values, stepCount) = try read(keys, of: try record(keys))
+      XCTAssertEqual(values, Array(0..<count))
+      XCTAssertEqual(stepCount, count)
+    }
+  }
+
+  func testAMapOfManyKeysIsReadInAnyOrderWithoutLongSearches() throws {
+    let keys = (0..<10_000).map { "key \($0)" }
+    for limits in [.standard, ArchiveLimits(symbolCount: 100)] {
+      let record = try record(keys, limits: limits)
+      let (values, stepCount) = try read(keys.reversed(), of: record)
+      XCTAssertEqual(values, (0..<10_000).reversed())
+      // One try where it is guessed, and halves of 10,000.
+      XCTAssertLessThanOrEqual(stepCount, 10_000 * (1 + 15 + 7))
+      let absent = try read(repeatElement("absent", count: 1000), of: record)
+      XCTAssertEqual(absent.values, Array(repeating: nil, count: 1000))
+      XCTAssertLessThanOrEqual(absent.stepCount, 1000 * (1 + 15))
+    }
+  }
+
+  func testASmallMapIsLookedThroughOnceForAKey() throws {
+    let keys = (0..<32).map { "key \($0)" }
+    let record = try record(keys)
+    let (values, stepCount) = try read(keys.reversed(), of: record)
+    XCTAssertEqual(values, (0..<32).reversed())
+    XCTAssertLessThanOrEqual(stepCount, 32 * 33)
+    XCTAssertEqual(try read(["absent"], of: record).stepCount, 33)
+  }
+
+  func testDecodersAndCursorsFindEveryKeyAfterEveryOther() throws {
+    for (count, symbolCount) in [(5, 9), (5, 3), (5, 0), (40, 60), (40, 20)] {
+      let keys = (0..<count).map { "key \($0)" }
+      let record = try record(keys, limits: ArchiveLimits(symbolCount: symbolCount))
+      XCTAssertEqual(Set(record.keys), Set(keys))
+      XCTAssertEqual(record.keyCount, count)
+      XCTAssertEqual(record.placeCount, min(count, symbolCount))
+      for first in keys.indices {
+        for second in keys.indices {
+          XCTAssertEqual(try record.decode(Int.self, forKey: keys[first]), first)
+          XCTAssertEqual(try record.decode(Int.self, forKey: keys[second]), second)
+          XCTAssertEqual(
+            try read([keys[first], keys[second]], of: record).values, [first, second])
+          let place = record.place(of: keys[second])
+          XCTAssertEqual(place, second < symbolCount ? second : nil)
+          XCTAssertEqual(try record.decode(Int.self, forKey: keys[second]), second)
+          XCTAssert(record.contains(keys[first]))
+        }
+        XCTAssertNil(try record.decodeIfPresent(Int.self, forKey: "absent"))
+        XCTAssertNil(record.place(of: "absent"))
+      }
+    }
+  }
+
+  func testOnePassGivesAllFieldsInStoredOrder() throws {
+    let record = try KeyedDecoder.encoding(limits: ArchiveLimits(symbolCount: 6)) { encoder in
+      encoder.encode("text", forKey: "text")
+      encoder.encode(name: "Screen", forKey: "name")
+      encoder.encodeReference(to: 7, forKey: "one")
+      encoder.encodeReferences(to: [8, 9], forKey: "many")
+      encoder.encodeContainer(forKey: "inner") { $0.encode(5, forKey: "text") }
+      encoder.encode(1, forKey: "inline")
+    }
+    var cursor = FieldCursor(record)
+    var fields: [Field] = []
+    while let field = try cursor.next() { fields.append(field) }
+    XCTAssertEqual(fields.map { record.key(of: $0) }, record.keys)
+    XCTAssertEqual(fields.map(\.place), Array(0..<6))
+    XCTAssertEqual(fields.map(\.symbol), record.keys.map { record.symbol(of: $0) })
+    XCTAssertEqual(fields.last?.symbol, nil)
+    XCTAssertNil(try cursor.next())
+    func field(_ key: String) throws -> Field {
+      try XCTUnwrap(fields.first { record.key(of: $0) == key })
+    }
+    XCTAssertEqual(try record.decode(String.self, of: field("text")), "text")
+    XCTAssertEqual(try record.name(of: field("name")), "Screen")
+    let symbol = try XCTUnwrap(try record.nameSymbol(of: field("name")))
+    XCTAssertEqual(record.name(ofSymbol: symbol), "Screen")
+    XCTAssertEqual(try record.reference(of: field("one")), 7)
+    var references: [UInt64] = []
+    try record.forEachReference(of: field("many")) { references.append($0) }
+    XCTAssertEqual(references, [8, 9])
+    XCTAssertEqual(record.referenceCount(of: try field("many")), 2)
+    XCTAssertEqual(
+      try record.container(of: field("inner")).decode(Int.self, forKey: "text"), 5)
+    XCTAssertEqual(try record.decode(Int.self, of: field("inline")), 1)
+  }
+
+  func testAFieldOfAnotherTypeIsAnErrorWithItsKey() throws {
+    let record = try record(["number"])
+    var cursor = FieldCursor(record)
+    let field = try XCTUnwrap(try cursor.field(of: "number"))
+    let expected = archiveError { _ = try record.decode(String.self, forKey: "number") }
+    XCTAssertEqual(expected?.path, ["number"])
+    XCTAssertEqual(archiveError { _ = try record.decode(String.self, of: field) }, expected)
+    let errors = [
+      archiveError { _ = try record.name(of: field) },
+      archiveError { _ = try record.nameSymbol(of: field) },
+      archiveError { _ = try record.reference(of: field) },
+      archiveError { try record.forEachReference(of: field) { _ in } },
+      archiveError { _ = try record.container(of: field) },
+    ]
+    for error in errors {
+      XCTAssertEqual(error?.code, .typeMismatch)
+      XCTAssertEqual(error?.path, ["number"])
+    }
+  }
+
+  /// Maps of one block share what they guess.
+  func testManyThreadsReadManyMapsOfOneRecord() throws {
+    let record = try KeyedDecoder.encoding { encoder in
+      for map in 0..<8 {
+        encoder.encodeContainer(forKey: "map \(map)") { inner in
+          for key in 0..<12 { inner.encode(map * 100 + key, forKey: "key \(key)") }
+        }
+      }
+    }
+    let wrong = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for round in 0..<200 {
+        let map = (thread + round) % 8
+        for key in 0..<12 {
+          let inner = try? record.container(forKey: "map \(map)")
+          if (try? inner?.decode(Int.self, forKey: "key \(key)")) != map * 100 + key {
+            wrong.withLock { $0 += 1 }
+          }
+        }
+      }
+    }
+    XCTAssertEqual(wrong.withLock { $0 }, 0)
+  }
+}
