@@ -138,7 +138,8 @@ final class ReportTests: XCTestCase {
       .activityEncodingFailed("t", "e"), .userInfoEncodingFailed(key: "k", "e"),
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
       .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
-      .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState, .unreadKeys(["k", "l"]),
+      .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState,
+      .unreadKeys(["k", "l"]),
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
