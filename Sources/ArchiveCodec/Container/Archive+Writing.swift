@@ -21,7 +21,7 @@ extension Archive {
   /// Seals records and replaces what is stored, or changes nothing.
   ///
   /// Every file gets a random data key of its own. The content goes to the
-  /// storage in chunks of 16 KiB as it is sealed.
+  /// storage a megabyte at a time; several processors seal it.
   ///
   /// - Parameters:
   ///   - records: All records of the archive.
@@ -72,16 +72,16 @@ extension Archive {
   package static func write(
     _ records: RecordBatch, to storage: any ArchiveStorage, slots: [NewSlot],
     context: ArchiveContext, replacing: ArchiveVersion?, schema: UInt32, random: RandomSource,
-    moment: Moment
+    moment: Moment, workerCount: Int? = nil
   ) throws(ArchiveError) -> Summary {
     guard records.knownSymbolCount == 0 else {
       throw ArchiveError(.malformed, subject: "the records continue another archive")
     }
     return try replace(
-      storage, slots: slots, context: context, replacing: replacing, random: random, moment: moment
+      storage, slots: slots, context: context, replacing: replacing, random: random,
+      moment: moment, workerCount: workerCount
     ) { writer throws(ArchiveError) in
-      writer.reserve(for: records)
-      try writer.append(records.frames.blocks, records.index)
+      try writer.append(records)
       return (try writer.finish(symbols: records.symbols, schema: schema), records.count)
     }
   }
@@ -90,7 +90,7 @@ extension Archive {
   /// nothing.
   ///
   /// For archives that are too large to be held in memory: it takes 16 bytes
-  /// for each record, the names of the keys, and two buffers.
+  /// for each record, the names of the keys, and a few megabytes.
   ///
   ///     try Archive.write(to: storage, slots: [.key(key)], context: context) { records in
   ///       for row in table {
@@ -122,13 +122,7 @@ extension Archive {
         storage, slots: slots, context: context, replacing: replacing, random: .system, moment: .now
       ) { writer throws(ArchiveError) in
         let builder = RecordBuilder(limits: limits)
-        var count = 0
-        func drain() throws(ArchiveError) {
-          let batch = try builder.drain()
-          count += batch.index.count
-          try writer.append([batch.frames], batch.index)
-        }
-        builder.drainWhenLarge = drain
+        builder.drainWhenLarge = { () throws(ArchiveError) in try writer.append(builder.drain()) }
         do {
           try body(builder)
         } catch {
@@ -136,9 +130,11 @@ extension Archive {
           failure = error
           throw ArchiveError(.inputOutput, subject: "encoding")
         }
-        try drain()
+        try writer.append(builder.drain())
+        let index = try builder.finishIndex()
+        writer.append(index)
         let symbols = builder.symbols(from: 0)
-        return (try writer.finish(symbols: symbols, schema: schema), count)
+        return (try writer.finish(symbols: symbols, schema: schema), index.count)
       }
     } catch {
       throw failure ?? error
@@ -170,7 +166,7 @@ extension Archive {
 
   private static func replace(
     _ storage: any ArchiveStorage, slots: [NewSlot], context: ArchiveContext,
-    replacing: ArchiveVersion?, random: RandomSource, moment: Moment,
+    replacing: ArchiveVersion?, random: RandomSource, moment: Moment, workerCount: Int? = nil,
     _ body: (SnapshotWriter) throws(ArchiveError) -> (ArchiveVersion, Int)
   ) throws(ArchiveError) -> Summary {
     // A passphrase is paid for before there is a temporary file.
@@ -178,7 +174,9 @@ extension Archive {
       making: slots, context: context, replacing: replacing, random: random)
     var summary: Summary?
     try storage.replace { sink throws(ArchiveError) in
-      let writer = try SnapshotWriter(file, random: random, moment: moment, sink: sink)
+      let writer = try SnapshotWriter(
+        file, random: random, moment: moment,
+        workerCount: workerCount ?? CommitWriter.workerCount, sink: sink)
       let (version, count) = try body(writer)
       summary = Summary(version: version, byteCount: writer.byteCount, recordCount: count)
     }

@@ -19,7 +19,7 @@ extension ArchiveWriter {
       flags: CommitHeader.journal, after: before.version, keys: keys,
       chunkByteCount: 1 << Int(keys.header.chunkSize), random: random,
       witness: changes.witness(removing: removed, schema: schema), sink: sink)
-    try commit.append(changes.frames.blocks, changes.index)
+    try commit.append(changes)
     for record in removed { commit.remove(record) }
     let version = try commit.finish(symbols: changes.symbols, schema: schema)
 
@@ -167,7 +167,7 @@ extension RecordBatch {
   /// of what is removed.
   func checkKeeps(none removed: [UInt64]) throws(ArchiveError) {
     let removed = Set(removed)
-    guard let both = index.first(where: { removed.contains($0.record) }) else { return }
+    guard let both = index.entries.first(where: { removed.contains($0.record) }) else { return }
     throw ArchiveError(.malformed, subject: "record \(both.record) is not unique")
   }
 
@@ -179,7 +179,7 @@ extension RecordBatch {
     let writer = ByteBuffer()
     writer.writeInteger(schema)
     writer.writeInteger(UInt64(byteCount))
-    for block in frames.blocks { writer.write(block) }
+    frames.blocks.forEachPiece(of: 0..<byteCount) { writer.write($0) }
     writer.writeInteger(UInt64(symbols.count))
     writer.write(symbols)
     writer.writeInteger(UInt64(removed.count))

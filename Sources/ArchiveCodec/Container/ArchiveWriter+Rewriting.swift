@@ -9,8 +9,7 @@ extension ArchiveWriter {
     }
     try symbols.append(decoding: records.symbols, limits: limits)
     return try replace(schema: schema, symbols, &state) { writer throws(ArchiveError) in
-      writer.reserve(for: records)
-      try writer.append(records.frames.blocks, records.index)
+      try writer.append(records)
       return records.count
     }
   }
@@ -27,7 +26,7 @@ extension ArchiveWriter {
       try archive.visitFrames { (record, read) throws(ArchiveError) in
         let frame = try read([])
         count += 1
-        try writer.append([frame.bytes], [frame.entry(record)])
+        try writer.append(frame, of: record)
       }
       return count
     }

@@ -120,7 +120,7 @@ struct RecordFrame: Sendable {
   }
 
   init(_ entry: IndexEntry, in frames: RecordFrames) {
-    bytes = Array(frames.bytes(of: entry))
+    bytes = frames.bytes(of: entry)
     mapOffset = entry.frameRange.count - entry.byteCount + MemoryLayout<UInt64>.size
   }
 

@@ -136,7 +136,7 @@ extension History {
     byteCount: Int, limits: ArchiveLimits
   ) throws(ArchiveError) {
     try symbols.append(decoding: batch.symbols, limits: limits)
-    for entry in batch.index {
+    for entry in batch.index.entries {
       changes[entry.record] = .record(RecordFrame(entry, in: batch.frames))
     }
     for record in removed { changes[record] = .removed }

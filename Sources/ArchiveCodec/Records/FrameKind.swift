@@ -47,4 +47,19 @@ extension IndexEntry {
     offset = Int(try reader.readLowBytes(count: 5))
     byteCount = Int(try reader.readLowBytes(count: 3))
   }
+
+  /// An entry that was packed here.
+  init(packed bytes: Span<UInt8>, at start: Int) {
+    record = bytes.littleEndian(start..<start + 8)
+    let place = bytes.littleEndian(start + 8..<start + 16)
+    offset = Int(place & UInt64(Self.largestOffset))
+    byteCount = Int(place >> 40)
+  }
+
+  /// The eight bytes after the record in the index.
+  var place: UInt64 { UInt64(offset) | UInt64(byteCount) << 40 }
+
+  func moved(by distance: Int) -> IndexEntry {
+    IndexEntry(record: record, offset: offset + distance, byteCount: byteCount)
+  }
 }

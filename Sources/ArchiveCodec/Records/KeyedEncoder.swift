@@ -10,14 +10,18 @@
 ///       encoder.encode([3.5, 4.0], forKey: "position")
 ///     }
 public final class KeyedEncoder {
-  @usableFromInline let writer: ValueWriter
+  @usableFromInline package let writer: ValueWriter
   let objects: WrittenObjects
-  private var map = OpenMap()
+  private let symbols: SymbolCollector
+  private let output: ByteBuffer
+  fileprivate var map = OpenMap()
   var isOpen = false
 
   init(_ writer: ValueWriter, _ objects: WrittenObjects) {
     self.writer = writer
     self.objects = objects
+    symbols = writer.symbols
+    output = writer.output
   }
 
   // Inlinable, so that the type is known where it is called: three times as
@@ -64,10 +68,9 @@ public final class KeyedEncoder {
   ///   - records: The identifiers of the records.
   ///   - key: At most 1 KiB of UTF-8.
   public func encodeReferences(to records: [UInt64], forKey key: String) {
-    guard begin(key) else { return }
-    let start = writer.openContainer()
+    guard let references = beginReferences(forKey: key) else { return }
     for record in records { writer.writeReference(to: record) }
-    writer.closeContainer(.array, count: records.count, from: start)
+    endReferences(references, count: records.count)
   }
 
   /// Writes a container of its own under a key.
@@ -82,14 +85,15 @@ public final class KeyedEncoder {
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (KeyedEncoder) throws(Failure) -> Void
   ) throws(Failure) {
-    try undoing { () throws(Failure) in
-      guard begin(key) else { return }
-      let outer = map
-      map = OpenMap(in: writer)
+    let container = beginContainer(forKey: key)
+    guard container.isWritten else { return }
+    do {
       try body(self)
-      closeMap()
-      map = outer
+    } catch {
+      undoContainer(container)
+      throw error
     }
+    endContainer(container)
   }
 
   /// Runs the body; if it throws, nothing that it encoded remains.
@@ -98,28 +102,24 @@ public final class KeyedEncoder {
   /// - Throws: What `body` throws; ``ArchiveError`` with `limitExceeded` if
   ///   something in it is too large, and in its path the keys from here on.
   public func attempt(_ body: () throws -> Void) throws {
-    let failureBefore = writer.failure
-    writer.failure = nil
-    defer { writer.failure = failureBefore ?? writer.failure }
-    try undoing {
+    let attempt = beginAttempt()
+    do {
       try body()
-      if let failure = writer.failure { throw named(failure).error }
+    } catch {
+      undoAttempt(attempt)
+      throw error
     }
+    try endAttempt(attempt)
   }
 
   func undoing<Failure: Error>(
     _ body: () throws(Failure) -> Void
   ) throws(Failure) {
-    let before = (
-      map: map, mark: writer.mark, objectCount: objects.count, failure: writer.failure
-    )
+    let before = mark
     do {
       try body()
     } catch {
-      map = before.map
-      writer.goBack(to: before.mark)
-      objects.truncate(to: before.objectCount)
-      writer.failure = before.failure
+      goBack(to: before)
       throw error
     }
   }
@@ -129,7 +129,7 @@ public final class KeyedEncoder {
     isOpen = false
   }
 
-  private func closeMap() {
+  fileprivate func closeMap() {
     if writer.hasFailed { nameFailure() }
     map.close(in: writer)
   }
@@ -142,7 +142,7 @@ public final class KeyedEncoder {
 
   /// The failure with the key of the open map in front of its path, if it is
   /// in there.
-  private func named(_ failure: ValueWriter.Failure) -> ValueWriter.Failure {
+  fileprivate func named(_ failure: ValueWriter.Failure) -> ValueWriter.Failure {
     guard let place = failure.place, let key = map.key(containing: place, in: writer) else {
       return failure
     }
@@ -163,11 +163,10 @@ public final class KeyedEncoder {
 
   /// Writes the key; false if nothing may be written.
   @usableFromInline
-  func begin(_ key: String) -> Bool {
-    guard isOpen, let symbol = writer.symbols.guess(key) else { return beginAnew(key) }
-    var map = map
-    map.writeKey(symbol: symbol, to: writer)
-    self.map = map
+  package func begin(_ key: String) -> Bool {
+    guard isOpen, let symbol = symbols.guess(key) else { return beginAnew(key) }
+    output.writeKey(symbol: symbol)
+    map.note(symbol)
     return true
   }
 
@@ -188,6 +187,122 @@ public final class KeyedEncoder {
       writer.fail(error.at(key), at: map.headerStart)
       return false
     }
+  }
+}
+
+/// The closure forms cost a context for each, so whoever writes many containers
+/// begins and ends them (benchmark: save a tree of nodes). Whatever is begun
+/// last is ended or undone first.
+extension KeyedEncoder {
+  /// A place in the record that one can go back to.
+  package struct Mark {
+    fileprivate let map: OpenMap
+    fileprivate let writer: ValueWriter.Mark
+    fileprivate let objectCount: Int
+    /// The first failure stays, so only one that came later is taken back.
+    fileprivate let hadFailed: Bool
+  }
+
+  fileprivate var mark: Mark {
+    Mark(
+      map: map, writer: writer.mark, objectCount: objects.count, hadFailed: writer.hasFailed)
+  }
+
+  fileprivate func goBack(to mark: Mark) {
+    map = mark.map
+    writer.goBack(to: mark.writer)
+    objects.truncate(to: mark.objectCount)
+    if !mark.hadFailed, writer.hasFailed { writer.failure = nil }
+  }
+
+  /// A container that was begun.
+  package struct Container {
+    fileprivate let before: Mark
+    fileprivate let outer: OpenMap
+    /// False if nothing can be written: the failure is noted then.
+    package let isWritten: Bool
+  }
+
+  /// Begins a container; what is encoded until its end goes there.
+  ///
+  /// - Parameter key: At most 1 KiB of UTF-8.
+  /// - Returns: The container, to be ended or undone.
+  package func beginContainer(forKey key: String) -> Container {
+    let before = mark
+    let isWritten = begin(key)
+    let container = Container(before: before, outer: map, isWritten: isWritten)
+    if isWritten { map = OpenMap(in: writer) }
+    return container
+  }
+
+  /// Ends a container, and goes on where it was begun.
+  package func endContainer(_ container: Container) {
+    guard container.isWritten else { return }
+    closeMap()
+    map = container.outer
+  }
+
+  /// Takes back a container with all that is in it, and its key.
+  package func undoContainer(_ container: Container) {
+    guard container.isWritten else { return }
+    goBack(to: container.before)
+  }
+
+  /// Something that may be taken back.
+  package struct Attempt {
+    fileprivate let before: Mark
+    fileprivate let failureBefore: ValueWriter.Failure?
+  }
+
+  /// Begins an attempt: what is encoded until its end stays or goes together.
+  package func beginAttempt() -> Attempt {
+    let attempt = Attempt(before: mark, failureBefore: writer.hasFailed ? writer.failure : nil)
+    if writer.hasFailed { writer.failure = nil }
+    return attempt
+  }
+
+  /// Ends an attempt.
+  ///
+  /// - Throws: ``ArchiveError`` with `limitExceeded` if something since its
+  ///   beginning is too large, and in its path the keys from there on; nothing
+  ///   of it remains then.
+  package func endAttempt(_ attempt: Attempt) throws(ArchiveError) {
+    guard writer.hasFailed, let failure = writer.failure else {
+      if let failureBefore = attempt.failureBefore { writer.failure = failureBefore }
+      return
+    }
+    let error = named(failure).error
+    undoAttempt(attempt)
+    throw error
+  }
+
+  /// Takes back all that was encoded since the beginning of an attempt.
+  package func undoAttempt(_ attempt: Attempt) {
+    goBack(to: attempt.before)
+    writer.failure = attempt.failureBefore
+  }
+
+  /// A list of references that was begun.
+  package struct References {
+    fileprivate let start: Int
+  }
+
+  /// Begins a list of references.
+  ///
+  /// - Parameter key: At most 1 KiB of UTF-8.
+  /// - Returns: The list, to be ended; nil if nothing may be written.
+  package func beginReferences(forKey key: String) -> References? {
+    begin(key) ? References(start: writer.openContainer()) : nil
+  }
+
+  /// Writes the next reference of the list that was begun.
+  package func addReference(to record: UInt64) {
+    writer.writeReference(to: record)
+  }
+
+  /// Ends a list of as many references.
+  package func endReferences(_ references: References, count: Int) {
+    writer.closeContainer(.array, count: count, from: references.start)
   }
 }
 

@@ -2,7 +2,7 @@
 public struct RecordBatch: Sendable {
   let frames: RecordFrames
   /// In the order of the record identifiers.
-  let index: [IndexEntry]
+  let index: RecordIndex
   /// The payload of the symbols frame.
   let symbols: [UInt8]
   /// How many names the archive must have already; 0 for a new one.
@@ -28,7 +28,7 @@ extension RecordBatch {
   /// of the symbols frame; ``KeyedDecoder/init(unsealed:symbols:limits:)``
   /// opens them.
   package var unsealed: (maps: [[UInt8]], symbols: [UInt8]) {
-    let maps = index.map { entry in
+    let maps = index.entries.map { entry in
       Array(frames.bytes(of: entry).suffix(entry.byteCount - MemoryLayout<UInt64>.size))
     }
     return (maps, symbols)

@@ -21,12 +21,18 @@ public final class RecordBuilder {
   private let objects = WrittenObjects()
   /// The frames of the records so far, but for those that the writer has.
   private var frames = RecordFrames()
-  /// The entries of these frames.
-  private var index: [IndexEntry] = []
-  private var isAppending = false
+  /// Where the first frame of the writer lies among those of all records.
+  private var frameStart = 0
+  private let index = RecordIndexWriter()
   /// The encoder of the last record; the next one gets it too, unless somebody
   /// kept it.
   private var encoder: KeyedEncoder
+  /// The encoder of the open record, if its owner uses it for many.
+  private var lent: KeyedEncoder?
+  private var isAppending = false
+  /// The open record, and the place before it.
+  private var record: UInt64 = 0
+  private var start: ValueWriter.Mark
   /// The names that the archive has already.
   private let knownSymbolCount: Int
   /// Called when the records so far are worth to be sealed.
@@ -35,6 +41,10 @@ public final class RecordBuilder {
   /// The writer's bytes become a block when there are more than these, which
   /// are few enough to stay in the processor's cache.
   private static let blockByteCount = 1 << 16
+  /// What a block has room for, so that the last record of most fits into it.
+  private static let blockCapacity = blockByteCount + 1 << 13
+  /// Room for what most changes have.
+  private static let firstCapacity = 1 << 10
 
   /// Creates a builder without records.
   ///
@@ -43,11 +53,8 @@ public final class RecordBuilder {
   ///   - keys: Keys that records will have, in the order in which they will be
   ///     encoded. Entries are stored in the order in which the archive first
   ///     saw their keys, so records with optional keys need no sorting then.
-  public init(limits: ArchiveLimits = .standard, keys: [String] = []) {
-    self.limits = limits
-    writer = ValueWriter(limits: limits, symbols: SymbolCollector(limits: limits))
-    encoder = KeyedEncoder(writer, objects)
-    knownSymbolCount = 0
+  public convenience init(limits: ArchiveLimits = .standard, keys: [String] = []) {
+    self.init(limits: limits, continuing: nil)
     for key in keys { _ = writer.symbols.intern(key) }
   }
 
@@ -56,8 +63,10 @@ public final class RecordBuilder {
     self.limits = limits
     writer = ValueWriter(
       limits: limits,
-      symbols: SymbolCollector(limits: limits, continuing: known ?? SymbolTable()))
+      symbols: SymbolCollector(limits: limits, continuing: known ?? SymbolTable()),
+      capacity: Self.firstCapacity)
     encoder = KeyedEncoder(writer, objects)
+    start = writer.mark
     knownSymbolCount = writer.symbols.count
   }
 
@@ -73,46 +82,38 @@ public final class RecordBuilder {
   /// - Complexity: O(*n*) in the size of the record, if keys come in the same
   ///   order for records of one kind; O(*n* log *n*) otherwise.
   public func append(record: UInt64, _ body: (KeyedEncoder) throws -> Void) throws {
-    guard !isAppending else {
-      throw ArchiveError(.encoderClosed, subject: "a record inside a record")
-    }
-    guard record != 0 else {
-      throw ArchiveError(.malformed, subject: "record 0: identifiers begin at 1")
-    }
-    isAppending = true
-    defer { isAppending = false }
-    let start = writer.openFrame(record)
-    if !isKnownUniquelyReferenced(&encoder) { encoder = KeyedEncoder(writer, objects) }
-    let encoder = encoder
-    encoder.open()
+    let encoder = try begin(record: record)
     do {
       try body(encoder)
-      encoder.close()
-      if objects.count > 0 { try encoder.writeObjects() }
-      try writer.closeFrame(from: start)
     } catch {
-      encoder.abandon()
-      writer.goBack(to: start)
-      writer.failure = nil
+      abandon()
       throw error
     }
-    if writer.byteCount > Self.blockByteCount { try finishBlock() }
+    try end()
   }
 
   private func finishBlock() throws(ArchiveError) {
-    if let drainWhenLarge { return try drainWhenLarge() }
-    let block = writer.output.bytes
-    index += try RecordFrames.entries(of: block, at: frames.byteCount)
-    frames.append(block)
-    writer.output.truncate(to: 0)
+    frameStart += writer.output.count
+    frames.append(writer.output.take(leaving: Self.blockCapacity))
+    if let drainWhenLarge { try drainWhenLarge() }
   }
 
-  /// Takes the records so far out, unsorted and without the names.
-  func drain() throws(ArchiveError) -> (frames: [UInt8], index: [IndexEntry]) {
-    let block = writer.output.bytes
-    writer.output.truncate(to: 0)
-    return (block, try RecordFrames.entries(of: block, at: 0))
+  /// Takes the frames so far out.
+  func drain() -> ByteBlocks {
+    if writer.output.count > 0 {
+      frameStart += writer.output.count
+      frames.append(writer.output.take(leaving: Self.blockCapacity))
+    }
+    let blocks = frames.blocks
+    frames = RecordFrames()
+    return blocks
   }
+
+  /// The entries of all records, also of those that were taken out.
+  ///
+  /// - Throws: ``ArchiveError`` with `malformed` if an identifier was used
+  ///   twice.
+  func finishIndex() throws(ArchiveError) -> RecordIndex { try index.finish() }
 
   /// The payload of a symbols frame with the names from a number on.
   func symbols(from first: Int) -> [UInt8] {
@@ -125,17 +126,99 @@ public final class RecordBuilder {
   ///   twice.
   /// - Complexity: O(*n* log *n*) in the number of records.
   public func finish() throws(ArchiveError) -> RecordBatch {
-    let block = writer.output.bytes
-    var frames = frames
-    let last = try RecordFrames.entries(of: block, at: frames.byteCount)
-    frames.append(block)
-    let sorted = (index + last).sorted { $0.record < $1.record }
-    for (entry, next) in zip(sorted, sorted.dropFirst()) where entry.record == next.record {
-      throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
+    if writer.output.count > 0 {
+      frameStart += writer.output.count
+      frames.append(writer.output.take(leaving: Self.firstCapacity))
     }
     return RecordBatch(
-      frames: frames, index: sorted, symbols: symbols(from: knownSymbolCount),
+      frames: frames, index: try index.finish(), symbols: symbols(from: knownSymbolCount),
       knownSymbolCount: knownSymbolCount, numbering: writer.symbols.table.numbering)
+  }
+}
+
+/// A closure costs a context for each record, so whoever writes many begins and
+/// ends them (benchmark: save a tree of nodes).
+extension RecordBuilder {
+  /// Begins a record, which is to be ended or abandoned.
+  ///
+  /// - Parameter record: The identifier, not 0 and used once in an archive.
+  /// - Returns: An encoder for its values, which is closed with it.
+  /// - Throws: ``ArchiveError`` with `malformed` if the identifier is 0, or
+  ///   `encoderClosed` if another record is open.
+  package func begin(record: UInt64) throws(ArchiveError) -> KeyedEncoder {
+    try check(record)
+    // One that somebody kept must not write into records of others.
+    if !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
+    open(record, encoder)
+    return encoder
+  }
+
+  /// An encoder for somebody who keeps it for many records, and lets nobody
+  /// have it longer than one.
+  package func makeEncoder() -> KeyedEncoder {
+    KeyedEncoder(writer, objects)
+  }
+
+  /// Begins a record, which is to be ended or abandoned.
+  ///
+  /// - Parameters:
+  ///   - record: The identifier, not 0 and used once in an archive.
+  ///   - encoder: An encoder that this builder has made.
+  /// - Throws: As the other form does.
+  package func begin(record: UInt64, with encoder: KeyedEncoder) throws(ArchiveError) {
+    precondition(encoder.writer === writer, "the encoder of another builder")
+    try check(record)
+    lent = encoder
+    open(record, encoder)
+  }
+
+  private func check(_ record: UInt64) throws(ArchiveError) {
+    guard !isAppending else {
+      throw ArchiveError(.encoderClosed, subject: "a record inside a record")
+    }
+    guard record != 0 else {
+      throw ArchiveError(.malformed, subject: "record 0: identifiers begin at 1")
+    }
+  }
+
+  private func open(_ record: UInt64, _ encoder: KeyedEncoder) {
+    isAppending = true
+    self.record = record
+    start = writer.openFrame(record)
+    encoder.open()
+  }
+
+  /// Ends the open record; if it throws, nothing of the record remains.
+  ///
+  /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does, and what its
+  ///   objects throw.
+  package func end() throws {
+    precondition(isAppending, "no record is open")
+    let encoder = lent ?? encoder
+    let byteCount: Int
+    do {
+      encoder.close()
+      if objects.count > 0 { try encoder.writeObjects() }
+      byteCount = try writer.closeFrame(from: start)
+    } catch {
+      abandon()
+      throw error
+    }
+    index.append(
+      IndexEntry(record: record, offset: frameStart + start.byteCount, byteCount: byteCount))
+    lent = nil
+    isAppending = false
+    if writer.output.count > Self.blockByteCount { try finishBlock() }
+  }
+
+  /// Abandons the open record: nothing of it remains.
+  package func abandon() {
+    precondition(isAppending, "no record is open")
+    (lent ?? encoder).abandon()
+    writer.goBack(to: start)
+    if writer.hasFailed { writer.failure = nil }
+    lent = nil
+    isAppending = false
   }
 }
 

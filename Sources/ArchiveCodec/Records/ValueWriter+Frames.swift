@@ -12,23 +12,20 @@ extension ValueWriter {
     return before
   }
 
-  /// Puts the kind and the length before a record.
+  /// Puts the kind and the length before a record; returns the bytes of its
+  /// payload.
   ///
   /// - Throws: What could not be written, or `limitExceeded` for a record that
   ///   is too large as a whole.
   @inline(never)
-  func closeFrame(from before: Mark) throws(ArchiveError) {
+  func closeFrame(from before: Mark) throws(ArchiveError) -> Int {
     if hasFailed, let failure { throw failure.error }
     let start = before.byteCount + ByteBuffer.headerRoom
-    let end = output.count
-    guard end - start <= limits.recordByteCount else {
+    let byteCount = output.count - start
+    guard byteCount <= limits.recordByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a record")
     }
-    output.writeByte(FrameKind.record.rawValue)
-    output.writeVarint(UInt64(end - start))
-    output.closeHeader(from: end, before: start)
+    output.closeHeader(tag: FrameKind.record.rawValue, from: start)
+    return byteCount
   }
-
-  /// The bytes that were written so far.
-  var byteCount: Int { output.count }
 }

@@ -22,19 +22,20 @@ struct ChunkCipher: ~Copyable, Sendable {
     return writer.bytes
   }
 
-  /// Seals the bytes from `start` on in their place, and appends the tag.
-  func seal(_ bytes: inout [UInt8], from start: Int, number: UInt64, isLast: Bool) {
-    let count = bytes.count - start
-    precondition(start >= 0 && count >= 0, "outside of the bytes")
-    bytes.append(contentsOf: repeatElement(0, count: Self.tagByteCount))
+  /// Seals bytes into memory, which may be their own, with the tag behind them.
+  @unsafe func seal(
+    _ content: UnsafeRawBufferPointer, into sealed: UnsafeMutableRawBufferPointer, number: UInt64,
+    isLast: Bool
+  ) {
+    let byteCount = content.count
+    let room = sealed.count
+    precondition(byteCount > 0 && room == byteCount + Self.tagByteCount, "another size")
     let nonce = nonce(number, isLast: isLast)
-    unsafe bytes.withUnsafeMutableBufferPointer { bytes in
-      // From here on there are `count` bytes and room for the tag.
-      guard let content = unsafe bytes.baseAddress.map({ unsafe $0 + start }) else { return }
-      unsafe key.withBytes { key in
-        _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
-          content, nil, content, UInt64(count), nil, 0, nil, nonce, key)
-      }
+    guard let output = sealed.baseAddress, let input = content.baseAddress else { return }
+    unsafe key.withBytes { key in
+      _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
+        output.assumingMemoryBound(to: UInt8.self), nil,
+        input.assumingMemoryBound(to: UInt8.self), UInt64(byteCount), nil, 0, nil, nonce, key)
     }
   }
 

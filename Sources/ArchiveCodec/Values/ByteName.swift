@@ -33,9 +33,22 @@ extension String {
   /// seal keyed records).
   @inline(__always)
   func hasSameRepresentation(as other: String) -> Bool {
-    guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
-    let own = unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)
-    return unsafe own == unsafeBitCast(other, to: (UInt64, UInt64).self)
+    Self.hasRepresentation && representation == other.representation
+  }
+
+  /// The bits of the string itself: the text if that is short, else where it is.
+  ///
+  /// Zeros where strings have another size, see ``hasRepresentation``.
+  @inline(__always)
+  var representation: (UInt64, UInt64) {
+    guard Self.hasRepresentation else { return (0, 0) }
+    return unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)
+  }
+
+  /// Whether strings can be told apart by their bits.
+  @inline(__always)
+  static var hasRepresentation: Bool {
+    MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size
   }
 
   @inline(never)

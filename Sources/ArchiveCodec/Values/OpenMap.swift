@@ -46,9 +46,15 @@ struct OpenMap {
   @inline(__always)
   mutating func writeKey(symbol: UInt32, to writer: ValueWriter) {
     writer.output.writeKey(symbol: symbol)
+    if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
+    note(symbol)
+  }
+
+  /// Notes an entry whose key was written as a symbol.
+  @inline(__always)
+  mutating func note(_ symbol: UInt32) {
     if lastSymbol >= symbol { isInOrder = false }
     lastSymbol = Int(symbol)
-    if writer.symbolsUsed <= symbol { writer.symbolsUsed = Int(symbol) + 1 }
     count += 1
   }
 

@@ -18,6 +18,7 @@ extension ByteBuffer {
     writeByte(UInt8(truncatingIfNeeded: value << 1 | 1))
   }
 
+  @inline(never)
   private func writeLong(_ value: UInt64) {
     let count = PrefixVarint.byteCount(of: value)
     guard count < 9 else {

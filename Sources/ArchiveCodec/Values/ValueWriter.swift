@@ -9,13 +9,25 @@ internal import Foundation
 /// It is a class so that passing it on costs no exclusivity check: several
 /// encoders write into one, in turns.
 public final class ValueWriter {
-  let output = ByteBuffer()
+  let output: ByteBuffer
   let limits: ArchiveLimits
   let symbols: SymbolCollector
+  /// One more than the longest string whose length is in its tag.
+  private let shortStringCount: Int
+
   /// The first thing that could not be written; finishing the record throws it.
+  ///
+  /// Computed, as a stored one with an observer costs an exclusivity check each
+  /// time.
   var failure: Failure? {
-    didSet { hasFailed = failure != nil }
+    get { storedFailure }
+    set {
+      storedFailure = newValue
+      hasFailed = newValue != nil
+    }
   }
+
+  private var storedFailure: Failure?
 
   /// Asked after every value, so it is a bit and not a look at the failure.
   private(set) var hasFailed = false
@@ -24,8 +36,10 @@ public final class ValueWriter {
   /// One more than the greatest symbol that was written.
   var symbolsUsed = 0
 
-  init(limits: ArchiveLimits, symbols: SymbolCollector, depth: Int = 0) {
+  init(limits: ArchiveLimits, symbols: SymbolCollector, depth: Int = 0, capacity: Int = 64) {
+    output = ByteBuffer(capacity: capacity)
     self.limits = limits
+    shortStringCount = min(ValueTag.shortStrings.count, limits.stringByteCount + 1)
     self.symbols = symbols
     self.depth = depth
   }
@@ -54,43 +68,45 @@ public final class ValueWriter {
   }
 
   func write(_ value: Float) {
-    output.writeByte(ValueTag.float)
-    output.writeInteger(value.bitPattern)
+    output.write(tag: ValueTag.float, value.bitPattern)
   }
 
   func write(_ value: Double) {
-    output.writeByte(ValueTag.double)
-    output.writeInteger(value.bitPattern)
+    output.write(tag: ValueTag.double, value.bitPattern)
   }
 
   func write(_ value: Date) {
-    output.writeByte(ValueTag.date)
-    output.writeInteger(value.timeIntervalSinceReferenceDate.bitPattern)
+    output.write(tag: ValueTag.date, value.timeIntervalSinceReferenceDate.bitPattern)
   }
 
   func write(_ value: UUID) {
     output.writeByte(ValueTag.uuid)
-    output.write(value.archivedBytes)
+    unsafe withUnsafeBytes(of: value.uuid) { unsafe output.write($0) }
   }
 
   func write(_ value: URL) {
-    write(payload: value.absoluteString.utf8, tag: ValueTag.url)
+    write(payload: value.absoluteString.utf8.span, tag: ValueTag.url)
   }
 
   func write(_ value: String) {
-    if value.utf8.count < min(ValueTag.shortStrings.count, limits.stringByteCount + 1) {
-      output.writeByte(ValueTag.shortStrings.lowerBound + UInt8(value.utf8.count))
-      output.write(value.utf8)
-    } else {
-      write(payload: value.utf8, tag: ValueTag.string)
+    let bytes = value.utf8.span
+    guard bytes.count < shortStringCount else { return write(payload: bytes, tag: ValueTag.string) }
+    output.writeByte(ValueTag.shortStrings.lowerBound + UInt8(truncatingIfNeeded: bytes.count))
+    output.write(bytes)
+  }
+
+  func write(_ value: [UInt8]) {
+    write(payload: value.span, tag: ValueTag.bytes)
+  }
+
+  func write(_ value: Data) {
+    // Once, as each look at it may cost an exclusivity check.
+    unsafe value.withUnsafeBytes { bytes in
+      write(payload: unsafe Span(_unsafeBytes: bytes), tag: ValueTag.bytes)
     }
   }
 
-  func write(_ value: some Collection<UInt8>) {
-    write(payload: value, tag: ValueTag.bytes)
-  }
-
-  private func write(payload: some Collection<UInt8>, tag: UInt8) {
+  private func write(payload: Span<UInt8>, tag: UInt8) {
     guard payload.count <= limits.stringByteCount else {
       fail(ArchiveError(.limitExceeded, subject: "bytes of a string"))
       return writeNull()
@@ -154,16 +170,13 @@ public final class ValueWriter {
   /// Puts the tag, the count and the length before the elements since `start`.
   func closeContainer(_ kind: Container, count: Int, from start: Int) {
     depth -= 1
-    let end = output.count
     if hasFailed { moveFailure(from: start) }
     if count < kind.smallTags.count {
-      output.writeByte(kind.smallTags.lowerBound + UInt8(count))
+      output.closeHeader(
+        tag: kind.smallTags.lowerBound + UInt8(truncatingIfNeeded: count), from: start)
     } else {
-      output.writeByte(kind.largeTag)
-      output.writeVarint(UInt64(count))
+      output.closeHeader(tag: kind.largeTag, elementCount: count, from: start)
     }
-    output.writeVarint(UInt64(end - start))
-    output.closeHeader(from: end, before: start)
   }
 
   /// Notes what cannot be written here.

@@ -1,0 +1,106 @@
+internal import Dispatch
+
+/// Seals the content of one commit, chunk by chunk.
+///
+/// Content is sealed from where it was written into the memory that is passed
+/// on, so nobody copies it on its way (benchmark: encode and seal keyed records).
+struct ChunkSealer: ~Copyable, Sendable {
+  private let cipher: ChunkCipher
+  private let chunkByteCount: Int
+  /// How many processors may seal at once.
+  private let workerCount: Int
+
+  /// To wake another processor takes as long as sealing a few chunks.
+  private static let fewestSharedChunks = 8
+
+  init(_ cipher: consuming ChunkCipher, chunkByteCount: Int, workerCount: Int) {
+    self.cipher = cipher
+    self.chunkByteCount = chunkByteCount
+    self.workerCount = workerCount
+  }
+
+  /// Seals chunks that follow each other, of which all but the last are full.
+  ///
+  /// Each needs its number and its content alone, so processors that are free
+  /// take one after the other; this thread is one of them and waits for none
+  /// that has not begun.
+  ///
+  /// - Parameters:
+  ///   - content: The plaintext of all chunks.
+  ///   - first: The number of the first chunk.
+  ///   - isEnd: Whether the last one ends the commit.
+  /// - Returns: The frames.
+  func frames(of content: ByteBlocks, from first: Int, isEnd: Bool) -> [UInt8] {
+    let count = (content.byteCount + chunkByteCount - 1) / chunkByteCount
+    let byteCount = content.byteCount + count * ChunkLayout.overhead
+    return unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { frames, filled in
+      // As many bytes as were asked for; there may be more.
+      let memory = unsafe FrameMemory(
+        UnsafeMutableRawBufferPointer(start: frames.baseAddress, count: byteCount))
+      @Sendable func seal(_ place: Int) {
+        let start = place * chunkByteCount
+        let range = start..<min(start + chunkByteCount, content.byteCount)
+        let frame = start + place * ChunkLayout.overhead
+        unsafe cipher.sealFrame(
+          content, range, number: UInt64(first + place), isLast: isEnd && place == count - 1,
+          into: memory[frame..<frame + range.count + ChunkLayout.overhead])
+      }
+      if workerCount > 1, count >= Self.fewestSharedChunks {
+        DispatchQueue.concurrentPerform(iterations: count, execute: seal)
+      } else {
+        for place in 0..<count { seal(place) }
+      }
+      filled = byteCount
+    }
+  }
+}
+
+/// The memory of all frames.
+///
+/// Each frame has a part of its own, and whoever gave the memory waits for all of
+/// them, so several threads may have it.
+@safe private struct FrameMemory: @unchecked Sendable {
+  private let bytes: UnsafeMutableRawBufferPointer
+  private let count: Int
+
+  @unsafe init(_ bytes: UnsafeMutableRawBufferPointer) {
+    unsafe self.bytes = bytes
+    count = bytes.count
+  }
+
+  @unsafe subscript(range: Range<Int>) -> UnsafeMutableRawBufferPointer {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside of the frames")
+    return unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[range])
+  }
+}
+
+extension ChunkCipher {
+  /// Writes the frame of one chunk, which fills the memory.
+  @unsafe fileprivate func sealFrame(
+    _ content: ByteBlocks, _ range: Range<Int>, number: UInt64, isLast: Bool,
+    into frame: UnsafeMutableRawBufferPointer
+  ) {
+    let sealedByteCount = range.count + Self.tagByteCount
+    let header = ChunkLayout.frameHeader(sealedByteCount: sealedByteCount, isLast: isLast)
+    precondition(frame.count == header.count + sealedByteCount, "another size")
+    unsafe frame.copyBytes(from: header)
+    let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: frame[header.count...])
+    var copiedCount = 0
+    content.forEachPiece(of: range) { piece in
+      unsafe piece.withUnsafeBytes { bytes in
+        if bytes.count == range.count {
+          unsafe seal(bytes, into: sealed, number: number, isLast: isLast)
+        } else {
+          // Put together where it will be sealed.
+          let place = unsafe UnsafeMutableRawBufferPointer(rebasing: sealed[copiedCount...])
+          unsafe place.copyBytes(from: bytes)
+          copiedCount += bytes.count
+        }
+      }
+    }
+    if copiedCount > 0 {
+      let bytes = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<copiedCount])
+      unsafe seal(bytes, into: sealed, number: number, isLast: isLast)
+    }
+  }
+}

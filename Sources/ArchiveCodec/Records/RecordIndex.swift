@@ -1,0 +1,116 @@
+/// The entries of records, as they will lie in the index of a commit.
+struct RecordIndex: Sendable {
+  /// 16 bytes for each entry, and none in two blocks.
+  let blocks: ByteBlocks
+  /// The payload bytes of all records.
+  let recordByteCount: Int
+  /// Whether each entry has a greater record than the one before it.
+  fileprivate let isAscending: Bool
+  fileprivate let lastRecord: UInt64
+
+  var count: Int { blocks.byteCount / IndexEntry.byteCount }
+
+  /// All entries, in order.
+  ///
+  /// - Complexity: O(*n*) in their number.
+  var entries: [IndexEntry] {
+    var entries: [IndexEntry] = []
+    entries.reserveCapacity(count)
+    forEach { entries.append($0) }
+    return entries
+  }
+
+  func forEach<Failure: Error>(
+    _ body: (IndexEntry) throws(Failure) -> Void
+  ) throws(Failure) {
+    try blocks.forEachPiece(of: 0..<blocks.byteCount) { (bytes) throws(Failure) in
+      for start in stride(from: 0, to: bytes.count, by: IndexEntry.byteCount) {
+        try body(IndexEntry(packed: bytes, at: start))
+      }
+    }
+  }
+}
+
+extension RecordIndex {
+  fileprivate func sorted() throws(ArchiveError) -> RecordIndex {
+    var last: UInt64 = 0
+    let buffer = ByteBuffer(capacity: max(blocks.byteCount, 1))
+    for entry in entries.sorted(by: { $0.record < $1.record }) {
+      guard entry.record > last else {
+        throw ArchiveError(.malformed, subject: "record \(entry.record) is not unique")
+      }
+      last = entry.record
+      buffer.write(entry)
+    }
+    var blocks = ByteBlocks()
+    blocks.append(buffer.take(leaving: 1))
+    return RecordIndex(
+      blocks: blocks, recordByteCount: recordByteCount, isAscending: true, lastRecord: last)
+  }
+}
+
+extension ByteBuffer {
+  @inline(__always)
+  fileprivate func write(_ entry: IndexEntry) {
+    writeInteger(entry.record)
+    writeInteger(entry.place)
+  }
+}
+
+/// Notes the entries of records while they are written.
+///
+/// They lie in blocks, because one growing array would hold up to three times
+/// as much at the moment it grows.
+final class RecordIndexWriter {
+  /// The bytes of a block, a multiple of those of an entry.
+  private static let blockByteCount = 1 << 20
+
+  private var blocks = ByteBlocks()
+  /// The entries after these blocks.
+  private let buffer = ByteBuffer()
+  private(set) var recordByteCount = 0
+  private var lastRecord: UInt64 = 0
+  private var isAscending = true
+
+  var count: Int { (blocks.byteCount + buffer.count) / IndexEntry.byteCount }
+
+  @inline(__always)
+  func append(_ entry: IndexEntry) {
+    buffer.write(entry)
+    isAscending = isAscending && entry.record > lastRecord
+    lastRecord = entry.record
+    recordByteCount += entry.byteCount
+    if buffer.count >= Self.blockByteCount { finishBlock(leaving: Self.blockByteCount) }
+  }
+
+  /// Appends entries of records that lie behind others.
+  func append(_ index: RecordIndex, at offset: Int) {
+    guard count == 0, offset == 0 else {
+      return index.forEach { append($0.moved(by: offset)) }
+    }
+    // They are what they will be, so they need not be written again.
+    blocks = index.blocks
+    recordByteCount = index.recordByteCount
+    isAscending = index.isAscending
+    lastRecord = index.lastRecord
+  }
+
+  private func finishBlock(leaving byteCount: Int) {
+    var blocks = blocks
+    self.blocks = ByteBlocks()
+    blocks.append(buffer.take(leaving: byteCount))
+    self.blocks = blocks
+  }
+
+  /// The entries so far, by record.
+  ///
+  /// - Throws: `malformed` if an identifier is 0 or was used twice.
+  /// - Complexity: O(*n* log *n*), or O(1) if they came in order.
+  func finish() throws(ArchiveError) -> RecordIndex {
+    if buffer.count > 0 { finishBlock(leaving: 64) }
+    let index = RecordIndex(
+      blocks: blocks, recordByteCount: recordByteCount, isAscending: isAscending,
+      lastRecord: lastRecord)
+    return isAscending ? index : try index.sorted()
+  }
+}

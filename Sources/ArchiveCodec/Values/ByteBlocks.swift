@@ -1,0 +1,99 @@
+/// Bytes that do not change any more, in the memory that they were written to.
+@safe final class ByteBlock: @unchecked Sendable {
+  // Nobody writes to the memory any more, so threads may share it.
+  private let base: UnsafeMutableRawPointer
+  let count: Int
+
+  /// Takes over memory that was allocated for at least as many bytes.
+  @unsafe init(_ base: UnsafeMutableRawPointer, count: Int) {
+    unsafe self.base = base
+    self.count = count
+  }
+
+  deinit {
+    unsafe base.deallocate()
+  }
+
+  @inline(__always)
+  func withBytes<Result, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let bytes = unsafe UnsafeRawBufferPointer(start: base, count: count)
+    return try body(unsafe Span(_unsafeBytes: bytes))
+  }
+}
+
+/// Bytes one after the other, in blocks.
+///
+/// Blocks need not be moved when there are more of them. One array that grows
+/// is copied again and again, and each time the system clears the pages of the
+/// new place (benchmark: encode and seal keyed records).
+struct ByteBlocks: Sendable {
+  private(set) var blocks: [ByteBlock] = []
+  /// Where each block begins; the first one before 0 if bytes of it were removed.
+  private var starts: [Int] = []
+  private(set) var byteCount = 0
+
+  mutating func append(_ block: ByteBlock) {
+    guard block.count > 0 else { return }
+    starts.append(byteCount)
+    blocks.append(block)
+    byteCount += block.count
+  }
+
+  mutating func append(_ more: ByteBlocks) {
+    precondition(more.starts.first ?? 0 == 0, "a block without its first bytes")
+    for block in more.blocks { append(block) }
+  }
+
+  /// Takes bytes out, and lets go of the blocks that have no others.
+  mutating func removeFirst(_ count: Int) -> ByteBlocks {
+    precondition(count >= 0 && count <= byteCount, "outside of the bytes")
+    var removed = self
+    guard count < byteCount else {
+      self = ByteBlocks()
+      return removed
+    }
+    let first = place(of: count)
+    blocks.removeSubrange(..<first)
+    starts = starts[first...].map { $0 - count }
+    byteCount -= count
+    removed.byteCount = count
+    return removed
+  }
+
+  /// The block in which a byte lies.
+  ///
+  /// - Complexity: O(log *b*) for *b* blocks.
+  private func place(of offset: Int) -> Int {
+    max(0, starts.countOfLeading { $0 <= offset } - 1)
+  }
+
+  /// Gives a range of the bytes, in as many pieces as blocks have a part of it.
+  func forEachPiece<Failure: Error>(
+    of range: Range<Int>, _ body: (Span<UInt8>) throws(Failure) -> Void
+  ) throws(Failure) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "outside of the bytes")
+    var offset = range.lowerBound
+    var place = place(of: offset)
+    while offset < range.upperBound {
+      let start = starts[place]
+      let end = Swift.min(range.upperBound, start + blocks[place].count)
+      try blocks[place].withBytes { (bytes) throws(Failure) in
+        try body(bytes.extracting(offset - start..<end - start))
+      }
+      offset = end
+      place += 1
+    }
+  }
+
+  /// A copy of a range of the bytes.
+  func bytes(_ range: Range<Int>) -> [UInt8] {
+    var copy: [UInt8] = []
+    copy.reserveCapacity(range.count)
+    forEachPiece(of: range) { piece in
+      unsafe piece.withUnsafeBufferPointer { unsafe copy.append(contentsOf: $0) }
+    }
+    return copy
+  }
+}

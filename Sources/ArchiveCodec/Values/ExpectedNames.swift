@@ -1,0 +1,152 @@
+/// The names of an archive by symbol, each with the one that came after it.
+///
+/// Records of one kind repeat their keys in order, so the name that followed the
+/// last one before is compared first: that is four times as fast as hashing. The
+/// memory is its own, because arrays in a class cost checks for each key
+/// (benchmark: encode and seal keyed records).
+@safe final class ExpectedNames {
+  private struct Slot {
+    /// What the name is in memory; it stays there as long as the slot has it.
+    let representation: (UInt64, UInt64)
+    let name: String
+    /// The symbol that came after this one the last time.
+    var follower: UInt32
+  }
+
+  /// Memory for `capacity` slots, of which the first `count` are there.
+  private var slots: UnsafeMutablePointer<Slot>
+  private var capacity = 16
+  private(set) var count = 0
+  /// The symbol that came last, and its follower.
+  private var last = 0
+  private var expected = 1
+
+  init() {
+    unsafe slots = .allocate(capacity: capacity)
+  }
+
+  deinit {
+    unsafe slots.deinitialize(count: count)
+    unsafe slots.deallocate()
+  }
+
+  /// Gives the next symbol to a name; the one after it is likely to follow it.
+  func append(_ name: String) {
+    if count == capacity { grow() }
+    let slot = Slot(
+      representation: name.representation, name: name,
+      follower: UInt32(truncatingIfNeeded: count + 1))
+    unsafe (slots + count).initialize(to: slot)
+    count += 1
+  }
+
+  @inline(never)
+  private func grow() {
+    capacity *= 2
+    let new = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
+    unsafe new.moveInitialize(from: slots, count: count)
+    unsafe slots.deallocate()
+    unsafe slots = new
+  }
+
+  func truncate(to newCount: Int) {
+    precondition(newCount >= 0 && newCount <= count, "more names than there are")
+    unsafe (slots + newCount).deinitialize(count: count - newCount)
+    count = newCount
+  }
+
+  /// The expected symbol, if a short name or literal is its name; then the one
+  /// after it is expected.
+  @inline(__always)
+  func next(ifItIs name: String) -> UInt32? {
+    let next = expected
+    guard String.hasRepresentation, next < count else { return nil }
+    let representation = name.representation
+    guard unsafe slots[next].representation == representation else { return nil }
+    last = next
+    expected = unsafe Int(slots[next].follower)
+    return UInt32(truncatingIfNeeded: next)
+  }
+
+  /// The same for a name of any length, wherever its bytes are.
+  func next(ifItHasTheBytesOf name: String) -> UInt32? {
+    let next = expected
+    guard next < count, unsafe slots[next].name.hasSameBytes(as: name) else { return nil }
+    last = next
+    expected = unsafe Int(slots[next].follower)
+    return UInt32(truncatingIfNeeded: next)
+  }
+
+  /// Notes which symbol came instead of the one that was expected.
+  func note(_ symbol: UInt32) {
+    precondition(symbol < count, "not the symbol of a name")
+    // The last one may have been taken back.
+    if last < count { unsafe slots[last].follower = symbol }
+    last = Int(symbol)
+    expected = unsafe Int(slots[last].follower)
+  }
+}
+
+/// The names of values that were written last, each with its symbol.
+///
+/// A parent and its children have classes of their own by turns, so there are
+/// several: each spares hashing a name.
+@safe final class RecentNames {
+  private struct Slot {
+    /// What the name is in memory; it stays there as long as the slot has it.
+    var representation: (UInt64, UInt64)
+    var name: String
+    var symbol: UInt32
+  }
+
+  private static let capacity = 8
+
+  private let slots: UnsafeMutablePointer<Slot>
+  private var count = 0
+  /// The slot that the next name gets.
+  private var next = 0
+
+  init() {
+    unsafe slots = .allocate(capacity: Self.capacity)
+  }
+
+  deinit {
+    unsafe slots.deinitialize(count: count)
+    unsafe slots.deallocate()
+  }
+
+  /// The symbol of a short name or literal.
+  @inline(__always)
+  func number(of name: String) -> UInt32? {
+    guard String.hasRepresentation else { return nil }
+    let representation = name.representation
+    for place in 0..<count where unsafe slots[place].representation == representation {
+      return unsafe slots[place].symbol
+    }
+    return nil
+  }
+
+  /// The symbol of a name, wherever its bytes are.
+  func number(ofTheBytesOf name: String) -> UInt32? {
+    for place in 0..<count where unsafe slots[place].name.hasSameBytes(as: name) {
+      return unsafe slots[place].symbol
+    }
+    return nil
+  }
+
+  func note(_ name: String, _ symbol: UInt32) {
+    let slot = Slot(representation: name.representation, name: name, symbol: symbol)
+    if count < Self.capacity {
+      unsafe (slots + count).initialize(to: slot)
+      count += 1
+    } else {
+      unsafe slots[next] = slot
+      next = (next + 1) % Self.capacity
+    }
+  }
+
+  func removeAll() {
+    unsafe slots.deinitialize(count: count)
+    (count, next) = (0, 0)
+  }
+}
