@@ -13,6 +13,8 @@ internal import Foundation
 /// a deep tree costs no call stack; every node is visited once.
 final class PreservationWalk: StateEncoding {
   let builder: RecordBuilder
+  /// That of all objects; their coder keeps it.
+  private let encoder: KeyedEncoder
   let types: TypeTable
   let objects: ObjectTable
   let trace: ((RestorationTrace) -> Void)?
@@ -83,6 +85,7 @@ final class PreservationWalk: StateEncoding {
     self.now = now
     kept = objects.kept
     builder = RecordBuilder(limits: limits, keys: NodeRecord.keys)
+    encoder = builder.makeEncoder()
     self.nodeLimit = nodeLimit
     self.trace = trace
   }
@@ -103,15 +106,20 @@ final class PreservationWalk: StateEncoding {
     notes: [ReportNote], state: (StateEncoder, KeyedEncoder) throws -> Void
   ) throws {
     for note in notes { rows.note(note, nil) }
-    try builder.append(record: NodeRecord.application) { encoder in
+    try builder.begin(record: NodeRecord.application, with: encoder)
+    do {
       try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
-        let coder = coder(for: nil, encoder)
+        let coder = openCoder(nil)
         defer { coder.close() }
         try state(coder, encoder)
       }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
       if let host { try encoder.encodeContainer(forKey: NodeRecord.hostKey, host) }
+    } catch {
+      builder.abandon()
+      throw error
     }
+    try builder.end()
   }
 
   /// Visits the roots, all below them, and all that is referred to.
@@ -275,11 +283,11 @@ final class PreservationWalk: StateEncoding {
   /// Opens the coder for the hooks of one object.
   ///
   /// One that somebody has kept stays his, and closed.
-  func coder(for number: RowNumber?, _ encoder: KeyedEncoder) -> StateEncoder {
+  private func openCoder(_ number: RowNumber?) -> StateEncoder {
     if !isKnownUniquelyReferenced(&coder) { coder = nil }
-    let opened = coder ?? StateEncoder(self)
+    let opened = coder ?? StateEncoder(self, encoder)
     coder = opened
-    opened.open(encoder, number)
+    opened.open(number)
     return opened
   }
 
@@ -356,40 +364,53 @@ final class PreservationWalk: StateEncoding {
     if let state = kept?.state(of: object) {
       return keepState(state, nodeRecord(number, info, head), number)
     }
+    try builder.begin(record: number.record, with: encoder)
     do {
-      try builder.append(record: number.record) { encoder in
-        encodeOwnPart(of: object, number, info, head, with: encoder)
-        try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
-          if let trace {
-            trace(RestorationTrace(call: .encodeRestorableState, path: rows.path(of: number)))
-          }
-          // The keys in an error are those of the object, without ours around them.
-          try encoder.attempt { try encodeState(of: object, number, info, with: encoder) }
-        }
-      }
+      encodeOwnPart(of: object, number, info, head, with: encoder)
+      try encodeState(of: object, number, info)
     } catch {
-      // It threw, or a value was too large for any archive: keep the node, and
-      // what is stored of it.
-      loseState(of: number, error)
-      lost.append(
-        LostState(
-          record: nodeRecord(number, info, head), number: number,
-          ownPart: try KeyedDecoder.encoding(limits: builder.limits) {
-            encodeOwnPart(of: object, number, info, head, with: $0)
-          }))
+      builder.abandon()
+      return try lose(object, number, info, head, error)
+    }
+    do {
+      try builder.end()
+    } catch {
+      try lose(object, number, info, head, error)
     }
   }
 
   private func encodeState(
-    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
-    with encoder: KeyedEncoder
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
   ) throws {
-    let coder = coder(for: number, encoder)
+    let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
+    if let trace {
+      trace(RestorationTrace(call: .encodeRestorableState, path: rows.path(of: number)))
+    }
+    // The keys in an error are those of the object, without ours around them.
+    let attempt = encoder.beginAttempt()
+    let coder = openCoder(number)
     defer { coder.close() }
     try object.encodeRestorableState(with: coder)
+    try encoder.endAttempt(attempt)
+    encoder.endContainer(container)
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
       rows.note(.unusedInheritedHooks, number)
     }
+  }
+
+  /// It threw, or a value was too large for any archive: the node is kept, and what
+  /// is stored of it.
+  private func lose(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
+    _ error: any Error
+  ) throws {
+    loseState(of: number, error)
+    lost.append(
+      LostState(
+        record: nodeRecord(number, info, head), number: number,
+        ownPart: try KeyedDecoder.encoding(limits: builder.limits) {
+          encodeOwnPart(of: object, number, info, head, with: $0)
+        }))
   }
 
   /// Writes what the library has to say of an object.
@@ -397,16 +418,16 @@ final class PreservationWalk: StateEncoding {
     of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
     with encoder: KeyedEncoder
   ) {
-    encoder.encodeContainer(forKey: NodeRecord.nodeKey) { encoder in
-      NodeRecord.encode(
-        rows[number].kind, rows[number].identifier,
-        siblingIndex: Int(rows[number].siblingIndex), className: info.name,
-        version: version(info, head), restorationClassName: head.restorationClassName,
-        storyboard: head.storyboard, with: encoder)
-      NodeRecord.encode(
-        views: head.views, children: head.children, presented: head.presented,
-        referrer: head.referrer, with: encoder)
-    }
+    let container = encoder.beginContainer(forKey: NodeRecord.nodeKey)
+    NodeRecord.encode(
+      rows[number].kind, rows[number].identifier,
+      siblingIndex: Int(rows[number].siblingIndex), className: info.name,
+      version: version(info, head), restorationClassName: head.restorationClassName,
+      storyboard: head.storyboard, with: encoder)
+    NodeRecord.encode(
+      views: head.views, children: head.children, presented: head.presented,
+      referrer: head.referrer, with: encoder)
+    encoder.endContainer(container)
     guard !info.traits.isDisjoint(with: .hasBuiltInState) else { return }
     encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
       BuiltInState.encode(object, with: encoder) { rows.placed($0)?.record }
