@@ -19,7 +19,7 @@ final class FieldCursorTests: XCTestCase {
   ) throws -> (values: [Int?], stepCount: Int) {
     var cursor = FieldCursor(record)
     let values = try keys.map { key in
-      try cursor.field(of: key).map { try record.decode(Int.self, of: $0) }
+      try cursor.value(of: key).map { try record.decode(Int.self, from: $0, forKey: key) }
     }
     return (values, cursor.stepCount)
   }
@@ -69,6 +69,10 @@ final class FieldCursorTests: XCTestCase {
           XCTAssertEqual(try record.decode(Int.self, forKey: keys[second]), second)
           XCTAssertEqual(
             try read([keys[first], keys[second]], of: record).values, [first, second])
+          var cursor = FieldCursor(record)
+          _ = try cursor.field(of: keys[first])
+          XCTAssertEqual(try cursor.field(of: keys[second])?.place, cursor.lastPlace)
+          XCTAssertEqual(record.keys[cursor.lastPlace], keys[second])
           let place = record.place(of: keys[second])
           XCTAssertEqual(place, second < symbolCount ? second : nil)
           XCTAssertEqual(try record.decode(Int.self, forKey: keys[second]), second)
@@ -121,6 +125,14 @@ final class FieldCursorTests: XCTestCase {
     let expected = archiveError { _ = try record.decode(String.self, forKey: "number") }
     XCTAssertEqual(expected?.path, ["number"])
     XCTAssertEqual(archiveError { _ = try record.decode(String.self, of: field) }, expected)
+    XCTAssertEqual(
+      archiveError {
+        var cursor = FieldCursor(record)
+        let value = try cursor.value(of: "number")
+        _ = try value.map { value throws(ArchiveError) in
+          try record.decode(String.self, from: value, forKey: "number")
+        }
+      }, expected)
     let errors = [
       archiveError { _ = try record.name(of: field) },
       archiveError { _ = try record.nameSymbol(of: field) },

@@ -21,31 +21,43 @@ package struct FieldCursor: Sendable {
     position = values.entries.start
   }
 
+  /// How many keys come before the last one that was found, in stored order; those
+  /// that are written inline come last.
+  package var lastPlace: Int { position.place - 1 }
+
   /// Finds the value of a key, nil if there is none.
-  ///
-  /// The place is that among all keys in stored order; keys that are written
-  /// inline come last.
   ///
   /// - Complexity: O(1) for the value after the last one, otherwise O(log *k*) for
   ///   *k* keys.
   @usableFromInline
-  package mutating func field(of key: String) throws(ArchiveError) -> Field? {
-    let block = values.block
-    let stored = block.bytes
+  package mutating func value(of key: String) throws(ArchiveError) -> ValueReader? {
+    let stored = values.block.bytes
     let bytes = stored.span.extracting(values.record)
+    guard let entry = find(key, in: bytes) else { return nil }
+    let value = try ValueReader(bytes, at: entry.value)
+    position = EntryPosition(offset: value.end, place: entry.place + 1)
+    return value
+  }
+
+  /// Finds the value of a key, nil if there is none, with its key.
+  ///
+  /// - Complexity: As ``value(of:)``.
+  package mutating func field(of key: String) throws(ArchiveError) -> Field? {
+    let stored = values.block.bytes
+    let bytes = stored.span.extracting(values.record)
+    guard let entry = find(key, in: bytes) else { return nil }
+    let value = try ValueReader(bytes, at: entry.value)
+    position = EntryPosition(offset: value.end, place: entry.place + 1)
+    return Field(key: entry.key, place: entry.place, value: value)
+  }
+
+  @inline(__always)
+  private mutating func find(_ key: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
+    let block = values.block
     stepCount += 1
-    let found: StoredMap.Entry
-    if let entry = values.entries.match(key, at: position, in: bytes, block.names) {
-      found = entry
-    } else {
-      let entry = values.entries.search(
-        key, from: position, in: bytes, block.symbols, block.names, counting: &stepCount)
-      guard let entry else { return nil }
-      found = entry
-    }
-    let value = try ValueReader(bytes, at: found.value)
-    position = EntryPosition(offset: value.end, place: found.place + 1)
-    return Field(key: found.key, place: found.place, value: value)
+    if let entry = values.entries.match(key, at: position, in: bytes, block.names) { return entry }
+    return values.entries.search(
+      key, from: position, in: bytes, block.symbols, block.names, counting: &stepCount)
   }
 
   /// The next value in stored order, nil after the last one.
@@ -92,6 +104,19 @@ extension KeyedDecoder {
 
   /// The key of a field.
   package func key(of field: Field) -> String { text(of: field.key) }
+
+  /// Reads a value that a cursor over these found.
+  @inlinable
+  package func decode<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, from value: ValueReader, forKey key: String
+  ) throws(ArchiveError) -> Value {
+    let stored = block.bytes
+    do {
+      return try Value.read(from: value, in: stored.span.extracting(record))
+    } catch {
+      throw locate(error, key)
+    }
+  }
 
   /// Reads the value of a field.
   @inlinable
