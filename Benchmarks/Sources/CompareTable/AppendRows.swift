@@ -22,6 +22,10 @@ enum AppendRows {
     let written = FileStorage(path: directory.path("written.rka"))
     try write(products, to: appended, key)
     let writer = try ArchiveWriter.open(appended, key: key, context: context)
+    let sizes = try one(products[0], appended, writer)
+    let plain = try PlainFile(
+      path: directory.path("plain"), byteCount: try appended.byteCount,
+      commitByteCount: Int(sizes[0].ours ?? 0))
     var number = 0
     let contest = try await Contest([
       .init {
@@ -29,12 +33,16 @@ enum AppendRows {
         try append(products[number], UInt64(number + 1), with: writer)
       },
       .init { try write(products, to: written, key) },
+      .init { try plain.append() },
     ])
     return [
       contest.row(
         "\(what), against writing all, processor time", unit: "µs", by: \.processor, against: 1,
-        goal: .atLeast(1000), &noise)
-    ] + (try one(products[0], appended, writer)) + [nodes]
+        goal: .atLeast(1000), &noise),
+      contest.row(
+        "\(what), against pwrite + fdatasync of as many bytes, processor time", unit: "µs",
+        by: \.processor, against: 2, goal: .atMost(1.3), &noise),
+    ] + sizes + [nodes]
   }
 
   private static func one(
@@ -69,5 +77,39 @@ enum AppendRows {
         try records.append(record: UInt64(place + 1)) { product.encode(with: $0) }
       }
     }
+  }
+}
+
+/// A file as large as the archive, to which bytes of no meaning are appended.
+private final class PlainFile {
+  private let descriptor: CInt
+  private var end: Int
+  private let commit: [UInt8]
+
+  init(path: String, byteCount: Int, commitByteCount: Int) throws {
+    // Not a file with a hole: the archive has none.
+    try Data(count: byteCount).write(to: URL(filePath: path))
+    descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0, commitByteCount > 0 else { throw WorkloadError("no file to append to") }
+    end = byteCount
+    commit = [UInt8](repeating: 0x5a, count: commitByteCount)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  func append() throws {
+    guard pwrite(descriptor, commit, commit.count, off_t(end)) == commit.count, synchronize() == 0
+    else { throw WorkloadError("the file cannot be appended to") }
+    end += commit.count
+  }
+
+  private func synchronize() -> CInt {
+    #if canImport(Darwin)
+    fcntl(descriptor, F_FULLFSYNC)
+    #else
+    fdatasync(descriptor)
+    #endif
   }
 }

@@ -176,7 +176,7 @@ extension RecordBatch {
   ///
   /// The index and the footer say nothing else.
   fileprivate func witness(removing removed: [UInt64], schema: UInt32) -> [UInt8] {
-    let writer = ByteBuffer()
+    let writer = ByteBuffer(capacity: byteCount + symbols.count + removed.count * 8 + 64)
     writer.writeInteger(schema)
     writer.writeInteger(UInt64(byteCount))
     frames.blocks.forEachPiece(of: 0..<byteCount) { writer.write($0) }

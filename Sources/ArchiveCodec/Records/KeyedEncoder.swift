@@ -12,7 +12,7 @@
 public final class KeyedEncoder {
   @usableFromInline package let writer: ValueWriter
   let objects: WrittenObjects
-  private let symbols: SymbolCollector
+  private let keys: ExpectedNames
   private let output: ByteBuffer
   fileprivate var map = OpenMap()
   var isOpen = false
@@ -20,7 +20,7 @@ public final class KeyedEncoder {
   init(_ writer: ValueWriter, _ objects: WrittenObjects) {
     self.writer = writer
     self.objects = objects
-    symbols = writer.symbols
+    keys = writer.symbols.keys
     output = writer.output
   }
 
@@ -164,7 +164,7 @@ public final class KeyedEncoder {
   /// Writes the key; false if nothing may be written.
   @usableFromInline
   package func begin(_ key: String) -> Bool {
-    guard isOpen, let symbol = symbols.guess(key) else { return beginAnew(key) }
+    guard isOpen, let symbol = keys.next(ifItIs: key) else { return beginAnew(key) }
     output.writeKey(symbol: symbol)
     map.note(symbol)
     return true

@@ -38,13 +38,14 @@ public final class RecordBuilder {
   /// Called when the records so far are worth to be sealed.
   var drainWhenLarge: (() throws(ArchiveError) -> Void)?
 
-  /// The writer's bytes become a block when there are more than these, which
-  /// are few enough to stay in the processor's cache.
-  private static let blockByteCount = 1 << 16
-  /// What a block has room for, so that the last record of most fits into it.
-  private static let blockCapacity = blockByteCount + 1 << 13
-  /// Room for what most changes have.
-  private static let firstCapacity = 1 << 10
+  /// The writer's bytes become a block when there are more than these.
+  private var fullByteCount = firstFullByteCount
+
+  /// The first block grows from few bytes, enough for most changes.
+  private static let firstCapacity = 1 << 9
+  private static let firstFullByteCount = 1 << 14
+  /// Others have room for the last record too, if it is as small as most.
+  private static let blockFullByteCount = BlockMemory.keptByteCount - 1 << 13
 
   /// Creates a builder without records.
   ///
@@ -93,17 +94,20 @@ public final class RecordBuilder {
   }
 
   private func finishBlock() throws(ArchiveError) {
-    frameStart += writer.output.count
-    frames.append(writer.output.take(leaving: Self.blockCapacity))
+    takeBlock(leaving: BlockMemory.keptByteCount)
     if let drainWhenLarge { try drainWhenLarge() }
+  }
+
+  private func takeBlock(leaving byteCount: Int) {
+    guard writer.output.count > 0 else { return }
+    frameStart += writer.output.count
+    frames.append(writer.output.take(leaving: byteCount))
+    fullByteCount = Self.blockFullByteCount
   }
 
   /// Takes the frames so far out.
   func drain() -> ByteBlocks {
-    if writer.output.count > 0 {
-      frameStart += writer.output.count
-      frames.append(writer.output.take(leaving: Self.blockCapacity))
-    }
+    takeBlock(leaving: Self.firstCapacity)
     let blocks = frames.blocks
     frames = RecordFrames()
     return blocks
@@ -126,10 +130,7 @@ public final class RecordBuilder {
   ///   twice.
   /// - Complexity: O(*n* log *n*) in the number of records.
   public func finish() throws(ArchiveError) -> RecordBatch {
-    if writer.output.count > 0 {
-      frameStart += writer.output.count
-      frames.append(writer.output.take(leaving: Self.firstCapacity))
-    }
+    takeBlock(leaving: Self.firstCapacity)
     return RecordBatch(
       frames: frames, index: try index.finish(), symbols: symbols(from: knownSymbolCount),
       knownSymbolCount: knownSymbolCount, numbering: writer.symbols.table.numbering)
@@ -208,7 +209,7 @@ extension RecordBuilder {
       IndexEntry(record: record, offset: frameStart + start.byteCount, byteCount: byteCount))
     lent = nil
     isAppending = false
-    if writer.output.count > Self.blockByteCount { try finishBlock() }
+    if writer.output.count > fullByteCount { try finishBlock() }
   }
 
   /// Abandons the open record: nothing of it remains.

@@ -62,12 +62,16 @@ extension ByteBuffer {
 /// They lie in blocks, because one growing array would hold up to three times
 /// as much at the moment it grows.
 final class RecordIndexWriter {
-  /// The bytes of a block, a multiple of those of an entry.
-  private static let blockByteCount = 1 << 20
+  /// The bytes of the first block, which grows from few, and of all others;
+  /// multiples of those of an entry.
+  private static let firstBlockByteCount = 1 << 15
+  private static let blockByteCount = BlockMemory.keptByteCount
 
   private var blocks = ByteBlocks()
   /// The entries after these blocks.
   private let buffer = ByteBuffer()
+  /// The block is full with so many bytes.
+  private var fullByteCount = firstBlockByteCount
   private(set) var recordByteCount = 0
   private var lastRecord: UInt64 = 0
   private var isAscending = true
@@ -80,7 +84,7 @@ final class RecordIndexWriter {
     isAscending = isAscending && entry.record > lastRecord
     lastRecord = entry.record
     recordByteCount += entry.byteCount
-    if buffer.count >= Self.blockByteCount { finishBlock(leaving: Self.blockByteCount) }
+    if buffer.count >= fullByteCount { finishBlock(leaving: Self.blockByteCount) }
   }
 
   /// Appends entries of records that lie behind others.
@@ -100,6 +104,7 @@ final class RecordIndexWriter {
     self.blocks = ByteBlocks()
     blocks.append(buffer.take(leaving: byteCount))
     self.blocks = blocks
+    fullByteCount = max(byteCount, Self.firstBlockByteCount)
   }
 
   /// The entries so far, by record.

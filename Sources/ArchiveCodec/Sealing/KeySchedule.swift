@@ -58,7 +58,7 @@ struct KeySchedule: ~Copyable, Sendable {
   func commitSalt(
     random: RandomSource, previousMAC: [UInt8], generation: UInt64, witness: [UInt8]
   ) -> [UInt8] {
-    let input = ByteBuffer()
+    let input = ByteBuffer(capacity: witness.count + previousMAC.count + 64)
     input.write(random.bytes(count: 32))
     input.write(previousMAC)
     input.writeInteger(generation)

@@ -1,25 +1,63 @@
+internal import Synchronization
+
 /// Bytes that do not change any more, in the memory that they were written to.
 @safe final class ByteBlock: @unchecked Sendable {
   // Nobody writes to the memory any more, so threads may share it.
-  private let base: UnsafeMutableRawPointer
+  private let memory: BlockMemory
   let count: Int
 
-  /// Takes over memory that was allocated for at least as many bytes.
-  @unsafe init(_ base: UnsafeMutableRawPointer, count: Int) {
-    unsafe self.base = base
+  /// Takes over memory whose first bytes were written.
+  init(_ memory: BlockMemory, count: Int) {
+    precondition(count >= 0 && count <= memory.byteCount, "outside of the memory")
+    self.memory = memory
     self.count = count
   }
 
   deinit {
-    unsafe base.deallocate()
+    memory.giveBack()
   }
 
   @inline(__always)
   func withBytes<Result, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let bytes = unsafe UnsafeRawBufferPointer(start: base, count: count)
+    let bytes = unsafe UnsafeRawBufferPointer(start: memory.base, count: count)
     return try body(unsafe Span(_unsafeBytes: bytes))
+  }
+}
+
+/// Memory for bytes, which has one owner.
+///
+/// Some that was given back is kept: the system clears every page that it gives,
+/// which takes longer than to encode what fills it (benchmark: encode and seal
+/// keyed records).
+@safe struct BlockMemory: @unchecked Sendable {
+  // Whoever has it from another thread got it from its last owner.
+  let base: UnsafeMutableRawPointer
+  let byteCount: Int
+
+  /// The size of what is kept: it stays in the processor's cache.
+  static let keptByteCount = 9 << 13
+  /// As much as the state of ten thousand screens takes.
+  private static let keptCount = 48
+  private static let kept = Mutex<[BlockMemory]>([])
+
+  static func take(_ byteCount: Int) -> BlockMemory {
+    precondition(byteCount > 0, "no memory")
+    if byteCount == keptByteCount, let memory = kept.withLock({ $0.popLast() }) { return memory }
+    return unsafe BlockMemory(
+      base: .allocate(byteCount: byteCount, alignment: 16), byteCount: byteCount)
+  }
+
+  func giveBack() {
+    let isKept =
+      byteCount == Self.keptByteCount
+      && Self.kept.withLock { kept in
+        guard kept.count < Self.keptCount else { return false }
+        kept.append(self)
+        return true
+      }
+    if !isKept { unsafe base.deallocate() }
   }
 }
 

@@ -1,7 +1,8 @@
 /// An append-only buffer of little-endian integers and bytes.
 ///
 /// It is one block of memory that grows: room is reserved once for a value,
-/// and then stored to. It is a class, so that writers that share it need no
+/// which is stored with one change of the count, because each has to wait for
+/// the one before it. It is a class, so that writers that share it need no
 /// exclusivity check for each byte. With an Array in a struct, records took
 /// ten times as long to build (benchmark: encode and seal keyed records).
 @safe final class ByteBuffer {
@@ -11,14 +12,16 @@
   private(set) var count = 0
 
   init(capacity: Int = 64) {
-    precondition(capacity > 0, "no memory")
+    let memory = BlockMemory.take(capacity)
     self.capacity = capacity
-    unsafe base = .allocate(byteCount: capacity, alignment: 16)
+    unsafe base = memory.base
   }
 
   deinit {
-    unsafe base.deallocate()
+    memory.giveBack()
   }
+
+  private var memory: BlockMemory { unsafe BlockMemory(base: base, byteCount: capacity) }
 
   var bytes: [UInt8] { bytes(from: 0) }
 
@@ -30,12 +33,15 @@
   /// Gives its memory away with what was written, and goes on with new memory
   /// of `capacity` bytes.
   func take(leaving capacity: Int) -> ByteBlock {
-    precondition(capacity > 0, "no memory")
-    let block = unsafe ByteBlock(base, count: count)
-    unsafe base = .allocate(byteCount: capacity, alignment: 16)
-    self.capacity = capacity
+    let block = ByteBlock(memory, count: count)
+    use(.take(capacity))
     count = 0
     return block
+  }
+
+  private func use(_ memory: BlockMemory) {
+    unsafe base = memory.base
+    capacity = memory.byteCount
   }
 
   /// Makes sure that `byteCount` bytes can be stored at the end.
@@ -47,11 +53,10 @@
   @inline(never)
   private func grow(_ byteCount: Int) {
     let larger = max(capacity * 2, count + byteCount)
-    let new = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-    unsafe new.copyMemory(from: base, byteCount: count)
-    unsafe base.deallocate()
-    unsafe base = new
-    capacity = larger
+    let new = BlockMemory.take(larger)
+    unsafe new.base.copyMemory(from: base, byteCount: count)
+    memory.giveBack()
+    use(new)
   }
 
   @inline(__always)
@@ -88,43 +93,86 @@
     count += byteCount
   }
 
+  /// Writes the low bytes of integers, each in as many.
+  func writeLowBytes<Integer: FixedWidthInteger>(of values: [Integer], count byteCount: Int) {
+    precondition(byteCount >= 0 && byteCount <= 8, "more bytes than a value has")
+    reserve(values.count * byteCount + 8)
+    var place = count
+    for value in values {
+      let word = UInt64(truncatingIfNeeded: value).littleEndian
+      unsafe base.storeBytes(of: word, toByteOffset: place, as: UInt64.self)
+      place += byteCount
+    }
+    count = place
+  }
+
   @inline(__always)
   func write(_ more: some Collection<UInt8>) {
-    let written: Void? = more.withContiguousStorageIfAvailable {
-      unsafe append(UnsafeRawBufferPointer($0))
-    }
-    if written == nil {
-      unsafe Array(more).withUnsafeBytes { unsafe append($0) }
-    }
+    write(Prefix(), more)
   }
 
   @inline(__always)
   func write(_ more: Span<UInt8>) {
-    unsafe more.withUnsafeBytes { unsafe append($0) }
+    write(Prefix(), more)
   }
 
-  /// Most texts are short, and two words that overlap are stored faster than
+  /// Writes a few bytes and then others.
+  @inline(__always)
+  func write(_ prefix: Prefix, _ more: some Collection<UInt8>) {
+    let written: Void? = more.withContiguousStorageIfAvailable {
+      unsafe append(prefix, UnsafeRawBufferPointer($0))
+    }
+    if written == nil {
+      unsafe Array(more).withUnsafeBytes { unsafe append(prefix, $0) }
+    }
+  }
+
+  /// Writes a few bytes and then others.
+  @inline(__always)
+  func write(_ prefix: Prefix, _ more: Span<UInt8>) {
+    unsafe more.withUnsafeBytes { unsafe append(prefix, $0) }
+  }
+
+  @inline(__always)
+  func write(_ prefix: Prefix) {
+    writeLowBytes(of: prefix.word, count: prefix.count)
+  }
+
+  /// Most texts are short, and a few words that overlap are stored faster than
   /// memory is copied by a call (benchmark: encode and seal keyed records).
   @unsafe @inline(never)
-  private func append(_ more: UnsafeRawBufferPointer) {
-    guard let start = more.baseAddress else { return }
+  private func append(_ prefix: Prefix, _ more: UnsafeRawBufferPointer) {
     let byteCount = more.count
-    reserve(byteCount)
+    reserve(8 + byteCount)
+    let start = count + prefix.count
+    unsafe base.storeBytes(of: prefix.word.littleEndian, toByteOffset: count, as: UInt64.self)
     switch byteCount {
+    case 17...32:
+      unsafe store(more, at: 0, behind: start, as: UInt64.self)
+      unsafe store(more, at: 8, behind: start, as: UInt64.self)
+      unsafe store(more, at: byteCount - 16, behind: start, as: UInt64.self)
+      unsafe store(more, at: byteCount - 8, behind: start, as: UInt64.self)
     case 8...16:
-      let low = unsafe more.loadUnaligned(as: UInt64.self)
-      let high = unsafe more.loadUnaligned(fromByteOffset: byteCount - 8, as: UInt64.self)
-      unsafe base.storeBytes(of: low, toByteOffset: count, as: UInt64.self)
-      unsafe base.storeBytes(of: high, toByteOffset: count + byteCount - 8, as: UInt64.self)
+      unsafe store(more, at: 0, behind: start, as: UInt64.self)
+      unsafe store(more, at: byteCount - 8, behind: start, as: UInt64.self)
     case 4..<8:
-      let low = unsafe more.loadUnaligned(as: UInt32.self)
-      let high = unsafe more.loadUnaligned(fromByteOffset: byteCount - 4, as: UInt32.self)
-      unsafe base.storeBytes(of: low, toByteOffset: count, as: UInt32.self)
-      unsafe base.storeBytes(of: high, toByteOffset: count + byteCount - 4, as: UInt32.self)
+      unsafe store(more, at: 0, behind: start, as: UInt32.self)
+      unsafe store(more, at: byteCount - 4, behind: start, as: UInt32.self)
     default:
-      unsafe (base + count).copyMemory(from: start, byteCount: byteCount)
+      if let bytes = more.baseAddress {
+        unsafe (base + start).copyMemory(from: bytes, byteCount: byteCount)
+      }
     }
-    count += byteCount
+    count = start + byteCount
+  }
+
+  /// Stores one word of some bytes, where all of them have room behind a place.
+  @unsafe @inline(__always)
+  private func store<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ bytes: UnsafeRawBufferPointer, at place: Int, behind start: Int, as type: Word.Type
+  ) {
+    let word = unsafe bytes.loadUnaligned(fromByteOffset: place, as: type)
+    unsafe base.storeBytes(of: word, toByteOffset: start + place, as: type)
   }
 
   func writeZeros(count zeros: Int) {
@@ -200,5 +248,32 @@
       let byte = unsafe base.load(fromByteOffset: count + place, as: UInt8.self)
       unsafe base.storeBytes(of: byte, toByteOffset: header + place, as: UInt8.self)
     }
+  }
+}
+
+/// Up to eight bytes in front of others.
+struct Prefix {
+  /// The bytes, the first one lowest.
+  private(set) var word: UInt64 = 0
+  private(set) var count = 0
+
+  @inline(__always)
+  init() {}
+
+  @inline(__always)
+  init(_ byte: UInt8) {
+    (word, count) = (UInt64(byte), 1)
+  }
+
+  /// The greatest number that takes at most seven bytes.
+  static let largestVarint: UInt64 = 1 << 49 - 1
+
+  /// A tag and a number of at most ``largestVarint``.
+  @inline(__always)
+  init(tag: UInt8, varint value: UInt64) {
+    precondition(value <= Self.largestVarint, "too many bytes")
+    let byteCount = value < 1 << 7 ? 1 : PrefixVarint.byteCount(of: value)
+    word = (value << 1 | 1) << UInt64(byteCount + 7) | UInt64(tag)
+    count = byteCount + 1
   }
 }

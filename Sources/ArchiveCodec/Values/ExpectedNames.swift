@@ -14,16 +14,12 @@
   }
 
   /// Memory for `capacity` slots, of which the first `count` are there.
-  private var slots: UnsafeMutablePointer<Slot>
-  private var capacity = 16
+  private var slots = UnsafeMutablePointer<Slot>.allocate(capacity: 0)
+  private var capacity = 0
   private(set) var count = 0
-  /// The symbol that came last, and its follower.
+  /// The symbol that came last, and the one that is likely to come next.
   private var last = 0
-  private var expected = 1
-
-  init() {
-    unsafe slots = .allocate(capacity: capacity)
-  }
+  private var expected = 0
 
   deinit {
     unsafe slots.deinitialize(count: count)
@@ -42,7 +38,7 @@
 
   @inline(never)
   private func grow() {
-    capacity *= 2
+    capacity = max(16, capacity * 2)
     let new = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
     unsafe new.moveInitialize(from: slots, count: count)
     unsafe slots.deallocate()
@@ -101,14 +97,11 @@
 
   private static let capacity = 8
 
-  private let slots: UnsafeMutablePointer<Slot>
+  /// Memory for as many slots, once that there is a name.
+  private var slots = UnsafeMutablePointer<Slot>.allocate(capacity: 0)
   private var count = 0
   /// The slot that the next name gets.
   private var next = 0
-
-  init() {
-    unsafe slots = .allocate(capacity: Self.capacity)
-  }
 
   deinit {
     unsafe slots.deinitialize(count: count)
@@ -137,6 +130,10 @@
   func note(_ name: String, _ symbol: UInt32) {
     let slot = Slot(representation: name.representation, name: name, symbol: symbol)
     if count < Self.capacity {
+      if count == 0 {
+        unsafe slots.deallocate()
+        unsafe slots = .allocate(capacity: Self.capacity)
+      }
       unsafe (slots + count).initialize(to: slot)
       count += 1
     } else {

@@ -18,6 +18,14 @@ extension ByteBuffer {
     writeByte(UInt8(truncatingIfNeeded: value << 1 | 1))
   }
 
+  /// Writes a tag and a number after it.
+  @inline(__always)
+  func write(tag: UInt8, varint value: UInt64) {
+    guard value > Prefix.largestVarint else { return write(Prefix(tag: tag, varint: value)) }
+    writeByte(tag)
+    writeLong(value)
+  }
+
   @inline(never)
   private func writeLong(_ value: UInt64) {
     let count = PrefixVarint.byteCount(of: value)

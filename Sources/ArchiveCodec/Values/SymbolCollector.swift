@@ -6,7 +6,7 @@ final class SymbolCollector {
   private(set) var table: SymbolTable
   private let limits: ArchiveLimits
   /// The keys, in the order in which they are likely to come.
-  private let keys = ExpectedNames()
+  let keys = ExpectedNames()
   /// The names that were written last, since records of one kind repeat them.
   private let recent = RecentNames()
   /// Whether all names are written inline, so that an encoding depends on the

@@ -56,14 +56,12 @@ public final class ValueWriter {
       if magnitude < UInt64(ValueTag.smallNegatives.count) {
         output.writeByte(ValueTag.smallNegatives.lowerBound + UInt8(magnitude))
       } else {
-        output.writeByte(ValueTag.negativeInteger)
-        output.writeVarint(magnitude)
+        output.write(tag: ValueTag.negativeInteger, varint: magnitude)
       }
     } else if value <= ValueTag.smallIntegers.upperBound {
       output.writeByte(UInt8(truncatingIfNeeded: value))
     } else {
-      output.writeByte(ValueTag.positiveInteger)
-      output.writeVarint(UInt64(truncatingIfNeeded: value))
+      output.write(tag: ValueTag.positiveInteger, varint: UInt64(truncatingIfNeeded: value))
     }
   }
 
@@ -80,8 +78,7 @@ public final class ValueWriter {
   }
 
   func write(_ value: UUID) {
-    output.writeByte(ValueTag.uuid)
-    unsafe withUnsafeBytes(of: value.uuid) { unsafe output.write($0) }
+    unsafe withUnsafeBytes(of: value.uuid) { unsafe output.write(Prefix(ValueTag.uuid), $0) }
   }
 
   func write(_ value: URL) {
@@ -89,10 +86,12 @@ public final class ValueWriter {
   }
 
   func write(_ value: String) {
-    let bytes = value.utf8.span
-    guard bytes.count < shortStringCount else { return write(payload: bytes, tag: ValueTag.string) }
-    output.writeByte(ValueTag.shortStrings.lowerBound + UInt8(truncatingIfNeeded: bytes.count))
-    output.write(bytes)
+    let byteCount = value.utf8.count
+    guard byteCount < shortStringCount else {
+      return write(payload: value.utf8.span, tag: ValueTag.string)
+    }
+    output.write(
+      Prefix(ValueTag.shortStrings.lowerBound + UInt8(truncatingIfNeeded: byteCount)), value.utf8)
   }
 
   func write(_ value: [UInt8]) {
@@ -100,10 +99,7 @@ public final class ValueWriter {
   }
 
   func write(_ value: Data) {
-    // Once, as each look at it may cost an exclusivity check.
-    unsafe value.withUnsafeBytes { bytes in
-      write(payload: unsafe Span(_unsafeBytes: bytes), tag: ValueTag.bytes)
-    }
+    write(payload: value.span, tag: ValueTag.bytes)
   }
 
   private func write(payload: Span<UInt8>, tag: UInt8) {
@@ -111,14 +107,11 @@ public final class ValueWriter {
       fail(ArchiveError(.limitExceeded, subject: "bytes of a string"))
       return writeNull()
     }
-    output.writeByte(tag)
-    output.writeVarint(UInt64(payload.count))
-    output.write(payload)
+    output.write(Prefix(tag: tag, varint: UInt64(payload.count)), payload)
   }
 
   func writeReference(to record: UInt64) {
-    output.writeByte(ValueTag.recordReference)
-    output.writeVarint(record)
+    output.write(tag: ValueTag.recordReference, varint: record)
   }
 
   /// Writes a string as a symbol, if the archive has room for it.
@@ -149,9 +142,7 @@ public final class ValueWriter {
     }
     let element = PackedElement(holding: low, through: high)
     startPackedArray(element, count: values.count)
-    for value in values {
-      output.writeLowBytes(of: UInt64(truncatingIfNeeded: value), count: element.byteCount)
-    }
+    output.writeLowBytes(of: values, count: element.byteCount)
   }
 
   func startPackedArray(_ element: PackedElement, count: Int) {
