@@ -179,7 +179,7 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertEqual(report.outcome, .locked)
     XCTAssertTrue(scene.needsSave)
     XCTAssertEqual(app.bytes(of: scene.session.persistentIdentifier), disk)
-    XCTAssertEqual(host.listFailure.map(WholeError.init), WholeError(.keyLocked(at: "in keyring")))
+    XCTAssertEqual(host.listFailure.map(WholeError.init), WholeError(.keyLocked(at: "keyring")))
 
     // The app is killed after the list is written, and before the scene is.
     keys.isLocked = false
@@ -206,7 +206,7 @@ final class SceneLockedTests: XCTestCase {
     keys.isLocked = true
     for _ in 1...2 {
       let error = await restorationError { try await host.saveSessions() }
-      XCTAssertEqual(error, WholeError(.keyLocked(at: "in keyring")))
+      XCTAssertEqual(error, WholeError(.keyLocked(at: "keyring")))
       XCTAssertEqual(list.bytes, stored)
     }
     keys.isLocked = false

@@ -7,13 +7,12 @@ struct ReadKeys {
   private var others: Set<String> = []
   private var containers: [String: ReadContainer] = [:]
 
-  mutating func insert(_ key: String, of values: KeyedDecoder) {
-    let place = values.place(of: key)
-    if let place, place < UInt64.bitWidth {
-      places |= 1 << place
-    } else if place != nil || values.placeCount < values.keyCount {
-      others.insert(key)
-    }
+  /// Notes a key that is there.
+  ///
+  /// - Parameter place: Its place among all keys, in stored order.
+  @inline(__always)
+  mutating func insert(_ key: String, at place: Int) {
+    if place < UInt64.bitWidth { places |= 1 << place } else { others.insert(key) }
   }
 
   /// What is asked for in a container, by all who open it.

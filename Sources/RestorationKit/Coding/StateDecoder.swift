@@ -14,7 +14,9 @@ public final class StateDecoder {
   /// The path of the node; empty for the application.
   public let path: RestorationPath
 
-  private let values: KeyedDecoder?
+  @usableFromInline let values: KeyedDecoder?
+  // Every read moves it; as for the read keys.
+  @exclusivity@safe @exclusivity(unchecked) private var cursor: FieldCursor?
   let facts: SaveFacts?
   /// When the restore began.
   let now: Date
@@ -26,7 +28,7 @@ public final class StateDecoder {
   private let container: ReadContainer?
   // Every read writes it, and the check whether somebody else does at the same time
   // would take longer than that (benchmark: restore nodes).
-  @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
+  @exclusivity@safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
 
   init(
     path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
@@ -35,6 +37,7 @@ public final class StateDecoder {
     self.container = container
     self.path = path
     self.values = values
+    cursor = values.map(FieldCursor.init)
     self.facts = facts
     self.now = now
     self.restored = restored
@@ -49,6 +52,7 @@ public final class StateDecoder {
     container = nil
     path = stored.path
     values = stored.values.state
+    cursor = values.map(FieldCursor.init)
     self.facts = facts
     self.now = now
     self.restored = restored
@@ -92,13 +96,17 @@ public final class StateDecoder {
   /// - Returns: The value.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `keyNotFound`,
   ///   `typeMismatch` or `numberOutOfRange`.
+  @inlinable
   public func decode<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value {
-    guard let value = try decodeIfPresent(type, forKey: key) else {
-      throw ArchiveError(.keyNotFound, path: [key])
-    }
+    guard let value = try decodeIfPresent(type, forKey: key) else { throw missing(key) }
     return value
+  }
+
+  @usableFromInline
+  func missing(_ key: String) -> ArchiveError {
+    ArchiveError(.keyNotFound, path: [key])
   }
 
   /// Reads a value, nil if there is none.
@@ -109,10 +117,26 @@ public final class StateDecoder {
   /// - Returns: The value, or nil if the key is absent.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` or
   ///   `numberOutOfRange`. An absent key is not an error.
+  // Inlinable, as the encoder's.
+  @inlinable
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value? {
-    try state(with: key)?.decodeIfPresent(type, forKey: key)
+    guard let value = try value(of: key) else { return nil }
+    return try values?.decode(type, from: value, forKey: key)
+  }
+
+  /// The stored value of a key, which counts as asked for.
+  @usableFromInline
+  func value(of key: String) throws(ArchiveError) -> ValueReader? {
+    guard let value = try cursor?.value(of: key) else { return nil }
+    guard let place = cursor?.lastPlace else { return value }
+    if let container {
+      container.keys.insert(key, at: place)
+    } else {
+      ownReadKeys.insert(key, at: place)
+    }
+    return value
   }
 
   /// Reads a value of any decodable type that must be there.
@@ -210,9 +234,9 @@ public final class StateDecoder {
   }
 
   private var readKeys: ReadKeys {
-    get { unsafe container?.keys ?? ownReadKeys }
+    get { container?.keys ?? ownReadKeys }
     _modify {
-      if let container { yield &container.keys } else { yield unsafe &ownReadKeys }
+      if let container { yield &container.keys } else { yield &ownReadKeys }
     }
   }
 
@@ -224,11 +248,10 @@ public final class StateDecoder {
 
   /// The values, of which one is asked for.
   private func state(with key: String) -> KeyedDecoder? {
-    guard let values else { return nil }
-    if let container {
-      container.keys.insert(key, of: values)
-    } else {
-      unsafe ownReadKeys.insert(key, of: values)
+    do throws(ArchiveError) {
+      _ = try value(of: key)
+    } catch {
+      // Whoever reads it throws the same.
     }
     return values
   }
