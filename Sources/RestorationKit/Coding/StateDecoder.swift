@@ -16,7 +16,7 @@ public final class StateDecoder {
 
   @usableFromInline let values: KeyedDecoder?
   // Every read moves it; as for the read keys.
-  @exclusivity@safe @exclusivity(unchecked) private var cursor: FieldCursor?
+  @safe @exclusivity(unchecked) private var cursor: FieldCursor?
   let facts: SaveFacts?
   /// When the restore began.
   let now: Date
@@ -28,7 +28,7 @@ public final class StateDecoder {
   private let container: ReadContainer?
   // Every read writes it, and the check whether somebody else does at the same time
   // would take longer than that (benchmark: restore nodes).
-  @exclusivity@safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
+  @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
 
   init(
     path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,

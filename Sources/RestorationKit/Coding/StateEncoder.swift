@@ -12,8 +12,8 @@ public final class StateEncoder {
   private let encoder: KeyedEncoder
   @usableFromInline let writer: ValueWriter
   // These are set for each object, and read for each value.
-  @safe @exclusivity@safe @exclusivity(unchecked) private var isOpen = false
-  @exclusivity@safe @exclusivity(unchecked) private(set) var isUsed = false
+  @safe @exclusivity(unchecked) private var isOpen = false
+  @safe @exclusivity(unchecked) private(set) var isUsed = false
   private var number: RowNumber?
 
   /// Creates a coder that writes into the records of an encoder.

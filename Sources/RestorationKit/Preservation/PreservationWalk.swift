@@ -25,7 +25,7 @@ final class PreservationWalk: StateEncoding {
   var report = WalkReport()
 
   /// What is still to be visited; the last is next.
-  @exclusivity@safe @exclusivity(unchecked) var stack: [Visit] = []
+  @safe @exclusivity(unchecked) var stack: [Visit] = []
   /// What somebody referred to, in that order.
   private var referrals: [Referral] = []
   /// The records of the roots.
@@ -33,10 +33,10 @@ final class PreservationWalk: StateEncoding {
   /// What the classes that are saved were called before.
   private var formerNames: [String: [String]] = [:]
   /// The coder of the last object; the next one gets it too, unless somebody kept it.
-  @exclusivity@safe @exclusivity(unchecked) private var coder: StateEncoder?
+  @safe @exclusivity(unchecked) private var coder: StateEncoder?
 
   /// The names of the children of the node that is visited.
-  @exclusivity@safe @exclusivity(unchecked) var names = NameCheck()
+  @safe @exclusivity(unchecked) var names = NameCheck()
   /// The names of those that had no part in that.
   var siblings: Set<Sibling> = []
   /// Whose children are among these.

@@ -5,10 +5,10 @@
 final class Rows {
   // They belong to the walk, which is at one row at a time; the check whether two
   // change them at once would take a tenth of a save (benchmark: save nodes).
-  @exclusivity@safe @exclusivity(unchecked) private var rows: [Row] = []
-  @exclusivity@safe @exclusivity(unchecked) private var numbers = AddressTable()
+  @safe @exclusivity(unchecked) private var rows: [Row] = []
+  @safe @exclusivity(unchecked) private var numbers = AddressTable()
   /// The contained nodes of all rows, those of one next to each other.
-  @exclusivity@safe @exclusivity(unchecked) private var contents: [RowNumber] = []
+  @safe @exclusivity(unchecked) private var contents: [RowNumber] = []
   /// Made when somebody asks.
   private var paths: [RestorationPath?] = []
   /// What else there is to say of them, also of the application, which has no row.

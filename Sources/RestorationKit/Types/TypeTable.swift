@@ -32,8 +32,8 @@ final class TypeTable {
 
   // Asked for every object, and changed by calls on the actor of the app alone, so
   // the check whether both happen at once would take longer than the answer.
-  @exclusivity@safe @exclusivity(unchecked) private var infos: [TypeInfo] = []
-  @exclusivity@safe @exclusivity(unchecked) private var numbers = AddressTable()
+  @safe @exclusivity(unchecked) private var infos: [TypeInfo] = []
+  @safe @exclusivity(unchecked) private var numbers = AddressTable()
 
   // MARK: Registering
 
