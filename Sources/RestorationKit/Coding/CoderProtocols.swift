@@ -18,4 +18,7 @@ protocol StateEncoding: AnyObject {
 protocol RestoredReferences: AnyObject {
   /// What is back, by the number of its record.
   subscript(record: UInt64) -> (any StateRestoring)? { get }
+
+  /// The same, if it is a node.
+  func node(_ record: UInt64) -> (any RestorableNode)?
 }

@@ -65,12 +65,12 @@ public final class StateDecoder {
   ///
   /// - Complexity: O(*n*) in their number.
   public var restoredChildren: [any RestorableNode] {
-    children.compactMap { restored[$0] as? any RestorableNode }
+    children.compactMap { restored.node($0) }
   }
 
   /// The node that this node presented, if it is back.
   public var restoredPresented: (any RestorableNode)? {
-    presented.flatMap { restored[$0] as? any RestorableNode }
+    presented.flatMap { restored.node($0) }
   }
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and

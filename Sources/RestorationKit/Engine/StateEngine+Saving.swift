@@ -51,7 +51,7 @@ extension StateEngine {
       note(in: &report)
       isReported = true
       if comesFirst, result?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
-      report.entries = walk.entries
+      report.lines = walk.makeEntries()
       guard let written = result else {
         report.outcome = .superseded
         return report

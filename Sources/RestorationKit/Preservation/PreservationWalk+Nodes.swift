@@ -282,30 +282,16 @@ extension PreservationWalk {
         className: types.className(of: object), outcome: outcome, notes: notes))
   }
 
-  /// The application first, if there is something to say of it, then the rest in the
-  /// order of the walk.
-  ///
-  /// - Complexity: O(*n*) in the number of lines.
-  var entries: [PreservationReport.Entry] {
-    let application = rows.notes[nil].map { notes in
-      PreservationReport.Entry(
-        kind: .application, path: RestorationPath(), className: "application", outcome: .saved,
-        notes: notes)
-    }
-    return [application].compactMap(\.self) + report.entries(entry)
+  /// What makes the entries, and needs nothing of this walk but its rows.
+  func makeEntries() -> ReportEntries<PreservationReport.NodeOutcome> {
+    ReportEntries { [rows, report] in report.entries(of: rows) }
   }
 
   /// The first entry with a problem; those of one path, since it belongs to both.
   var firstProblem: String? {
-    let entries = entries
+    let entries = report.entries(of: rows)
     guard let first = entries.first(where: \.isProblem) else { return nil }
     return entries.filter { $0.kind == first.kind && $0.path == first.path }
       .map(\.description).joined(separator: "\n")
-  }
-
-  private func entry(_ number: RowNumber) -> PreservationReport.Entry {
-    PreservationReport.Entry(
-      kind: rows[number].kind, path: rows.path(of: number), className: rows.className(of: number),
-      outcome: rows[number].outcome, notes: rows.notes[number] ?? [])
   }
 }

@@ -22,7 +22,7 @@ final class PreservationWalk: StateEncoding {
   let now: Date
   let kept: KeptRecords?
   let rows = Rows()
-  var report = WalkReport()
+  @safe @exclusivity(unchecked) var report = WalkReport()
 
   /// What is still to be visited; the last is next.
   @safe @exclusivity(unchecked) var stack: [Visit] = []
@@ -291,14 +291,16 @@ final class PreservationWalk: StateEncoding {
     return opened
   }
 
-  func path(of number: RowNumber?) -> RestorationPath { rows.path(of: number) }
+  func path(of number: RowNumber?) -> RestorationPath {
+    hasEnded ? rows.pathAlone(of: number) : rows.path(of: number)
+  }
 
   func note(_ note: ReportNote, _ number: RowNumber?) { rows.note(note, number) }
 
   /// Says in this report, or in the next one, that a coder did nothing.
   func noteKeptCoder(of number: RowNumber?, key: String) {
     if hasEnded {
-      objects.noteKeptCoder(of: rows.path(of: number), key: key)
+      objects.noteKeptCoder(of: path(of: number), key: key)
     } else {
       rows.note(.coderKept(key: key), number)
     }

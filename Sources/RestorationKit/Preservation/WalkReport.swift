@@ -39,18 +39,29 @@ struct WalkReport {
     lines[line] = .obsolete
   }
 
-  /// All of it, in order.
+  /// The application first, if there is something to say of it, then the rest in the
+  /// order of the walk.
   ///
   /// - Complexity: O(*n*) in the number of lines.
-  func entries(
-    _ entry: (RowNumber) -> PreservationReport.Entry
-  ) -> [PreservationReport.Entry] {
-    lines.compactMap { line in
-      switch line {
-      case .row(let number): entry(number)
-      case .entry(let place): entries[place]
-      case .obsolete: nil
-      }
+  func entries(of rows: Rows) -> [PreservationReport.Entry] {
+    let application = rows.notes[nil].map { notes in
+      PreservationReport.Entry(
+        kind: .application, path: RestorationPath(), className: "application", outcome: .saved,
+        notes: notes)
     }
+    return [application].compactMap(\.self)
+      + lines.compactMap { line in
+        switch line {
+        case .row(let number): Self.entry(number, of: rows)
+        case .entry(let place): entries[place]
+        case .obsolete: nil
+        }
+      }
+  }
+
+  private static func entry(_ number: RowNumber, of rows: Rows) -> PreservationReport.Entry {
+    PreservationReport.Entry(
+      kind: rows[number].kind, path: rows.path(of: number), className: rows.className(of: number),
+      outcome: rows[number].outcome, notes: rows.notes[number] ?? [])
   }
 }

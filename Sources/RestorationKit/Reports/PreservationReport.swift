@@ -70,7 +70,12 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// The scene and the application if there is something to say of them, then the
   /// nodes in the order of the walk.
-  public internal(set) var entries: [Entry] = []
+  ///
+  /// - Complexity: O(*n*) in their number when they are asked for first.
+  public var entries: [Entry] { lines.made }
+
+  /// Makes the entries.
+  var lines = ReportEntries<NodeOutcome> { [] }
 
   /// The version of the archive that was written.
   public internal(set) var version: ArchiveVersion?
@@ -92,6 +97,12 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// Those who have them.
   public internal(set) var otherInstances: [OtherInstance] = []
 
+  private enum CodingKeys: String, CodingKey {
+    case outcome
+    case lines = "entries"
+    case version, byteCount, walkDuration, setAside, stateName, otherInstances
+  }
+
   init(_ outcome: Outcome) {
     self.outcome = outcome
   }
@@ -101,7 +112,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     guard !notes.isEmpty else { return }
     let entry = Entry(
       kind: .scene, path: RestorationPath(), className: "scene", outcome: .saved, notes: notes)
-    entries.insert(entry, at: 0)
+    lines = ReportEntries { [lines] in [entry] + lines.made }
   }
 
   /// What the developer should look at, in order.

@@ -24,7 +24,7 @@ struct ObjectLookup {
     _ stored: NodeRecord, coder: StateDecoder, existing: () -> (any RestorableNode)?
   ) -> Result {
     if let name = stored.restorationClassName {
-      return askRestorationClass(name, coder) { $0 is any RestorableNode }
+      return askRestorationClass(name, coder)
     }
     return askDelegate(coder)
       ?? existing().map { .found($0, .existing) }
@@ -37,30 +37,26 @@ struct ObjectLookup {
     _ stored: NodeRecord, coder: StateDecoder, registered: () -> (any StateRestoring)?
   ) -> Result {
     if let name = stored.restorationClassName {
-      return askRestorationClass(name, coder) { _ in true }
+      return askRestorationClass(name, coder)
     }
     return registered().map { .found($0, .existing) } ?? .missing(.notRegistered)
   }
 
   private func askRestorationClass(
-    _ name: String, _ coder: StateDecoder, isFit: (any StateRestoring) -> Bool
+    _ name: String, _ coder: StateDecoder
   ) -> Result {
     switch types.restorationClass(named: name) {
     case .unknown: return .missing(.unknownRestorationClass(name))
     case .notAFactory: return .missing(.notARestorationClass(name))
     case .found(let make):
       note(.restorationClass, coder)
-      let result = ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
-      if case .found(let object, _) = result, !isFit(object) {
-        return .missing(.notARestorationClass(name))
-      }
-      return result
+      return ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
     }
   }
 
   private func askNodeClass(_ name: String, _ coder: StateDecoder) -> Result? {
     types.makesItsObjects(name)
-      ? askRestorationClass(name, coder) { $0 is any RestorableNode } : nil
+      ? askRestorationClass(name, coder) : nil
   }
 
   private func askDelegate(_ coder: StateDecoder) -> Result? {

@@ -52,10 +52,8 @@ struct ElementPreparation {
   }
 
   mutating func prepare(_ stored: StoredTree.Element) -> PreparedElement {
-    let className = currentName(of: stored.content.className)
-    let restorationClassName = stored.content.restorationClassName.map { currentName(of: $0) }
-    let (values, version) = migrate(
-      stored, known: types.version(ofClass: className, restoredBy: restorationClassName))
+    let (className, restorationClassName, known) = names(of: stored.content)
+    let (values, version) = migrate(stored, known: known)
     if case .current = version, className == stored.content.className,
       restorationClassName == stored.content.restorationClassName
     {
@@ -69,6 +67,28 @@ struct ElementPreparation {
         record: stored.record, path: stored.path, parent: stored.parent, role: stored.role,
         content: content, values: values),
       version: version)
+  }
+
+  /// What the names of the last element were found to be: most have the same.
+  private var last: (stored: NodeRecord, names: Names)?
+  private typealias Names = (
+    className: String, restorationClassName: String?, version: StateVersion
+  )
+
+  private mutating func names(of stored: NodeRecord) -> Names {
+    if let last, last.stored.className == stored.className,
+      last.stored.restorationClassName == stored.restorationClassName
+    {
+      return last.names
+    }
+    let className = currentName(of: stored.className)
+    let restorationClassName = stored.restorationClassName.map { currentName(of: $0) }
+    let names: Names = (
+      className, restorationClassName,
+      types.version(ofClass: className, restoredBy: restorationClassName)
+    )
+    last = (stored, names)
+    return names
   }
 
   /// A name that is registered, if there is one for the stored name.

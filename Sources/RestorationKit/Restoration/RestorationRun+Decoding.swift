@@ -43,7 +43,7 @@ extension RestorationRun {
     if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
       attempt(place) {
         if let record = try coder.builtIn?.selectedTab(),
-          let tab = restored[record] as? any RestorableNode
+          let tab = restored.node(record)
         {
           tabs.selectedTab = tab
         }

@@ -3,7 +3,6 @@ extension RestorationRun {
     let lookup = ObjectLookup(types: types, delegate: delegate, trace: trace)
     coders.reserveCapacity(tree.elements.count)
     outcomes.reserveCapacity(tree.elements.count)
-    restored.reserveCapacity(tree.elements.count)
     for prepared in prepared {
       let stored = prepared.element
       let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
@@ -41,7 +40,7 @@ extension RestorationRun {
     var container: TypeTraits = []
     if let place = stored.parent {
       let parent = tree.elements[place]
-      guard let object = restored[parent.record] else {
+      guard let object = restored.object(at: place) else {
         return .missing(.parentMissing(parent.path))
       }
       if stored.role == .child { container = types.traits(of: object) }
@@ -67,16 +66,23 @@ extension RestorationRun {
   func take(
     _ object: any StateRestoring, by step: RestorationReport.Step, as stored: StoredTree.Element
   ) {
-    if let other = restored.claim(object, for: stored.record, path: stored.path) {
-      return leaveOut(stored, .providedTwice(other))
+    let node = stored.content.kind == .node ? object as? any RestorableNode : nil
+    if stored.content.kind == .node, node == nil {
+      return leaveOut(
+        stored,
+        .notARestorationClass(stored.content.restorationClassName ?? stored.content.className))
+    }
+    let place = outcomes.count
+    if let other = restored.claim(object, node, at: place) {
+      return leaveOut(stored, .providedTwice(tree.elements[other].path))
     }
     if isOfClass(of: stored, object) {
-      outcomes.append(outcome(ofPlace: outcomes.count, by: step))
+      outcomes.append(outcome(ofPlace: place, by: step))
     } else {
       outcomes.append(.classMismatch(by: step, found: types.className(of: object)))
     }
     objects.remember(
-      object, identifier: stored.content.identifier,
+      object, node, identifier: stored.content.identifier,
       // The closure of its class may have made one of another class.
       restorationClass: stored.content.restorationClassName
         ?? (step == .restorationClass ? stored.content.className : nil))
@@ -107,7 +113,7 @@ extension RestorationRun {
     default: keepUnlessVetoed(place)
     }
     if stored.role == .child, let parent = stored.parent,
-      let container = restored[tree.elements[parent].record],
+      let container = restored.object(at: parent),
       types.traits(of: container).contains(.stack)
     {
       cutStacks.insert(parent)
@@ -127,7 +133,7 @@ extension RestorationRun {
   /// or presents a node with the identifier. Each parent is asked once.
   func existingNode(for stored: StoredTree.Element) -> (any RestorableNode)? {
     let parent = stored.parent.flatMap {
-      restored[tree.elements[$0].record] as? any RestorableNode
+      restored.node(at: $0)
     }
     if existing[stored.parent] == nil {
       existing[stored.parent] =
@@ -139,7 +145,7 @@ extension RestorationRun {
 
   /// The object that was registered, with the parent that is back.
   func registeredObject(for stored: StoredTree.Element) -> (any StateRestoring)? {
-    let scope = stored.parent.flatMap { restored[tree.elements[$0].record] }
+    let scope = stored.parent.flatMap { restored.object(at: $0) }
     return scopedObjects.object(
       stored.content.identifier, scope: scope, in: objects, isScope: restored.contains)
   }
@@ -149,7 +155,7 @@ extension RestorationRun {
     for (place, stored) in prepared.map(\.element).enumerated() where stored.role == .view {
       guard outcomes[place] == .viewNotFound, let owner = stored.parent else { continue }
       guard outcomes[owner].isDecodable,
-        let node = restored[tree.elements[owner].record] as? any RestorableNode
+        let node = restored.node(at: owner)
       else {
         keepUnlessVetoed(place)
         continue
@@ -163,7 +169,7 @@ extension RestorationRun {
         outcomes[place] = .classMismatch(by: .existing, found: types.className(of: view))
         continue
       }
-      restored[stored.record] = view
+      restored.setView(view, at: place)
       outcomes[place] = outcome(ofPlace: place, by: .existing)
     }
   }

@@ -69,13 +69,16 @@ extension RestorationRun {
   /// Nodes that are back, but that the node above does not contain any more.
   func unattachedRecords() -> Set<UInt64> {
     var unattached: Set<UInt64> = []
-    for stored in tree.elements {
+    for (place, stored) in tree.elements.enumerated() {
       let records = stored.content.children + [stored.content.presented].compactMap(\.self)
-      guard !records.isEmpty, let parent = restored[stored.record] as? any RestorableNode
-      else { continue }
-      let contained = Set(
-        (parent.restorationChildren + [parent.restorationPresented].compactMap(\.self))
-          .map { ObjectIdentifier($0) })
+      guard !records.isEmpty, let parent = restored.node(at: place) else { continue }
+      let contents = parent.restorationChildren + [parent.restorationPresented].compactMap(\.self)
+      // Usually it contains what it did.
+      let isSame =
+        contents.count == records.count
+        && zip(contents, records).allSatisfy { restored.node($1) === $0 }
+      guard !isSame else { continue }
+      let contained = Set(contents.map { ObjectIdentifier($0) })
       for record in records {
         if let node = restored[record], !contained.contains(ObjectIdentifier(node)) {
           unattached.insert(record)

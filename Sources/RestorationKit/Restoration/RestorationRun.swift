@@ -42,7 +42,7 @@ final class RestorationRun {
     late: LateNode? = nil
   ) {
     self.late = late
-    restored = RestoredObjects(earlier: late?.kept)
+    restored = RestoredObjects(tree, earlier: late?.kept)
     self.now = now
     self.tree = tree
     self.types = types
@@ -68,8 +68,8 @@ final class RestorationRun {
       return report
     }
     makeObjects()
-    eachRestored { object, place in
-      guard let node = object as? any RestorableNode else { return }
+    eachRestored { _, place in
+      guard let node = restored.node(at: place) else { return }
       note(.loadViewIfNeeded, place)
       node.loadViewIfNeeded()
     }
@@ -119,7 +119,7 @@ final class RestorationRun {
   /// What is back and of its class, in order.
   func eachRestored(_ body: (any StateRestoring, Int) -> Void) {
     for place in outcomes.indices where outcomes[place].isDecodable {
-      if let object = restored[tree.elements[place].record] { body(object, place) }
+      if let object = restored.object(at: place) { body(object, place) }
     }
   }
 }

@@ -27,19 +27,16 @@ struct NodeRecord: Sendable {
   static let formerNamesKey = "formerNames"
   static let factsKey = "facts"
   static let hostKey = "host"
-  static let nodeKey = "node"
-  static let builtInKey = "builtIn"
-  static let stateKey = "state"
+  static let nodeKey = Key.node.rawValue
+  static let builtInKey = Key.builtIn.rawValue
+  static let stateKey = Key.state.rawValue
 
   /// All keys of the library, in the order in which they are encoded.
   static let keys =
     [
-      rootsKey, snapshotKey, factsKey, hostKey, nodeKey, builtInKey, stateKey, Key.kind,
-      Key.identifier,
-      Key.siblingIndex, Key.className, Key.version, Key.restoresItself, Key.restorationClass,
-      Key.storyboard,
-      Key.storyboardIdentifier, Key.views, Key.children, Key.presented, Key.referrer,
-    ] + BuiltInKey.all
+      rootsKey, snapshotKey, factsKey, hostKey,
+    ] + Key.allCases.filter { $0 != .hasLastState && $0 != .keptSince }.map(\.rawValue)
+    + BuiltInKey.all
 
   let kind: ElementKind
   let identifier: String
@@ -70,22 +67,12 @@ struct NodeRecord: Sendable {
 }
 
 extension NodeRecord {
-  private enum Key {
-    static let kind = "kind"
-    static let identifier = "identifier"
-    static let siblingIndex = "siblingIndex"
-    static let className = "class"
-    static let version = "version"
-    static let restoresItself = "restoresItself"
-    static let restorationClass = "restorationClass"
-    static let storyboard = "storyboard"
-    static let storyboardIdentifier = "storyboardIdentifier"
-    static let views = "views"
-    static let children = "children"
-    static let presented = "presented"
-    static let referrer = "referrer"
-    static let hasLastState = "hasLastState"
-    static let keptSince = "keptSince"
+  enum Key: String, CaseIterable {
+    case node, builtIn, state
+    case kind, identifier, siblingIndex
+    case className = "class"
+    case version, restoresItself, restorationClass, storyboard, storyboardIdentifier, views
+    case children, presented, referrer, hasLastState, keptSince
   }
 
   func encode(with encoder: KeyedEncoder) {
@@ -94,8 +81,8 @@ extension NodeRecord {
       restorationClassName: restorationClassName, storyboard: storyboard, with: encoder)
     Self.encode(
       views: views, children: children, presented: presented, referrer: referrer, with: encoder)
-    if hasLastState { encoder.encode(true, forKey: Key.hasLastState) }
-    encoder.encode(keptSince, forKey: Key.keptSince)
+    if hasLastState { encoder.encode(true, forKey: Key.hasLastState.rawValue) }
+    encoder.encode(keptSince, forKey: Key.keptSince.rawValue)
   }
 
   /// Writes what an element is, without a record that would hold it.
@@ -104,20 +91,20 @@ extension NodeRecord {
     restorationClassName: String?, storyboard: StoryboardReference?,
     with encoder: KeyedEncoder
   ) {
-    if kind != .node { encoder.encode(name: kind.rawValue, forKey: Key.kind) }
-    encoder.encode(identifier, forKey: Key.identifier)
-    if siblingIndex > 0 { encoder.encode(siblingIndex, forKey: Key.siblingIndex) }
-    encoder.encode(name: className, forKey: Key.className)
-    if version != 1 { encoder.encode(version, forKey: Key.version) }
+    if kind != .node { encoder.encode(name: kind.rawValue, forKey: Key.kind.rawValue) }
+    encoder.encode(identifier, forKey: Key.identifier.rawValue)
+    if siblingIndex > 0 { encoder.encode(siblingIndex, forKey: Key.siblingIndex.rawValue) }
+    encoder.encode(name: className, forKey: Key.className.rawValue)
+    if version != 1 { encoder.encode(version, forKey: Key.version.rawValue) }
     // Most nodes are made by their own class; its name need not stand twice.
     if restorationClassName == className {
-      encoder.encode(true, forKey: Key.restoresItself)
+      encoder.encode(true, forKey: Key.restoresItself.rawValue)
     } else {
-      encoder.encode(name: restorationClassName, forKey: Key.restorationClass)
+      encoder.encode(name: restorationClassName, forKey: Key.restorationClass.rawValue)
     }
     guard let storyboard else { return }
-    encoder.encode(name: storyboard.name, forKey: Key.storyboard)
-    encoder.encode(name: storyboard.identifier, forKey: Key.storyboardIdentifier)
+    encoder.encode(name: storyboard.name, forKey: Key.storyboard.rawValue)
+    encoder.encode(name: storyboard.identifier, forKey: Key.storyboardIdentifier.rawValue)
   }
 
   /// Writes what an element is connected with; it follows what it is.
@@ -125,50 +112,10 @@ extension NodeRecord {
     views: [UInt64], children: [UInt64], presented: UInt64?, referrer: UInt64?,
     with encoder: KeyedEncoder
   ) {
-    if !views.isEmpty { encoder.encodeReferences(to: views, forKey: Key.views) }
-    if !children.isEmpty { encoder.encodeReferences(to: children, forKey: Key.children) }
-    if let presented { encoder.encodeReference(to: presented, forKey: Key.presented) }
-    if let referrer { encoder.encodeReference(to: referrer, forKey: Key.referrer) }
-  }
-
-  init(from decoder: KeyedDecoder) throws(ArchiveError) {
-    if let name = try decoder.name(forKey: Key.kind) {
-      guard let kind = ElementKind(rawValue: name), kind == .view || kind == .object else {
-        throw ArchiveError(.malformed, path: [Key.kind], subject: "kind")
-      }
-      self.kind = kind
-    } else {
-      kind = .node
-    }
-    identifier = try decoder.decode(forKey: Key.identifier)
-    siblingIndex = try decoder.decodeIfPresent(forKey: Key.siblingIndex) ?? 0
-    className = try Self.name(forKey: Key.className, in: decoder)
-    version = try decoder.decodeIfPresent(forKey: Key.version) ?? 1
-    guard version >= 1 else {
-      throw ArchiveError(.malformed, path: [Key.version], subject: "version")
-    }
-    restorationClassName =
-      try decoder.decodeIfPresent(Bool.self, forKey: Key.restoresItself) == true
-      ? className : try decoder.name(forKey: Key.restorationClass)
-    if let name = try decoder.name(forKey: Key.storyboard) {
-      storyboard = StoryboardReference(
-        name: name, identifier: try Self.name(forKey: Key.storyboardIdentifier, in: decoder))
-    }
-    views = try decoder.references(forKey: Key.views) ?? []
-    children = try decoder.references(forKey: Key.children) ?? []
-    presented = try decoder.reference(forKey: Key.presented)
-    referrer = try decoder.reference(forKey: Key.referrer)
-    hasLastState = try decoder.decodeIfPresent(forKey: Key.hasLastState) ?? false
-    keptSince = try decoder.decodeIfPresent(forKey: Key.keptSince)
-  }
-
-  private static func name(
-    forKey key: String, in decoder: KeyedDecoder
-  ) throws(ArchiveError) -> String {
-    guard let name = try decoder.name(forKey: key) else {
-      throw ArchiveError(.keyNotFound, path: [key])
-    }
-    return name
+    if !views.isEmpty { encoder.encodeReferences(to: views, forKey: Key.views.rawValue) }
+    if !children.isEmpty { encoder.encodeReferences(to: children, forKey: Key.children.rawValue) }
+    if let presented { encoder.encodeReference(to: presented, forKey: Key.presented.rawValue) }
+    if let referrer { encoder.encodeReference(to: referrer, forKey: Key.referrer.rawValue) }
   }
 }
 

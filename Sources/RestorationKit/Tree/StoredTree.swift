@@ -51,15 +51,6 @@ struct StoredTree: Sendable {
     let error: ArchiveError
   }
 
-  private struct Sibling: Hashable {
-    let kind: ElementKind
-    let parent: Int?
-    let identifier: String
-    let index: Int
-  }
-
-  private typealias Stored = (content: NodeRecord, values: Values)
-
   let version: ArchiveVersion
   let snapshot: SnapshotUse
   let facts: SaveFacts?
@@ -78,23 +69,18 @@ struct StoredTree: Sendable {
     version = archive.version
     var application: KeyedDecoder?
     var tree: KeyedDecoder?
-    var records: [UInt64: Stored] = [:]
-    var referred: [UInt64: [UInt64]] = [:]
-    let all = try archive.readAll()
-    records.reserveCapacity(all.count)
-    for record in all {
-      switch record.identifier {
-      case NodeRecord.application: application = try record.content.get()
-      case NodeRecord.tree: tree = try record.content.get()
+    let all = try archive.verifiedRecords()
+    var records = StoredRecords(count: all.count)
+    for place in 0..<all.count {
+      let record = all.identifier(at: place)
+      switch record {
+      case NodeRecord.application: application = try all.record(at: place)
+      case NodeRecord.tree: tree = try all.record(at: place)
       default:
         do throws(ArchiveError) {
-          let stored = try Self.read(try record.content.get())
-          records[record.identifier] = stored
-          if let referrer = stored.content.referrer {
-            referred[referrer, default: []].append(record.identifier)
-          }
+          try records.append(record, try all.record(at: place))
         } catch {
-          unreadable.append(Unreadable(record: record.identifier, error: error))
+          unreadable.append(Unreadable(record: record, error: error))
         }
       }
     }
@@ -107,7 +93,7 @@ struct StoredTree: Sendable {
       for name in names.keys { formerNames[name] = try names.decodeIfPresent(forKey: name) }
     }
     self.formerNames = formerNames
-    place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], &records, referred)
+    place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], &records)
   }
 
   /// A part of a tree, for what comes late.
@@ -124,34 +110,22 @@ struct StoredTree: Sendable {
     host = nil
   }
 
-  private static func read(_ decoder: KeyedDecoder) throws(ArchiveError) -> Stored {
-    guard let node = try decoder.container(forKey: NodeRecord.nodeKey) else {
-      throw ArchiveError(.malformed, subject: "no node")
-    }
-    return (
-      try NodeRecord(from: node),
-      Values(
-        builtIn: try decoder.container(forKey: NodeRecord.builtInKey),
-        state: try decoder.container(forKey: NodeRecord.stateKey))
-    )
-  }
-
   /// Orders the records: parents first, their views, what they contain in
   /// order, what they present, then what only they refer to.
   private mutating func place(
-    _ roots: [UInt64], _ records: inout [UInt64: Stored], _ referred: [UInt64: [UInt64]]
+    _ roots: [UInt64], _ records: inout StoredRecords
   ) {
-    var siblings = Set<Sibling>(minimumCapacity: records.count)
+    var siblings = SiblingCheck(count: records.count)
     elements.reserveCapacity(records.count)
     var stack: [(record: UInt64, parent: Int?, role: Role)] =
       roots.reversed().map { ($0, nil, .root) }
     while let (record, parent, role) = stack.popLast() {
       // Taken out, so that nothing is placed twice.
-      guard let (content, values) = records.removeValue(forKey: record) else { continue }
-      let sibling = Sibling(
+      guard let (content, values) = records.take(record) else { continue }
+      let name = SiblingCheck.Name(
         kind: content.kind, parent: parent, identifier: content.identifier,
         index: content.siblingIndex)
-      guard siblings.insert(sibling).inserted else {
+      guard siblings.insert(name) else {
         unreadable.append(
           Unreadable(
             record: record, error: ArchiveError(.malformed, subject: "two nodes of one path")))
@@ -161,7 +135,7 @@ struct StoredTree: Sendable {
         .appending(content.identifier, siblingIndex: content.siblingIndex)
       // The last is next.
       let place = elements.count
-      for next in (referred[record] ?? []).reversed() { stack.append((next, place, .referred)) }
+      for next in records.referred(by: record).reversed() { stack.append((next, place, .referred)) }
       if let presented = content.presented { stack.append((presented, place, .presented)) }
       for next in content.children.reversed() { stack.append((next, place, .child)) }
       for next in content.views.reversed() { stack.append((next, place, .view)) }
@@ -170,9 +144,52 @@ struct StoredTree: Sendable {
           record: record, path: path, parent: parent, role: role, content: content,
           values: values))
     }
-    for record in records.keys.sorted() {
+    for record in records.left {
       unreadable.append(
         Unreadable(record: record, error: ArchiveError(.malformed, subject: "not in the tree")))
     }
+  }
+}
+
+/// The records of a tree before each has its place, of which nothing is placed twice.
+private struct StoredRecords {
+  typealias Stored = (content: NodeRecord, values: StoredTree.Values)
+
+  private var stored: [Stored?] = []
+  private var numbers: [UInt64] = []
+  private var places: RecordPlaces
+  private var referred: [UInt64: [UInt64]] = [:]
+  private var keys: NodeKeys?
+
+  init(count: Int) {
+    places = RecordPlaces(count: count)
+    stored.reserveCapacity(count)
+    numbers.reserveCapacity(count)
+  }
+
+  var count: Int { stored.count }
+
+  mutating func append(_ record: UInt64, _ decoder: KeyedDecoder) throws(ArchiveError) {
+    let keys = keys ?? NodeKeys(of: decoder)
+    self.keys = keys
+    let read = try NodeRecord.read(decoder, keys)
+    places[record] = stored.count
+    stored.append(read)
+    numbers.append(record)
+    if let referrer = read.content.referrer { referred[referrer, default: []].append(record) }
+  }
+
+  /// Takes a record out; nil if it is not there any more.
+  mutating func take(_ record: UInt64) -> Stored? {
+    guard let place = places[record] else { return nil }
+    defer { stored[place] = nil }
+    return stored[place]
+  }
+
+  func referred(by record: UInt64) -> [UInt64] { referred[record] ?? [] }
+
+  /// What has no place in the tree, ascending.
+  var left: [UInt64] {
+    stored.indices.lazy.filter { stored[$0] != nil }.map { numbers[$0] }.sorted()
   }
 }

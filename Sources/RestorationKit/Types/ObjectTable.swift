@@ -36,9 +36,9 @@ final class ObjectTable {
 
   /// Remembers what an object was restored by, unless it says that itself.
   func remember(
-    _ object: any StateRestoring, identifier: String, restorationClass: String?
+    _ object: any StateRestoring, _ node: (any RestorableNode)?, identifier: String,
+    restorationClass: String?
   ) {
-    let node = object as? any RestorableNode
     let saysAll =
       (node == nil || node?.restorationIdentifier != nil)
       && (restorationClass == nil

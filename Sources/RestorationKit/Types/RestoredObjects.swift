@@ -1,42 +1,62 @@
-/// What is back, by its record.
+/// What is back, by the places of the stored elements and by their records.
 final class RestoredObjects: RestoredReferences {
-  private var objects: [UInt64: any StateRestoring] = [:]
-  private var paths: [ObjectIdentifier: RestorationPath] = [:]
+  // They belong to the run, which is at one element at a time.
+  @safe @exclusivity(unchecked) private var objects: [(any StateRestoring)?]
+  /// The same as nodes: a cast takes longer than most of what is done with one.
+  @safe @exclusivity(unchecked) private var nodes: [(any RestorableNode)?]
+  private var places: RecordPlaces
+  private var placesOfObjects = AddressTable()
   /// What an earlier restore brought back.
   private var earlier: KeptRecords?
 
   /// - Parameter earlier: Knows what a restore brought back that this one adds to.
-  init(earlier: KeptRecords? = nil) {
+  init(_ tree: StoredTree, earlier: KeptRecords? = nil) {
     self.earlier = earlier
-  }
-
-  func reserveCapacity(_ count: Int) {
-    objects.reserveCapacity(count)
-    paths.reserveCapacity(count)
+    objects = Array(repeating: nil, count: tree.elements.count)
+    nodes = Array(repeating: nil, count: tree.elements.count)
+    places = RecordPlaces(count: tree.elements.count)
+    for (place, element) in tree.elements.enumerated() { places[element.record] = place }
   }
 
   subscript(record: UInt64) -> (any StateRestoring)? {
-    get { objects[record] ?? earlier?.object(record) }
-    set { objects[record] = newValue }
+    places[record].flatMap { object(at: $0) } ?? earlier?.object(record)
   }
 
-  /// Takes an object for a record; returns the path for which it was taken
-  /// before, if it was.
+  func node(_ record: UInt64) -> (any RestorableNode)? {
+    places[record].flatMap { node(at: $0) } ?? earlier?.object(record) as? any RestorableNode
+  }
+
+  func object(at place: Int) -> (any StateRestoring)? {
+    place < objects.count ? objects[place] : nil
+  }
+
+  func node(at place: Int) -> (any RestorableNode)? {
+    place < nodes.count ? nodes[place] : nil
+  }
+
+  /// Takes an object for a place; returns the place for which it was taken before,
+  /// if it was.
   func claim(
-    _ object: any StateRestoring, for record: UInt64, path: RestorationPath
-  ) -> RestorationPath? {
-    if let other = paths.updateValue(path, forKey: ObjectIdentifier(object)) { return other }
-    objects[record] = object
+    _ object: any StateRestoring, _ node: (any RestorableNode)?, at place: Int
+  ) -> Int? {
+    if let other = placesOfObjects[ObjectIdentifier(object)] { return other }
+    placesOfObjects.set(place, for: ObjectIdentifier(object))
+    objects[place] = object
+    nodes[place] = node
     return nil
   }
 
+  /// Takes a view, which its node may have for several places.
+  func setView(_ view: any RestorableView, at place: Int) { objects[place] = view }
+
+  /// Whether an object was claimed.
   func contains(_ object: any StateRestoring) -> Bool {
-    paths[ObjectIdentifier(object)] != nil
+    placesOfObjects[ObjectIdentifier(object)] != nil
   }
 
   func forget() {
-    objects = [:]
-    paths = [:]
+    (objects, nodes) = ([], [])
+    placesOfObjects = AddressTable()
     earlier = nil
   }
 }

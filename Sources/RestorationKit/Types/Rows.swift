@@ -122,6 +122,21 @@ final class Rows {
     return path
   }
 
+  /// The same for whoever may be on another thread than those who make reports.
+  ///
+  /// - Complexity: O(*n*) in the depth of the row.
+  func pathAlone(of number: RowNumber?) -> RestorationPath {
+    var above: [RowNumber] = []
+    var next = number
+    while let number = next {
+      above.append(number)
+      next = self[number].parent
+    }
+    return above.reversed().reduce(RestorationPath()) { path, number in
+      path.appending(self[number].identifier, siblingIndex: Int(self[number].siblingIndex))
+    }
+  }
+
   func note(_ note: ReportNote, _ number: RowNumber?) {
     notes[number, default: []].append(note)
   }

@@ -96,8 +96,10 @@ final class TypeTable {
 
   /// Whether an object is of the class that an archive names, or of a subclass.
   func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {
+    let info = info(of: object)
+    if info.name == saved, info.registration.map({ $0.name == saved }) ?? true { return true }
     let current = registrations[saved]?.name ?? saved
-    if className(of: object) == current { return true }
+    if info.name == current { return true }
     var mirror = Mirror(reflecting: object).superclassMirror
     while let superclass = mirror {
       if name(of: superclass.subjectType) == current { return true }
