@@ -21,9 +21,8 @@ public final class StateDecoder {
   /// When the restore began.
   let now: Date
   private let restored: any RestoredReferences
-  private let children: [UInt64]
-  private let presented: UInt64?
-  let builtIn: BuiltInState?
+  /// Nil for the application and for containers.
+  private let element: StoredTree.Element?
   /// Where it is noted what is asked for, if this is a coder of a container.
   private let container: ReadContainer?
   // Every read writes it, and the check whether somebody else does at the same time
@@ -41,9 +40,7 @@ public final class StateDecoder {
     self.facts = facts
     self.now = now
     self.restored = restored
-    children = []
-    presented = nil
-    builtIn = nil
+    element = nil
   }
 
   init(
@@ -56,22 +53,22 @@ public final class StateDecoder {
     self.facts = facts
     self.now = now
     self.restored = restored
-    children = stored.content.children
-    presented = stored.content.presented
-    builtIn = stored.values.builtIn.map(BuiltInState.init)
+    element = stored
   }
 
   /// The nodes that this node contained and that are back, in saved order.
   ///
   /// - Complexity: O(*n*) in their number.
   public var restoredChildren: [any RestorableNode] {
-    children.compactMap { restored.node($0) }
+    element?.content.children.compactMap { restored.node($0) } ?? []
   }
 
   /// The node that this node presented, if it is back.
   public var restoredPresented: (any RestorableNode)? {
-    presented.flatMap { restored.node($0) }
+    element?.content.presented.flatMap { restored.node($0) }
   }
+
+  var builtIn: BuiltInState? { element?.values.builtIn.map(BuiltInState.init) }
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and
   /// not by the identifiers of its model: the rows may be others by now.

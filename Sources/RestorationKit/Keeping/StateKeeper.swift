@@ -40,7 +40,7 @@ public final class StateKeeper {
   /// A save throws before it stores anything: for problems of nodes and scenes, and
   /// if nothing was restored before it. A restore throws when it is complete: for
   /// nodes that are not back as they were saved, and for keys that were stored and
-  /// that nobody read. A host takes it from its keeper when it makes a scene.
+  /// that nobody read. It holds for the scenes of a host, too.
   public var isStrict: Bool {
     get { engine.settings.isStrict }
     set { engine.settings.isStrict = newValue }

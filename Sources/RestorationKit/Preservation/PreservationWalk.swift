@@ -14,7 +14,7 @@ internal import Foundation
 final class PreservationWalk: StateEncoding {
   let builder: RecordBuilder
   /// That of all objects; their coder keeps it.
-  private let encoder: KeyedEncoder
+  let encoder: KeyedEncoder
   let types: TypeTable
   let objects: ObjectTable
   let trace: ((RestorationTrace) -> Void)?
@@ -31,9 +31,9 @@ final class PreservationWalk: StateEncoding {
   /// The records of the roots.
   var roots: [UInt64] = []
   /// What the classes that are saved were called before.
-  private var formerNames: [String: [String]] = [:]
+  var formerNames: [String: [String]] = [:]
   /// The coder of the last object; the next one gets it too, unless somebody kept it.
-  @safe @exclusivity(unchecked) private var coder: StateEncoder?
+  @safe @exclusivity(unchecked) var coder: StateEncoder?
 
   /// The names of the children of the node that is visited.
   @safe @exclusivity(unchecked) var names = NameCheck()
@@ -67,7 +67,7 @@ final class PreservationWalk: StateEncoding {
   /// More entries than these end the walk.
   private let nodeLimit: Int
   /// Whether nobody looks at the notes any more.
-  private var hasEnded = false
+  private(set) var hasEnded = false
 
   struct Referral {
     let object: any StateRestoring
@@ -276,168 +276,5 @@ final class PreservationWalk: StateEncoding {
     // Nothing else can be referred to.
     default: break
     }
-  }
-
-  // MARK: Records
-
-  /// Opens the coder for the hooks of one object.
-  ///
-  /// One that somebody has kept stays his, and closed.
-  private func openCoder(_ number: RowNumber?) -> StateEncoder {
-    if !isKnownUniquelyReferenced(&coder) { coder = nil }
-    let opened = coder ?? StateEncoder(self, encoder)
-    coder = opened
-    opened.open(number)
-    return opened
-  }
-
-  func path(of number: RowNumber?) -> RestorationPath {
-    hasEnded ? rows.pathAlone(of: number) : rows.path(of: number)
-  }
-
-  func note(_ note: ReportNote, _ number: RowNumber?) { rows.note(note, number) }
-
-  /// Says in this report, or in the next one, that a coder did nothing.
-  func noteKeptCoder(of number: RowNumber?, key: String) {
-    if hasEnded {
-      objects.noteKeptCoder(of: path(of: number), key: key)
-    } else {
-      rows.note(.coderKept(key: key), number)
-    }
-  }
-
-  /// What an object's record says besides its row.
-  struct Head {
-    var restorationClassName: String?
-    var storyboard: StoryboardReference?
-    var views: [UInt64] = []
-    var children: [UInt64] = []
-    var presented: UInt64?
-    var referrer: UInt64?
-  }
-
-  /// A head with the restoration class, which is noted if nobody knows it.
-  func makeHead(
-    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
-    restorationClass: Any.Type?
-  ) -> Head {
-    var head = Head()
-    if let known = objects.restorationClass(of: object, info, naming: restorationClass) {
-      head.restorationClassName = known.name
-      if !known.isRegistered { rows.note(.restorationClassNotRegistered(known.name), number) }
-    }
-    if !types.formerNames.isEmpty {
-      noteFormerNames(of: info.name)
-      if let name = head.restorationClassName { noteFormerNames(of: name) }
-    }
-    return head
-  }
-
-  private func noteFormerNames(of name: String) {
-    guard formerNames[name] == nil, name.utf8.count <= NodeRecord.longestIdentifier else { return }
-    formerNames[name] = types.formerNames[name]
-  }
-
-  /// The same as a value, for what is written later.
-  func nodeRecord(_ number: RowNumber, _ info: TypeInfo, _ head: Head) -> NodeRecord {
-    let row = rows[number]
-    var record = NodeRecord(
-      row.kind, row.identifier, siblingIndex: Int(row.siblingIndex), className: info.name)
-    record.version = version(info, head)
-    record.restorationClassName = head.restorationClassName
-    record.storyboard = head.storyboard
-    record.views = head.views
-    record.children = head.children
-    record.presented = head.presented
-    record.referrer = head.referrer
-    return record
-  }
-
-  private func version(_ info: TypeInfo, _ head: Head) -> Int {
-    info.registration?.version.number
-      ?? head.restorationClassName.flatMap { types.registration(named: $0) }?.version.number
-      ?? StateVersion.first.number
-  }
-
-  /// Writes the record of an object that has its place.
-  func write(
-    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head
-  ) throws {
-    if let state = kept?.state(of: object) {
-      return keepState(state, nodeRecord(number, info, head), number)
-    }
-    try builder.begin(record: number.record, with: encoder)
-    do {
-      encodeOwnPart(of: object, number, info, head, with: encoder)
-      try encodeState(of: object, number, info)
-    } catch {
-      builder.abandon()
-      return try lose(object, number, info, head, error)
-    }
-    do {
-      try builder.end()
-    } catch {
-      try lose(object, number, info, head, error)
-    }
-  }
-
-  private func encodeState(
-    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
-  ) throws {
-    let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
-    if let trace {
-      trace(RestorationTrace(call: .encodeRestorableState, path: rows.path(of: number)))
-    }
-    // The keys in an error are those of the object, without ours around them.
-    let attempt = encoder.beginAttempt()
-    let coder = openCoder(number)
-    defer { coder.close() }
-    try object.encodeRestorableState(with: coder)
-    try encoder.endAttempt(attempt)
-    encoder.endContainer(container)
-    if !coder.isUsed, info.traits.contains(.inheritsConformance) {
-      rows.note(.unusedInheritedHooks, number)
-    }
-  }
-
-  /// It threw, or a value was too large for any archive: the node is kept, and what
-  /// is stored of it.
-  private func lose(
-    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
-    _ error: any Error
-  ) throws {
-    loseState(of: number, error)
-    lost.append(
-      LostState(
-        record: nodeRecord(number, info, head), number: number,
-        ownPart: try KeyedDecoder.encoding(limits: builder.limits) {
-          encodeOwnPart(of: object, number, info, head, with: $0)
-        }))
-  }
-
-  /// Writes what the library has to say of an object.
-  private func encodeOwnPart(
-    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
-    with encoder: KeyedEncoder
-  ) {
-    let container = encoder.beginContainer(forKey: NodeRecord.nodeKey)
-    NodeRecord.encode(
-      rows[number].kind, rows[number].identifier,
-      siblingIndex: Int(rows[number].siblingIndex), className: info.name,
-      version: version(info, head), restorationClassName: head.restorationClassName,
-      storyboard: head.storyboard, with: encoder)
-    NodeRecord.encode(
-      views: head.views, children: head.children, presented: head.presented,
-      referrer: head.referrer, with: encoder)
-    encoder.endContainer(container)
-    guard !info.traits.isDisjoint(with: .hasBuiltInState) else { return }
-    encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
-      BuiltInState.encode(object, with: encoder) { rows.placed($0)?.record }
-    }
-  }
-
-  func loseState(of number: RowNumber, _ error: any Error) {
-    rows[number].outcome = .savedWithoutState
-    rows.note(.encodeFailed(error.reason), number)
   }
 }

@@ -121,10 +121,10 @@ struct StoredTree: Sendable {
       roots.reversed().map { ($0, nil, .root) }
     while let (record, parent, role) = stack.popLast() {
       // Taken out, so that nothing is placed twice.
-      guard let (content, values) = records.take(record) else { continue }
+      guard let taken = records.take(record) else { continue }
       let name = SiblingCheck.Name(
-        kind: content.kind, parent: parent, identifier: content.identifier,
-        index: content.siblingIndex)
+        kind: taken.content.kind, parent: parent, identifier: taken.content.identifier,
+        index: taken.content.siblingIndex)
       guard siblings.insert(name) else {
         unreadable.append(
           Unreadable(
@@ -132,17 +132,19 @@ struct StoredTree: Sendable {
         continue
       }
       let path = (parent.map { elements[$0].path } ?? RestorationPath())
-        .appending(content.identifier, siblingIndex: content.siblingIndex)
-      // The last is next.
+        .appending(name.identifier, siblingIndex: name.index)
+      let element = Element(
+        record: record, path: path, parent: parent, role: role, content: taken.content,
+        values: taken.values)
       let place = elements.count
-      for next in records.referred(by: record).reversed() { stack.append((next, place, .referred)) }
-      if let presented = content.presented { stack.append((presented, place, .presented)) }
-      for next in content.children.reversed() { stack.append((next, place, .child)) }
-      for next in content.views.reversed() { stack.append((next, place, .view)) }
-      elements.append(
-        Element(
-          record: record, path: path, parent: parent, role: role, content: content,
-          values: values))
+      elements.append(element)
+      // The last is next.
+      for next in records.referred(by: record).reversed() {
+        stack.append((next, place, .referred))
+      }
+      if let presented = element.content.presented { stack.append((presented, place, .presented)) }
+      for next in element.content.children.reversed() { stack.append((next, place, .child)) }
+      for next in element.content.views.reversed() { stack.append((next, place, .view)) }
     }
     for record in records.left {
       unreadable.append(
@@ -182,8 +184,10 @@ private struct StoredRecords {
   /// Takes a record out; nil if it is not there any more.
   mutating func take(_ record: UInt64) -> Stored? {
     guard let place = places[record] else { return nil }
-    defer { stored[place] = nil }
-    return stored[place]
+    // Moved out: a copy would count ten references.
+    var taken: Stored?
+    swap(&taken, &stored[place])
+    return taken
   }
 
   func referred(by record: UInt64) -> [UInt64] { referred[record] ?? [] }
