@@ -37,8 +37,10 @@ counter.count = 7
 print(try await keeper().save([counter]))
 counter.count = 0
 do {
-  _ = try await StateKeeper(application: "org.example.consumer", directory: store, keys: OfflineKeys())
-    .restore(into: [counter])
+  _ = try await StateKeeper(
+    application: "org.example.consumer", directory: store, keys: OfflineKeys()
+  )
+  .restore(into: [counter])
   print("A key came from nowhere.")
   exit(1)
 } catch {

@@ -7,9 +7,7 @@ struct ReadKeys {
   private var others: Set<String> = []
   private var containers: [String: ReadContainer] = [:]
 
-  /// Notes a key that is there.
-  ///
-  /// - Parameter place: Its place among all keys, in stored order.
+  /// Notes a key that is there, at a place among all keys in stored order.
   @inline(__always)
   mutating func insert(_ key: String, at place: Int) {
     if place < UInt64.bitWidth { places |= 1 << place } else { others.insert(key) }

@@ -85,6 +85,7 @@ public final class StateDecoder {
     state(with: key)?.contains(key) ?? false
   }
 
+  // Inlinable, as the encoder's.
   /// Reads a value that must be there.
   ///
   /// - Parameters:
@@ -114,7 +115,6 @@ public final class StateDecoder {
   /// - Returns: The value, or nil if the key is absent.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` or
   ///   `numberOutOfRange`. An absent key is not an error.
-  // Inlinable, as the encoder's.
   @inlinable
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String

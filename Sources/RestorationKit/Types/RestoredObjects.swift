@@ -9,7 +9,8 @@ final class RestoredObjects: RestoredReferences {
   /// What an earlier restore brought back.
   private var earlier: KeptRecords?
 
-  /// - Parameter earlier: Knows what a restore brought back that this one adds to.
+  /// Makes room for the elements of a tree; an earlier restore may have brought
+  /// back what this one adds to.
   init(_ tree: StoredTree, earlier: KeptRecords? = nil) {
     self.earlier = earlier
     objects = Array(repeating: nil, count: tree.elements.count)
