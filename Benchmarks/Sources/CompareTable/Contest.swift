@@ -3,8 +3,29 @@
 struct Contest {
   struct Contestant {
     /// What one run is divided by, to give the time of one node.
-    var nodeCount = 1
-    let run: () async throws -> Void
+    let nodeCount: Int
+    let run: () async throws -> Duration?
+
+    init(nodeCount: Int = 1, run: @escaping () async throws -> Void) {
+      self.init(
+        nodeCount: nodeCount,
+        reporting: {
+          try await run()
+          return nil
+        })
+    }
+
+    private init(nodeCount: Int, reporting run: @escaping () async throws -> Duration?) {
+      self.nodeCount = nodeCount
+      self.run = run
+    }
+
+    /// One that returns for how long its caller could do nothing else.
+    static func pausing(
+      nodeCount: Int, _ run: @escaping () async throws -> Duration
+    ) -> Self {
+      Self(nodeCount: nodeCount, reporting: run)
+    }
   }
 
   /// By contestant, then by round.

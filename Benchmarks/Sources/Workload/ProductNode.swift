@@ -2,18 +2,23 @@ package import RestorationKit
 
 /// One product on the screen; made anew by a restore.
 package final class ProductNode: RestorableNode, NodeRestoration {
-  private(set) var product: Product
+  package private(set) var product: Product
 
   package var restorationIdentifier: String? { product.identifier }
 
-  init(_ product: Product) {
+  package init(_ product: Product) {
     self.product = product
   }
 
-  package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+  /// A product of which nothing but the identifier is known.
+  package convenience init(identifier: String) {
     var product = Product()
-    product.identifier = path.identifier ?? ""
-    return ProductNode(product)
+    product.identifier = identifier
+    self.init(product)
+  }
+
+  package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+    ProductNode(identifier: path.identifier ?? "")
   }
 
   package func encodeRestorableState(with coder: StateEncoder) {
