@@ -60,12 +60,12 @@ struct Contest {
   /// the rounds.
   func row(
     _ what: String, unit: String = "µs per node", by time: KeyPath<Sample, Double> = \.wall,
-    against peer: Int, goal: Goal,
+    against peer: Int, goal: Goal, waitsForDisk: Bool = false,
     _ noise: inout Noise
   ) -> Row {
     let ratios = zip(times(0, time), times(peer, time)).map { goal.ratio(ours: $0, peer: $1) }
-    // What is given as processor time may wait for the disk, which is no noise.
-    noise.add(what, ratios, time == \.wall ? samples[0] + samples[peer] : [])
+    // What waits for the disk is no noise.
+    noise.add(what, ratios, time == \.wall && !waitsForDisk ? samples[0] + samples[peer] : [])
     return Row(
       "\(what), \(unit)", ours: times(0, time).median, peer: times(peer, time).median,
       ratio: ratios.median, goal: goal)

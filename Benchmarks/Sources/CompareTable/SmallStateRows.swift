@@ -31,13 +31,13 @@ enum SmallStateRows {
     return [
       saving.row(
         "Save 1,000 states of 1 node, against \(files)", unit: unit, against: 1, goal: .none,
-        &noise),
+        waitsForDisk: true, &noise),
       saving.row(
         "Save 1,000 states of 1 node, against \(files), processor time", unit: unit,
         by: \.processor, against: 1, goal: .none, &noise),
       restoring.row(
         "Restore 1,000 states of 1 node, against \(files)", unit: unit, against: 1, goal: .none,
-        &noise),
+        waitsForDisk: true, &noise),
     ]
   }
 }

@@ -2,16 +2,16 @@ package import RestorationKit
 
 /// One product on the screen; made anew by a restore.
 package final class ProductNode: RestorableNode, NodeRestoration {
-  package private(set) var product: Product
+  private(set) var product: Product
 
   package var restorationIdentifier: String? { product.identifier }
 
-  package init(_ product: Product) {
+  init(_ product: Product) {
     self.product = product
   }
 
   /// A product of which nothing but the identifier is known.
-  package convenience init(identifier: String) {
+  convenience init(identifier: String) {
     var product = Product()
     product.identifier = identifier
     self.init(product)

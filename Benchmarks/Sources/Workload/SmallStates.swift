@@ -4,7 +4,7 @@ internal import RestorationKit
 /// Many states of one node each, every one in a directory of files of its own.
 package final class SmallStates {
   private struct State {
-    let root: ProductNode
+    let root: ProductRoot
     let directory: FileStateDirectory
     let keeper: StateKeeper
   }
@@ -18,7 +18,7 @@ package final class SmallStates {
     states = try products.map { product in
       let directory = FileStateDirectory(path: path(product))
       return State(
-        root: ProductNode(product), directory: directory,
+        root: ProductRoot(ProductNode(product)), directory: directory,
         keeper: try Self.makeKeeper(directory, keys))
     }
     self.keys = keys
@@ -47,12 +47,32 @@ package final class SmallStates {
     var products: [Product] = []
     products.reserveCapacity(states.count)
     for state in states {
-      let restored = ProductNode(identifier: state.root.product.identifier)
+      let restored = ProductRoot(ProductNode(identifier: state.root.node.product.identifier))
       let keeper = try Self.makeKeeper(state.directory, keys)
       let report = try await keeper.restore(into: [restored])
       guard report.outcome == .restored else { throw WorkloadError(report.description) }
-      products.append(restored.product)
+      products.append(restored.node.product)
     }
     return products
+  }
+}
+
+/// A product that is there before a restore, as the root of a state must be, while a
+/// ProductNode is made by its class.
+private final class ProductRoot: RestorableNode {
+  let node: ProductNode
+
+  var restorationIdentifier: String? { node.restorationIdentifier }
+
+  init(_ node: ProductNode) {
+    self.node = node
+  }
+
+  func encodeRestorableState(with coder: StateEncoder) {
+    node.encodeRestorableState(with: coder)
+  }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    try node.decodeRestorableState(with: coder)
   }
 }
