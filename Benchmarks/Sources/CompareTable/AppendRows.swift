@@ -8,11 +8,6 @@ enum AppendRows {
   private static let context = ArchiveContext(["org.example.catalog", "append"])
   private static let what = "Append 1 changed record of 100,000 to a file"
 
-  /// Measure it here as soon as the API is there.
-  private static let nodes = Row(
-    "Save 1 changed node of 100,000, against saving all, processor time",
-    notMeasured: "API not there", goal: Goal.atLeast(1000).text)
-
   static func measure(_ noise: inout Noise) async throws -> [Row] {
     let directory = try TemporaryDirectory()
     defer { directory.remove() }
@@ -42,7 +37,7 @@ enum AppendRows {
       contest.row(
         "\(what), against pwrite + fdatasync of as many bytes, processor time", unit: "µs",
         by: \.processor, against: 2, goal: .atMost(1.3), &noise),
-    ] + sizes + [nodes]
+    ] + sizes
   }
 
   private static func one(

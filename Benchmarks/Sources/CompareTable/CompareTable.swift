@@ -14,6 +14,10 @@ enum CompareTable {
       try encoder.encode(rows).write(to: URL(filePath: arguments[1]))
     case ArchiveWriting.argument where arguments.count == 2:
       try ArchiveWriting.runInThisProcess(recordCount: Int(arguments[1]) ?? 0)
+    case TreeMemoryRows.savingArgument where arguments.count == 2:
+      try await TreeMemoryRows.saveInThisProcess(directory: arguments[1])
+    case TreeMemoryRows.restoringArgument where arguments.count == 2:
+      try await TreeMemoryRows.restoreInThisProcess(directory: arguments[1])
     default:
       FileHandle.standardError.write(Data("Usage: CompareTable [--json FILE]\n".utf8))
       exit(2)
@@ -27,8 +31,11 @@ enum CompareTable {
     rows += await measure("Keyed records") { try await RecordRows.measure(&noise) }
     rows += await measure("Codable values") { try await CodableRows.measure(&noise) }
     rows += await measure("Appending") { try await AppendRows.measure(&noise) }
+    rows += ChangeRows.rows
+    rows += await measure("Small states") { try await SmallStateRows.measure(&noise) }
     rows += await measure("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
     rows += await measure("Trees of a million nodes") { try await GrowthRows.measure(&noise) }
+    rows += await measure("Memory for a million nodes") { try TreeMemoryRows.rows() }
     rows += await measure("An archive of 1 GiB") { try ArchiveWriting.rows() }
     print(Table(rows).text)
     print()

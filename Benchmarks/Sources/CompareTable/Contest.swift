@@ -3,8 +3,29 @@
 struct Contest {
   struct Contestant {
     /// What one run is divided by, to give the time of one node.
-    var nodeCount = 1
-    let run: () async throws -> Void
+    let nodeCount: Int
+    let run: () async throws -> Duration?
+
+    init(nodeCount: Int = 1, run: @escaping () async throws -> Void) {
+      self.init(
+        nodeCount: nodeCount,
+        reporting: {
+          try await run()
+          return nil
+        })
+    }
+
+    private init(nodeCount: Int, reporting run: @escaping () async throws -> Duration?) {
+      self.nodeCount = nodeCount
+      self.run = run
+    }
+
+    /// One that returns for how long its caller could do nothing else.
+    static func pausing(
+      nodeCount: Int, _ run: @escaping () async throws -> Duration
+    ) -> Self {
+      Self(nodeCount: nodeCount, reporting: run)
+    }
   }
 
   /// By contestant, then by round.
@@ -39,12 +60,12 @@ struct Contest {
   /// the rounds.
   func row(
     _ what: String, unit: String = "µs per node", by time: KeyPath<Sample, Double> = \.wall,
-    against peer: Int, goal: Goal,
+    against peer: Int, goal: Goal, waitsForDisk: Bool = false,
     _ noise: inout Noise
   ) -> Row {
     let ratios = zip(times(0, time), times(peer, time)).map { goal.ratio(ours: $0, peer: $1) }
-    // What is given as processor time may wait for the disk, which is no noise.
-    noise.add(what, ratios, time == \.wall ? samples[0] + samples[peer] : [])
+    // What waits for the disk is no noise.
+    noise.add(what, ratios, time == \.wall && !waitsForDisk ? samples[0] + samples[peer] : [])
     return Row(
       "\(what), \(unit)", ours: times(0, time).median, peer: times(peer, time).median,
       ratio: ratios.median, goal: goal)

@@ -6,16 +6,25 @@ struct Sample {
   let wall: Double
   /// In seconds; of all threads, in the program and in the kernel.
   let processor: Double
+  /// In seconds, as it says of itself: for how long its caller could do nothing else.
+  let pause: Double
 
   /// Measures one run out of `count`, which follow each other.
+  ///
+  /// What returns no pause of its own pauses its caller all the time.
   static func measure(
-    count: Int, _ body: () async throws -> Void
+    count: Int, _ body: () async throws -> Duration?
   ) async rethrows -> Sample {
     let processorBefore = processorTime
     let start = ContinuousClock.now
-    for _ in 0..<count { try await body() }
+    var pause: Duration?
+    for _ in 0..<count {
+      if let duration = try await body() { pause = (pause ?? .zero) + duration }
+    }
     let wall = start.duration(to: .now) / .seconds(count)
-    return Sample(wall: wall, processor: (processorTime - processorBefore) / Double(count))
+    return Sample(
+      wall: wall, processor: (processorTime - processorBefore) / Double(count),
+      pause: pause.map { $0 / .seconds(count) } ?? wall)
   }
 
   private static var processorTime: Double {

@@ -13,6 +13,15 @@ package final class CatalogNode: RestorableNode {
     sections = catalog.sections.map(SectionNode.init)
   }
 
+  /// The nodes alone, without a catalog beside them.
+  package init(productCount: Int) {
+    sections = Catalog.sections(productCount: productCount).map(SectionNode.init)
+  }
+
+  init(sections: [SectionNode]) {
+    self.sections = sections
+  }
+
   package func decodeRestorableState(with coder: StateDecoder) {
     sections = coder.restoredChildren.compactMap { $0 as? SectionNode }
   }
@@ -34,8 +43,9 @@ package final class SectionNode: RestorableNode, NodeRestoration {
     products = section.products.map(ProductNode.init)
   }
 
-  private init(identifier: String?) {
+  init(identifier: String?, products: [ProductNode] = []) {
     restorationIdentifier = identifier
+    self.products = products
   }
 
   package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {

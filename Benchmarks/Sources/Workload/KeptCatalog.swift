@@ -23,12 +23,19 @@ package final class KeptCatalog {
     return keeper
   }
 
-  /// Saves all nodes; returns the size of the archive in bytes.
+  package struct Saved {
+    /// The size of the archive, in bytes.
+    package let byteCount: Int
+    /// How long the caller could do nothing else.
+    package let pause: Duration
+  }
+
+  /// Saves all nodes.
   @discardableResult
-  package func save() async throws -> Int {
+  package func save() async throws -> Saved {
     let report = try await keeper.save([root])
     guard report.outcome == .saved else { throw WorkloadError(report.description) }
-    return report.byteCount
+    return Saved(byteCount: report.byteCount, pause: report.walkDuration)
   }
 
   /// Brings the nodes back as a new process does, with a keeper of its own.

@@ -10,10 +10,15 @@ package final class ProductNode: RestorableNode, NodeRestoration {
     self.product = product
   }
 
-  package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+  /// A product of which nothing but the identifier is known.
+  convenience init(identifier: String) {
     var product = Product()
-    product.identifier = path.identifier ?? ""
-    return ProductNode(product)
+    product.identifier = identifier
+    self.init(product)
+  }
+
+  package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
+    ProductNode(identifier: path.identifier ?? "")
   }
 
   package func encodeRestorableState(with coder: StateEncoder) {

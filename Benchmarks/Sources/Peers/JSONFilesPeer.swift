@@ -1,0 +1,55 @@
+internal import Crypto
+internal import Foundation
+package import Workload
+
+/// Many small files of sealed JSON, replaced as safely as a file of ours: a
+/// temporary file, fsync, rename, fsync of the directory.
+package final class JSONFilesPeer {
+  private let products: [Product]
+  private let directories: [String]
+  private let key = SymmetricKey(size: .bits256)
+
+  /// Makes a directory for each product.
+  package init(_ products: [Product], path: (Product) -> String) throws {
+    self.products = products
+    directories = products.map(path)
+    for directory in directories {
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true)
+    }
+  }
+
+  package func save() throws {
+    for (product, directory) in zip(products, directories) {
+      let encoded = try JSONEncoder().encode(product)
+      try replace(
+        "\(directory)/main.json", in: directory,
+        by: [UInt8](try ChaChaPoly.seal(encoded, using: key).combined))
+    }
+  }
+
+  @discardableResult
+  package func restore() throws -> [Product] {
+    try directories.map { directory in
+      let sealed = try Data(contentsOf: URL(filePath: "\(directory)/main.json"))
+      let encoded = try ChaChaPoly.open(try ChaChaPoly.SealedBox(combined: sealed), using: key)
+      return try JSONDecoder().decode(Product.self, from: encoded)
+    }
+  }
+
+  private func replace(_ path: String, in directory: String, by bytes: [UInt8]) throws {
+    let temporary = "\(path).\(UInt64.random(in: .min ... .max)).tmp"
+    try withFile(temporary, O_WRONLY | O_CREAT | O_EXCL) { file in
+      write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
+    }
+    guard rename(temporary, path) == 0 else { throw WorkloadError("\(path) cannot be replaced") }
+    try withFile(directory, O_RDONLY | O_DIRECTORY) { fsync($0) == 0 }
+  }
+
+  private func withFile(_ path: String, _ flags: CInt, _ body: (CInt) -> Bool) throws {
+    let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw WorkloadError("\(path) cannot be opened") }
+    defer { close(descriptor) }
+    guard body(descriptor) else { throw WorkloadError("\(path) cannot be written") }
+  }
+}

@@ -1,0 +1,78 @@
+internal import ArchiveCodec
+internal import RestorationKit
+
+/// Many states of one node each, every one in a directory of files of its own.
+package final class SmallStates {
+  private struct State {
+    let root: ProductRoot
+    let directory: FileStateDirectory
+    let keeper: StateKeeper
+  }
+
+  private let states: [State]
+  private let keys: FixedKeyProvider
+
+  /// Creates the states of products in directories, which need not exist.
+  package init(_ products: [Product], path: (Product) -> String) throws {
+    let keys = FixedKeyProvider(try ArchiveKey())
+    states = try products.map { product in
+      let directory = FileStateDirectory(path: path(product))
+      return State(
+        root: ProductRoot(ProductNode(product)), directory: directory,
+        keeper: try Self.makeKeeper(directory, keys))
+    }
+    self.keys = keys
+  }
+
+  private static func makeKeeper(
+    _ directory: FileStateDirectory, _ keys: FixedKeyProvider
+  ) throws -> StateKeeper {
+    try StateKeeper(application: "org.example.catalog", directory: directory, keys: keys)
+  }
+
+  /// Saves each state, which is on the disk after that, and lets it go.
+  package func save() async throws {
+    for state in states {
+      let report = try await state.keeper.save([state.root])
+      guard report.outcome == .saved, report.setAside == nil else {
+        throw WorkloadError(report.description)
+      }
+      await state.keeper.close()
+    }
+  }
+
+  /// Brings each state back as a new process does, with a keeper of its own.
+  @discardableResult
+  package func restore() async throws -> [Product] {
+    var products: [Product] = []
+    products.reserveCapacity(states.count)
+    for state in states {
+      let restored = ProductRoot(ProductNode(identifier: state.root.node.product.identifier))
+      let keeper = try Self.makeKeeper(state.directory, keys)
+      let report = try await keeper.restore(into: [restored])
+      guard report.outcome == .restored else { throw WorkloadError(report.description) }
+      products.append(restored.node.product)
+    }
+    return products
+  }
+}
+
+/// A product that is there before a restore, as the root of a state must be, while a
+/// ProductNode is made by its class.
+private final class ProductRoot: RestorableNode {
+  let node: ProductNode
+
+  var restorationIdentifier: String? { node.restorationIdentifier }
+
+  init(_ node: ProductNode) {
+    self.node = node
+  }
+
+  func encodeRestorableState(with coder: StateEncoder) {
+    node.encodeRestorableState(with: coder)
+  }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    try node.decodeRestorableState(with: coder)
+  }
+}
