@@ -81,7 +81,7 @@ extension PreservationWalk {
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
     let number = known ?? rows.add(Row(.node, types.info(of: node)), for: node)
-    place(number, node, below: parent, identifier, siblingIndex: siblingIndex)
+    place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     switch role {
     case .root(let isDetached):
       return Visit(node: node, place: .root(number, isDetached: isDetached))
@@ -143,10 +143,11 @@ extension PreservationWalk {
     let children = node.restorationChildren
     let presented = node.restorationPresented
     guard !children.isEmpty || presented != nil else { return [] }
-    let counted =
-      info.traits.isDisjoint(with: .tellsEqualChildrenApart)
-      ? placeChildren(children, number)
-      : placeCounting(children, number, isStack: info.traits.contains(.stack))
+    if info.traits.isDisjoint(with: .tellsEqualChildrenApart) {
+      placeChildren(children, number)
+    } else {
+      placeCounting(children, number, isStack: info.traits.contains(.stack))
+    }
     guard let presented else {
       keepAlive(children)
       return children
@@ -157,8 +158,7 @@ extension PreservationWalk {
       presented, objects.identifier(of: presented), siblingIndex: 0, below: number, .contained
     ) { identifier in
       namesAreShared
-        ? take(Sibling(.node, below: number, identifier))
-        : counted[identifier] == nil && names.insert(identifier)
+        ? take(Sibling(.node, below: number, identifier)) : names.insert(identifier)
     }
     if let visit {
       if case .contained(let placed, _) = visit.place { rows[number].presented = placed }
@@ -167,9 +167,7 @@ extension PreservationWalk {
     return all
   }
 
-  private func placeChildren(
-    _ children: [any RestorableNode], _ number: RowNumber
-  ) -> [String: Int] {
+  private func placeChildren(_ children: [any RestorableNode], _ number: RowNumber) {
     names.begin()
     rows.beginChildren(of: number)
     for child in children {
@@ -183,13 +181,12 @@ extension PreservationWalk {
       if case .contained(let placed, _) = visit.place { rows.addChild(placed, of: number) }
       stack.append(visit)
     }
-    return [:]
   }
 
-  /// Children that may have equal identifiers; returns how many have each.
+  /// Children that may have equal identifiers.
   private func placeCounting(
     _ children: [any RestorableNode], _ number: RowNumber, isStack: Bool
-  ) -> [String: Int] {
+  ) {
     names.begin()
     rows.beginChildren(of: number)
     var counts: [String: Int] = [:]
@@ -201,7 +198,10 @@ extension PreservationWalk {
       let visit = place(
         child, identifier, siblingIndex: index, below: number, .contained
       ) { identifier in
-        !namesAreShared || take(Sibling(.node, below: number, identifier, index: index))
+        // Only the first of a name has what else could have it.
+        namesAreShared
+          ? take(Sibling(.node, below: number, identifier, index: index))
+          : index > 0 || names.insert(identifier)
       }
       guard case .contained(let placed, _)? = visit?.place else {
         if isStack {
@@ -213,7 +213,6 @@ extension PreservationWalk {
       rows.addChild(placed, of: number)
       stack.append(Visit(node: child, place: .contained(placed, gap: gap)))
     }
-    return counts
   }
 
   /// Preserves a node that nothing contains, or that is below one left out.
@@ -242,12 +241,14 @@ extension PreservationWalk {
     rows.exclude(
       number, below: exclusion.parent, exclusion.identifier, siblingIndex: exclusion.siblingIndex)
     report.addExcluded(number)
+    // Its path is that of now, also if a reference gives one above it a place later.
+    let path = rows.path(of: number)
     let gap: RestorationPath
     if let above = exclusion.gap {
       gap = above
       rows[number].outcome = .excluded(by: gap)
     } else {
-      gap = rows.path(of: number)
+      gap = path
       if exclusion.identifier.isEmpty {
         rows[number].outcome = .noIdentifier
         if exclusion.parent == nil, node.restorationIdentifier == nil {

@@ -25,7 +25,7 @@ extension PreservationWalk {
       addEntry(.object, object, below: scope, identifier, .duplicate)
       return
     }
-    place(number, object, below: scope, identifier)
+    place(number, .object, below: scope, identifier)
     report.add(number)
     let info = types.info(of: object)
     var head = makeHead(

@@ -77,7 +77,7 @@ extension PreservationWalk {
   }
 
   private func version(_ info: TypeInfo, _ head: Head) -> Int {
-    info.registration?.version.number
+    info.registered?.version
       ?? head.restorationClassName.flatMap { types.registration(named: $0) }?.version.number
       ?? StateVersion.first.number
   }

@@ -28,7 +28,7 @@ extension PreservationWalk {
       }
       keepAlive(view)
       let placed = row(of: view, .view)
-      place(placed, view, below: number, identifier)
+      place(placed, .view, below: number, identifier)
       return PlacedView(view: view, number: placed, identifier: identifier)
     }
   }

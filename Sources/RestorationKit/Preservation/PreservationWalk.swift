@@ -188,10 +188,11 @@ final class PreservationWalk: StateEncoding {
 
   /// Gives an object its place, and a line in the report where it is now.
   func place(
-    _ number: RowNumber, _ object: any StateRestoring, below parent: RowNumber?,
+    _ number: RowNumber, _ kind: ElementKind, below parent: RowNumber?,
     _ identifier: String, siblingIndex: Int = 0
   ) {
     report.forget(number)
+    rows[number].kind = kind
     rows.place(number, below: parent, identifier, siblingIndex: siblingIndex)
   }
 

@@ -66,7 +66,7 @@ extension RestorationRun {
   func take(
     _ object: any StateRestoring, by step: RestorationReport.Step, as stored: StoredTree.Element
   ) {
-    let node = stored.content.kind == .node ? object as? any RestorableNode : nil
+    let node = object as? any RestorableNode
     if stored.content.kind == .node, node == nil {
       return leaveOut(
         stored,

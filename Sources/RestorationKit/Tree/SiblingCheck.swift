@@ -1,15 +1,27 @@
 /// Whether stored elements have paths of their own.
-struct SiblingCheck {
+package struct SiblingCheck {
   /// What tells apart all that lies below one element.
-  struct Name {
+  package struct Name {
     let kind: ElementKind
     let parent: Int?
     let identifier: String
     let index: Int
 
+    package init(kind: ElementKind, parent: Int?, identifier: String, index: Int) {
+      self.kind = kind
+      self.parent = parent
+      self.identifier = identifier
+      self.index = index
+    }
+
     fileprivate var hash: Int {
-      // Seeded for each process, as identifiers are whatever somebody stored.
-      identifier.hashValue &+ (parent ?? -1) &* 0x9e37_79b9_7f4a &+ index
+      // Seeded for each process with all of it, as it is whatever somebody stored:
+      // a sum of products could be made equal for all, whatever the identifier adds.
+      var hasher = Hasher()
+      hasher.combine(identifier)
+      hasher.combine(parent ?? -1)
+      hasher.combine(index)
+      return hasher.finalize()
     }
 
     fileprivate func isSame(as other: Name) -> Bool {
@@ -18,12 +30,17 @@ struct SiblingCheck {
     }
   }
 
+  /// How many slots were looked at.
+  ///
+  /// A test holds with it that no archive can make anybody search for long.
+  package private(set) var stepCount = 0
+
   private var names: [Name] = []
   private var slots: [Int32]
   private static let free: Int32 = -1
 
   /// - Parameter count: The most names that will come.
-  init(count: Int) {
+  package init(count: Int) {
     var capacity = 16
     while capacity < count * 2 { capacity *= 2 }
     slots = Array(repeating: Self.free, count: capacity)
@@ -33,10 +50,12 @@ struct SiblingCheck {
   /// Notes a name; false if it was noted before.
   ///
   /// - Complexity: O(1) on average.
-  mutating func insert(_ name: Name) -> Bool {
+  package mutating func insert(_ name: Name) -> Bool {
     let mask = slots.count - 1
     var place = name.hash & mask
+    stepCount += 1
     while slots[place] != Self.free {
+      stepCount += 1
       if names[Int(slots[place])].isSame(as: name) { return false }
       place = (place + 1) & mask
     }

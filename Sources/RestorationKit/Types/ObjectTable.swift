@@ -60,12 +60,12 @@ final class ObjectTable {
   ) -> (name: String, isRegistered: Bool)? {
     if let type {
       // Most nodes are made by their own class.
-      if type == info.type { return (info.name, info.registration?.making.factory != nil) }
+      if type == info.type { return (info.name, info.registered?.hasFactory ?? false) }
       let name = types.name(of: type)
       return (name, types.registration(named: name)?.making.factory != nil)
     }
-    if let registration = info.registration, registration.making.isNamedBySaves {
-      return (registration.name, true)
+    if let registered = info.registered, registered.isNamedBySaves {
+      return (registered.name, true)
     }
     return entries[object]?.restored?.restorationClassName.map {
       ($0, types.registration(named: $0) != nil)

@@ -12,7 +12,8 @@ struct Row {
     case excluded
   }
 
-  let kind: ElementKind
+  /// As what it was met first; its place says as what it is saved.
+  var kind: ElementKind
   var status = Status.unplaced
   /// Whether it came second under its identifier; a reference does not help it.
   var isDuplicate = false

@@ -14,8 +14,10 @@ final class Rows {
   /// What else there is to say of them, also of the application, which has no row.
   private(set) var notes: [RowNumber?: [ReportNote]] = [:]
 
-  /// The classes of what is not back.
-  private var storedNames: [RowNumber: String] = [:]
+  /// Where what is not back was, and its class.
+  ///
+  /// Its values are not for a report that somebody keeps.
+  private var stored: [RowNumber: (path: RestorationPath, className: String)] = [:]
 
   var count: Int { rows.count }
 
@@ -128,11 +130,16 @@ final class Rows {
   func pathAlone(of number: RowNumber?) -> RestorationPath {
     var above: [RowNumber] = []
     var next = number
+    var path = RestorationPath()
     while let number = next {
+      if let stored = stored[number] {
+        path = stored.path
+        break
+      }
       above.append(number)
       next = self[number].parent
     }
-    return above.reversed().reduce(RestorationPath()) { path, number in
+    return above.reversed().reduce(path) { path, number in
       path.appending(self[number].identifier, siblingIndex: Int(self[number].siblingIndex))
     }
   }
@@ -152,13 +159,13 @@ final class Rows {
     let number = add(Row(element.content.kind, nil), for: nil)
     self[number].status = .placed
     self[number].identifier = element.content.identifier
-    storedNames[number] = element.content.className
+    stored[number] = (element.path, element.content.className)
     _ = path(of: number)
     paths[number.place] = element.path
     return number
   }
 
   func className(of number: RowNumber) -> String {
-    self[number].type?.name ?? storedNames[number] ?? ""
+    self[number].type?.name ?? stored[number]?.className ?? ""
   }
 }

@@ -97,7 +97,7 @@ final class TypeTable {
   /// Whether an object is of the class that an archive names, or of a subclass.
   func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {
     let info = info(of: object)
-    if info.name == saved, info.registration.map({ $0.name == saved }) ?? true { return true }
+    if info.name == saved, info.registered.map({ $0.name == saved }) ?? true { return true }
     let current = registrations[saved]?.name ?? saved
     if info.name == current { return true }
     var mirror = Mirror(reflecting: object).superclassMirror
@@ -158,18 +158,33 @@ final class TypeTable {
 }
 
 /// What is known of one type.
+///
+/// Reports hold it for as long as somebody keeps them, so it holds nothing of the
+/// app: no closure that makes objects or migrates states.
 final class TypeInfo {
+  /// What is registered under a name.
+  struct Registered {
+    let name: String
+    let version: Int
+    let hasFactory: Bool
+    let isNamedBySaves: Bool
+  }
+
   let type: Any.Type
   /// The name in archives.
   let name: String
   let traits: TypeTraits
   /// What is registered under its name.
-  let registration: TypeTable.Registration?
+  let registered: Registered?
 
   init(_ type: Any.Type, _ name: String, _ traits: TypeTraits, in types: TypeTable) {
     self.type = type
     self.name = name
     self.traits = traits
-    registration = types.registration(named: name)
+    registered = types.registration(named: name).map {
+      Registered(
+        name: $0.name, version: $0.version.number, hasFactory: $0.making.factory != nil,
+        isNamedBySaves: $0.making.isNamedBySaves)
+    }
   }
 }

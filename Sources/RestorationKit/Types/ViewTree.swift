@@ -8,7 +8,9 @@ enum ViewTree {
   ) -> [(identifier: String, view: any RestorableView)] {
     var stack = Array(node.restorationViews.reversed())
     guard !stack.isEmpty else { return [] }
-    var visited = Set(below.flatMap { $0.restorationViews.map { ObjectIdentifier($0) } })
+    // One that contains itself keeps its own.
+    let others = below.lazy.filter { $0 !== node }
+    var visited = Set(others.flatMap { $0.restorationViews.map { ObjectIdentifier($0) } })
     var views: [(identifier: String, view: any RestorableView)] = []
     while let view = stack.popLast() {
       guard visited.insert(ObjectIdentifier(view)).inserted else { continue }
