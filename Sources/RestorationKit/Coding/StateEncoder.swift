@@ -3,7 +3,8 @@ public import ArchiveCodec
 /// Takes the state of one node, or of the application.
 ///
 /// Each has keys of its own, so names cannot collide. It is write-only, and
-/// open only during the call that it was made for.
+/// open only during the call that it is given to. Keep no reference to it, nor a
+/// weak one: the next object gets the same coder, unless somebody keeps it.
 public final class StateEncoder {
   /// The path of the node; empty for the application.
   public var path: RestorationPath { walk.path(of: number) }

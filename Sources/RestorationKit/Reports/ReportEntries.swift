@@ -13,7 +13,7 @@ struct ReportEntries<Outcome: ReportOutcome>: Sendable {
 
   var made: [ReportEntry<Outcome>] { source.made() }
 
-  // Sendable although the closure may hold what is not: nobody else uses that any
+  // Sendable although the closure may hold what is not: nobody changes that any
   // more, and the lock lets one caller at a time make entries of it, once.
   private final class Source: @unchecked Sendable {
     private let lock = Mutex<Void>(())
