@@ -46,6 +46,17 @@ final class DecodedMemoryTests: XCTestCase {
     return (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
   }
 
+  func testAnArrayIsNotMovedWhileItIsDecoded() throws {
+    let archives = try TestArchives()
+    let bytes = try ArchiveEncoder().encode(
+      [Short](repeating: Short(a: 1), count: 65), key: archives.key, context: archives.context)
+    let decoded = try ArchiveDecoder().decode(
+      [Short].self, from: bytes, key: archives.key, context: archives.context)
+    XCTAssertEqual(decoded.count, 65)
+    // One that had grown would have room for twice as many as the last time.
+    XCTAssertLessThan(decoded.capacity, 100)
+  }
+
   private func assertTooLarge(
     _ record: KeyedDecoder, _ type: (some ArchiveValue).Type, line: UInt = #line
   ) {

@@ -1,5 +1,6 @@
 import ArchiveCodec
 import Foundation
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -189,6 +190,45 @@ final class WriterOwnershipTests: JournalTestCase {
     XCTAssertTrue(try storage.isLocked())
     _ = consume lock
     XCTAssertFalse(try storage.isLocked())
+  }
+
+  func testAChangeAsksForTheLockOnceAndIsRefusedWithoutIt() throws {
+    let archives = try archives.get()
+    let storage = MemoryStorage()
+    let lock = CountedLock()
+    let writer = try ArchiveWriter(
+      storage, with: .key(archives.key), context: archives.context, lock: lock)
+    try write(writer, [1: "one"])
+    let countBefore = lock.count
+    try write(writer, [2: "two"])
+    XCTAssertEqual(lock.count - countBefore, 1)
+
+    let bytes = storage.bytes
+    lock.isTaken = true
+    XCTAssertEqual(
+      archiveError { try write(writer, [3: "three"]) },
+      ArchiveError(.outdated, subject: "the lock was removed", location: "memory"))
+    XCTAssertEqual(storage.bytes, bytes)
+  }
+}
+
+/// A lock that counts how often somebody asks for it.
+private final class CountedLock: ArchiveLock {
+  private let state = Mutex((count: 0, isTaken: false))
+
+  var count: Int { state.withLock { $0.count } }
+
+  /// Whether somebody else has taken it away.
+  var isTaken: Bool {
+    get { state.withLock { $0.isTaken } }
+    set { state.withLock { $0.isTaken = newValue } }
+  }
+
+  func isHeld() throws(ArchiveError) -> Bool {
+    state.withLock { state in
+      state.count += 1
+      return !state.isTaken
+    }
   }
 }
 

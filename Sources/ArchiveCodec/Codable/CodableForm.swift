@@ -9,6 +9,8 @@ enum CodableForm {
   /// As its `encode(to:)` and `init(from:)` say; an instance takes so many
   /// bytes of memory.
   case ordinary(byteCount: Int)
+  /// As an array of values that have no form of their own.
+  case array(any DecodableArray.Type)
 
   init<Value>(_ type: Value.Type) {
     if let direct = type as? any ArchiveValue.Type {
@@ -17,6 +19,8 @@ enum CodableForm {
       self = .reshaped(
         type as? any ReshapedDecodable.Type,
         byteCount: MemoryLayout<Value>.stride + DecodedMemory.instance)
+    } else if let array = type as? any DecodableArray.Type {
+      self = .array(array)
     } else {
       self = .ordinary(
         byteCount: MemoryLayout<Value>.stride
@@ -58,6 +62,30 @@ protocol ReshapedEncodable: Reshaped {
 
 protocol ReshapedDecodable: Reshaped {
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self
+}
+
+/// An array of any values, which the standard library would let grow: each time
+/// all elements move (benchmark: open and decode Codable nodes).
+protocol DecodableArray {
+  static func decodeElements(from decoder: ValueDecoder) throws -> Self
+}
+
+extension Array: DecodableArray where Element: Decodable {
+  static func decodeElements(from decoder: ValueDecoder) throws -> Self {
+    var elements = try decoder.elements()
+    var array: Self = []
+    // More are reserved as they come, since each is counted only then.
+    array.reserveCapacity(
+      Swift.min(elements.count ?? 0, 1 << 16 / Swift.max(1, MemoryLayout<Element>.stride)))
+    while !elements.isAtEnd { array.append(try elements.decode(Element.self)) }
+    return array
+  }
+}
+
+extension DecodableArray {
+  static func decode<Value>(as type: Value.Type, from decoder: ValueDecoder) throws -> Value {
+    try same(try decodeElements(from: decoder), as: type)
+  }
 }
 
 extension ReshapedDecodable {

@@ -64,6 +64,9 @@ final class DecodingSession {
         return try call(at: reader, decoder) { try reshaped.decode(as: type, from: $0) }
       }
       return try call(at: reader, decoder) { try Value(from: $0) }
+    case .array(let array):
+      try take(MemoryLayout<Value>.stride, for: type, reader)
+      return try call(at: reader, decoder) { try array.decode(as: type, from: $0) }
     case .ordinary(let byteCount):
       try take(byteCount, for: type, reader)
       return try call(at: reader, decoder) { try Value(from: $0) }

@@ -30,7 +30,9 @@ struct ValueDecoder: Decoder {
     return reader
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try elements() }
+
+  func elements() throws -> UnkeyedValueDecoder {
     let reader = try reader()
     switch reader.header.kind {
     case .array, .packedArray, .bytes:

@@ -177,7 +177,7 @@ extension ValueEncoder {
       } else {
         try encodeInside(at: key) { try value.encode(to: $0) }
       }
-    case .ordinary: try encodeInside(at: key) { try value.encode(to: $0) }
+    case .array, .ordinary: try encodeInside(at: key) { try value.encode(to: $0) }
     }
   }
 

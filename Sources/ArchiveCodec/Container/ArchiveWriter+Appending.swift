@@ -18,7 +18,8 @@ extension ArchiveWriter {
     let commit = try CommitWriter(
       flags: CommitHeader.journal, after: before.version, keys: keys,
       chunkByteCount: 1 << Int(keys.header.chunkSize), random: random,
-      witness: changes.witness(removing: removed, schema: schema), sink: sink)
+      writingWitness: { changes.writeWitness(removing: removed, schema: schema, to: $0) },
+      sink: sink)
     try commit.append(changes)
     for record in removed { commit.remove(record) }
     let version = try commit.finish(symbols: changes.symbols, schema: schema)
@@ -36,7 +37,7 @@ extension ArchiveWriter {
       changes, removing: removed, version, schema: schema, byteCount: sink.bytes.count,
       limits: limits)
     if let failure { throw failure }
-    try checkIsStillThere(state)
+    try checkIsStillThere(file, byteCount: state.open?.byteCount)
     return Archive.Summary(
       version: version, byteCount: sink.bytes.count, recordCount: changes.count)
   }
@@ -55,12 +56,16 @@ extension ArchiveWriter {
     }
   }
 
-  /// Whoever took the lock or the file away meanwhile may have cut it off.
+  /// Whoever took the file away meanwhile, or cut it off, took the change too.
   ///
-  /// If nobody can tell, it is there: it was written, and synced if it must be.
-  private func checkIsStillThere(_ state: State) throws(ArchiveError) {
+  /// The lock says nothing of that: without it the change is there all the same,
+  /// and the next one fails. If nobody can tell, it is there: it was written, and
+  /// synced if it must be.
+  private func checkIsStillThere(
+    _ file: any AppendableArchiveFile, byteCount: Int?
+  ) throws(ArchiveError) {
     do {
-      try checkOwnership(state)
+      try check(file, hasByteCount: byteCount)
     } catch {
       if error.code == .outdated { throw error }
     }
@@ -175,8 +180,9 @@ extension RecordBatch {
   /// length before it, so that no two changes have the same bytes.
   ///
   /// The index and the footer say nothing else.
-  fileprivate func witness(removing removed: [UInt64], schema: UInt32) -> [UInt8] {
-    let writer = ByteBuffer(capacity: byteCount + symbols.count + removed.count * 8 + 64)
+  fileprivate func writeWitness(
+    removing removed: [UInt64], schema: UInt32, to writer: ByteBuffer
+  ) {
     writer.writeInteger(schema)
     writer.writeInteger(UInt64(byteCount))
     frames.blocks.forEachPiece(of: 0..<byteCount) { writer.write($0) }
@@ -184,6 +190,5 @@ extension RecordBatch {
     writer.write(symbols)
     writer.writeInteger(UInt64(removed.count))
     for record in removed { writer.writeInteger(record) }
-    return writer.bytes
   }
 }

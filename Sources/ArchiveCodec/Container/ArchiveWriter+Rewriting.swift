@@ -34,7 +34,8 @@ extension ArchiveWriter {
 
   /// A failure is no failure of the change before it, which is stored.
   func compactIfDue(_ state: inout State) {
-    guard let history = state.open?.history, history.isJournalTooLong(limits),
+    // In place: a copy counts a reference for each part of the history.
+    guard state.open?.history.isJournalTooLong(limits) == true, let history = state.open?.history,
       history.end >= state.nextCompaction.byteCount
         || history.versions.count >= state.nextCompaction.commitCount
     else { return }

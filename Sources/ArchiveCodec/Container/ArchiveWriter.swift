@@ -280,6 +280,24 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
+  /// Makes sure that the next change would be one of what this writer has stored.
+  ///
+  /// - Throws: ``ArchiveError`` with `outdated` if somebody else has replaced or
+  ///   removed the file or its lock, `forked`, and what the storage throws.
+  package func checkIsCurrent() throws(ArchiveError) {
+    try changing { _ throws(ArchiveError) in }
+  }
+
+  /// The size of what is stored, in bytes; 0 if nothing is.
+  package var storedByteCount: Int {
+    state.withLock { $0.open?.history.end ?? 0 }
+  }
+
+  /// The version of what is stored; nil if nothing is.
+  package var version: ArchiveVersion? {
+    state.withLock { $0.open?.history.version }
+  }
+
   func changing<Result: Sendable>(
     _ body: (inout State) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
@@ -301,16 +319,23 @@ public final class ArchiveWriter: Sendable {
     guard try lock.isHeld() else {
       throw ArchiveError(.outdated, subject: "the lock was removed")
     }
-    guard let open = state.open else {
+    guard let file = state.open?.file else {
       guard try storage.open() == nil else {
         throw ArchiveError(.outdated, subject: "a file was put in place")
       }
       return
     }
-    guard let byteCount = try open.file.storedByteCount() else {
+    try check(file, hasByteCount: state.open?.byteCount)
+  }
+
+  /// Whether a file is what is stored, and has its size, if that is known.
+  func check(
+    _ file: any AppendableArchiveFile, hasByteCount expected: Int?
+  ) throws(ArchiveError) {
+    guard let byteCount = try file.storedByteCount() else {
       throw ArchiveError(.outdated, subject: "the file was replaced or removed")
     }
-    guard byteCount == open.byteCount ?? byteCount else {
+    guard byteCount == expected ?? byteCount else {
       throw ArchiveError(.outdated, subject: "the file has another size")
     }
   }

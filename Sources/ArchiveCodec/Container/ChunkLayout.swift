@@ -35,8 +35,7 @@ struct ChunkLayout: Hashable, Sendable {
 
   /// The four bytes in front of a chunk.
   static func frameHeader(sealedByteCount: Int, isLast: Bool) -> [UInt8] {
-    let writer = ByteBuffer()
-    writer.writeInteger(UInt32(sealedByteCount) | (isLast ? lastFlag : 0))
-    return writer.bytes
+    let word = UInt32(sealedByteCount) | (isLast ? lastFlag : 0)
+    return unsafe withUnsafeBytes(of: word.littleEndian) { unsafe Array($0) }
   }
 }

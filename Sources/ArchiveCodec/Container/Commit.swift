@@ -11,13 +11,11 @@ struct CommitHeader: Hashable, Sendable {
   let generation: UInt64
   let salt: [UInt8]
 
-  var encoded: [UInt8] {
-    let writer = ByteBuffer()
+  func write(to writer: ByteBuffer) {
     writer.write(Self.magic)
     writer.writeInteger(flags)
     writer.writeInteger(generation)
     writer.write(salt)
-    return writer.bytes
   }
 }
 
@@ -44,17 +42,18 @@ struct Trailer: Hashable, Sendable {
   let commitByteCount: UInt64
   var mac: [UInt8]
 
-  var encodedWithoutMAC: [UInt8] {
-    let writer = ByteBuffer()
+  func writeWithoutMAC(to writer: ByteBuffer) {
     writer.write(Self.magic)
     writer.writeInteger(footerByteCount)
     writer.writeInteger(generation)
     writer.writeInteger(commitByteCount)
     writer.writeZeros(count: 8)
-    return writer.bytes
   }
 
-  var encoded: [UInt8] { encodedWithoutMAC + mac }
+  func write(to writer: ByteBuffer) {
+    writeWithoutMAC(to: writer)
+    writer.write(mac)
+  }
 }
 
 extension Trailer {
@@ -80,7 +79,11 @@ extension KeySchedule {
 
   /// The MAC that ends a commit, over its ends and all that came before it.
   func chainMAC(_ header: CommitHeader, _ trailer: Trailer, previousMAC: [UInt8]) -> [UInt8] {
-    chainMAC(over: header.encoded + trailer.encodedWithoutMAC + previousMAC, salt: header.salt)
+    let ends = ByteBuffer(capacity: 1 << 7)
+    header.write(to: ends)
+    trailer.writeWithoutMAC(to: ends)
+    ends.write(previousMAC)
+    return ends.withBytes { chainMAC(over: $0, salt: header.salt) }
   }
 }
 

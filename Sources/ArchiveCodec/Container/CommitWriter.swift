@@ -33,8 +33,8 @@ final class CommitWriter {
   /// witness is something that no other commit shares.
   init(
     flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, chunkByteCount: Int,
-    random: RandomSource, witness: [UInt8], workerCount: Int = CommitWriter.workerCount,
-    sink: any ArchiveSink
+    random: RandomSource, writingWitness writeWitness: (ByteBuffer) -> Void,
+    workerCount: Int = CommitWriter.workerCount, sink: any ArchiveSink
   ) throws(ArchiveError) {
     guard previous.generation < .max else {
       throw ArchiveError(.limitExceeded, subject: "generation")
@@ -47,11 +47,12 @@ final class CommitWriter {
     header = CommitHeader(
       flags: flags, generation: generation,
       salt: keys.schedule.commitSalt(
-        random: random, previousMAC: previous.mac, generation: generation, witness: witness))
+        random: random, previousMAC: previous.mac, generation: generation,
+        writingWitness: writeWitness))
     sealer = ChunkSealer(
       ChunkCipher(try keys.schedule.commitKey(header, previousMAC: previous.mac)),
       chunkByteCount: chunkByteCount, workerCount: workerCount)
-    try write(header.encoded)
+    try write(header.write)
   }
 
   /// The processors that there are.
@@ -99,7 +100,7 @@ final class CommitWriter {
   func finish(symbols: [UInt8], schema: UInt32) throws(ArchiveError) -> ArchiveVersion {
     let symbolRange = try appendFrame(.symbols, symbols)
     let index = try index.finish()
-    try append(FrameKind.index.header(payloadByteCount: index.blocks.byteCount))
+    try appendHeader(.index, payloadByteCount: index.blocks.byteCount)
     let indexRange = contentByteCount..<contentByteCount + index.blocks.byteCount
     try append(index.blocks)
     let footerStart = contentByteCount
@@ -113,7 +114,7 @@ final class CommitWriter {
       footerByteCount: UInt32(contentByteCount - footerStart), generation: header.generation,
       commitByteCount: UInt64(byteCount + Trailer.byteCount), mac: [])
     trailer.mac = keys.schedule.chainMAC(header, trailer, previousMAC: previous.mac)
-    try write(trailer.encoded)
+    try write(trailer.write)
     return ArchiveVersion(generation: header.generation, mac: trailer.mac)
   }
 
@@ -121,10 +122,16 @@ final class CommitWriter {
   private func appendFrame(
     _ kind: FrameKind, _ payload: [UInt8]
   ) throws(ArchiveError) -> Range<Int> {
-    try append(kind.header(payloadByteCount: payload.count))
+    try appendHeader(kind, payloadByteCount: payload.count)
     let start = contentByteCount
     try append(payload)
     return start..<contentByteCount
+  }
+
+  private func appendHeader(_ kind: FrameKind, payloadByteCount: Int) throws(ArchiveError) {
+    let start = parts.count
+    kind.writeHeader(payloadByteCount: payloadByteCount, to: parts)
+    try count(parts.count - start)
   }
 
   private func append(_ bytes: [UInt8]) throws(ArchiveError) {
@@ -167,6 +174,12 @@ final class CommitWriter {
     }
   }
 
+  private func write(_ fill: (ByteBuffer) -> Void) throws(ArchiveError) {
+    let buffer = ByteBuffer()
+    fill(buffer)
+    try write(buffer.bytes)
+  }
+
   private func write(_ bytes: [UInt8]) throws(ArchiveError) {
     try sink.write(bytes)
     byteCount += bytes.count
@@ -191,7 +204,7 @@ final class SnapshotWriter {
       flags: CommitHeader.snapshot,
       after: ArchiveVersion(generation: file.header.baseGeneration, mac: file.schedule.genesis),
       keys: file, chunkByteCount: 1 << Int(file.header.chunkSize), random: random,
-      witness: moment.witness, workerCount: workerCount, sink: sink)
+      writingWitness: { $0.write(moment.witness) }, workerCount: workerCount, sink: sink)
   }
 
   /// Writes records before all others.

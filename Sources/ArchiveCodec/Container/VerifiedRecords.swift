@@ -26,6 +26,22 @@ package struct VerifiedRecords: Sendable {
   /// The identifier of the record at a place.
   package func identifier(at place: Int) -> UInt64 { places[place].identifier }
 
+  /// The fingerprint of the record at a place, for whoever will build it again with
+  /// the keys of its archive.
+  ///
+  /// - Complexity: O(*n*) in the size of the record.
+  package func fingerprint(at place: Int) -> RecordFingerprint {
+    let place = places[place]
+    guard Int(place.block) < blocks.count else { return .unknown }
+    let frame = IndexEntry(
+      record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount)
+    ).frameRange
+    let block = blocks[Int(place.block)]
+    let stored = block.bytes
+    return RecordFingerprint(
+      stored.span.extracting(frame.upperBound - Int(place.byteCount)..<frame.upperBound))
+  }
+
   /// Opens the record at a place.
   ///
   /// - Throws: ``ArchiveError`` with `malformed`, `limitExceeded` or

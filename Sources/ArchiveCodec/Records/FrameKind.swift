@@ -7,11 +7,9 @@ enum FrameKind: UInt8, Sendable {
   case index = 5
   case footer = 7
 
-  func header(payloadByteCount: Int) -> [UInt8] {
-    let writer = ByteBuffer()
+  func writeHeader(payloadByteCount: Int, to writer: ByteBuffer) {
     writer.writeByte(rawValue)
     writer.writeVarint(UInt64(payloadByteCount))
-    return writer.bytes
   }
 
   /// A kind and the longest length.

@@ -242,6 +242,13 @@ extension KeyedEncoder {
     map = container.outer
   }
 
+  /// The fingerprint of a container that was ended last, with its key.
+  package func fingerprint(of container: Container) -> RecordFingerprint {
+    writer.output.withBytes { bytes in
+      RecordFingerprint(bytes.extracting(container.before.writer.byteCount..<bytes.count))
+    }
+  }
+
   /// Takes back a container with all that is in it, and its key.
   package func undoContainer(_ container: Container) {
     guard container.isWritten else { return }

@@ -23,7 +23,7 @@ public final class RecordBuilder {
   private var frames = RecordFrames()
   /// Where the first frame of the writer lies among those of all records.
   private var frameStart = 0
-  private let index = RecordIndexWriter()
+  private var index = RecordIndexWriter()
   /// The encoder of the last record; the next one gets it too, unless somebody
   /// kept it.
   private var encoder: KeyedEncoder
@@ -194,17 +194,45 @@ extension RecordBuilder {
   /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does, and what its
   ///   objects throw.
   package func end() throws {
+    try note(byteCount: try close())
+  }
+
+  /// Ends the open record, of which nothing remains if it is what somebody has
+  /// already; if it throws, nothing remains either.
+  ///
+  /// - Parameter known: That of the stored record; nil writes this one anyway.
+  /// - Returns: The fingerprint of the record, and whether it is written.
+  /// - Throws: As ``end()``.
+  package func end(
+    ifOtherThan known: RecordFingerprint?
+  ) throws -> (fingerprint: RecordFingerprint, isWritten: Bool) {
+    let byteCount = try close()
+    let fingerprint = writer.output.withBytes { bytes in
+      RecordFingerprint(bytes.extracting(bytes.count - byteCount..<bytes.count))
+    }
+    guard fingerprint != known else {
+      abandon()
+      return (fingerprint, false)
+    }
+    try note(byteCount: byteCount)
+    return (fingerprint, true)
+  }
+
+  /// Writes what belongs around the values; returns the bytes of the payload.
+  private func close() throws -> Int {
     precondition(isAppending, "no record is open")
     let encoder = lent ?? encoder
-    let byteCount: Int
     do {
       encoder.close()
       if objects.count > 0 { try encoder.writeObjects() }
-      byteCount = try writer.closeFrame(from: start)
+      return try writer.closeFrame(from: start)
     } catch {
       abandon()
       throw error
     }
+  }
+
+  private func note(byteCount: Int) throws(ArchiveError) {
     index.append(
       IndexEntry(record: record, offset: frameStart + start.byteCount, byteCount: byteCount))
     lent = nil
@@ -220,6 +248,34 @@ extension RecordBuilder {
     if writer.hasFailed { writer.failure = nil }
     lent = nil
     isAppending = false
+  }
+}
+
+/// For whoever finds out later that records are to be built in another way.
+extension RecordBuilder {
+  /// What was built so far.
+  package struct Mark {
+    fileprivate let frames: RecordFrames
+    fileprivate let frameStart: Int
+    fileprivate let index: RecordIndex
+  }
+
+  /// The place after the last record, while none is open.
+  ///
+  /// - Throws: As ``finish()``.
+  package func mark() throws(ArchiveError) -> Mark {
+    precondition(!isAppending, "a record is open")
+    takeBlock(leaving: Self.firstCapacity)
+    return Mark(frames: frames, frameStart: frameStart, index: try index.finish())
+  }
+
+  /// Abandons all records since a mark; their keys stay.
+  package func goBack(to mark: Mark) {
+    precondition(!isAppending, "a record is open")
+    writer.output.truncate(to: 0)
+    (frames, frameStart) = (mark.frames, mark.frameStart)
+    index = RecordIndexWriter()
+    index.append(mark.index, at: 0)
   }
 }
 

@@ -44,7 +44,8 @@ extension ArchiveKey {
 
   /// Tells a damaged key file from a wrong key.
   private static func fileChecksum(_ key: UnsafeRawPointer) -> [UInt8] {
-    let hash = unsafe KeyDerivation.checksum.derivePublic(count: 32, key: key, input: fileMagic)
+    let hash = unsafe KeyDerivation.checksum.derivePublic(
+      count: 32, key: key, input: fileMagic.span)
     return Array(hash[..<checksumByteCount])
   }
 }

@@ -16,10 +16,10 @@ struct ChunkCipher: ~Copyable, Sendable {
   }
 
   private func nonce(_ number: UInt64, isLast: Bool) -> [UInt8] {
-    let writer = ByteBuffer()
-    writer.writeInteger(number)
-    writer.writeInteger(UInt32(isLast ? 1 : 0))
-    return writer.bytes
+    var nonce = [UInt8](repeating: 0, count: 12)
+    for place in 0..<8 { nonce[place] = UInt8(truncatingIfNeeded: number >> UInt64(8 * place)) }
+    nonce[8] = isLast ? 1 : 0
+    return nonce
   }
 
   /// Seals bytes into memory, which may be their own, with the tag behind them.

@@ -25,19 +25,29 @@ enum KeyDerivation: String, Sendable {
   /// The key has 32 bytes; without one it is a plain hash.
   func derive(
     into output: UnsafeMutableRawPointer, count: Int, key: UnsafeRawPointer?,
-    salt: [UInt8] = zeroSalt, input: [UInt8]
+    salt: [UInt8] = zeroSalt, input: Span<UInt8>
   ) {
     precondition(salt.count == Self.saltByteCount)
-    let label = Array(rawValue.utf8) + Array(repeating: 0, count: 16 - rawValue.utf8.count)
-    let status = unsafe crypto_generichash_blake2b_salt_personal(
-      output, count, input, UInt64(input.count), key, key == nil ? 0 : Self.keyByteCount, salt,
-      label)
+    let status = unsafe input.withUnsafeBufferPointer { input in
+      unsafe label.span.withUnsafeBufferPointer { label in
+        unsafe crypto_generichash_blake2b_salt_personal(
+          output, count, input.baseAddress, UInt64(input.count), key,
+          key == nil ? 0 : Self.keyByteCount, salt, label.baseAddress)
+      }
+    }
     precondition(status == 0)
+  }
+
+  /// The personalization, with zeros behind it.
+  private var label: InlineArray<16, UInt8> {
+    var label = InlineArray<16, UInt8>(repeating: 0)
+    for (place, byte) in rawValue.utf8.enumerated() { label[place] = byte }
+    return label
   }
 
   /// Derives something that is not secret: a MAC, a salt, a check.
   func derivePublic(
-    count: Int, key: UnsafeRawPointer?, salt: [UInt8] = zeroSalt, input: [UInt8]
+    count: Int, key: UnsafeRawPointer?, salt: [UInt8] = zeroSalt, input: Span<UInt8>
   ) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: count)
     unsafe derive(into: &output, count: count, key: key, salt: salt, input: input)
@@ -48,6 +58,6 @@ enum KeyDerivation: String, Sendable {
 
   /// Hashes without a key.
   func hash(_ input: [UInt8]) -> [UInt8] {
-    unsafe derivePublic(count: 32, key: nil, input: input)
+    unsafe derivePublic(count: 32, key: nil, input: input.span)
   }
 }

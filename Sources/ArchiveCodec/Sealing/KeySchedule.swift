@@ -26,17 +26,17 @@ struct KeySchedule: ~Copyable, Sendable {
     keys = try unsafe dataKey.withBytes { (dataKey) throws(ArchiveError) in
       try unsafe SecretBytes(count: Self.end) { keys in
         unsafe KeyDerivation.fileKeys.derive(
-          into: keys, count: 64, key: dataKey, salt: fileSalt, input: head + context.hash)
+          into: keys, count: 64, key: dataKey, salt: fileSalt, input: (head + context.hash).span)
         unsafe KeyDerivation.chainKeys.derive(
           into: keys + Self.chainKey, count: 64, key: UnsafeRawPointer(keys + Self.rootKey),
-          input: head)
+          input: head.span)
       }
     }
   }
 
   private func derive(
     _ use: KeyDerivation, count: Int, key: Int,
-    salt: [UInt8] = KeyDerivation.zeroSalt, _ input: [UInt8]
+    salt: [UInt8] = KeyDerivation.zeroSalt, _ input: Span<UInt8>
   ) -> [UInt8] {
     unsafe keys.withBytes { keys in
       unsafe use.derivePublic(
@@ -45,25 +45,28 @@ struct KeySchedule: ~Copyable, Sendable {
   }
 
   func headerMAC(_ header: [UInt8]) -> [UInt8] {
-    derive(.headerMAC, count: 32, key: Self.headerKey, header)
+    derive(.headerMAC, count: 32, key: Self.headerKey, header.span)
   }
 
   /// Where the chain of MACs begins.
   var genesis: [UInt8] {
-    derive(.genesis, count: 32, key: Self.rootKey, head)
+    derive(.genesis, count: 32, key: Self.rootKey, head.span)
   }
 
   /// A salt that stays fresh even if the random source repeats itself, as long
-  /// as `witness` says something of the content or of the moment.
+  /// as the witness says something of the content or of the moment.
   func commitSalt(
-    random: RandomSource, previousMAC: [UInt8], generation: UInt64, witness: [UInt8]
+    random: RandomSource, previousMAC: [UInt8], generation: UInt64,
+    writingWitness writeWitness: (ByteBuffer) -> Void
   ) -> [UInt8] {
-    let input = ByteBuffer(capacity: witness.count + previousMAC.count + 64)
+    let input = ByteBuffer(capacity: 1 << 9)
     input.write(random.bytes(count: 32))
     input.write(previousMAC)
     input.writeInteger(generation)
-    input.write(witness)
-    return derive(.salt, count: KeyDerivation.saltByteCount, key: Self.saltKey, input.bytes)
+    writeWitness(input)
+    return input.withBytes { input in
+      derive(.salt, count: KeyDerivation.saltByteCount, key: Self.saltKey, input)
+    }
   }
 
   func commitKey(
@@ -75,13 +78,15 @@ struct KeySchedule: ~Copyable, Sendable {
     input.write(previousMAC)
     return try unsafe keys.withBytes { (keys) throws(ArchiveError) in
       try unsafe SecretBytes(count: 32, isReadOnly: false) { key in
-        unsafe KeyDerivation.commitKey.derive(
-          into: key, count: 32, key: keys + Self.rootKey, salt: salt, input: input.bytes)
+        input.withBytes { input in
+          unsafe KeyDerivation.commitKey.derive(
+            into: key, count: 32, key: keys + Self.rootKey, salt: salt, input: input)
+        }
       }
     }
   }
 
-  func chainMAC(over bytes: [UInt8], salt: [UInt8]) -> [UInt8] {
+  func chainMAC(over bytes: Span<UInt8>, salt: [UInt8]) -> [UInt8] {
     derive(.chainMAC, count: 32, key: Self.chainKey, salt: salt, bytes)
   }
 }

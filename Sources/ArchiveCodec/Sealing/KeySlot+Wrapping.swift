@@ -90,7 +90,7 @@ extension KeySlot {
       unsafe masterKey.secret.withBytes { masterKey in
         unsafe KeyDerivation.slot.derive(
           into: keys, count: 64, key: masterKey, salt: salt,
-          input: binding.archive + kind.parameters + binding.context.hash)
+          input: (binding.archive + kind.parameters + binding.context.hash).span)
       }
     }
   }
@@ -100,7 +100,7 @@ extension KeySlot {
   ) -> [UInt8] {
     let check = unsafe masterKey.secret.withBytes { masterKey in
       unsafe KeyDerivation.keyCheck.derivePublic(
-        count: 32, key: masterKey, salt: salt, input: input)
+        count: 32, key: masterKey, salt: salt, input: input.span)
     }
     return Array(check[..<8])
   }

@@ -31,6 +31,7 @@ package enum SystemCall {
   static func withoutFileSizeSignal<Result>(
     _ body: () throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
+    guard hasFileSizeLimit else { return try body() }
     var signal = sigset_t()
     var waiting = sigset_t()
     var mask = sigset_t()
@@ -46,6 +47,19 @@ package enum SystemCall {
       if error.systemError == EFBIG, !wasWaiting { unsafe take(&signal) }
       throw error
     }
+  }
+
+  /// Most processes have none: to ask is one call, and to hold off the signal
+  /// three (benchmark: append 1 changed record).
+  private static var hasFileSizeLimit: Bool {
+    #if canImport(Glibc)
+    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+    let resource = CInt(RLIMIT_FSIZE)
+    #endif
+    var limit = rlimit()
+    // No offset in a file is as large as what stands for no limit.
+    return unsafe getrlimit(resource, &limit) != 0 || limit.rlim_cur < rlim_t(Int64.max)
   }
 
   @unsafe private static func take(_ signal: UnsafeMutablePointer<sigset_t>) {

@@ -30,6 +30,14 @@
     return unsafe [UInt8](UnsafeRawBufferPointer(start: base + offset, count: count - offset))
   }
 
+  @inline(__always)
+  func withBytes<Result, Failure: Error>(
+    _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let bytes = unsafe UnsafeRawBufferPointer(start: base, count: count)
+    return try body(unsafe Span(_unsafeBytes: bytes))
+  }
+
   /// Gives its memory away with what was written, and goes on with new memory
   /// of `capacity` bytes.
   func take(leaving capacity: Int) -> ByteBlock {
