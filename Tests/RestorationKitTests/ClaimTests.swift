@@ -178,7 +178,7 @@ final class ClaimTests: XCTestCase {
     let isWriting = Flag()
     let gate = Gate()
     let store = HookedStore { _, call in
-      guard call == .replace else { return }
+      guard call.isWrite else { return }
       isWriting.isSet = true
       gate.pass()
     }
@@ -443,7 +443,7 @@ final class ClaimTests: XCTestCase {
     let before = try count()
     for _ in 0..<500 { try await host.open() }
     try await host.saveChangedScenes()
-    XCTAssertEqual(try count(), before)
+    XCTAssertLessThanOrEqual(try count(), before + 8)
     XCTAssertEqual(
       try directory.names().count { $0.hasPrefix("main.scene-") }, 500)
     #else

@@ -100,7 +100,7 @@ final class InstanceEdgeTests: XCTestCase {
     let isWriting = Flag()
     let gate = Gate()
     let store = HookedStore(launch.store) { name, call in
-      if call == .replace, name.contains(".scene-") {
+      if call.isWrite, name.contains(".scene-") {
         isWriting.isSet = true
         gate.pass()
       }

@@ -145,7 +145,7 @@ final class KeptTimeTests: XCTestCase {
     go(to: 31)
     let fails = Atomic(true)
     let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
-      if fails.load(ordering: .relaxed), name == "main", call == .replace {
+      if fails.load(ordering: .relaxed), name == "main", call.isWrite {
         throw ArchiveError(.inputOutput)
       }
     }

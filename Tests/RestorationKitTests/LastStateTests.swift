@@ -132,7 +132,10 @@ final class LastStateTests: XCTestCase {
     node.onEncode = { _ in throw Broken() }
     let report = try await second.save([node])
     XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
-    let stored = try XCTUnwrap(try launch.archive()?.record(3)?.container(forKey: "node"))
+    let stored = try XCTUnwrap(
+      try launch.archive()?.readAll().lazy.compactMap {
+        try $0.content.get().container(forKey: "node")
+      }.first)
     XCTAssertEqual(try stored.name(forKey: "restorationClass"), "Old")
     let check = try await second.checkStoredState()
     XCTAssertEqual(check.entries.map(\.outcome), [.restorable])
@@ -168,8 +171,9 @@ final class LastStateTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys)
     _ = try await keeper.restore(into: [node])
-    // The write, which comes next, would succeed.
-    failureCount.withLock { $0 = 1 }
+    // The save first opens what it would change, and then what is lost. The write,
+    // which comes next, would succeed.
+    failureCount.withLock { $0 = 2 }
     node.onEncode = { _ in throw Broken() }
     await assertThrows(WholeError(ArchiveError(.inputOutput))) {
       _ = try await keeper.save([node])

@@ -89,7 +89,8 @@ final class OrderTests: XCTestCase {
 
   /// Every record in words; the bytes themselves are sealed anew each time.
   private func contents() throws -> [String] {
-    try XCTUnwrap(launch.archive()).readAll().map { record in
+    let records = try XCTUnwrap(launch.archive()).readAll()
+    return try records.sorted { $0.identifier < $1.identifier }.map { record in
       "\(record.identifier): \(try describe(record.content.get()))"
     }
   }

@@ -108,8 +108,8 @@ final class SaveWaitTests: XCTestCase {
       }
       let keeper = try keeper(store)
       _ = try await keeper.restore()
-      for _ in 1...10 {
-        let report = try await keeper.save([TestNode("a")])
+      for number in 1...10 {
+        let report = try await keeper.save([TestNode("a", value: "\(number)")])
         XCTAssertEqual(report.outcome, .saved)
         XCTAssertNil(report.setAside)
       }

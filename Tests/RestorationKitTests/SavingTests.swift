@@ -35,7 +35,7 @@ final class SavingTests: XCTestCase {
       application: Launch.application)
     let records = try RecordBuilder().finish()
     let newer = try await file.write(records, number: 2)
-    XCTAssertEqual(newer?.summary.version.generation, 1)
+    XCTAssertEqual(newer?.version.generation, 1)
     let bytes = storage.bytes
     let older = try await file.write(records, number: 1)
     XCTAssertNil(older)

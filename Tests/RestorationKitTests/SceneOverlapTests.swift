@@ -10,7 +10,7 @@ final class SceneOverlapTests: XCTestCase {
   private let app = SceneLaunch()
   private let gate = Gate()
   private lazy var store = HookedStore { [gate] name, call in
-    if call == .replace, name.contains(".scene-") { gate.pass() }
+    if call.isWrite, name.contains(".scene-") { gate.pass() }
   }
 
   /// A host whose files of scenes can be held up.
@@ -351,7 +351,7 @@ final class SceneOverlapTests: XCTestCase {
   func testASaveThatFailsLeavesTheSceneMarkedAndTheListSaysWhatWasSet() async throws {
     let isFull = Flag()
     let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
-      if isFull.isSet, call == .replace, name.contains(".scene-") {
+      if isFull.isSet, call.isWrite, name.contains(".scene-") {
         throw ArchiveError(.inputOutput)
       }
     }

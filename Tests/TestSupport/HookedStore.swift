@@ -5,9 +5,12 @@ package import RestorationKit
 /// A store that asks before it does anything; what throws does not happen.
 package struct HookedStore: StateDirectory {
   package enum Call: Hashable, Sendable {
-    case open, lock, replace, remove, setAside, putBack
+    case open, lock, replace, append, remove, setAside, putBack
 
     package var isChange: Bool { self != .open && self != .lock }
+
+    /// Whether a state is written, as a whole or what changed of it.
+    package var isWrite: Bool { self == .replace || self == .append }
   }
 
   package typealias Hook = @Sendable (_ name: String, _ call: Call) throws(ArchiveError) -> Void
@@ -49,7 +52,7 @@ private struct HookedStorage: ArchiveStorage {
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
     try before(.open)
-    return try storage.openForAppending()
+    return try storage.openForAppending().map { HookedFile(file: $0, before: before) }
   }
 
   func lock() throws(ArchiveError) -> any ArchiveLock {
@@ -87,4 +90,26 @@ private struct HookedStorage: ArchiveStorage {
     try before(.putBack)
     try storage.putBack(archive)
   }
+}
+
+private struct HookedFile: AppendableArchiveFile {
+  let file: any AppendableArchiveFile
+  let before: @Sendable (HookedStore.Call) throws(ArchiveError) -> Void
+
+  var byteCount: Int { file.byteCount }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try file.read(at: offset, count: count)
+  }
+
+  func storedByteCount() throws(ArchiveError) -> Int? { try file.storedByteCount() }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    try before(.append)
+    try file.write(bytes, at: offset)
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) { try file.truncate(to: byteCount) }
+
+  func synchronize() throws(ArchiveError) { try file.synchronize() }
 }

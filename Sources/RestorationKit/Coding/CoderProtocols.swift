@@ -10,8 +10,8 @@ protocol StateEncoding: AnyObject {
 
   func note(_ note: ReportNote, _ number: RowNumber?)
 
-  /// Notes that a coder was used after its call.
-  func noteKeptCoder(of number: RowNumber?, key: String)
+  /// Notes that a coder was used after its call; its path if it was kept.
+  func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String)
 }
 
 /// What a coder that gives back state asks of the restore that it belongs to.

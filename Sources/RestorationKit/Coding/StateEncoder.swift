@@ -7,7 +7,7 @@ public import ArchiveCodec
 /// weak one: the next object gets the same coder, unless somebody keeps it.
 public final class StateEncoder {
   /// The path of the node; empty for the application.
-  public var path: RestorationPath { walk.path(of: number) }
+  public var path: RestorationPath { keptPath ?? walk.path(of: number) }
 
   private let walk: any StateEncoding
   private let encoder: KeyedEncoder
@@ -16,6 +16,8 @@ public final class StateEncoder {
   @safe @exclusivity(unchecked) private var isOpen = false
   @safe @exclusivity(unchecked) private(set) var isUsed = false
   private var number: RowNumber?
+  /// Where it was open last, if somebody keeps it.
+  private var keptPath: RestorationPath?
 
   /// Creates a coder that writes into the records of an encoder.
   init(_ walk: any StateEncoding, _ encoder: KeyedEncoder) {
@@ -34,6 +36,9 @@ public final class StateEncoder {
   func close() {
     isOpen = false
   }
+
+  /// From now on it says where it was, and asks nobody.
+  func keepPath() { keptPath = path }
 
   // Inlinable, so that the type is known where it is called: asking for its
   // conformance took a quarter of a save (benchmark: save nodes).
@@ -150,7 +155,7 @@ public final class StateEncoder {
 
   private func isWritable(_ key: String) -> Bool {
     guard isOpen else {
-      walk.noteKeptCoder(of: number, key: key)
+      walk.noteKeptCoder(of: number, keptPath, key: key)
       return false
     }
     isUsed = true

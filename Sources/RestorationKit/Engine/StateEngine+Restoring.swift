@@ -12,7 +12,7 @@ extension StateEngine {
     claim.beginUse()
     await otherRestoreEnded()
     hasTriedToRestore = true
-    let underWay = RestoreUnderWay()
+    let underWay = UnderWay()
     restoreUnderWay = underWay
     defer {
       claim.endUse()
@@ -93,6 +93,7 @@ extension StateEngine {
       }
     }
     var report = run.run()
+    rows = run.rows ?? Rows()
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(run)
     return report
@@ -126,10 +127,10 @@ struct RestorationParticipants {
   let delegate: (any StateDelegate)?
 }
 
-/// A restore that has begun, for those who wait for its end.
+/// Something that has begun, for those who wait for its end.
 ///
 /// It belongs to the keeper's actor, as all that uses it does.
-final class RestoreUnderWay {
+final class UnderWay {
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var isFinished = false
 

@@ -12,6 +12,8 @@ extension StateEngine {
       now: settings.now(),
       trace: trace,
       late: LateNode(node: node, kept: kept, place: place))
+    // What it changes says nothing of it.
+    if saveUnderWay == nil { rows.isRegular = false } else { rows = Rows() }
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(run)

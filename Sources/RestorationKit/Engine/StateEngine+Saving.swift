@@ -2,65 +2,47 @@ internal import ArchiveCodec
 
 extension StateEngine {
   /// Stores the state; what a scene adds is written beside it.
+  ///
+  /// - Parameter everything: Whether also those are asked that say when they change.
   func save(
-    _ roots: [any RestorableNode], for delegate: (any StateDelegate)?,
+    _ roots: [any RestorableNode], for delegate: (any StateDelegate)?, everything: Bool = false,
     host: ((KeyedEncoder) throws -> Void)? = nil
   ) async throws(RestorationError) -> PreservationReport {
+    claim.beginUse()
+    defer { claim.endUse() }
+    // One after the other: what is written brings keys that the next walk has to know.
+    let before = saveUnderWay
+    let underWay = UnderWay()
+    saveUnderWay = underWay
+    defer {
+      if saveUnderWay === underWay { saveUnderWay = nil }
+      underWay.finish()
+    }
+    await before?.end()
     if isLocked { return PreservationReport(.locked) }
-    let comesFirst = !hasTriedToRestore
-    if settings.isStrict, comesFirst {
+    if settings.isStrict, !hasTriedToRestore {
       throw RestorationError(
         .strict,
         "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the"
           + " first save.")
     }
-    claim.beginUse()
-    defer { claim.endUse() }
-    let start = ContinuousClock.now
-    walkCount += 1
-    let number = walkCount
-    let walk = PreservationWalk(
-      types: types, objects: objects, limits: settings.limits, nodeLimit: settings.nodeLimit,
-      now: settings.now(), trace: trace
-    )
-    let keptCoders = objects.takeKeptCoders()
+    let content = SavedContent(
+      roots: roots, delegate: delegate, host: host, everything: everything || settings.isStrict,
+      keptCoders: objects.takeKeptCoders())
     var isReported = false
-    defer {
-      walk.end()
-      if !isReported { objects.putBack(keptCoders) }
-    }
+    defer { if !isReported { objects.putBack(content.keptCoders) } }
     do {
-      guard try preserve(roots, with: walk, for: delegate, host: host, keptCoders) else {
-        var report = PreservationReport(.declined)
-        report.setAside = try await file.decline(number: number, settings.settingAside)
-        objects.kept = nil
-        note(in: &report)
-        return report
+      var builder: RecordBuilder?
+      repeat {
+        await otherRestoreEnded()
+        builder = await builderOfChanges()
+      } while restoreUnderWay != nil
+      do throws(any Error) {
+        return try await save(content, changing: builder, &isReported)
+      } catch let error as ArchiveError where error.code == .outdated && builder != nil {
+        // Somebody else has changed what is stored, so all is written.
+        return try await save(content, changing: nil, &isReported)
       }
-      var report = PreservationReport(.saved)
-      isReported = settings.isStrict
-      try throwIfStrict(walk)
-      report.walkDuration = start.duration(to: .now)
-      if !walk.lost.isEmpty {
-        try walk.keepLastStates(from: try await lastTree())
-      }
-      let settlement = walk.settlement()
-      let records = try walk.finish()
-      walk.end()
-      let result = try await file.write(records, number: number, settings.settingAside)
-      note(in: &report)
-      isReported = true
-      if comesFirst, result?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
-      report.lines = walk.makeEntries()
-      guard let written = result else {
-        report.outcome = .superseded
-        return report
-      }
-      walk.kept?.settle(settlement)
-      report.version = written.summary.version
-      report.byteCount = written.summary.byteCount
-      report.setAside = written.setAside
-      return report
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
       if error.code == .locked { return PreservationReport(.inUse(by: error.subject)) }
@@ -70,6 +52,91 @@ extension StateEngine {
     } catch {
       throw RestorationError(.content(error))
     }
+  }
+
+  private struct SavedContent {
+    let roots: [any RestorableNode]
+    let delegate: (any StateDelegate)?
+    let host: ((KeyedEncoder) throws -> Void)?
+    let everything: Bool
+    let keptCoders: KeptCoders
+  }
+
+  /// A builder for what is stored as the rows say it is; nil if all is to be written.
+  private func builderOfChanges() async -> RecordBuilder? {
+    guard let version = rows.version else { return nil }
+    if let builder = file.open.builder(changing: version) { return builder }
+    await file.prepareChanges(of: version)
+    return file.open.builder(changing: version)
+  }
+
+  private func save(
+    _ content: SavedContent, changing builder: RecordBuilder?, _ isReported: inout Bool
+  ) async throws -> PreservationReport {
+    let start = ContinuousClock.now
+    let comesFirst = !hasTriedToRestore
+    walkCount += 1
+    let number = walkCount
+    if builder == nil { rows = Rows() }
+    let rows = rows
+    let walk = PreservationWalk(
+      rows, changing: builder, types: types, objects: objects, limits: settings.limits,
+      nodeLimit: settings.nodeLimit, now: settings.now(), trace: trace
+    )
+    // What is not stored after all is written by the next save.
+    let unknown = Rows()
+    self.rows = unknown
+    defer { walk.end() }
+    guard try preserve(content, with: walk) else {
+      var report = PreservationReport(.declined)
+      report.setAside = try await file.decline(number: number, settings.settingAside)
+      objects.kept = nil
+      note(in: &report)
+      return report
+    }
+    var report = PreservationReport(.saved)
+    isReported = settings.isStrict
+    try throwIfStrict(walk)
+    report.walkDuration = start.duration(to: .now)
+    if !walk.lost.isEmpty {
+      try walk.keepLastStates(from: try await lastTree())
+    }
+    let settlement = walk.settlement()
+    let written = try await write(walk, number: number)
+    note(in: &report)
+    isReported = true
+    if comesFirst, written?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
+    report.lines = walk.makeEntries()
+    guard let written else {
+      report.outcome = .superseded
+      return report
+    }
+    rows.version = written.version
+    // A restore may have changed them meanwhile.
+    if self.rows === unknown { self.rows = rows }
+    walk.kept?.settle(settlement)
+    report.unaskedCount = walk.unaskedCount
+    report.version = written.version
+    report.byteCount = written.byteCount
+    report.writtenByteCount = written.writtenByteCount
+    report.setAside = written.setAside
+    return report
+  }
+
+  /// Writes all, or what has changed; nil if a later state was written before.
+  private func write(
+    _ walk: PreservationWalk, number: UInt64
+  ) async throws(ArchiveError) -> StateFile.Written? {
+    let isChanged = walk.isApplicationChanged || walk.writtenCount > 0 || walk.isTreeChanged
+    let (records, removed) = try walk.finish()
+    walk.end()
+    guard !walk.rewrites, let version = walk.rows.version else {
+      return try await file.write(records, number: number, settings.settingAside)
+    }
+    let isUnchanged = !isChanged && removed.isEmpty
+    return try await file.append(
+      StateChange(version: version, records: isUnchanged ? nil : records, removed: removed),
+      number: number)
   }
 
   private func throwIfStrict(_ walk: PreservationWalk) throws(RestorationError) {
@@ -101,28 +168,21 @@ extension StateEngine {
   }
 
   /// All that is called in the app, in one go; false if the gate says no.
-  private func preserve(
-    _ roots: [any RestorableNode], with walk: PreservationWalk,
-    for delegate: (any StateDelegate)?, host: ((KeyedEncoder) throws -> Void)?,
-    _ keptCoders: KeptCoders
-  ) throws -> Bool {
+  private func preserve(_ content: SavedContent, with walk: PreservationWalk) throws -> Bool {
     ignoresSnapshot = false
-    guard try encodeApplication(walk, for: delegate, host: host, keptCoders) else { return false }
-    try walk.walk(roots) { ignoresSnapshot }
+    guard try encodeApplication(content, walk) else { return false }
+    try walk.walk(content.roots, everything: content.everything) { ignoresSnapshot }
     return true
   }
 
   /// Asks the gate and lets the delegate write; false if the gate says no.
-  private func encodeApplication(
-    _ walk: PreservationWalk, for delegate: (any StateDelegate)?,
-    host: ((KeyedEncoder) throws -> Void)?, _ keptCoders: KeptCoders
-  ) throws -> Bool {
+  private func encodeApplication(_ content: SavedContent, _ walk: PreservationWalk) throws -> Bool {
     do {
       try walk.encodeApplication(
-        facts: { settings.environment.encode(with: $0, timestamp: walk.now) }, host: host,
-        notes: keptCoders.notes
+        facts: { settings.environment.encode(with: $0, timestamp: walk.now) }, host: content.host,
+        notes: content.keptCoders.notes
       ) { coder, encoder in
-        guard let delegate else { return }
+        guard let delegate = content.delegate else { return }
         var isSaving = true
         trace?(RestorationTrace(call: .shouldSaveApplicationState))
         do {

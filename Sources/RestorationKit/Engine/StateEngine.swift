@@ -19,7 +19,11 @@ final class StateEngine {
   /// Counts walks, so that an older one is never written over a newer one.
   var walkCount: UInt64 = 0
   /// Set while a restore runs; saves wait for its end.
-  var restoreUnderWay: RestoreUnderWay?
+  var restoreUnderWay: UnderWay?
+  /// The save that was called last, while it runs; the next one waits for its end.
+  var saveUnderWay: UnderWay?
+  /// What is stored, as far as it is known here.
+  var rows = Rows()
   /// Whether it was tried to restore what is stored, or that was discarded.
   var hasTriedToRestore = false
   /// What the last restore left behind.

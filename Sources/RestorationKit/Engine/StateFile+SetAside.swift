@@ -25,6 +25,7 @@ extension StateFile {
     let replaced = try place.storage.setAside(.replaced, at: settingAside.date)
     lastNumber = max(lastNumber, number)
     (known, window) = (nil, nil)
+    open.close()
     try place.storage.putBack(stored)
     // Crashes of another state are not counted for this one.
     note { try place.marker.storage.remove() }

@@ -23,6 +23,8 @@ package actor StateFile {
   var place: Place
   /// The archive that was read whole, or written, here; only that is replaced.
   var known: ArchiveVersion?
+  /// What goes on with it, if somebody has begun to.
+  let open = OpenState()
   /// Not reported yet, because what came after it failed.
   private var moved: String?
   var lastNumber: UInt64 = 0
@@ -107,6 +109,7 @@ package actor StateFile {
     guard place.name != name + suffix else { return }
     place = Place(name + suffix, directory: directory, application: application)
     (known, window) = (nil, nil)
+    open.close()
   }
 
   /// Goes on under the name that is looked at now.
@@ -128,8 +131,10 @@ package actor StateFile {
     }
   }
 
-  /// Lets a restore end that was announced to go on: from now on nobody could.
+  /// Lets a restore end that was announced to go on: from now on nobody could. What
+  /// is open is closed, since it has a part in the claim.
   func close() {
+    open.close()
     if let window { endRestore(window: window.number, consuming: false) }
   }
 
@@ -180,7 +185,7 @@ package actor StateFile {
       return .nothing
     }
     let key = try existingKey()
-    guard let archive = try open(key) else {
+    guard let archive = try read(key) else {
       return .nothing
     }
     var marked = readMarker(key)
@@ -213,7 +218,7 @@ package actor StateFile {
   func read() throws(ArchiveError) -> StoredTree? {
     look()
     guard try place.storage.open() != nil else { return nil }
-    guard let archive = try open(existingKey()) else { return nil }
+    guard let archive = try read(existingKey()) else { return nil }
     return try StoredTree(reading: archive)
   }
 
@@ -230,7 +235,7 @@ package actor StateFile {
   func readHostPart() throws(ArchiveError) -> HostPart? {
     look()
     guard let opened = try place.storage.open() else { return nil }
-    guard let archive = try open(existingKey()),
+    guard let archive = try read(existingKey()),
       let record = try archive.record(NodeRecord.application),
       let values = try record.container(forKey: NodeRecord.hostKey)
     else { return nil }
@@ -259,8 +264,10 @@ package actor StateFile {
       let key = try existingKey()
       if let marked = window.marked { try place.marker.write(marked, key) }
       guard consuming, window.isWhole else { return }
-      let stored = try open(key)
-      if stored?.version == window.version { try place.storage.remove() }
+      let stored = try read(key)
+      guard stored?.version == window.version else { return }
+      open.close()
+      try place.storage.remove()
     }
   }
 
@@ -269,7 +276,7 @@ package actor StateFile {
     move(to: try claim.free())
     guard try place.storage.open() != nil else { return false }
     let key = try existingKey()
-    guard let archive = try open(key) else {
+    guard let archive = try read(key) else {
       return false
     }
     let snapshot = try SnapshotUse(reading: try archive.record(NodeRecord.tree))
@@ -277,7 +284,7 @@ package actor StateFile {
     return snapshot.isUsable(ignoredBefore: ignored == archive.version)
   }
 
-  private func open(_ key: ArchiveKey) throws(ArchiveError) -> Archive? {
+  private func read(_ key: ArchiveKey) throws(ArchiveError) -> Archive? {
     try Archive.open(place.storage, key: key, context: place.context, limits: limits)
   }
 
@@ -308,7 +315,11 @@ package actor StateFile {
   }
 
   package struct Written: Sendable {
-    package let summary: Archive.Summary
+    package let version: ArchiveVersion
+    /// What was written for this change; 0 if it was none.
+    package let writtenByteCount: Int
+    /// All that is stored.
+    package let byteCount: Int
     package let setAside: String?
   }
 
@@ -321,19 +332,45 @@ package actor StateFile {
     let taken = try await take()
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
+    let key = try newKey()
+    let summary = try rewrite(records, key, taken.lock, settingAside)
+    lastNumber = number
+    noteCrashesOf(summary.version, key)
+    return Written(
+      version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
+      setAside: reportSetAside())
+  }
+
+  /// Replaces what is stored, with what is open if that is still what is there.
+  private func rewrite(
+    _ records: RecordBatch, _ key: ArchiveKey, _ lock: any ArchiveLock,
+    _ settingAside: SettingAside
+  ) throws(ArchiveError) -> Archive.Summary {
+    if let writer = open.writer(with: key, lock), writer.version == known {
+      do throws(ArchiveError) {
+        let summary = try writer.rewrite(records)
+        known = summary.version
+        return summary
+      } catch {
+        open.close()
+        guard error.code == .outdated else { throw error }
+      }
+    }
+    let summary = try writer(key, lock, settingAside).rewrite(records)
+    known = summary.version
+    return summary
+  }
+
+  func newKey() throws(ArchiveError) -> ArchiveKey {
     guard let key = try keys.key(creating: true) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    let summary = try writer(key, taken.lock, settingAside).rewrite(records)
-    known = summary.version
-    lastNumber = number
-    noteCrashesOf(summary.version, key)
-    return Written(summary: summary, setAside: reportSetAside())
+    return key
   }
 
   /// A restore that goes on is one of what is saved meanwhile: that would be
   /// restored next.
-  private func noteCrashesOf(_ version: ArchiveVersion, _ key: ArchiveKey) {
+  func noteCrashesOf(_ version: ArchiveVersion, _ key: ArchiveKey) {
     guard window?.marked != nil else { return }
     window?.marked?.begunVersion = version
     if let marked = window?.marked { note { try place.marker.write(marked, key) } }
@@ -349,6 +386,7 @@ package actor StateFile {
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
         _ = try writer(key, taken.lock, settingAside)
+        open.close()
         try place.storage.remove()
       } else {
         moved = try setAside(.unreadable, settingAside) ?? moved
@@ -364,6 +402,7 @@ package actor StateFile {
     if isAnythingToClaim {
       try await take()
       guard number > lastNumber else { return }
+      open.close()
       try place.storage.remove()
       if includingSetAside { try removeAllSetAside() }
       // Crashes of what is gone are not counted for what comes after it.
@@ -404,9 +443,7 @@ package actor StateFile {
     _ key: ArchiveKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
   ) throws(ArchiveError) -> ArchiveWriter {
     func open() throws(ArchiveError) -> ArchiveWriter {
-      try ArchiveWriter(
-        place.storage, with: .key(key), context: place.context, lock: lock, limits: limits,
-        recovery: .strict)
+      try self.open.open(place.storage, key, place.context, lock, limits)
     }
     let reason: SetAsideReason
     do throws(ArchiveError) {

@@ -7,6 +7,12 @@
 /// `final class NoteScreen: @MainActor RestorableNode`. All members are called on
 /// the actor that calls the ``StateKeeper``.
 public protocol StateRestoring: AnyObject {
+  /// How saves find out that objects of this type have changed; ``StateTracking/always``
+  /// by default.
+  ///
+  /// It is asked once for each type.
+  static var stateTracking: StateTracking { get }
+
   /// Writes what brings the object back to where it is; nothing by default.
   ///
   /// Store what the user would miss and an identifier for what can be loaded
@@ -43,6 +49,21 @@ public protocol StateRestoring: AnyObject {
 }
 
 extension StateRestoring {
+  /// Every save asks for the state.
+  public static var stateTracking: StateTracking { .always }
+
+  /// Says that the state of this object has changed, or what it contains.
+  ///
+  /// The next save asks it again. Objects whose ``stateTracking`` is
+  /// ``StateTracking/invalidated`` call it after each change; for others, and for
+  /// those that no save has met, it does nothing. It may be called on any thread, and
+  /// in a save: then the save after that one asks.
+  ///
+  /// - Complexity: O(1).
+  public func invalidateRestorableState() {
+    TrackedObjects.invalidate(self)
+  }
+
   /// Writes nothing.
   public func encodeRestorableState(with coder: StateEncoder) throws {}
 

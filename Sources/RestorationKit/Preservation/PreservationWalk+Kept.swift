@@ -61,7 +61,7 @@ extension PreservationWalk {
       guard untaken[sibling] == place, siblings.insert(sibling).inserted,
         let number = keep(place, below: sibling.parent)
       else { continue }
-      if sibling.parent == nil { roots.append(number.record) }
+      if sibling.parent == nil { rows.storedRoots.append(number) }
     }
     while nextStored < storedParts.count {
       try write(storedParts[nextStored])
@@ -156,10 +156,7 @@ extension PreservationWalk {
 
   /// The row of what has a place.
   private func keptRow(of place: Int, _ element: StoredTree.Element) -> RowNumber {
-    if let number = keptRows[place] { return number }
-    let number = rows.add(element)
-    keptRows[place] = number
-    return number
+    rows.row(ofKept: place, element)
   }
 
   /// The new record of what is not back, nil for all else.
@@ -184,7 +181,7 @@ extension PreservationWalk {
       (NodeRecord.stateKey, part.values.state),
     ]
     do {
-      try builder.append(record: part.number.record) { encoder in
+      try append(part.number) { encoder in
         encoder.encodeContainer(forKey: NodeRecord.nodeKey) { part.record.encode(with: $0) }
         for case (let key, let stored?) in values {
           try encoder.encodeContainer(forKey: key) { encoder in
@@ -196,7 +193,7 @@ extension PreservationWalk {
       }
     } catch {
       loseState(of: part.number, error)
-      try builder.append(record: part.number.record) { encoder in
+      try append(part.number) { encoder in
         encoder.encodeContainer(forKey: NodeRecord.nodeKey) { part.record.encode(with: $0) }
       }
     }

@@ -22,6 +22,8 @@ extension PreservationWalk {
   func keepLastStates(from tree: StoredTree?) throws {
     guard !lost.isEmpty else { return }
     defer { lost = [] }
+    // The next save asks them again.
+    rows.isRegular = false
     let stored = (tree?.elements ?? []).map { (Place(kind: $0.content.kind, path: $0.path), $0) }
     let elements = Dictionary(stored, uniquingKeysWith: { first, _ in first })
     // What the stored records stand for now.
@@ -38,7 +40,7 @@ extension PreservationWalk {
       {
         try keep(element, for: lost, numbers)
       } else {
-        try builder.append(record: lost.number.record) { try $0.copyAll(from: lost.ownPart) }
+        try append(lost.number) { try $0.copyAll(from: lost.ownPart) }
       }
     }
   }
@@ -63,7 +65,7 @@ extension PreservationWalk {
       (NodeRecord.builtInKey, element.values.builtIn),
       (NodeRecord.stateKey, element.values.state),
     ]
-    try builder.append(record: lost.number.record) { encoder in
+    try append(lost.number) { encoder in
       encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
       for case (let key, let stored?) in parts {
         try encoder.encodeContainer(forKey: key) { encoder in

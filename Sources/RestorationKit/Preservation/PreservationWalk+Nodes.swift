@@ -80,7 +80,7 @@ extension PreservationWalk {
         node,
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
-    let number = known ?? rows.add(Row(.node, types.info(of: node)), for: node)
+    let number = known ?? rows.meet(node, .node, types.info(of: node))
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     switch role {
     case .root(let isDetached):
@@ -103,7 +103,7 @@ extension PreservationWalk {
     switch visit.place {
     case .root(let root, let isDetached):
       number = root
-      roots.append(number.record)
+      rows.storedRoots.append(number)
       if isDetached { rows.note(.detached, number) }
     case .contained(let contained, let gap):
       number = contained
@@ -121,39 +121,58 @@ extension PreservationWalk {
     head.referrer = referrer
     head.storyboard = types.storyboard(of: node)
     let first = stack.count
-    let below = placeContents(of: node, number, info)
+    rows.hold(node, number)
+    let contents = contents(of: node, number)
+    placeContents(contents, number, info)
     head.children = rows.children(of: number).map(\.record)
     head.presented = rows[number].presented?.record
-    let views = placeViews(of: node, number, besides: below)
+    let views = placeViews(of: node, number, besides: contents.all)
     head.views = views.map(\.number.record)
+    rows.setViews(views.map(\.number), of: number)
     stack[first...].reverse()
     keepUnclaimed(below: node, number, in: &head)
     try write(node, number, info, head)
+    if !asksEverything, !refers(number, asBefore: []) { rows.isRegular = false }
     for view in views {
       takePlace(Sibling(.view, below: number, view.identifier), view.view)
       try preserve(view)
     }
   }
 
-  /// Gives what a node contains and presents its places, in order, to be visited;
-  /// returns all of it.
-  private func placeContents(
-    of node: any RestorableNode, _ number: RowNumber, _ info: TypeInfo
-  ) -> [any RestorableNode] {
-    let children = node.restorationChildren
-    let presented = node.restorationPresented
-    guard !children.isEmpty || presented != nil else { return [] }
+  /// What a node contains and presents.
+  struct Contents {
+    let children: [any RestorableNode]
+    let presented: (any RestorableNode)?
+
+    init(of node: any RestorableNode) {
+      children = node.restorationChildren
+      presented = node.restorationPresented
+    }
+
+    var all: [any RestorableNode] { presented.map { children + [$0] } ?? children }
+  }
+
+  func contents(of node: any RestorableNode, _ number: RowNumber) -> Contents {
+    read(node, number) {
+      if rows[number].type?.tracking == .observed {
+        // Others ask for these, who do not observe it.
+        _ = (node.restorationIdentifier, node.restorationClass, node.restorationViews)
+      }
+      return Contents(of: node)
+    }
+  }
+
+  /// Gives what a node contains and presents its places, in order, to be visited.
+  func placeContents(_ contents: Contents, _ number: RowNumber, _ info: TypeInfo) {
+    let children = contents.children
+    guard !children.isEmpty || contents.presented != nil else { return }
     if info.traits.isDisjoint(with: .tellsEqualChildrenApart) {
       placeChildren(children, number)
     } else {
       placeCounting(children, number, isStack: info.traits.contains(.stack))
     }
-    guard let presented else {
-      keepAlive(children)
-      return children
-    }
-    let all = children + [presented]
-    keepAlive(all)
+    keepAlive(contents.all)
+    guard let presented = contents.presented else { return }
     let visit = place(
       presented, objects.identifier(of: presented), siblingIndex: 0, below: number, .contained
     ) { identifier in
@@ -164,7 +183,6 @@ extension PreservationWalk {
       if case .contained(let placed, _) = visit.place { rows[number].presented = placed }
       stack.append(visit)
     }
-    return all
   }
 
   private func placeChildren(_ children: [any RestorableNode], _ number: RowNumber) {
@@ -217,11 +235,19 @@ extension PreservationWalk {
 
   /// Preserves a node that nothing contains, or that is below one left out.
   func follow(_ referral: Referral, to node: any RestorableNode) throws {
+    // Who refers to it first says only the whole tree.
+    guard asksEverything else { return rows.isRegular = false }
     let isBelowGap = rows.number(of: node).map(report.isExcluded) ?? false
     let visit =
       isBelowGap || referral.referrer == nil
       ? place(node, below: nil, .root(isDetached: isBelowGap))
       : place(node, below: referral.referrer, .referred)
+    switch visit?.place {
+    case .root(let number, _)?, .referred(let number)?:
+      rows[number].isReferred = true
+      rows[number].isReferredTo = true
+    default: break
+    }
     if let visit { stack.append(visit) }
     try drain()
   }
@@ -285,8 +311,15 @@ extension PreservationWalk {
 
   /// What makes the entries, and needs nothing of this walk but its rows.
   func makeEntries() -> ReportEntries<PreservationReport.NodeOutcome> {
-    ReportEntries { [rows, report] in report.entries(of: rows) }
+    guard asksEverything else {
+      let entries = report.entries(of: rows)
+      return ReportEntries { entries }
+    }
+    return ReportEntries { [rows = rows.copy(), report] in report.entries(of: rows) }
   }
+
+  /// How many elements are stored that nobody was asked for.
+  var unaskedCount: Int { asksEverything ? 0 : max(0, rows.placedCount - report.count) }
 
   /// The first entry with a problem; those of one path, since it belongs to both.
   var firstProblem: String? {

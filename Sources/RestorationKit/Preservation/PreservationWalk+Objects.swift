@@ -26,12 +26,15 @@ extension PreservationWalk {
       return
     }
     place(number, .object, below: scope, identifier)
+    rows[number].isReferred = true
+    if let scope { rows[scope].isReferredTo = true }
+    rows.hold(object, number)
     report.add(number)
     let info = types.info(of: object)
     var head = makeHead(
       of: object, number, info, restorationClass: object.objectRestorationClass)
     head.referrer = scope?.record
-    if scope == nil { roots.append(number.record) }
+    if scope == nil { rows.storedRoots.append(number) }
     keepUnclaimed(below: object, number, in: &head)
     try write(object, number, info, head)
   }

@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import Observation
 
 // MARK: - Coders
 
@@ -7,23 +8,27 @@ extension PreservationWalk {
   ///
   /// One that somebody has kept stays his, and closed.
   func openCoder(_ number: RowNumber?) -> StateEncoder {
-    if !isKnownUniquelyReferenced(&coder) { coder = nil }
+    if !isKnownUniquelyReferenced(&coder) { letGoOfCoder() }
     let opened = coder ?? StateEncoder(self, encoder)
     coder = opened
     opened.open(number)
     return opened
   }
 
-  func path(of number: RowNumber?) -> RestorationPath {
-    hasEnded ? rows.pathAlone(of: number) : rows.path(of: number)
+  /// Whoever has kept it may use it when the rows are those of another save.
+  func letGoOfCoder() {
+    coder?.keepPath()
+    coder = nil
   }
+
+  func path(of number: RowNumber?) -> RestorationPath { rows.path(of: number) }
 
   func note(_ note: ReportNote, _ number: RowNumber?) { rows.note(note, number) }
 
   /// Says in this report, or in the next one, that a coder did nothing.
-  func noteKeptCoder(of number: RowNumber?, key: String) {
+  func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String) {
     if hasEnded {
-      objects.noteKeptCoder(of: path(of: number), key: key)
+      objects.noteKeptCoder(of: path ?? RestorationPath(), key: key)
     } else {
       rows.note(.coderKept(key: key), number)
     }
@@ -57,8 +62,10 @@ extension PreservationWalk {
   }
 
   private func noteFormerNames(of name: String) {
-    guard formerNames[name] == nil, name.utf8.count <= NodeRecord.longestIdentifier else { return }
-    formerNames[name] = types.formerNames[name]
+    guard rows.formerNames[name] == nil, name.utf8.count <= NodeRecord.longestIdentifier else {
+      return
+    }
+    rows.formerNames[name] = types.formerNames[name]
   }
 
   /// The same as a value, for what is written later.
@@ -86,22 +93,71 @@ extension PreservationWalk {
   func write(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head
   ) throws {
+    rows[number].save = rows.save
     if let state = kept?.state(of: object) {
       return keepState(state, nodeRecord(number, info, head), number)
     }
     try builder.begin(record: number.record, with: encoder)
     do {
-      encodeOwnPart(of: object, number, info, head, with: encoder)
-      try encodeState(of: object, number, info)
+      try read(object, number) {
+        encodeOwnPart(of: object, number, info, head, with: encoder)
+        try encodeState(of: object, number, info)
+      }
     } catch {
       builder.abandon()
       return try lose(object, number, info, head, error)
     }
+    if info.tracking == .observed { rows[number].isObserved = true }
     do {
-      try builder.end()
+      try end(number)
     } catch {
       try lose(object, number, info, head, error)
     }
+  }
+
+  /// Reads what an object says; one that is observed marks its row when that changes.
+  func read<Value, Failure: Error>(
+    _ object: any StateRestoring, _ number: RowNumber, _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    guard rows[number].type?.tracking == .observed, !rows[number].isObserved else {
+      return try body()
+    }
+    let changes = rows.changes
+    let result = withObservationTracking {
+      Result { () throws(Failure) in try body() }
+    } onChange: {
+      changes.insert(number)
+    }
+    return try result.get()
+  }
+
+  /// Ends the record of a row, which is written if it is stored otherwise.
+  private func end(_ number: RowNumber) throws {
+    let known = rows[number].stored
+    let (fingerprint, isWritten) = try builder.end(ifOtherThan: rewrites ? nil : known)
+    if !asksEverything { undo.append((number, known)) }
+    rows[number].stored = fingerprint
+    if asksEverything, rows[number].isAsked, fingerprint != known { noteUnannounced(number) }
+    rows[number].isAsked = rows[number].isRegistered
+    if isWritten { writtenCount += 1 }
+  }
+
+  /// What changes and does not say so is stored by chance.
+  private func noteUnannounced(_ number: RowNumber) {
+    guard kept == nil, !rows[number].isReferred, !rows.changed.contains(number) else { return }
+    rows.note(.notInvalidated, number)
+  }
+
+  /// Writes a record of an element that nobody is asked for.
+  func append(_ number: RowNumber, _ body: (KeyedEncoder) throws -> Void) throws {
+    try builder.begin(record: number.record, with: encoder)
+    do {
+      try body(encoder)
+    } catch {
+      builder.abandon()
+      throw error
+    }
+    try end(number)
   }
 
   private func encodeState(

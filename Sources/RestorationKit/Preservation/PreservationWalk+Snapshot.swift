@@ -1,14 +1,8 @@
 extension PreservationWalk {
-  /// What to say of the snapshot, when everything has its place.
-  func snapshotUse(_ roots: [any RestorableNode], isIgnored: Bool) -> SnapshotUse {
-    guard isTopPreserved(roots) else { return .topIsNotPreserved }
-    return isIgnored ? .ignoredOnce : .matching
-  }
-
   /// Whether what the user sees above all others is preserved in its place: of
   /// the last root what it presents, or else the selected tab, or else the last
   /// child, and so on.
-  private func isTopPreserved(_ roots: [any RestorableNode]) -> Bool {
+  func isTopPreserved(_ roots: [any RestorableNode]) -> Bool {
     var next = roots.last
     // A tree that contains itself is walked once.
     var visited: Set<ObjectIdentifier> = []
@@ -17,6 +11,28 @@ extension PreservationWalk {
       next = node.restorationPresented ?? content(of: node)
     }
     return true
+  }
+
+  /// The same where all that anything contains is preserved, which leaves only a
+  /// selected tab to ask for.
+  func isTopPreserved() -> Bool {
+    var next = rows.roots.last
+    while let number = next {
+      if let presented = rows[number].presented {
+        next = presented
+      } else if rows[number].type?.traits.contains(.tabs) == true {
+        guard let tab = selectedTab(of: number) else { return true }
+        guard let placed = rows.placed(tab) else { return false }
+        next = placed
+      } else {
+        next = rows.children(of: number).last
+      }
+    }
+    return true
+  }
+
+  private func selectedTab(of number: RowNumber) -> (any RestorableNode)? {
+    ((askedTabs[number] ?? rows.object(of: number)) as? any RestorableTabs)?.selectedTab
   }
 
   private func content(of node: any RestorableNode) -> (any RestorableNode)? {

@@ -34,6 +34,7 @@ extension PreservationWalk {
   }
 
   func preserve(_ view: PlacedView) throws {
+    rows.hold(view.view, view.number)
     report.add(view.number)
     let info = types.info(of: view.view)
     let head = makeHead(of: view.view, view.number, info, restorationClass: nil)

@@ -10,7 +10,8 @@ internal import Foundation
 /// Parents come before what they contain, and that in order, and what they
 /// present last; a node's views follow it directly. Then comes what only
 /// references reach, and last what is kept and not back. The stack is a list, so
-/// a deep tree costs no call stack; every node is visited once.
+/// a deep tree costs no call stack; every node is visited once. A save of what has
+/// changed asks fewer of them, in the same order.
 final class PreservationWalk: StateEncoding {
   let builder: RecordBuilder
   /// That of all objects; their coder keeps it.
@@ -21,17 +22,15 @@ final class PreservationWalk: StateEncoding {
   /// When the save began.
   let now: Date
   let kept: KeptRecords?
-  let rows = Rows()
+  let rows: Rows
+  /// Whether all is written, and not only what is stored otherwise.
+  let rewrites: Bool
   @safe @exclusivity(unchecked) var report = WalkReport()
 
   /// What is still to be visited; the last is next.
   @safe @exclusivity(unchecked) var stack: [Visit] = []
   /// What somebody referred to, in that order.
-  private var referrals: [Referral] = []
-  /// The records of the roots.
-  var roots: [UInt64] = []
-  /// What the classes that are saved were called before.
-  var formerNames: [String: [String]] = [:]
+  var referrals: [Referral] = []
   /// The coder of the last object; the next one gets it too, unless somebody kept it.
   @safe @exclusivity(unchecked) var coder: StateEncoder?
 
@@ -42,11 +41,19 @@ final class PreservationWalk: StateEncoding {
   /// Whose children are among these.
   private var namedParents: Set<RowNumber> = []
 
+  /// Whether the application has something to store that is not stored.
+  private(set) var isApplicationChanged = false
+  private(set) var isTreeChanged = false
+  /// Whether something was left out, or lies where only references reach it.
+  var isRegular: Bool { rows.isRegular && !report.hasProblems }
+  /// Whether every object is asked.
+  private(set) var asksEverything = false
+  /// What the rows said was stored that are written in a save of what has changed.
+  var undo: [(number: RowNumber, stored: RecordFingerprint)] = []
+
   /// What is written when all else has its record, and how far that is.
   var storedParts: [StoredPart] = []
   var nextStored = 0
-  /// The rows of what is kept and not back, by its places.
-  var keptRows: [Int: RowNumber] = [:]
   /// What is kept and waits for what may take its place, and how far that is.
   var waiting: [(place: Int, sibling: Sibling)] = []
   var nextWaiting = 0
@@ -66,6 +73,10 @@ final class PreservationWalk: StateEncoding {
 
   /// More entries than these end the walk.
   private let nodeLimit: Int
+  /// How many records of elements are written.
+  var writtenCount = 0
+  /// Those of the tabs that were asked which nothing else holds.
+  var askedTabs: [RowNumber: any StateRestoring] = [:]
   /// Whether nobody looks at the notes any more.
   private(set) var hasEnded = false
 
@@ -76,25 +87,32 @@ final class PreservationWalk: StateEncoding {
     let key: String
   }
 
+  /// Begins a walk that writes with a builder of what changes the rows' archive; nil
+  /// writes all anew.
   init(
-    types: TypeTable, objects: ObjectTable, limits: ArchiveLimits, nodeLimit: Int, now: Date,
+    _ rows: Rows, changing builder: RecordBuilder? = nil, types: TypeTable, objects: ObjectTable,
+    limits: ArchiveLimits, nodeLimit: Int, now: Date,
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
+    self.rows = rows
     self.types = types
     self.objects = objects
     self.now = now
     kept = objects.kept
-    builder = RecordBuilder(limits: limits, keys: NodeRecord.keys)
-    encoder = builder.makeEncoder()
+    rewrites = builder == nil
+    self.builder = builder ?? RecordBuilder(limits: limits, keys: NodeRecord.keys)
+    encoder = self.builder.makeEncoder()
     self.nodeLimit = nodeLimit
     self.trace = trace
+    rows.beginSave()
   }
 
   /// Nothing of this walk is reported any more; a coder that is kept holds no nodes
   /// after this.
   func end() {
     hasEnded = true
-    (seen, seenContents, stack, referrals, takenPlaces) = ([], [], [], [], [:])
+    (seen, seenContents, stack, referrals, takenPlaces, askedTabs) = ([], [], [], [], [:], [:])
+    if !isKnownUniquelyReferenced(&coder) { letGoOfCoder() }
     coder = nil
   }
 
@@ -108,13 +126,23 @@ final class PreservationWalk: StateEncoding {
     for note in notes { rows.note(note, nil) }
     try builder.begin(record: NodeRecord.application, with: encoder)
     do {
-      try encoder.encodeContainer(forKey: NodeRecord.stateKey) { encoder in
-        let coder = openCoder(nil)
-        defer { coder.close() }
-        try state(coder, encoder)
+      // Without the facts, which say when it was saved.
+      var fingerprints: [RecordFingerprint] = []
+      let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
+      let coder = openCoder(nil)
+      defer { coder.close() }
+      try state(coder, encoder)
+      encoder.endContainer(container)
+      fingerprints.append(encoder.fingerprint(of: container))
+      if let host {
+        let container = encoder.beginContainer(forKey: NodeRecord.hostKey)
+        try host(encoder)
+        encoder.endContainer(container)
+        fingerprints.append(encoder.fingerprint(of: container))
       }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
-      if let host { try encoder.encodeContainer(forKey: NodeRecord.hostKey, host) }
+      isApplicationChanged = fingerprints != rows.application
+      rows.application = fingerprints
     } catch {
       builder.abandon()
       throw error
@@ -125,16 +153,52 @@ final class PreservationWalk: StateEncoding {
   /// Visits the roots, all below them, and all that is referred to.
   ///
   /// Whether the snapshot is ignored is asked when every node has been called.
+  ///
+  /// - Parameter asksAll: Whether also those are asked that say when they change.
   func walk(
-    _ roots: [any RestorableNode], isSnapshotIgnored: () -> Bool
+    _ roots: [any RestorableNode], everything asksAll: Bool, isSnapshotIgnored: () -> Bool
   ) throws {
     seenContents.append(roots)
+    if !asksAll, canTellChanges {
+      let mark = try builder.mark()
+      if try walkChanges(roots) {
+        return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
+      }
+      // What happened to them is found out by asking all of them.
+      builder.goBack(to: mark)
+      for (number, stored) in undo.reversed() { rows[number].stored = stored }
+      referrals.removeAll { $0.referrer != nil }
+      (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
+    }
+    try walkEverything(roots)
+    let isTopPreserved = isTopPreserved(roots)
+    rows.isRegular = isRegular && isTopPreserved
+    try encodeTree(isTopPreserved: isTopPreserved, isIgnored: isSnapshotIgnored())
+  }
+
+  /// Whether those that never say when they change can be asked alone.
+  private var canTellChanges: Bool {
+    !rewrites && kept == nil && rows.tellChanges && rows.registrationCount == registrationCount
+      && rows.placedCount < nodeLimit
+  }
+
+  private var registrationCount: Int { types.changeCount + objects.changeCount }
+
+  private func walkEverything(_ roots: [any RestorableNode]) throws {
+    asksEverything = true
+    rows.beginWalk(kept)
     for root in roots {
-      if let visit = place(root, below: nil, .root(isDetached: false)) { stack.append(visit) }
+      guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
+      if case .root(let number, _) = visit.place { rows.roots.append(number) }
+      stack.append(visit)
     }
     stack.reverse()
     waitForRoots()
     try drain()
+    try followReferrals()
+  }
+
+  func followReferrals() throws {
     var next = 0
     repeat {
       while next < referrals.count {
@@ -144,24 +208,40 @@ final class PreservationWalk: StateEncoding {
       // What is kept may refer to what nothing else reaches.
       try keepWaiting()
     } while next < referrals.count
+    for referral in referrals {
+      if let number = rows.placed(referral.object) {
+        noteReference(to: number, from: referral.referrer)
+      } else {
+        // Another one may get its record.
+        rows.isRegular = false
+      }
+    }
+    rows.registrationCount = registrationCount
+  }
+
+  private func encodeTree(isTopPreserved: Bool, isIgnored: Bool) throws {
     // What is kept may be of classes that only other versions of the app know.
-    let formerNames = formerNames.merging(kept?.formerNames ?? [:]) { own, _ in own }
-    let snapshot = snapshotUse(roots, isIgnored: isSnapshotIgnored())
-    try builder.append(record: NodeRecord.tree) { encoder in
-      encoder.encodeReferences(to: self.roots, forKey: NodeRecord.rootsKey)
-      snapshot.encode(with: encoder)
-      guard !formerNames.isEmpty else { return }
+    let formerNames = rows.formerNames.merging(kept?.formerNames ?? [:]) { own, _ in own }
+    let snapshot: SnapshotUse =
+      !isTopPreserved ? .topIsNotPreserved : isIgnored ? .ignoredOnce : .matching
+    try builder.begin(record: NodeRecord.tree, with: encoder)
+    encoder.encodeReferences(to: rows.storedRoots.map(\.record), forKey: NodeRecord.rootsKey)
+    snapshot.encode(with: encoder)
+    if !formerNames.isEmpty {
       encoder.encodeContainer(forKey: NodeRecord.formerNamesKey) { encoder in
         for (name, former) in formerNames.sorted(by: { $0.key < $1.key }) {
           encoder.encode(former, forKey: name)
         }
       }
     }
+    // A wish to ignore the snapshot is for the version that is written with it.
+    let isKnown = !rewrites && snapshot != .ignoredOnce
+    (rows.tree, isTreeChanged) = try builder.end(ifOtherThan: isKnown ? rows.tree : nil)
   }
 
   func drain() throws {
     while let visit = stack.popLast() {
-      guard report.count < nodeLimit else {
+      guard report.count < nodeLimit, asksEverything || rows.placedCount <= nodeLimit else {
         throw RestorationError.tooManyNodes(path(of: visit), nodeLimit)
       }
       if case .excluded(let exclusion) = visit.place {
@@ -172,8 +252,12 @@ final class PreservationWalk: StateEncoding {
     }
   }
 
-  /// The records; first ``keepLastStates(from:)`` must have written what was lost.
-  func finish() throws(ArchiveError) -> RecordBatch { try builder.finish() }
+  /// The records, and those to remove; first ``keepLastStates(from:)`` must have
+  /// written what was lost.
+  func finish() throws(ArchiveError) -> (records: RecordBatch, removed: [UInt64]) {
+    let removed = asksEverything ? rows.removeUnplaced() : rows.removeLoose()
+    return (try builder.finish(), removed)
+  }
 
   // MARK: Rows
 
@@ -183,7 +267,7 @@ final class PreservationWalk: StateEncoding {
 
   /// The row of an object, which need not have a place.
   func row(of object: any StateRestoring, _ kind: ElementKind) -> RowNumber {
-    rows.number(of: object) ?? rows.add(Row(kind, types.info(of: object)), for: object)
+    rows.number(of: object) ?? rows.meet(object, kind, types.info(of: object))
   }
 
   /// Gives an object its place, and a line in the report where it is now.
@@ -252,15 +336,27 @@ final class PreservationWalk: StateEncoding {
   func reference(
     to object: any StateRestoring, from referrer: RowNumber?, key: String
   ) -> UInt64? {
-    if let placed = rows.placed(object) { return placed.record }
+    // The application comes first, before it is known what has its place.
+    if let referrer, let placed = rows.placed(object) {
+      noteReference(to: placed, from: referrer)
+      return placed.record
+    }
     guard objects.canBeReferred(object) else {
       let className = types.className(of: object)
       rows.note(.referenceWithoutIdentifier(key: key, className: className), referrer)
+      // It may get one.
+      rows.isRegular = false
       return nil
     }
     referrals.append(Referral(object: object, referrer: referrer, key: key))
     keepAlive(object)
     return row(of: object, kind(of: object)).record
+  }
+
+  /// Remembers who refers to what nothing contains.
+  private func noteReference(to target: RowNumber, from referrer: RowNumber?) {
+    rows[target].isReferredTo = true
+    if rows[target].isReferred { rows.references[referrer, default: []].insert(target) }
   }
 
   private func follow(_ referral: Referral) throws {
@@ -273,6 +369,7 @@ final class PreservationWalk: StateEncoding {
     case let node as any RestorableNode: try follow(referral, to: node)
     case is any RestorableView:
       rows.note(.referenceToUnpreservedView(key: referral.key), referral.referrer)
+      rows.isRegular = false
     case let object as any RestorableObject: try preserveObject(object)
     // Nothing else can be referred to.
     default: break

@@ -16,6 +16,10 @@ struct WalkReport {
 
   var count: Int { lines.count }
 
+  /// Whether something has a line and no row, as what is left out in favour of
+  /// something else.
+  var hasProblems: Bool { !entries.isEmpty }
+
   mutating func add(_ number: RowNumber) { lines.append(.row(number)) }
 
   mutating func addExcluded(_ number: RowNumber) {

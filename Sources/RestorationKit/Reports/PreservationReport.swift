@@ -71,6 +71,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// The scene and the application if there is something to say of them, then the
   /// nodes in the order of the walk.
   ///
+  /// Of a save of what has changed those that were asked; see ``unaskedCount``.
+  ///
   /// - Complexity: O(*n*) in their number when they are asked for first.
   public var entries: [Entry] { lines.made }
 
@@ -80,8 +82,15 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// The version of the archive that was written.
   public internal(set) var version: ArchiveVersion?
 
-  /// The size of the archive in bytes; 0 if none was written.
+  /// How many elements are stored of which nobody was asked, because they say when
+  /// they change and have not done so; see ``StateTracking``.
+  public internal(set) var unaskedCount = 0
+
+  /// The size of what is stored in bytes; 0 if nothing was saved.
   public internal(set) var byteCount = 0
+
+  /// How much of that this save has written; 0 if nothing had changed.
+  public internal(set) var writtenByteCount = 0
 
   /// How long the caller was held up by the walk.
   public internal(set) var walkDuration: Duration = .zero
@@ -100,7 +109,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case outcome
     case lines = "entries"
-    case version, byteCount, walkDuration, setAside, stateName, otherInstances
+    case unaskedCount, version, byteCount, writtenByteCount, walkDuration, setAside, stateName
+    case otherInstances
   }
 
   init(_ outcome: Outcome) {
@@ -145,7 +155,7 @@ extension PreservationReport: CustomStringConvertible {
   private var headline: String {
     switch outcome {
     case .saved:
-      "Saved \(byteCount) bytes." + setAside.setAsideSentence
+      savedSentence + setAside.setAsideSentence
         + otherInstances.sentence(stateName)
     case .delegateGone:
       "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one."
@@ -156,6 +166,14 @@ extension PreservationReport: CustomStringConvertible {
     case .inUse(let process):
       "Nothing saved: \(process ?? "another instance of the app") has the state."
     }
+  }
+}
+
+extension PreservationReport {
+  private var savedSentence: String {
+    let unasked = unaskedCount > 0 ? " \(unaskedCount) more have not changed." : ""
+    if writtenByteCount == 0 { return "Saved; nothing has changed." + unasked }
+    return "Saved \(writtenByteCount) bytes." + unasked
   }
 }
 

@@ -46,6 +46,11 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The restoration class is not registered, so it will not be found.
   case restorationClassNotRegistered(String)
 
+  /// It has changed and has not said so, so only a save that asks everything, as
+  /// this one, stores it. Call ``StateRestoring/invalidateRestorableState()`` after
+  /// each change.
+  case notInvalidated
+
   // MARK: Problems of a scene
 
   /// An activity has a type that the host does not declare, so it is not stored.
@@ -145,7 +150,7 @@ extension ReportNote {
       .keptSince:
       false
     case .encodeFailed, .willEncodeFailed, .rootWithoutIdentifier, .identifierTooLong,
-      .referenceWithoutIdentifier, .referenceToUnpreservedView, .coderKept,
+      .referenceWithoutIdentifier, .referenceToUnpreservedView, .coderKept, .notInvalidated,
       .coderKeptAfterSave, .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
@@ -189,6 +194,9 @@ extension ReportNote: CustomStringConvertible {
     case .restorationClassNotRegistered(let name):
       "The restoration class \(name) is not registered."
         + " Call keeper.register(restorationClass: \(name).self)."
+    case .notInvalidated:
+      "It has changed and did not say so. Call invalidateRestorableState() after each change, or"
+        + " let its stateTracking be .always."
     case .undeclaredActivityType(let type):
       "The activity type “\(type)” is not declared, so the activity is not stored."
         + " Add it to the host's declaredActivityTypes."

@@ -33,6 +33,8 @@ final class RestorationRun {
   /// What is not back and is kept for the next save.
   var unclaimed: Set<Int> = []
   var scopedObjects = ScopedObjects()
+  /// What is stored of all that, for the next save.
+  private(set) var rows: Rows?
   /// What the report says, when it has run.
   private var lines: [RestorationReport.Entry] = []
 
@@ -104,6 +106,7 @@ final class RestorationRun {
     }
     lines = entries(unattached, ofApplication: ofApplication)
     report.entries = lines
+    if late == nil { rows = Rows(tree, objects.kept) { restored.object(at: $0) } }
     restored.forget()
     return report
   }

@@ -144,7 +144,7 @@ extension SceneHost {
       if presentation != .background { activate(scene, with: activity) }
       return scene
     }
-    let underWay = RestoreUnderWay()
+    let underWay = UnderWay()
     connections[session.persistentIdentifier] = underWay
     defer {
       connections[session.persistentIdentifier] = nil

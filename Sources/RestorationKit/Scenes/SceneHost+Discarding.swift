@@ -25,7 +25,7 @@ extension SceneHost {
   /// - Throws: As ``close(_:)``.
   public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
     // While one ends, another one may begin.
-    func connecting() -> RestoreUnderWay? {
+    func connecting() -> UnderWay? {
       sessions.lazy.compactMap { self.connections[$0.persistentIdentifier] }.first
     }
     while let underWay = connecting() { await underWay.end() }

@@ -20,6 +20,25 @@ extension SceneHost {
   ///   is stored, but if what was stored could not be read, the scene is.
   @discardableResult
   public func save(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
+    try await save(scene, everything: false)
+  }
+
+  /// The same, asking also all nodes of the scene that say when they change; see
+  /// ``StateKeeper/saveEverything(_:)``.
+  ///
+  /// - Parameter scene: The scene.
+  /// - Returns: What was saved.
+  /// - Throws: As ``save(_:)``.
+  @discardableResult
+  public func saveEverything(
+    of scene: Scene
+  ) async throws(RestorationError) -> PreservationReport {
+    try await save(scene, everything: true)
+  }
+
+  private func save(
+    _ scene: Scene, everything: Bool
+  ) async throws(RestorationError) -> PreservationReport {
     endsCleanly = false
     await scene.engine.otherRestoreEnded()
     guard scene.activationState != .unattached, let delegate = scene.delegate else {
@@ -59,7 +78,8 @@ extension SceneHost {
     do throws(RestorationError) {
       let content = session.content
       report = try await scene.engine.save(
-        roots(of: scene, delegate), for: delegate as? any StateDelegate, host: content.encode)
+        roots(of: scene, delegate), for: delegate as? any StateDelegate, everything: everything,
+        host: content.encode)
     } catch {
       session.changes.formUnion(changes)
       if error.code == .strict {

@@ -38,7 +38,7 @@ extension SceneHost {
         "The session has a scene, which would save over its state. Disconnect the scene first.")
     }
     // Nobody connects it meanwhile.
-    let underWay = RestoreUnderWay()
+    let underWay = UnderWay()
     connections[session.persistentIdentifier] = underWay
     defer {
       connections[session.persistentIdentifier] = nil

@@ -68,7 +68,7 @@ public final class SceneHost {
   /// Whether the app said that it ends, and has done nothing since.
   var endsCleanly = false
   /// Sessions that are being connected, by their identifiers.
-  var connections: [String: RestoreUnderWay] = [:]
+  var connections: [String: UnderWay] = [:]
   /// Discarded, and the delegate has not been told.
   var discarded: [SceneSession] = []
   private var configurations: [SceneConfiguration] = []
@@ -185,6 +185,7 @@ public final class SceneHost {
   public func close() async {
     await keeper.engine.claim.isUnused()
     for engine in engines.values { await engine.file.close() }
+    await list.close()
     await keeper.close()
   }
 

@@ -54,7 +54,7 @@ final class SceneListFile {
   private var writeCount: UInt64 = 0
   /// What is stored; nil if that is not known.
   private var written: SceneList?
-  private var underWay: RestoreUnderWay?
+  private var underWay: UnderWay?
 
   private static let key = "scenes"
 
@@ -77,6 +77,9 @@ final class SceneListFile {
     }
   }
 
+  /// Lets go of what it has open.
+  func close() async { await file.close() }
+
   /// Removes lists that were set aside.
   ///
   /// - Throws: ``RestorationError`` with `archive` or `inUse`.
@@ -98,7 +101,7 @@ final class SceneListFile {
     while let underWay { await underWay.end() }
     let list = list()
     guard !list.isSame(as: written) else { return nil }
-    let write = RestoreUnderWay()
+    let write = UnderWay()
     underWay = write
     defer {
       underWay = nil

@@ -60,6 +60,8 @@ struct StoredTree: Sendable {
   /// What classes were called before the save, by their names in it.
   let formerNames: [String: [String]]
   private(set) var elements: [Element] = []
+  /// Those of the records of the elements.
+  private(set) var fingerprints: [RecordFingerprint] = []
   private(set) var unreadable: [Unreadable] = []
 
   /// Whether every record could be read and placed.
@@ -78,7 +80,7 @@ struct StoredTree: Sendable {
       case NodeRecord.tree: tree = try all.record(at: place)
       default:
         do throws(ArchiveError) {
-          try records.append(record, try all.record(at: place))
+          try records.append(record, try all.record(at: place), all.fingerprint(at: place))
         } catch {
           unreadable.append(Unreadable(record: record, error: error))
         }
@@ -138,6 +140,7 @@ struct StoredTree: Sendable {
         values: taken.values)
       let place = elements.count
       elements.append(element)
+      fingerprints.append(taken.fingerprint)
       // The last is next.
       for next in records.referred(by: record).reversed() {
         stack.append((next, place, .referred))
@@ -155,7 +158,9 @@ struct StoredTree: Sendable {
 
 /// The records of a tree before each has its place, of which nothing is placed twice.
 private struct StoredRecords {
-  typealias Stored = (content: NodeRecord, values: StoredTree.Values)
+  typealias Stored = (
+    content: NodeRecord, values: StoredTree.Values, fingerprint: RecordFingerprint
+  )
 
   private var stored: [Stored?] = []
   private var numbers: [UInt64] = []
@@ -171,12 +176,14 @@ private struct StoredRecords {
 
   var count: Int { stored.count }
 
-  mutating func append(_ record: UInt64, _ decoder: KeyedDecoder) throws(ArchiveError) {
+  mutating func append(
+    _ record: UInt64, _ decoder: KeyedDecoder, _ fingerprint: RecordFingerprint
+  ) throws(ArchiveError) {
     let keys = keys ?? NodeKeys(of: decoder)
     self.keys = keys
     let read = try NodeRecord.read(decoder, keys)
     places[record] = stored.count
-    stored.append(read)
+    stored.append((read.content, read.values, fingerprint))
     numbers.append(record)
     if let referrer = read.content.referrer { referred[referrer, default: []].append(record) }
   }

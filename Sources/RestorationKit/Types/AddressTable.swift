@@ -37,12 +37,36 @@ struct AddressTable {
     if count > slots.count / 2 { grow() }
   }
 
+  /// Forgets an object or a type; one that has no number is not an error.
+  mutating func remove(_ identity: ObjectIdentifier) {
+    var free = place(of: Self.address(of: identity))
+    guard slots[free].address != 0 else { return }
+    count -= 1
+    // What was put behind it because it was in the way moves up.
+    var next = free
+    let mask = slots.count - 1
+    while true {
+      next = (next + 1) & mask
+      guard slots[next].address != 0 else { break }
+      let first = Self.firstPlace(of: slots[next].address) & mask
+      guard (next - first) & mask >= (next - free) & mask else { continue }
+      slots[free] = slots[next]
+      free = next
+    }
+    slots[free].address = 0
+  }
+
+  @inline(__always)
+  private static func firstPlace(of address: UInt) -> Int {
+    // The low bits of an address are those of its alignment.
+    Int(truncatingIfNeeded: (address &* 0x9e37_79b9_7f4a_7c15) >> 20)
+  }
+
   /// Where an address is, or would be.
   @inline(__always)
   private func place(of address: UInt) -> Int {
     let mask = slots.count - 1
-    // The low bits of an address are those of its alignment.
-    var place = Int(truncatingIfNeeded: (address &* 0x9e37_79b9_7f4a_7c15) >> 20) & mask
+    var place = Self.firstPlace(of: address) & mask
     while slots[place].address != address, slots[place].address != 0 {
       place = (place + 1) & mask
     }

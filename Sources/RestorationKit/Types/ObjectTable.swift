@@ -20,6 +20,10 @@ final class ObjectTable {
   /// What the last restore could not bring back.
   var kept: KeptRecords?
   private var keptCoders = KeptCoders()
+  private var ownChangeCount = 0
+
+  /// Counts what was said of objects that may be saved otherwise by that.
+  var changeCount: Int { ownChangeCount + (outer?.changeCount ?? 0) }
 
   init(_ types: TypeTable, outer: ObjectTable? = nil) {
     self.types = types
@@ -51,6 +55,7 @@ final class ObjectTable {
     entry = entry ?? Entry()
     entry?.restored = restored
     entries[object] = entry
+    ownChangeCount += 1
   }
 
   /// The restoration class to save, if the object names one, is made by a
@@ -82,6 +87,7 @@ final class ObjectTable {
     if let old = entry.registeredAs { registered[old]?.remove { $0.object === object } }
     entry.registeredAs = identifier
     entries[object] = entry
+    ownChangeCount += 1
     registered[identifier, default: RegisteredObjects()].append(object)
   }
 

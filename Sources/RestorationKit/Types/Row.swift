@@ -1,7 +1,9 @@
+internal import ArchiveCodec
+
 /// One element of the trees that are saved: a node, a view, a registered object,
 /// or what is kept of one that is not back.
 struct Row {
-  /// What has become of it in the walk so far.
+  /// What has become of it in the walk that met it.
   enum Status: UInt8 {
     /// It is referred to, and has no place yet.
     case unplaced
@@ -17,19 +19,60 @@ struct Row {
   var status = Status.unplaced
   /// Whether it came second under its identifier; a reference does not help it.
   var isDuplicate = false
+  /// Whether only references reach it.
+  var isReferred = false
+  /// Whether somebody refers to it, or has its place below it by a reference.
+  var isReferredTo = false
+  /// Whether every save asks it, although none asks the one above it.
+  var isEntry = false
+  /// Whether its object can mark it.
+  var isRegistered = false
+  /// Whether it is observed since it was asked last.
+  var isObserved = false
+  /// Whether it had another name when it got its place before.
+  var hasMoved = false
+  /// Whether its fingerprint is that of what it said itself, and not what an
+  /// earlier launch has stored.
+  var isAsked = false
+  /// Whether it waits for another element.
+  var isFree = false
+  /// The walk through everything that met it last.
+  var walk: UInt32 = 0
+  /// The save that asked it last.
+  var save: UInt32 = 0
   /// The one above; nil for a root.
   var parent: RowNumber?
   var siblingIndex: Int32 = 0
   var identifier = ""
   /// The contained nodes that have a place, in ``Rows/contents``.
   var children: Range<Int32> = 0..<0
+  /// The views, there as well.
+  var views: Range<Int32> = 0..<0
   var presented: RowNumber?
   var outcome = PreservationReport.NodeOutcome.saved
   /// Its class; nil for what is not back.
-  let type: TypeInfo?
+  var type: TypeInfo?
+  /// Whose row it is.
+  var identity: ObjectIdentifier?
+  /// What is stored as its record.
+  var stored = RecordFingerprint.none
 
   init(_ kind: ElementKind, _ type: TypeInfo?) {
     self.kind = kind
     self.type = type
   }
+
+  /// Is met by another walk, of which nothing is known but whose record it has.
+  mutating func begin(_ kind: ElementKind, _ type: TypeInfo?, walk: UInt32) {
+    self.kind = kind
+    self.type = type
+    self.walk = walk
+    status = .unplaced
+    (isDuplicate, isReferred, isReferredTo, isEntry) = (false, false, false, false)
+    parent = nil
+    (children, views, presented) = (0..<0, 0..<0, nil)
+    outcome = .saved
+  }
+
+  var isTracked: Bool { type.map { $0.tracking != .always } ?? false }
 }

@@ -35,6 +35,9 @@ final class TypeTable {
   @safe @exclusivity(unchecked) private var infos: [TypeInfo] = []
   @safe @exclusivity(unchecked) private var numbers = AddressTable()
 
+  /// Counts what was registered.
+  private(set) var changeCount = 0
+
   // MARK: Registering
 
   func register(
@@ -59,6 +62,7 @@ final class TypeTable {
     names[ObjectIdentifier(type)] = name
     // What was asked before may be otherwise now.
     (infos, numbers) = ([], AddressTable())
+    changeCount += 1
   }
 
   /// The names in archives; of types that were registered twice, the last.
@@ -70,7 +74,8 @@ final class TypeTable {
   func info(of object: any StateRestoring) -> TypeInfo {
     let type = type(of: object)
     if let number = numbers[ObjectIdentifier(type)] { return infos[number] }
-    return add(TypeInfo(type, name(of: type), TypeTraits(of: object), in: self))
+    return add(
+      TypeInfo(type, name(of: type), TypeTraits(of: object), type.stateTracking, in: self))
   }
 
   private func add(_ info: TypeInfo) -> TypeInfo {
@@ -143,6 +148,7 @@ final class TypeTable {
         .nameTaken, "The name “\(storyboard.name)” is registered for another storyboard.")
     }
     storyboards[storyboard.name] = storyboard
+    changeCount += 1
   }
 
   func storyboard(named name: String) -> Storyboard? { storyboards[name] }
@@ -174,13 +180,18 @@ final class TypeInfo {
   /// The name in archives.
   let name: String
   let traits: TypeTraits
+  let tracking: StateTracking
   /// What is registered under its name.
   let registered: Registered?
 
-  init(_ type: Any.Type, _ name: String, _ traits: TypeTraits, in types: TypeTable) {
+  init(
+    _ type: Any.Type, _ name: String, _ traits: TypeTraits, _ tracking: StateTracking,
+    in types: TypeTable
+  ) {
     self.type = type
     self.name = name
     self.traits = traits
+    self.tracking = tracking
     registered = types.registration(named: name).map {
       Registered(
         name: $0.name, version: $0.version.number, hasFactory: $0.making.factory != nil,

@@ -1,0 +1,81 @@
+internal import ArchiveCodec
+internal import Synchronization
+
+/// What goes on with a stored archive, for as long as a file has it.
+///
+/// It takes a descriptor, so of all states of a process only those are open that were
+/// saved last. It does not prolong the claim of the state.
+final class OpenState: Sendable {
+  private struct Content {
+    let writer: ArchiveWriter
+    let key: ArchiveKey
+    let lock: BorrowedLock
+  }
+
+  private struct Recent {
+    weak var state: OpenState?
+  }
+
+  private static let recent = Mutex<[Recent]>([])
+  private static let largestCount = 8
+
+  private let content = Mutex<Content?>(nil)
+
+  func close() { content.withLock { $0 = nil } }
+
+  /// Opens what is stored, or will be.
+  ///
+  /// - Throws: As ``ArchiveWriter/open(_:with:context:limits:recovery:)``; a damaged end
+  ///   of the journal is an error, too.
+  func open(
+    _ storage: any ArchiveStorage, _ key: ArchiveKey, _ context: ArchiveContext,
+    _ lock: any ArchiveLock, _ limits: ArchiveLimits
+  ) throws(ArchiveError) -> ArchiveWriter {
+    let lock = BorrowedLock(lock)
+    let writer = try ArchiveWriter(
+      storage, with: .key(key), context: context, lock: lock, limits: limits, recovery: .strict)
+    content.withLock { $0 = Content(writer: writer, key: key, lock: lock) }
+    comeFirst()
+    return writer
+  }
+
+  /// What is open, if it writes what a key opens under a lock.
+  func writer(with key: ArchiveKey, _ lock: any ArchiveLock) -> ArchiveWriter? {
+    let writer = content.withLock { content -> ArchiveWriter? in
+      guard let content, content.lock.lock === lock, content.key.isSame(as: key) else { return nil }
+      return content.writer
+    }
+    if writer != nil { comeFirst() }
+    return writer
+  }
+
+  /// A builder of what changes a version; nil if that is not what is open.
+  func builder(changing version: ArchiveVersion) -> RecordBuilder? {
+    content.withLock { content in
+      guard let writer = content?.writer, writer.version == version else { return nil }
+      return writer.builder()
+    }
+  }
+
+  /// Closes the one that was used least recently, if there are too many.
+  private func comeFirst() {
+    let last = Self.recent.withLock { recent -> OpenState? in
+      if recent.last?.state === self { return nil }
+      recent.removeAll { $0.state == nil || $0.state === self }
+      recent.append(Recent(state: self))
+      return recent.count > Self.largestCount ? recent.removeFirst().state : nil
+    }
+    last?.close()
+  }
+}
+
+/// A lock that somebody else lets go.
+private final class BorrowedLock: ArchiveLock {
+  weak let lock: (any ArchiveLock)?
+
+  init(_ lock: any ArchiveLock) {
+    self.lock = lock
+  }
+
+  func isHeld() throws(ArchiveError) -> Bool { try lock?.isHeld() ?? false }
+}

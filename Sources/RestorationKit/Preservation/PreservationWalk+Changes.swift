@@ -1,0 +1,213 @@
+internal import ArchiveCodec
+
+/// A save of what has changed: it asks those that have said so and those that never
+/// do, and what came with them.
+///
+/// Where something has happened that only the whole tree can explain, such as a node
+/// that two contain or that only a reference still reaches, everything is asked; so
+/// what is stored is the same as if that were done always.
+extension PreservationWalk {
+  /// An object that is asked again.
+  private struct Asked {
+    let object: any StateRestoring
+    let number: RowNumber
+    /// The same object, if it is a node.
+    let node: (any RestorableNode)?
+  }
+
+  /// A node that contains or presents something else than before.
+  private struct ChangedParent {
+    let node: any RestorableNode
+    let number: RowNumber
+    let contents: Contents
+  }
+
+  /// Asks what may have changed; false if everything must be asked.
+  func walkChanges(_ roots: [any RestorableNode]) throws -> Bool {
+    let references = rows.referencesOfApplication
+    guard var asked = objectsToAsk(roots) else { return false }
+    var changed: [ChangedParent] = []
+    var next = 0
+    while next < asked.count {
+      guard compare(asked[next], &asked, &changed) else { return false }
+      next += 1
+    }
+    guard place(changed, &asked), isRegular else { return false }
+    for asked in asked where rows[asked.number].save == rows.save {
+      guard try askAgain(asked) else { return false }
+    }
+    try drain()
+    try followReferrals()
+    return isRegular && refers(nil, asBefore: references) && !rows.loose.contains(where: isMissed)
+  }
+
+  /// Those that saves ask first; nil if one is gone that its parent still contains.
+  private func objectsToAsk(_ roots: [any RestorableNode]) -> [Asked]? {
+    guard roots.count == rows.roots.count else { return nil }
+    var asked: [Asked] = []
+    for (root, number) in zip(roots, rows.roots) {
+      guard isSame(root, number) else { return nil }
+      if !rows[number].isTracked { add(root, number, to: &asked) }
+    }
+    for number in rows.rowsToAsk() {
+      guard let object = rows.object(of: number) else { return nil }
+      guard rows[number].save != rows.save else { continue }
+      rows[number].save = rows.save
+      asked.append(Asked(object: object, number: number, node: object as? any RestorableNode))
+    }
+    return asked
+  }
+
+  private func add(_ node: any RestorableNode, _ number: RowNumber, to asked: inout [Asked]) {
+    guard rows[number].save != rows.save else { return }
+    rows[number].save = rows.save
+    asked.append(Asked(object: node, number: number, node: node))
+  }
+
+  /// Whether a row is that of an object, and not of one that was at its address.
+  private func isSame(_ object: any StateRestoring, _ number: RowNumber) -> Bool {
+    rows.number(of: object) == number
+      && (!rows[number].isTracked || rows.object(of: number) === object)
+  }
+
+  // MARK: Structure
+
+  /// Finds out whether what is asked is where it was, and what is below it.
+  private func compare(
+    _ next: Asked, _ asked: inout [Asked], _ changed: inout [ChangedParent]
+  ) -> Bool {
+    let number = next.number
+    let info = types.info(of: next.object)
+    guard info === rows[number].type else { return false }
+    if info.traits.contains(.tabs) { askedTabs[number] = next.object }
+    if let node = next.node, rows[number].kind == .node {
+      return compare(node, number, &asked, &changed)
+    }
+    switch next.object {
+    case let view as any RestorableView: return view.restorationIdentifier == rows[number].identifier
+    case let object as any RestorableObject:
+      return objects.identifier(ofRegistered: object) == rows[number].identifier
+        && object.restorationParent.flatMap { rows.placed($0) } == rows[number].parent
+    default: return false
+    }
+  }
+
+  private func compare(
+    _ node: any RestorableNode, _ number: RowNumber, _ asked: inout [Asked],
+    _ changed: inout [ChangedParent]
+  ) -> Bool {
+    guard objects.identifier(of: node) == rows[number].identifier else { return false }
+    let contents = contents(of: node, number)
+    let children = rows.children(of: number)
+    let isPresenting =
+      if let shown = contents.presented, let presented = rows[number].presented {
+        isSame(shown, presented)
+      } else {
+        contents.presented == nil && rows[number].presented == nil
+      }
+    let isContaining =
+      children.count == contents.children.count
+      && zip(contents.children, children).allSatisfy { isSame($0, $1) }
+    if !isContaining || !isPresenting {
+      changed.append(ChangedParent(node: node, number: number, contents: contents))
+    }
+    for child in contents.all {
+      guard let place = rows.number(of: child), !rows[place].isTracked,
+        rows[place].parent == number
+      else { continue }
+      add(child, place, to: &asked)
+    }
+    return compareViews(of: node, number, contents, &asked)
+  }
+
+  private func compareViews(
+    of node: any RestorableNode, _ number: RowNumber, _ contents: Contents,
+    _ asked: inout [Asked]
+  ) -> Bool {
+    let views = ViewTree.views(of: node, besides: contents.all)
+    let known = rows.views(of: number)
+    guard views.count == known.count else { return false }
+    for ((identifier, view), number) in zip(views, known) {
+      guard isSame(view, number), rows[number].identifier == identifier else { return false }
+      guard !rows[number].isTracked, rows[number].save != rows.save else { continue }
+      rows[number].save = rows.save
+      asked.append(Asked(object: view, number: number, node: nil))
+    }
+    return true
+  }
+
+  /// Gives what came below some nodes its place; what went and comes nowhere else
+  /// has none then.
+  private func place(_ changed: [ChangedParent], _ asked: inout [Asked]) -> Bool {
+    for parent in changed {
+      let present = parent.contents.all.compactMap { node in
+        rows.number(of: node).flatMap { isSame(node, $0) ? $0 : nil }
+      }
+      for child in Set(rows.contained(in: parent.number)).subtracting(present) {
+        rows.loosen(child)
+      }
+    }
+    // One that lost its place is asked anew where it gets another.
+    for parent in changed where rows[parent.number].save == rows.save {
+      guard let info = rows[parent.number].type else { return false }
+      let staying = Set(
+        rows.contained(in: parent.number).filter {
+          rows[$0].status == .placed && rows[$0].parent == parent.number
+        })
+      for child in staying { rows.unplaceAlone(child) }
+      let first = stack.count
+      rows[parent.number].presented = nil
+      rows.beginChildren(of: parent.number)
+      placeContents(parent.contents, parent.number, info)
+      var visits: [Visit] = []
+      for visit in stack[first...] {
+        guard case .contained(let number, nil) = visit.place else { return false }
+        guard staying.contains(number) else {
+          visits.append(visit)
+          continue
+        }
+        // Its index is a part of what is stored.
+        if rows[number].hasMoved { add(visit.node, number, to: &asked) }
+      }
+      stack.replaceSubrange(first..., with: visits.reversed())
+    }
+    return true
+  }
+
+  /// Whether something that went was reached by others, too.
+  private func isMissed(_ number: RowNumber) -> Bool {
+    rows[number].status != .placed
+      && (rows[number].isReferredTo || rows.references[number] != nil)
+  }
+
+  // MARK: State
+
+  /// Writes the record of what is asked again; false if it refers to others than
+  /// before, where nothing else reaches these.
+  private func askAgain(_ asked: Asked) throws -> Bool {
+    let (number, object) = (asked.number, asked.object)
+    guard let info = rows[number].type else { return false }
+    let references = rows.references.removeValue(forKey: number) ?? []
+    rows.forgetNotes(of: number)
+    report.add(number)
+    keepAlive(object)
+    let named: Any.Type? =
+      asked.node?.restorationClass ?? (object as? any RestorableObject)?.objectRestorationClass
+    var head = makeHead(of: object, number, info, restorationClass: named)
+    if rows[number].isReferred { head.referrer = rows[number].parent?.record }
+    head.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
+    head.children = rows.children(of: number).map(\.record)
+    head.presented = rows[number].presented?.record
+    head.views = rows.views(of: number).map(\.record)
+    try write(object, number, info, head)
+    return refers(number, asBefore: references)
+  }
+
+  /// Whether all that is reached by references alone is reached as before: it lies
+  /// below the first node that refers to it.
+  func refers(_ referrer: RowNumber?, asBefore before: Set<RowNumber>) -> Bool {
+    let now = rows.references[referrer] ?? []
+    return before.isSubset(of: now)
+      && now.subtracting(before).allSatisfy { rows[$0].kind == .object }
+  }
+}

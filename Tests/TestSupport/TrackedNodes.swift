@@ -1,0 +1,128 @@
+internal import Observation
+package import RestorationKit
+
+/// What the histories of a tree do with a node, whatever its way of tracking is.
+@MainActor
+package protocol HistoryNode: AnyObject, RestorableNode {
+  var name: String? { get set }
+  var value: String { get set }
+  var below: [any RestorableNode] { get set }
+  var shown: (any RestorableNode)? { get set }
+  var views: [any RestorableView] { get set }
+  /// Whom it refers to when it is encoded.
+  var references: [any StateRestoring] { get set }
+  var throwsInEncode: Bool { get set }
+  /// How often it was encoded.
+  var encodeCount: Int { get set }
+}
+
+extension HistoryNode {
+  fileprivate func encode(with coder: StateEncoder) throws {
+    encodeCount += 1
+    coder.encode(value, forKey: "value")
+    coder.encode(references, forKey: "references")
+    if throwsInEncode { throw EncodeFailure() }
+  }
+}
+
+private struct EncodeFailure: Error {}
+
+/// A node that says nothing of its changes.
+@MainActor
+package final class PlainNode: @MainActor HistoryNode {
+  package var name: String?
+  package var value = ""
+  package var below: [any RestorableNode] = []
+  package var shown: (any RestorableNode)?
+  package var views: [any RestorableView] = []
+  package var references: [any StateRestoring] = []
+  package var throwsInEncode = false
+  package var encodeCount = 0
+
+  package var restorationIdentifier: String? { name }
+  package var restorationChildren: [any RestorableNode] { below }
+  package var restorationPresented: (any RestorableNode)? { shown }
+  package var restorationViews: [any RestorableView] { views }
+
+  package init(_ name: String?) {
+    self.name = name
+  }
+
+  package func encodeRestorableState(with coder: StateEncoder) throws { try encode(with: coder) }
+
+  package func decodeRestorableState(with coder: StateDecoder) throws {
+    value = try coder.decodeIfPresent(forKey: "value") ?? ""
+  }
+}
+
+/// A node that says when it has changed, unless it is told to be quiet.
+@MainActor
+package class TrackedNode: @MainActor HistoryNode {
+  package class var stateTracking: StateTracking { .invalidated }
+
+  package var isQuiet = false
+
+  package var name: String? { didSet { changed() } }
+  package var value = "" { didSet { changed() } }
+  package var below: [any RestorableNode] = [] { didSet { changed() } }
+  package var shown: (any RestorableNode)? { didSet { changed() } }
+  package var views: [any RestorableView] = [] { didSet { changed() } }
+  package var references: [any StateRestoring] = [] { didSet { changed() } }
+  package var throwsInEncode = false { didSet { changed() } }
+  package var encodeCount = 0
+
+  package var restorationIdentifier: String? { name }
+  package var restorationChildren: [any RestorableNode] { below }
+  package var restorationPresented: (any RestorableNode)? { shown }
+  package var restorationViews: [any RestorableView] { views }
+
+  package init(_ name: String?) {
+    self.name = name
+  }
+
+  private func changed() {
+    if !isQuiet { invalidateRestorableState() }
+  }
+
+  package func encodeRestorableState(with coder: StateEncoder) throws { try encode(with: coder) }
+
+  package func decodeRestorableState(with coder: StateDecoder) throws {
+    value = try coder.decodeIfPresent(forKey: "value") ?? ""
+  }
+}
+
+/// One whose children may have equal identifiers.
+@MainActor
+package final class TrackedStack: TrackedNode, @MainActor RestorableStack {
+  package func restoreStack(_ nodes: [any RestorableNode]) { below = nodes }
+}
+
+/// A node whose changes the system observes.
+@MainActor @Observable
+package final class ObservedNode: @MainActor HistoryNode {
+  package static var stateTracking: StateTracking { .observed }
+
+  package var name: String?
+  package var value = ""
+  package var below: [any RestorableNode] = []
+  package var shown: (any RestorableNode)?
+  package var views: [any RestorableView] = []
+  package var references: [any StateRestoring] = []
+  package var throwsInEncode = false
+  @ObservationIgnored package var encodeCount = 0
+
+  package var restorationIdentifier: String? { name }
+  package var restorationChildren: [any RestorableNode] { below }
+  package var restorationPresented: (any RestorableNode)? { shown }
+  package var restorationViews: [any RestorableView] { views }
+
+  package init(_ name: String?) {
+    self.name = name
+  }
+
+  package func encodeRestorableState(with coder: StateEncoder) throws { try encode(with: coder) }
+
+  package func decodeRestorableState(with coder: StateDecoder) throws {
+    value = try coder.decodeIfPresent(forKey: "value") ?? ""
+  }
+}
