@@ -219,13 +219,23 @@ final class PreservationWalk: StateEncoding {
     rows.registrationCount = registrationCount
   }
 
+  /// The roots in order, and the objects among them in one that does not depend on who
+  /// referred to them first.
+  private var orderedRoots: [RowNumber] {
+    var objects = rows.storedRoots.filter { rows[$0].kind == .object }
+    objects.sort { $0.place > $1.place }
+    return rows.storedRoots.map { number in
+      rows[number].kind == .object ? objects.popLast() ?? number : number
+    }
+  }
+
   private func encodeTree(isTopPreserved: Bool, isIgnored: Bool) throws {
     // What is kept may be of classes that only other versions of the app know.
     let formerNames = rows.formerNames.merging(kept?.formerNames ?? [:]) { own, _ in own }
     let snapshot: SnapshotUse =
       !isTopPreserved ? .topIsNotPreserved : isIgnored ? .ignoredOnce : .matching
     try builder.begin(record: NodeRecord.tree, with: encoder)
-    encoder.encodeReferences(to: rows.storedRoots.map(\.record), forKey: NodeRecord.rootsKey)
+    encoder.encodeReferences(to: orderedRoots.map(\.record), forKey: NodeRecord.rootsKey)
     snapshot.encode(with: encoder)
     if !formerNames.isEmpty {
       encoder.encodeContainer(forKey: NodeRecord.formerNamesKey) { encoder in
