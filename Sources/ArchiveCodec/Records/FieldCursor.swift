@@ -29,13 +29,29 @@ package struct FieldCursor: Sendable {
   ///
   /// - Complexity: O(1) for the value after the last one, otherwise O(log *k*) for
   ///   *k* keys.
-  @usableFromInline
   package mutating func value(of key: String) throws(ArchiveError) -> ValueReader? {
+    try findValue(of: key)
+  }
+
+  @inline(__always)
+  private mutating func findValue(of key: String) throws(ArchiveError) -> ValueReader? {
     let stored = values.block.bytes
     let bytes = stored.span.extracting(values.record)
     guard let entry = find(key, in: bytes) else { return nil }
     let value = try ValueReader(bytes, at: entry.value)
     position = EntryPosition(offset: value.end, place: entry.place + 1)
+    return value
+  }
+
+  /// Finds the value of a key, nil if there is none, and how many keys come before
+  /// it, see ``lastPlace``.
+  ///
+  /// - Complexity: As ``value(of:)``.
+  package mutating func value(
+    of key: String, place: inout Int
+  ) throws(ArchiveError) -> ValueReader? {
+    let value = try findValue(of: key)
+    place = lastPlace
     return value
   }
 
@@ -76,6 +92,33 @@ package struct FieldCursor: Sendable {
   }
 }
 
+/// The bytes of a record.
+///
+/// Whoever reads values out of them needs no copy of all that a decoder refers to
+/// (benchmark: restore nodes).
+@usableFromInline
+package struct RecordSource: Sendable {
+  @usableFromInline let bytes: [UInt8]
+  /// Where the record lies in the bytes.
+  @usableFromInline let record: Range<Int>
+
+  /// Reads a value that a cursor over the same record found.
+  @inlinable
+  @inline(__always)
+  package func decode<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, from value: ValueReader, forKey key: String
+  ) throws(ArchiveError) -> Value {
+    do {
+      return try Value.read(from: value, in: bytes.span.extracting(record))
+    } catch {
+      throw locate(error, key)
+    }
+  }
+
+  @usableFromInline
+  func locate(_ error: ArchiveError, _ key: String) -> ArchiveError { error.at(key) }
+}
+
 /// One value of a record or container, with its key.
 @usableFromInline
 package struct Field: Sendable {
@@ -106,17 +149,14 @@ extension KeyedDecoder {
   package func key(of field: Field) -> String { text(of: field.key) }
 
   /// Reads a value that a cursor over these found.
-  @inlinable
   package func decode<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, from value: ValueReader, forKey key: String
   ) throws(ArchiveError) -> Value {
-    let stored = block.bytes
-    do {
-      return try Value.read(from: value, in: stored.span.extracting(record))
-    } catch {
-      throw locate(error, key)
-    }
+    try source.decode(type, from: value, forKey: key)
   }
+
+  /// Where the bytes of the values lie, for whoever reads many of them.
+  package var source: RecordSource { RecordSource(bytes: block.bytes, record: record) }
 
   /// Reads the value of a field.
   @inlinable
@@ -129,6 +169,46 @@ extension KeyedDecoder {
     } catch {
       throw locate(error, field)
     }
+  }
+
+  /// Calls the body with each value in stored order.
+  package func forEachField(
+    _ body: (Field) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try forEachField(in: entries.payload, body)
+  }
+
+  /// The same for the values of the container that a field is.
+  package func forEachField(
+    of field: Field, _ body: (Field) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    _ = try containerStart(of: field)
+    try forEachField(in: field.value.header.payload, body)
+  }
+
+  private func forEachField(
+    in payload: Range<Int>, _ body: (Field) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
+    var place = 0
+    while !cursor.isAtEnd {
+      let key = try cursor.readKey(bytes)
+      let value = try ValueReader(bytes, at: cursor.offset)
+      try body(Field(key: key, place: place, value: value))
+      cursor.offset = value.end
+      place += 1
+    }
+  }
+
+  /// Where the container begins that is the value of a field, for whoever opens it
+  /// later with ``VerifiedRecords/container(at:ofRecordAt:)``.
+  package func containerStart(of field: Field) throws(ArchiveError) -> Int {
+    guard field.value.header.kind == .map else {
+      throw locate(field.value.mismatch("container"), field)
+    }
+    return field.value.offset
   }
 
   /// Opens the container that is the value of a field.

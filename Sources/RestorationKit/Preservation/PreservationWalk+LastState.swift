@@ -22,7 +22,9 @@ extension PreservationWalk {
   func keepLastStates(from tree: StoredTree?) throws {
     guard !lost.isEmpty else { return }
     defer { lost = [] }
-    let stored = (tree?.elements ?? []).map { (Place(kind: $0.content.kind, path: $0.path), $0) }
+    let stored = (tree.map { Array($0.elements) } ?? []).map {
+      (Place(kind: $0.content.kind, path: $0.path), $0)
+    }
     let elements = Dictionary(stored, uniquingKeysWith: { first, _ in first })
     // What the stored records stand for now.
     var numbers: [UInt64: UInt64] = [:]
