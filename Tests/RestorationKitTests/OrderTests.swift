@@ -148,7 +148,7 @@ final class OrderTests: XCTestCase {
 
   func testACoderThatIsKeptStaysThatOfItsNode() async throws {
     func nodes() -> [TestNode] {
-      ["a", "b", "c"].map { TestNode($0, value: "of \($0)") }
+      ["a", "b", "c"].map { (name: String) in TestNode(name, value: "of \(name)") }
     }
     _ = try await launch.keeper().save(nodes())
     var kept: [StateDecoder] = []
