@@ -141,23 +141,30 @@ public final class StateDecoder {
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value? {
-    guard let value = try value(of: key) else { return nil }
-    return try source?.decode(type, from: value, forKey: key)
+    guard let offset = try offset(of: key), let source else { return nil }
+    var end = offset
+    let value = try source.decode(type, at: offset, forKey: key, end: &end)
+    advance(to: end)
+    return value
   }
 
-  /// The stored value of a key, which counts as asked for.
+  /// Where the value of a key begins, which counts as asked for.
   @usableFromInline
-  func value(of key: String) throws(ArchiveError) -> ValueReader? {
+  func offset(of key: String) throws(ArchiveError) -> Int? {
     if !isOpen { open() }
     var place = 0
-    guard let value = try cursor?.value(of: key, place: &place) else { return nil }
+    guard let offset = try cursor?.offset(of: key, place: &place) else { return nil }
     if let container {
       container.keys.insert(key, at: place)
     } else {
       ownReadKeys.insert(key, at: place)
     }
-    return value
+    return offset
   }
+
+  /// Goes on after the value that was read.
+  @usableFromInline
+  func advance(to end: Int) { cursor?.advance(to: end) }
 
   /// Reads a value of any decodable type that must be there.
   ///
@@ -269,7 +276,7 @@ public final class StateDecoder {
   /// The values, of which one is asked for.
   private func state(with key: String) -> KeyedDecoder? {
     do throws(ArchiveError) {
-      _ = try value(of: key)
+      _ = try offset(of: key)
     } catch {
       // Whoever reads it throws the same.
     }
