@@ -15,13 +15,33 @@ final class FieldCursorTests: XCTestCase {
   }
 
   private func read(
-    _ keys: some Sequence<String>, of record: KeyedDecoder
+    _ keys: some Sequence<String>, of record: KeyedDecoder, advancing: Bool = true
   ) throws -> (values: [Int?], stepCount: Int) {
     var cursor = FieldCursor(record)
-    let values = try keys.map { key in
-      try cursor.value(of: key).map { try record.decode(Int.self, from: $0, forKey: key) }
+    let values: [Int?] = try keys.map { key in
+      var place = 0
+      guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
+      var end = offset
+      let value = try record.source.decode(Int.self, at: offset, forKey: key, end: &end)
+      if advancing { cursor.advance(to: end) }
+      return value
     }
     return (values, cursor.stepCount)
+  }
+
+  func testACursorGoesPastValuesWhoseEndNobodyTold() throws {
+    for count in [1, 12, 32, 33, 2000] {
+      let keys = (0..<count).map { "key \($0)" }
+      let (values, stepCount) = try read(keys, of: try record(keys), advancing: false)
+      XCTAssertEqual(values, Array(0..<count))
+      XCTAssertEqual(stepCount, count)
+    }
+    let record = try record(["first", "second"])
+    var cursor = FieldCursor(record)
+    var place = -1
+    XCTAssertNotNil(try cursor.offset(of: "first", place: &place))
+    XCTAssertEqual(place, 0)
+    XCTAssertEqual(try cursor.next().map { record.key(of: $0) }, "second")
   }
 
   func testKeysInStoredOrderAreFoundAtOnce() throws {
@@ -128,9 +148,11 @@ final class FieldCursorTests: XCTestCase {
     XCTAssertEqual(
       archiveError {
         var cursor = FieldCursor(record)
-        let value = try cursor.value(of: "number")
-        _ = try value.map { value throws(ArchiveError) in
-          try record.decode(String.self, from: value, forKey: "number")
+        var place = 0
+        var end = 0
+        let offset = try cursor.offset(of: "number", place: &place)
+        _ = try offset.map { offset throws(ArchiveError) in
+          try record.source.decode(String.self, at: offset, forKey: "number", end: &end)
         }
       }, expected)
     let errors = [

@@ -147,6 +147,34 @@ final class OrderTests: XCTestCase {
     XCTAssertEqual(kept?.restoredChildren.count, 0)
   }
 
+  func testACoderThatIsKeptStaysThatOfItsNode() async throws {
+    func nodes() -> [TestNode] {
+      ["a", "b", "c"].map { (name: String) in TestNode(name, value: "of \(name)") }
+    }
+    _ = try await launch.keeper().save(nodes())
+    var kept: [StateDecoder] = []
+    let restored = nodes()
+    for node in restored.dropLast() { node.onDecode = { kept.append($0) } }
+    let report = try await launch.keeper().restore(into: restored)
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(kept.map(\.path.description), ["a", "b"])
+    XCTAssertEqual(
+      try kept.map { try $0.decode(String.self, forKey: "value") }, ["of a", "of b"])
+  }
+
+  func testWhatIsReadWithAKeptCoderLaterInTheRestoreIsRead() async throws {
+    let nodes = ["a", "b"].map { TestNode($0) }
+    for node in nodes { node.onEncode = { $0.encode(1, forKey: "later") } }
+    _ = try await launch.keeper().save(nodes)
+    var kept: StateDecoder?
+    let restored = ["a", "b"].map { TestNode($0) }
+    restored[0].onDecode = { kept = $0 }
+    restored[1].onDecode = { _ in _ = try kept?.decode(Int.self, forKey: "later") }
+    let report = try await launch.keeper().restore(into: restored)
+    XCTAssertEqual(
+      report.entries.map(\.notes), [[], [.unreadKeys(["later"])]])
+  }
+
   func testAStrictKeeperThrowsAfterTheRestoreForANodeAndForTheDelegate() async throws {
     struct Failure: Error {}
     _ = try await launch.keeper().save([TestNode("a")])

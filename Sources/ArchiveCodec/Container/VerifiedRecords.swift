@@ -20,6 +20,9 @@ package struct VerifiedRecords: Sendable {
     var objectsOffset: UInt32
   }
 
+  /// Those of no archive.
+  package init() {}
+
   /// The number of the records.
   package var count: Int { places.count }
 
@@ -54,6 +57,20 @@ package struct VerifiedRecords: Sendable {
       record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount))
     return try KeyedDecoder(
       frame.frameRange, of: blocks[Int(place.block)], mapOffset: frame.mapOffset,
+      objectsOffset: Int(place.objectsOffset))
+  }
+
+  /// Opens a container of a record that could be opened, by where it begins.
+  ///
+  /// - Complexity: As ``record(at:)``.
+  package func container(
+    at start: Int, ofRecordAt place: Int
+  ) throws(ArchiveError) -> KeyedDecoder {
+    let place = places[place]
+    let frame = IndexEntry(
+      record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount))
+    return try KeyedDecoder(
+      frame.frameRange, of: blocks[Int(place.block)], mapOffset: start,
       objectsOffset: Int(place.objectsOffset))
   }
 }

@@ -9,6 +9,8 @@ package struct FieldCursor: Sendable {
   /// The values that the cursor moves over.
   @usableFromInline package let values: KeyedDecoder
   private var position: EntryPosition
+  /// Whether the position is that of the value that was found last, and not after it.
+  private var isBeforeValue = false
 
   /// How many entries were compared with a key, or passed.
   ///
@@ -25,26 +27,51 @@ package struct FieldCursor: Sendable {
   /// that are written inline come last.
   package var lastPlace: Int { position.place - 1 }
 
-  /// Finds the value of a key, nil if there is none.
+  /// Finds where the value of a key begins, nil if there is none, and how many keys
+  /// come before it, see ``lastPlace``.
+  ///
+  /// Whoever reads the value says where it ends with ``advance(to:)``, so that it
+  /// need not be looked at for that: a reader of it, given from one function to the
+  /// next, took a tenth of a restore (benchmark: restore nodes).
   ///
   /// - Complexity: O(1) for the value after the last one, otherwise O(log *k*) for
   ///   *k* keys.
-  @usableFromInline
-  package mutating func value(of key: String) throws(ArchiveError) -> ValueReader? {
+  package mutating func offset(
+    of key: String, place: inout Int
+  ) throws(ArchiveError) -> Int? {
     let stored = values.block.bytes
     let bytes = stored.span.extracting(values.record)
+    try finishValue(in: bytes)
     guard let entry = find(key, in: bytes) else { return nil }
-    let value = try ValueReader(bytes, at: entry.value)
-    position = EntryPosition(offset: value.end, place: entry.place + 1)
-    return value
+    position = EntryPosition(offset: entry.value, place: entry.place + 1)
+    isBeforeValue = true
+    place = entry.place
+    return entry.value
+  }
+
+  /// Goes on after the value that was found, which ends at an offset.
+  package mutating func advance(to end: Int) {
+    position.offset = end
+    isBeforeValue = false
+  }
+
+  /// Goes past the value that was found, if nobody has said where it ends.
+  @inline(__always)
+  private mutating func finishValue(in bytes: Span<UInt8>) throws(ArchiveError) {
+    guard isBeforeValue else { return }
+    var cursor = ByteCursor(
+      bytes, from: position.offset, to: values.entries.payload.upperBound)
+    try cursor.skipValue(bytes)
+    advance(to: cursor.offset)
   }
 
   /// Finds the value of a key, nil if there is none, with its key.
   ///
-  /// - Complexity: As ``value(of:)``.
+  /// - Complexity: As ``offset(of:place:)``.
   package mutating func field(of key: String) throws(ArchiveError) -> Field? {
     let stored = values.block.bytes
     let bytes = stored.span.extracting(values.record)
+    try finishValue(in: bytes)
     guard let entry = find(key, in: bytes) else { return nil }
     let value = try ValueReader(bytes, at: entry.value)
     position = EntryPosition(offset: value.end, place: entry.place + 1)
@@ -64,9 +91,10 @@ package struct FieldCursor: Sendable {
   ///
   /// - Complexity: O(1).
   package mutating func next() throws(ArchiveError) -> Field? {
-    guard position.offset < values.entries.payload.upperBound else { return nil }
     let stored = values.block.bytes
     let bytes = stored.span.extracting(values.record)
+    try finishValue(in: bytes)
+    guard position.offset < values.entries.payload.upperBound else { return nil }
     var cursor = ByteCursor(
       bytes, from: position.offset, to: values.entries.payload.upperBound)
     let key = try cursor.readKey(bytes)
@@ -74,6 +102,38 @@ package struct FieldCursor: Sendable {
     defer { position = EntryPosition(offset: value.end, place: position.place + 1) }
     return Field(key: key, place: position.place, value: value)
   }
+}
+
+/// The bytes of a record.
+///
+/// Whoever reads values out of them needs no copy of all that a decoder refers to
+/// (benchmark: restore nodes).
+@usableFromInline
+package struct RecordSource: Sendable {
+  @usableFromInline let bytes: [UInt8]
+  /// Where the record lies in the bytes.
+  @usableFromInline let record: Range<Int>
+
+  /// Reads the value that a cursor over the same record found at an offset.
+  ///
+  /// When it returns, `end` is where the value ends.
+  @inlinable
+  @inline(__always)
+  package func decode<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, at offset: Int, forKey key: String, end: inout Int
+  ) throws(ArchiveError) -> Value {
+    let bytes = bytes.span.extracting(record)
+    do {
+      let value = try ValueReader(bytes, at: offset)
+      end = value.end
+      return try Value.read(from: value, in: bytes)
+    } catch {
+      throw locate(error, key)
+    }
+  }
+
+  @usableFromInline
+  func locate(_ error: ArchiveError, _ key: String) -> ArchiveError { error.at(key) }
 }
 
 /// One value of a record or container, with its key.
@@ -105,18 +165,8 @@ extension KeyedDecoder {
   /// The key of a field.
   package func key(of field: Field) -> String { text(of: field.key) }
 
-  /// Reads a value that a cursor over these found.
-  @inlinable
-  package func decode<Value: ArchiveValue>(
-    _ type: Value.Type = Value.self, from value: ValueReader, forKey key: String
-  ) throws(ArchiveError) -> Value {
-    let stored = block.bytes
-    do {
-      return try Value.read(from: value, in: stored.span.extracting(record))
-    } catch {
-      throw locate(error, key)
-    }
-  }
+  /// Where the bytes of the values lie, for whoever reads many of them.
+  package var source: RecordSource { RecordSource(bytes: block.bytes, record: record) }
 
   /// Reads the value of a field.
   @inlinable
@@ -129,6 +179,46 @@ extension KeyedDecoder {
     } catch {
       throw locate(error, field)
     }
+  }
+
+  /// Calls the body with each value in stored order.
+  package func forEachField(
+    _ body: (Field) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try forEachField(in: entries.payload, body)
+  }
+
+  /// The same for the values of the container that a field is.
+  package func forEachField(
+    of field: Field, _ body: (Field) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    _ = try containerStart(of: field)
+    try forEachField(in: field.value.header.payload, body)
+  }
+
+  private func forEachField(
+    in payload: Range<Int>, _ body: (Field) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
+    var place = 0
+    while !cursor.isAtEnd {
+      let key = try cursor.readKey(bytes)
+      let value = try ValueReader(bytes, at: cursor.offset)
+      try body(Field(key: key, place: place, value: value))
+      cursor.offset = value.end
+      place += 1
+    }
+  }
+
+  /// Where the container begins that is the value of a field, for whoever opens it
+  /// later with ``VerifiedRecords/container(at:ofRecordAt:)``.
+  package func containerStart(of field: Field) throws(ArchiveError) -> Int {
+    guard field.value.header.kind == .map else {
+      throw locate(field.value.mismatch("container"), field)
+    }
+    return field.value.offset
   }
 
   /// Opens the container that is the value of a field.

@@ -15,6 +15,7 @@ public struct ValueReader: Sendable {
   /// Where the value begins.
   let offset: Int
 
+  @usableFromInline
   init(_ bytes: Span<UInt8>, at offset: Int) throws(ArchiveError) {
     var cursor = ByteCursor(bytes, from: offset, to: bytes.count)
     header = try cursor.readValueHeader(bytes)
@@ -27,7 +28,7 @@ public struct ValueReader: Sendable {
   }
 
   /// Where the next value begins.
-  var end: Int { header.payload.upperBound }
+  @usableFromInline var end: Int { header.payload.upperBound }
 
   var isNull: Bool { header.kind == .null }
 

@@ -1,3 +1,5 @@
+internal import ArchiveCodec
+
 /// What a coder that takes state asks of the walk that it belongs to.
 protocol StateEncoding: AnyObject {
   /// The path of an element; empty for the application.
@@ -21,4 +23,19 @@ protocol RestoredReferences: AnyObject {
 
   /// The same, if it is a node.
   func node(_ record: UInt64) -> (any RestorableNode)?
+
+  /// Where an element is, by its place in the stored tree.
+  func path(at place: Int) -> RestorationPath
+
+  /// What is stored of an element; nil if there is nothing.
+  func state(at place: Int) -> KeyedDecoder?
+
+  /// What the library stored of it.
+  func builtIn(at place: Int) -> KeyedDecoder?
+
+  /// What it contained and is back, in saved order.
+  func children(at place: Int) -> [any RestorableNode]
+
+  /// What it presented, if that is back.
+  func presented(at place: Int) -> (any RestorableNode)?
 }

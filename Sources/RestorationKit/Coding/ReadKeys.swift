@@ -3,15 +3,23 @@ internal import ArchiveCodec
 /// Which keys of a record were asked for.
 struct ReadKeys {
   /// By place in the record, for those that have one of the first places.
-  private var places: UInt64 = 0
+  private(set) var places: UInt64
   private var others: Set<String> = []
   private var containers: [String: ReadContainer] = [:]
+
+  /// - Parameter places: A bit for each of the first places.
+  init(places: UInt64 = 0) {
+    self.places = places
+  }
 
   /// Notes a key that is there, at a place among all keys in stored order.
   @inline(__always)
   mutating func insert(_ key: String, at place: Int) {
     if place < UInt64.bitWidth { places |= 1 << place } else { others.insert(key) }
   }
+
+  /// Whether there are no others than those at the first places.
+  var isPlain: Bool { others.isEmpty && containers.isEmpty }
 
   /// What is asked for in a container, by all who open it.
   mutating func container(forKey key: String, _ values: KeyedDecoder) -> ReadContainer {

@@ -9,66 +9,88 @@ internal import Foundation
 ///
 /// Absent is nil. A value of another type throws. It is read-only, and the
 /// same for the factory that makes the node and for the node's own decoding.
-/// One that is kept finds no nodes after the restore.
+/// One that is kept finds no nodes after the restore. Do not hold it weakly: the
+/// next object gets the same coder, unless somebody keeps it.
 public final class StateDecoder {
-  /// The path of the node; empty for the application.
-  public let path: RestorationPath
-
-  @usableFromInline let values: KeyedDecoder?
-  // Every read moves it; as for the read keys.
+  // These are set for each object, and most are read for each value, so the check
+  // whether somebody else does at the same time would take longer than that
+  // (benchmark: restore nodes).
+  @safe @exclusivity(unchecked) private var isOpen: Bool
   @safe @exclusivity(unchecked) private var cursor: FieldCursor?
+  /// Where the values lie.
+  @usableFromInline @safe @exclusivity(unchecked) var source: RecordSource?
+  /// The number of keys of an element's values that were opened.
+  @safe @exclusivity(unchecked) private var keyCount: Int?
+  @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
+  /// Nil for the application and for containers.
+  @safe @exclusivity(unchecked) private var place: Int?
+  /// The path, if it was given or somebody keeps the coder.
+  private var ownPath: RestorationPath?
+  private var ownBuiltIn: KeyedDecoder?
   let facts: SaveFacts?
   /// When the restore began.
   let now: Date
   private let restored: any RestoredReferences
-  /// Nil for the application and for containers.
-  private let element: StoredTree.Element?
   /// Where it is noted what is asked for, if this is a coder of a container.
   private let container: ReadContainer?
-  // Every read writes it, and the check whether somebody else does at the same time
-  // would take longer than that (benchmark: restore nodes).
-  @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
 
   init(
     path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
     restored: any RestoredReferences, container: ReadContainer? = nil
   ) {
     self.container = container
-    self.path = path
-    self.values = values
+    ownPath = path
     cursor = values.map(FieldCursor.init)
+    source = values?.source
+    isOpen = true
     self.facts = facts
     self.now = now
     self.restored = restored
-    element = nil
   }
 
-  init(
-    _ stored: StoredTree.Element, facts: SaveFacts?, now: Date, restored: any RestoredReferences
-  ) {
+  /// Creates a coder that is given to one element after the other.
+  init(facts: SaveFacts?, now: Date, restored: any RestoredReferences) {
     container = nil
-    path = stored.path
-    values = stored.values.state
-    cursor = values.map(FieldCursor.init)
+    isOpen = true
     self.facts = facts
     self.now = now
     self.restored = restored
-    element = stored
+  }
+
+  /// The path of the node; empty for the application.
+  public var path: RestorationPath {
+    ownPath ?? place.map { restored.path(at: $0) } ?? RestorationPath()
   }
 
   /// The nodes that this node contained and that are back, in saved order.
   ///
   /// - Complexity: O(*n*) in their number.
   public var restoredChildren: [any RestorableNode] {
-    element?.content.children.compactMap { restored.node($0) } ?? []
+    place.map { restored.children(at: $0) } ?? []
   }
 
   /// The node that this node presented, if it is back.
   public var restoredPresented: (any RestorableNode)? {
-    element?.content.presented.flatMap { restored.node($0) }
+    place.flatMap { restored.presented(at: $0) }
   }
 
-  var builtIn: BuiltInState? { element?.values.builtIn.map(BuiltInState.init) }
+  var builtIn: BuiltInState? {
+    (ownBuiltIn ?? place.flatMap { restored.builtIn(at: $0) }).map(BuiltInState.init)
+  }
+
+  /// The values; they are opened when somebody asks for one first.
+  private var values: KeyedDecoder? {
+    if !isOpen { open() }
+    return cursor?.values
+  }
+
+  private func open() {
+    isOpen = true
+    guard let place, let values = restored.state(at: place) else { return }
+    source = values.source
+    keyCount = values.keyCount
+    cursor = FieldCursor(values)
+  }
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and
   /// not by the identifiers of its model: the rows may be others by now.
@@ -119,22 +141,30 @@ public final class StateDecoder {
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value? {
-    guard let value = try value(of: key) else { return nil }
-    return try values?.decode(type, from: value, forKey: key)
+    guard let offset = try offset(of: key), let source else { return nil }
+    var end = offset
+    let value = try source.decode(type, at: offset, forKey: key, end: &end)
+    advance(to: end)
+    return value
   }
 
-  /// The stored value of a key, which counts as asked for.
+  /// Where the value of a key begins, which counts as asked for.
   @usableFromInline
-  func value(of key: String) throws(ArchiveError) -> ValueReader? {
-    guard let value = try cursor?.value(of: key) else { return nil }
-    guard let place = cursor?.lastPlace else { return value }
+  func offset(of key: String) throws(ArchiveError) -> Int? {
+    if !isOpen { open() }
+    var place = 0
+    guard let offset = try cursor?.offset(of: key, place: &place) else { return nil }
     if let container {
       container.keys.insert(key, at: place)
     } else {
       ownReadKeys.insert(key, at: place)
     }
-    return value
+    return offset
   }
+
+  /// Goes on after the value that was read.
+  @usableFromInline
+  func advance(to end: Int) { cursor?.advance(to: end) }
 
   /// Reads a value of any decodable type that must be there.
   ///
@@ -246,7 +276,7 @@ public final class StateDecoder {
   /// The values, of which one is asked for.
   private func state(with key: String) -> KeyedDecoder? {
     do throws(ArchiveError) {
-      _ = try value(of: key)
+      _ = try offset(of: key)
     } catch {
       // Whoever reads it throws the same.
     }
@@ -262,6 +292,36 @@ public final class StateDecoder {
         .nodeTypeMismatch, "\(path), key \(key): \(Swift.type(of: object)) is not a \(type)")
     }
     return typed
+  }
+}
+
+// MARK: - One element after the other
+
+extension StateDecoder {
+  /// Begins a call for an element, of which some keys were read before.
+  func open(_ place: Int, _ read: ReadKeys) {
+    self.place = place
+    ownReadKeys = read
+    cursor = nil
+    source = nil
+    keyCount = nil
+    isOpen = false
+  }
+
+  /// What was asked for so far.
+  var read: ReadKeys { ownReadKeys }
+
+  /// Whether all that is stored was asked for.
+  var hasReadAll: Bool {
+    ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
+  }
+
+  /// Takes what it needs when it is not given to another element any more.
+  func stay() {
+    guard ownPath == nil else { return }
+    ownPath = path
+    ownBuiltIn = builtIn?.values
+    _ = values
   }
 }
 

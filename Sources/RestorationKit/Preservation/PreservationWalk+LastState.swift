@@ -24,7 +24,9 @@ extension PreservationWalk {
     defer { lost = [] }
     // The next save asks them again.
     rows.isRegular = false
-    let stored = (tree?.elements ?? []).map { (Place(kind: $0.content.kind, path: $0.path), $0) }
+    let stored = (tree.map { Array($0.elements) } ?? []).map {
+      (Place(kind: $0.content.kind, path: $0.path), $0)
+    }
     let elements = Dictionary(stored, uniquingKeysWith: { first, _ in first })
     // What the stored records stand for now.
     var numbers: [UInt64: UInt64] = [:]

@@ -119,7 +119,12 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// The application if there is something to say of it, then the nodes, parents
   /// before children.
-  public internal(set) var entries: [Entry] = []
+  ///
+  /// - Complexity: O(*n*) in their number when they are asked for first.
+  public var entries: [Entry] { lines.made }
+
+  /// Makes the entries.
+  var lines = ReportEntries<NodeOutcome> { [] }
 
   /// Whether a snapshot that was taken with the save shows what is back.
   public internal(set) var usesSnapshot = false
@@ -137,6 +142,12 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// How long the caller was held up by making and decoding nodes.
   public internal(set) var walkDuration: Duration = .zero
+
+  private enum CodingKeys: String, CodingKey {
+    case outcome
+    case lines = "entries"
+    case usesSnapshot, launchProblem, stateName, otherInstances, walkDuration
+  }
 
   init(_ outcome: Outcome) {
     self.outcome = outcome

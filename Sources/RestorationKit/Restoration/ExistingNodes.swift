@@ -19,8 +19,8 @@ struct ExistingNodes {
     add([parent.restorationPresented].compactMap(\.self), tellsEqualsApart: false, types, objects)
   }
 
-  func node(_ stored: NodeRecord) -> (any RestorableNode)? {
-    nodes[Key(identifier: stored.identifier, siblingIndex: stored.siblingIndex)]
+  func node(_ identifier: String, siblingIndex: Int) -> (any RestorableNode)? {
+    nodes[Key(identifier: identifier, siblingIndex: siblingIndex)]
   }
 
   private mutating func add(

@@ -20,31 +20,27 @@ struct ObjectLookup {
     case missing(RestorationReport.NodeOutcome)
   }
 
+  /// The steps after the first, for a node that names no restoration class.
   func findNode(
-    _ stored: NodeRecord, coder: StateDecoder, existing: () -> (any RestorableNode)?
+    className: String, _ storyboard: StoryboardReference?, coder: StateDecoder,
+    existing: () -> (any RestorableNode)?
   ) -> Result {
-    if let name = stored.restorationClassName {
-      return askRestorationClass(name, coder)
-    }
-    return askDelegate(coder)
+    askDelegate(coder)
       ?? existing().map { .found($0, .existing) }
-      ?? askStoryboard(stored.storyboard, coder)
-      ?? askNodeClass(stored.className, coder)
+      ?? askStoryboard(storyboard, coder)
+      ?? askNodeClass(className, coder)
       ?? .missing(.notFound)
   }
 
   func findObject(
-    _ stored: NodeRecord, coder: StateDecoder, registered: () -> (any StateRestoring)?
+    restorationClass: String?, coder: StateDecoder, registered: () -> (any StateRestoring)?
   ) -> Result {
-    if let name = stored.restorationClassName {
-      return askRestorationClass(name, coder)
-    }
+    if let restorationClass { return askRestorationClass(restorationClass, coder) }
     return registered().map { .found($0, .existing) } ?? .missing(.notRegistered)
   }
 
-  private func askRestorationClass(
-    _ name: String, _ coder: StateDecoder
-  ) -> Result {
+  /// The first step.
+  func askRestorationClass(_ name: String, _ coder: StateDecoder) -> Result {
     switch types.restorationClass(named: name) {
     case .unknown: return .missing(.unknownRestorationClass(name))
     case .notAFactory: return .missing(.notARestorationClass(name))

@@ -16,16 +16,64 @@ struct PreparedElement {
     case failed(version: Int, error: String)
   }
 
+  var migratedFrom: Int? { version.migratedFrom }
+}
+
+extension PreparedElement.Version {
   /// Whether there is a state that nobody gets to see.
   var isWithheld: Bool {
-    switch version {
+    switch self {
     case .current, .migrated: false
     case .newer, .failed: true
     }
   }
 
   var migratedFrom: Int? {
-    if case .migrated(let version) = version { version } else { nil }
+    if case .migrated(let version) = self { version } else { nil }
+  }
+}
+
+/// The elements of a stored tree as this version of the app reads them.
+struct PreparedTree {
+  /// What the classes of elements are called now.
+  struct Names {
+    let className: String
+    let restorationClassName: String?
+    let version: StateVersion
+  }
+
+  private let outline: StoredOutline
+  /// By the form of the element.
+  fileprivate(set) var forms: [Names?]
+  /// Of those whose state is of another version than the current one, by place.
+  fileprivate var versions: [Int: PreparedElement.Version] = [:]
+  fileprivate(set) var values: [Int: StoredTree.Values] = [:]
+
+  init(_ outline: StoredOutline) {
+    self.outline = outline
+    forms = Array(repeating: nil, count: outline.forms.count)
+  }
+
+  /// The places of those whose state is of another version, in order.
+  var otherVersions: [Int] { versions.keys.sorted() }
+
+  func version(of place: Int) -> PreparedElement.Version {
+    versions.isEmpty ? .current : versions[place] ?? .current
+  }
+
+  /// Whether there is a state that somebody gets to see.
+  func hasState(_ place: Int) -> Bool {
+    outline.rows[place].state > 0
+      && (values.isEmpty || values[place].map { $0.state != nil } ?? true)
+  }
+
+  func className(of place: Int) -> String {
+    let form = Int(outline.rows[place].form)
+    return forms[form]?.className ?? outline.forms[form].className
+  }
+
+  func restorationClassName(of place: Int) -> String? {
+    forms[Int(outline.rows[place].form)]?.restorationClassName
   }
 }
 
@@ -52,16 +100,11 @@ struct ElementPreparation {
   }
 
   mutating func prepare(_ stored: StoredTree.Element) -> PreparedElement {
-    let (className, restorationClassName, known) = names(of: stored.content)
-    let (values, version) = migrate(stored, known: known)
-    if case .current = version, className == stored.content.className,
-      restorationClassName == stored.content.restorationClassName
-    {
-      return PreparedElement(element: stored, version: version)
-    }
+    let names = names(of: stored.content.className, stored.content.restorationClassName)
+    let (values, version) = migrate(stored.values, stored.content.version, known: names.version)
     var content = stored.content
-    content.className = className
-    content.restorationClassName = restorationClassName
+    content.className = names.className
+    content.restorationClassName = names.restorationClassName
     return PreparedElement(
       element: StoredTree.Element(
         record: stored.record, path: stored.path, parent: stored.parent, role: stored.role,
@@ -69,26 +112,37 @@ struct ElementPreparation {
       version: version)
   }
 
-  /// What the names of the last element were found to be: most have the same.
-  private var last: (stored: NodeRecord, names: Names)?
-  private typealias Names = (
-    className: String, restorationClassName: String?, version: StateVersion
-  )
-
-  private mutating func names(of stored: NodeRecord) -> Names {
-    if let last, last.stored.className == stored.className,
-      last.stored.restorationClassName == stored.restorationClassName
-    {
-      return last.names
+  /// Prepares all elements of a tree, in order.
+  mutating func prepare(_ tree: StoredTree) -> PreparedTree {
+    var prepared = PreparedTree(tree.outline)
+    for (place, row) in tree.outline.rows.enumerated() {
+      let form = tree.outline.forms[Int(row.form)]
+      let known: StateVersion
+      if let names = prepared.forms[Int(row.form)] {
+        // Of most of its kind there is nothing to migrate.
+        guard names.version.number != form.version else { continue }
+        known = names.version
+      } else {
+        let names = names(of: form.className, form.restorationClassName)
+        prepared.forms[Int(row.form)] = names
+        known = names.version
+      }
+      guard row.state > 0, form.version != known.number else { continue }
+      let (values, version) = migrate(tree.values[place], form.version, known: known)
+      prepared.versions[place] = version
+      prepared.values[place] = values
     }
-    let className = currentName(of: stored.className)
-    let restorationClassName = stored.restorationClassName.map { currentName(of: $0) }
-    let names: Names = (
-      className, restorationClassName,
-      types.version(ofClass: className, restoredBy: restorationClassName)
-    )
-    last = (stored, names)
-    return names
+    return prepared
+  }
+
+  private mutating func names(
+    of className: String, _ restorationClassName: String?
+  ) -> PreparedTree.Names {
+    let className = currentName(of: className)
+    let restorationClassName = restorationClassName.map { currentName(of: $0) }
+    return PreparedTree.Names(
+      className: className, restorationClassName: restorationClassName,
+      version: types.version(ofClass: className, restoredBy: restorationClassName))
   }
 
   /// A name that is registered, if there is one for the stored name.
@@ -112,24 +166,23 @@ struct ElementPreparation {
   }
 
   private func migrate(
-    _ stored: StoredTree.Element, known: StateVersion
+    _ values: StoredTree.Values, _ stored: Int, known: StateVersion
   ) -> (StoredTree.Values, PreparedElement.Version) {
-    let (content, values) = (stored.content, stored.values)
-    guard let state = values.state, content.version != known.number else {
+    guard let state = values.state, stored != known.number else {
       return (values, .current)
     }
     let withheld = StoredTree.Values(builtIn: nil, state: nil)
-    guard content.version < known.number else {
-      return (withheld, .newer(stored: content.version, known: known.number))
+    guard stored < known.number else {
+      return (withheld, .newer(stored: stored, known: known.number))
     }
-    guard let steps = known.steps(from: content.version) else {
+    guard let steps = known.steps(from: stored) else {
       return (
         withheld,
-        .failed(version: content.version, error: "there is no migration from this version")
+        .failed(version: stored, error: "there is no migration from this version")
       )
     }
     let copy = MigratingState(state)
-    var version = content.version
+    var version = stored
     do {
       for step in steps {
         version = step.from
@@ -137,7 +190,7 @@ struct ElementPreparation {
       }
       return (
         StoredTree.Values(builtIn: values.builtIn, state: try copy.finish()),
-        .migrated(from: content.version)
+        .migrated(from: stored)
       )
     } catch {
       return (withheld, .failed(version: version, error: error.reason))

@@ -1,25 +1,28 @@
 extension RestorationRun {
   func decode() {
     eachRestored { object, place in
-      let coder = coders[place]
-      restoreContent(object, coder, place)
-      attempt(place) {
-        if prepared[place].element.values.state != nil {
-          note(.decodeRestorableState, place)
-          try object.decodeRestorableState(with: coder)
+      withCoder(place) { coder in
+        restoreContent(object, coder, place)
+        attempt(place) {
+          if prepared.hasState(place) {
+            note(.decodeRestorableState, place)
+            try object.decodeRestorableState(with: coder)
+          }
+          try coder.builtIn?.restoreAfterDecoding(object)
         }
-        try coder.builtIn?.restoreAfterDecoding(object)
       }
     }
   }
 
   func restoreAfterLayout() {
     eachRestored { object, place in
-      attempt(place) {
-        try coders[place].builtIn?.restoreAfterLayout(object)
-        guard prepared[place].element.values.state != nil else { return }
-        note(.restoreStateAfterLayout, place)
-        try object.restoreStateAfterLayout(with: coders[place])
+      withCoder(place) { coder in
+        attempt(place) {
+          try coder.builtIn?.restoreAfterLayout(object)
+          guard prepared.hasState(place) else { return }
+          note(.restoreStateAfterLayout, place)
+          try object.restoreStateAfterLayout(with: coder)
+        }
       }
     }
   }

@@ -1,15 +1,11 @@
 extension RestorationRun {
   func makeObjects() {
     let lookup = ObjectLookup(types: types, delegate: delegate, trace: trace)
-    coders.reserveCapacity(tree.elements.count)
-    outcomes.reserveCapacity(tree.elements.count)
-    for prepared in prepared {
-      let stored = prepared.element
-      let coder = StateDecoder(stored, facts: tree.facts, now: now, restored: restored)
-      coders.append(coder)
-      switch find(stored, coder, lookup) {
-      case .found(let object, let step): take(object, by: step, as: stored)
-      case .missing(let outcome): leaveOut(stored, outcome)
+    outcomes.reserveCapacity(tree.outline.rows.count)
+    for place in tree.outline.rows.indices {
+      switch withCoder(place, { find(place, $0, lookup) }) {
+      case .found(let object, let step): take(object, by: step, as: place)
+      case .missing(let outcome): leaveOut(place, outcome)
       }
     }
   }
@@ -19,15 +15,14 @@ extension RestorationRun {
     -> RestorationReport.NodeOutcome
   {
     withheld(place, by: step)
-      ?? (prepared[place].element.values.state == nil
-        ? .restoredWithoutState(by: step) : .restored(by: step))
+      ?? (prepared.hasState(place) ? .restored(by: step) : .restoredWithoutState(by: step))
   }
 
   /// Nil if the state of an element could be read, or if it has none.
   func withheld(_ place: Int, by step: RestorationReport.Step?)
     -> RestorationReport.NodeOutcome?
   {
-    switch prepared[place].version {
+    switch prepared.version(of: place) {
     case .current, .migrated: nil
     case .newer(let stored, let known): .newerVersion(by: step, stored: stored, known: known)
     case .failed(let version, let error): .migrationFailed(by: step, from: version, error)
@@ -35,84 +30,92 @@ extension RestorationRun {
   }
 
   func find(
-    _ stored: StoredTree.Element, _ coder: StateDecoder, _ lookup: ObjectLookup
+    _ place: Int, _ coder: StateDecoder, _ lookup: ObjectLookup
   ) -> ObjectLookup.Result {
+    let row = tree.outline.rows[place]
     var container: TypeTraits = []
-    if let place = stored.parent {
-      let parent = tree.elements[place]
-      guard let object = restored.object(at: place) else {
-        return .missing(.parentMissing(parent.path))
+    if let parent = row.parent {
+      guard let object = restored.object(at: parent) else {
+        return .missing(.parentMissing(tree.outline.path(of: parent)))
       }
-      if stored.role == .child { container = types.traits(of: object) }
+      if row.role == .child { container = types.traits(of: object) }
     }
-    if let late, stored.parent == nil { return .found(late.node, .existing) }
-    switch stored.content.kind {
+    if let late, row.parent == nil { return .found(late.node, .existing) }
+    switch row.kind {
     case .object:
-      return lookup.findObject(stored.content, coder: coder) { registeredObject(for: stored) }
+      return lookup.findObject(
+        restorationClass: prepared.restorationClassName(of: place), coder: coder
+      ) { registeredObject(for: place) }
     case .view, .application, .scene:
       // Found when its node has loaded it.
       return .missing(.viewNotFound)
     case .node:
-      if container.contains(.stack), let stack = stored.parent, cutStacks.contains(stack) {
+      if container.contains(.stack), let stack = row.parent, cutStacks.contains(stack) {
         return .missing(.stackCut)
       }
       if container.contains(.tabs) {
-        return existingNode(for: stored).map { .found($0, .existing) } ?? .missing(.tabNotFound)
+        return existingNode(for: place).map { .found($0, .existing) } ?? .missing(.tabNotFound)
       }
-      return lookup.findNode(stored.content, coder: coder) { existingNode(for: stored) }
+      if let name = prepared.restorationClassName(of: place) {
+        return lookup.askRestorationClass(name, coder)
+      }
+      return lookup.findNode(
+        className: prepared.className(of: place), tree.outline.form(of: place).storyboard,
+        coder: coder
+      ) { existingNode(for: place) }
     }
   }
 
-  func take(
-    _ object: any StateRestoring, by step: RestorationReport.Step, as stored: StoredTree.Element
-  ) {
+  func take(_ object: any StateRestoring, by step: RestorationReport.Step, as place: Int) {
+    let kind = tree.outline.rows[place].kind
     let node = object as? any RestorableNode
-    if stored.content.kind == .node, node == nil {
+    let restorationClass = prepared.restorationClassName(of: place)
+    if kind == .node, node == nil {
       return leaveOut(
-        stored,
-        .notARestorationClass(stored.content.restorationClassName ?? stored.content.className))
+        place, .notARestorationClass(restorationClass ?? prepared.className(of: place)))
     }
-    let place = outcomes.count
     if let other = restored.claim(object, node, at: place) {
-      return leaveOut(stored, .providedTwice(tree.elements[other].path))
+      return leaveOut(place, .providedTwice(tree.outline.path(of: other)))
     }
-    if isOfClass(of: stored, object) {
+    if isOfClass(of: place, object) {
       outcomes.append(outcome(ofPlace: place, by: step))
     } else {
       outcomes.append(.classMismatch(by: step, found: types.className(of: object)))
     }
+    let identifier = tree.outline.identifier(of: place)
     objects.remember(
-      object, node, identifier: stored.content.identifier,
+      object, node, identifier: identifier,
       // The closure of its class may have made one of another class.
-      restorationClass: stored.content.restorationClassName
-        ?? (step == .restorationClass ? stored.content.className : nil))
-    if stored.content.kind == .object, let object = object as? any RestorableObject {
-      objects.register(object, identifier: stored.content.identifier)
+      restorationClass: restorationClass
+        ?? (step == .restorationClass ? prepared.className(of: place) : nil))
+    if kind == .object, let object = object as? any RestorableObject {
+      objects.register(object, identifier: identifier)
     }
   }
 
   /// Whether an object is of the class that was saved, whatever it is called now.
-  func isOfClass(of stored: StoredTree.Element, _ object: any StateRestoring) -> Bool {
-    types.isObject(object, ofClassNamed: stored.content.className)
-      || tree.formerNames[stored.content.className]?
+  func isOfClass(of place: Int, _ object: any StateRestoring) -> Bool {
+    let className = prepared.className(of: place)
+    return types.isObject(object, ofClassNamed: className)
+      || tree.formerNames[className]?
         .contains { types.isObject(object, ofClassNamed: $0) } == true
   }
 
   /// Notes that an element is not back, and whether it is kept: only nil drops it.
-  func leaveOut(_ stored: StoredTree.Element, _ reason: RestorationReport.NodeOutcome) {
-    let place = outcomes.count
+  func leaveOut(_ place: Int, _ reason: RestorationReport.NodeOutcome) {
+    let row = tree.outline.rows[place]
     outcomes.append(reason)
     switch reason {
     // It is kept with the one above.
     case .parentMissing: break
     // It is kept with what it lay on.
     case .stackCut:
-      if let stack = stored.parent, keptStacks.contains(stack) { unclaimed.insert(place) }
+      if let stack = row.parent, keptStacks.contains(stack) { unclaimed.insert(place) }
     // It is looked for when its node has loaded it.
-    case .viewNotFound where stored.role == .view: break
+    case .viewNotFound where row.role == .view: break
     default: keepUnlessVetoed(place)
     }
-    if stored.role == .child, let parent = stored.parent,
+    if row.role == .child, let parent = row.parent,
       let container = restored.object(at: parent),
       types.traits(of: container).contains(.stack)
     {
@@ -131,29 +134,28 @@ extension RestorationRun {
   ///
   /// The parent is already back, so the path is exact if the parent contains
   /// or presents a node with the identifier. Each parent is asked once.
-  func existingNode(for stored: StoredTree.Element) -> (any RestorableNode)? {
-    let parent = stored.parent.flatMap {
-      restored.node(at: $0)
-    }
-    if existing[stored.parent] == nil {
-      existing[stored.parent] =
-        parent.map { ExistingNodes(below: $0, types, objects) }
+  func existingNode(for place: Int) -> (any RestorableNode)? {
+    let parent = tree.outline.rows[place].parent
+    if existing[parent] == nil {
+      existing[parent] =
+        parent.flatMap { restored.node(at: $0) }.map { ExistingNodes(below: $0, types, objects) }
         ?? ExistingNodes(roots, types, objects)
     }
-    return existing[stored.parent]?.node(stored.content)
+    return existing[parent]?.node(
+      tree.outline.identifier(of: place), siblingIndex: tree.outline.siblingIndex(of: place))
   }
 
   /// The object that was registered, with the parent that is back.
-  func registeredObject(for stored: StoredTree.Element) -> (any StateRestoring)? {
-    let scope = stored.parent.flatMap { restored.object(at: $0) }
+  func registeredObject(for place: Int) -> (any StateRestoring)? {
+    let scope = tree.outline.rows[place].parent.flatMap { restored.object(at: $0) }
     return scopedObjects.object(
-      stored.content.identifier, scope: scope, in: objects, isScope: restored.contains)
+      tree.outline.identifier(of: place), scope: scope, in: objects, isScope: restored.contains)
   }
 
   func findViews() {
     var views: [Int: [String: any RestorableView]] = [:]
-    for (place, stored) in prepared.map(\.element).enumerated() where stored.role == .view {
-      guard outcomes[place] == .viewNotFound, let owner = stored.parent else { continue }
+    for (place, row) in tree.outline.rows.enumerated() where row.role == .view {
+      guard outcomes[place] == .viewNotFound, let owner = row.parent else { continue }
       guard outcomes[owner].isDecodable,
         let node = restored.node(at: owner)
       else {
@@ -161,11 +163,11 @@ extension RestorationRun {
         continue
       }
       if views[owner] == nil { views[owner] = ViewTree.viewsByIdentifier(of: node) }
-      guard let view = views[owner]?[stored.content.identifier] else {
+      guard let view = views[owner]?[tree.outline.identifier(of: place)] else {
         keepUnlessVetoed(place)
         continue
       }
-      guard isOfClass(of: stored, view) else {
+      guard isOfClass(of: place, view) else {
         outcomes[place] = .classMismatch(by: .existing, found: types.className(of: view))
         continue
       }

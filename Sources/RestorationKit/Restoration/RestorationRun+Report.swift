@@ -6,72 +6,86 @@ extension RestorationRun {
   /// What a container would have taken in its decoding, which could not be
   /// called, is kept with it.
   func result(_ unattached: Set<UInt64>) -> KeptRecords.RestoreResult {
-    let notTaken = tree.elements.indices.filter { place in
-      unattached.contains(tree.elements[place].record)
-        && tree.elements[place].parent.map {
-          prepared[$0].isWithheld || !outcomes[$0].isDecodable
-        } == true
-    }
+    let rows = tree.outline.rows
+    let notTaken =
+      unattached.isEmpty
+      ? []
+      : rows.indices.filter { place in
+        unattached.contains(rows[place].record)
+          && rows[place].parent.map {
+            prepared.version(of: $0).isWithheld || !outcomes[$0].isDecodable
+          } == true
+      }
     return KeptRecords.RestoreResult(
       tree: tree, outcomes: outcomes,
-      unread: outcomes.indices.filter { prepared[$0].isWithheld && outcomes[$0].isDecodable },
+      unread: prepared.otherVersions.filter {
+        prepared.version(of: $0).isWithheld && outcomes[$0].isDecodable
+      },
       missing: unclaimed.union(notTaken), restored: restored)
   }
 
+  /// What the report says, made of it when somebody asks.
   func entries(
     _ unattached: Set<UInt64>, ofApplication notes: [ReportNote]
-  ) -> [RestorationReport.Entry] {
-    let application =
-      notes.isEmpty
-      ? []
-      : [
-        RestorationReport.Entry(
-          kind: .application, path: RestorationPath(), className: "application",
-          outcome: .restored(by: .delegate), notes: notes)
-      ]
-    return application
-      + tree.elements.enumerated().map { place, stored in
-        RestorationReport.Entry(
-          kind: stored.content.kind, path: stored.path, className: stored.content.className,
-          outcome: outcomes[place], notes: self.notes(on: stored, place, unattached))
-      }
-      + tree.unreadable.map { lost in
-        RestorationReport.Entry(
-          kind: .node, path: RestorationPath(), className: "record \(lost.record)",
-          outcome: .unreadable(lost.error.description))
-      }
+  ) -> ReportEntries<RestorationReport.NodeOutcome> {
+    let elementNotes = self.notes(unattached)
+    return ReportEntries { [outline = tree.outline, unreadable = tree.unreadable, outcomes] in
+      let application =
+        notes.isEmpty
+        ? []
+        : [
+          RestorationReport.Entry(
+            kind: .application, path: RestorationPath(), className: "application",
+            outcome: .restored(by: .delegate), notes: notes)
+        ]
+      return application
+        + outline.rows.enumerated().map { place, row in
+          RestorationReport.Entry(
+            kind: row.kind, path: outline.path(of: place),
+            className: outline.form(of: place).className, outcome: outcomes[place],
+            notes: elementNotes[place] ?? [])
+        }
+        + unreadable.map { lost in
+          RestorationReport.Entry(
+            kind: .node, path: RestorationPath(), className: "record \(lost.record)",
+            outcome: .unreadable(lost.error.description))
+        }
+    }
   }
 
-  private func notes(
-    on stored: StoredTree.Element, _ place: Int, _ unattached: Set<UInt64>
-  ) -> [ReportNote] {
-    var notes: [ReportNote] = []
-    if outcomes[place].isDecodable, let version = prepared[place].migratedFrom {
-      notes.append(.migrated(from: version))
+  /// What there is to say of elements besides their outcomes; most have none.
+  private func notes(_ unattached: Set<UInt64>) -> [Int: [ReportNote]] {
+    var all: [Int: [ReportNote]] = [:]
+    let kept = objects.kept
+    for (place, row) in tree.outline.rows.enumerated() {
+      var notes: [ReportNote] = []
+      if outcomes[place].isDecodable, let version = prepared.version(of: place).migratedFrom {
+        notes.append(.migrated(from: version))
+      }
+      if row.hasLastState { notes.append(.lastState) }
+      if !unattached.isEmpty, unattached.contains(row.record) { notes.append(.notContained) }
+      if let kept, kept.place(ofRecord: row.record) != nil { notes.append(.kept) }
+      if outcomes[place].wasAsked, let note = coders.unreadNote(place) { notes.append(note) }
+      if !notes.isEmpty { all[place] = notes }
     }
-    if stored.content.hasLastState { notes.append(.lastState) }
-    if unattached.contains(stored.record) { notes.append(.notContained) }
-    if objects.kept?.place(ofRecord: stored.record) != nil { notes.append(.kept) }
-    if outcomes[place].wasAsked, let note = coders[place].unreadNote { notes.append(note) }
-    return notes
+    return all
   }
 
   /// Why what is kept is not for a node that came late; nil if it is.
   func mismatch(of node: any RestorableNode) -> RestorationReport.Entry? {
-    guard let element = prepared.first?.element,
-      !isOfClass(of: element, node)
-    else { return nil }
+    guard !tree.outline.rows.isEmpty, !isOfClass(of: 0, node) else { return nil }
     return RestorationReport.Entry(
-      kind: .node, path: element.path, className: tree.elements[0].content.className,
+      kind: .node, path: tree.outline.path(of: 0), className: tree.outline.form(of: 0).className,
       outcome: .classMismatch(by: .existing, found: types.className(of: node)), notes: [.kept])
   }
 
   /// Nodes that are back, but that the node above does not contain any more.
   func unattachedRecords() -> Set<UInt64> {
     var unattached: Set<UInt64> = []
-    for (place, stored) in tree.elements.enumerated() {
-      let records = stored.content.children + [stored.content.presented].compactMap(\.self)
-      guard !records.isEmpty, let parent = restored.node(at: place) else { continue }
+    for (place, row) in tree.outline.rows.enumerated() {
+      guard !row.children.isEmpty || row.presented > 0, let parent = restored.node(at: place)
+      else { continue }
+      let records = tree.outline.records(row.children) + (row.presented > 0 ? [row.presented] : [])
       let contents = parent.restorationChildren + [parent.restorationPresented].compactMap(\.self)
       // Usually it contains what it did.
       let isSame =

@@ -21,9 +21,10 @@ final class RestorationRun {
   let late: LateNode?
 
   /// By the place of the stored element, as all that follows.
-  var prepared: [PreparedElement] = []
-  var coders: [StateDecoder] = []
-  var outcomes: [RestorationReport.NodeOutcome] = []
+  var prepared: PreparedTree
+  // The run is at one element at a time, and these are read or changed for each.
+  @safe @exclusivity(unchecked) var coders: ElementCoders
+  @safe @exclusivity(unchecked) var outcomes: [RestorationReport.NodeOutcome] = []
   /// What a node contained before, made when first needed; roots are under nil.
   var existing: [Int?: ExistingNodes] = [:]
   /// Stacks of which a node is not back; what lay on it is left out.
@@ -36,7 +37,7 @@ final class RestorationRun {
   /// What is stored of all that, for the next save.
   private(set) var rows: Rows?
   /// What the report says, when it has run.
-  private var lines: [RestorationReport.Entry] = []
+  private var lines = ReportEntries<RestorationReport.NodeOutcome> { [] }
 
   init(
     _ tree: StoredTree, types: TypeTable, objects: ObjectTable,
@@ -44,7 +45,12 @@ final class RestorationRun {
     late: LateNode? = nil
   ) {
     self.late = late
-    restored = RestoredObjects(tree, earlier: late?.kept)
+    let restored = RestoredObjects(tree, earlier: late?.kept)
+    self.restored = restored
+    prepared = PreparedTree(tree.outline)
+    coders = ElementCoders(count: tree.outline.rows.count) { [facts = tree.facts] in
+      StateDecoder(facts: facts, now: now, restored: restored)
+    }
     self.now = now
     self.tree = tree
     self.types = types
@@ -63,10 +69,11 @@ final class RestorationRun {
     var report = RestorationReport(.restored)
     var preparation = ElementPreparation(
       types: types, delegate: delegate, formerNames: tree.formerNames, trace: trace)
-    prepared = tree.elements.map { preparation.prepare($0) }
+    prepared = preparation.prepare(tree)
+    restored.replacedValues = prepared.values
     if let late, let mismatch = mismatch(of: late.node) {
-      lines = [mismatch]
-      report.entries = lines
+      lines = ReportEntries { [mismatch] }
+      report.lines = lines
       return report
     }
     makeObjects()
@@ -105,18 +112,26 @@ final class RestorationRun {
       ofApplication.append(note)
     }
     lines = entries(unattached, ofApplication: ofApplication)
-    report.entries = lines
+    report.lines = lines
     if late == nil { rows = Rows(tree, objects.kept) { restored.object(at: $0) } }
     restored.forget()
     return report
   }
 
   /// The first of what the developer should look at, when it has run.
-  var firstProblem: String? { lines.first(where: \.isProblem)?.description }
+  var firstProblem: String? { lines.made.first(where: \.isProblem)?.description }
 
   func note(_ call: RestorationTrace.Call, _ place: Int? = nil) {
-    trace?(
-      RestorationTrace(call: call, path: place.map { tree.elements[$0].path } ?? RestorationPath()))
+    guard let trace else { return }
+    trace(RestorationTrace(call: call, path: place.map(tree.outline.path) ?? RestorationPath()))
+  }
+
+  /// Gives the coder of an element to a call.
+  func withCoder<Value>(_ place: Int, _ body: (StateDecoder) -> Value) -> Value {
+    let coder = coders.take(place)
+    let value = body(coder)
+    coders.putBack(consume coder, place)
+    return value
   }
 
   /// What is back and of its class, in order.

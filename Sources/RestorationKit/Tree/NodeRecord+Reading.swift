@@ -29,82 +29,134 @@ struct NodeKeys {
 }
 
 extension NodeRecord {
-  /// Reads the record of an element in one pass over its values.
+  /// What the record of an element says of it.
+  struct Parts {
+    var kind = ElementKind.node
+    var identifier = ""
+    var siblingIndex = 0
+    var form = FormKey()
+    var views: Range<Int32> = 0..<0
+    var children: Range<Int32> = 0..<0
+    /// 0 if there is none, as the following.
+    var presented: UInt64 = 0
+    var referrer: UInt64 = 0
+    /// Where the containers begin in the record.
+    var builtIn = 0
+    var state = 0
+    var hasLastState = false
+    var keptSince: Date?
+  }
+
+  /// What tells the forms of elements apart, without a text for each.
+  ///
+  /// A name has the number of its symbol; one that is written inline is less than 0.
+  struct FormKey: Hashable {
+    var className: Int32?
+    var restorationClass: Int32?
+    var storyboard: Int32?
+    var storyboardIdentifier: Int32?
+    var version = 1
+    var restoresItself = false
+
+    var hasInlineNames: Bool {
+      [className, restorationClass, storyboard, storyboardIdentifier].contains { $0 ?? 0 < 0 }
+    }
+  }
+
+  /// What the records of many elements have in arrays that they share.
+  struct Lists {
+    /// The records that they refer to.
+    var references: [UInt64] = []
+    /// The names that are written inline.
+    var names: [String] = []
+
+    /// The name that has a number.
+    func name(_ number: Int32?, of record: KeyedDecoder) -> String? {
+      number.map { $0 < 0 ? names[Int(~$0)] : record.name(ofSymbol: UInt32($0)) }
+    }
+  }
+
+  /// Reads the record of an element in one pass over its values, and appends to
+  /// the lists.
   static func read(
-    _ record: KeyedDecoder, _ keys: NodeKeys
-  ) throws(ArchiveError) -> (content: NodeRecord, values: StoredTree.Values) {
-    var content: NodeRecord?
-    var builtIn: KeyedDecoder?
-    var state: KeyedDecoder?
-    var cursor = FieldCursor(record)
-    while let field = try cursor.next() {
+    _ record: KeyedDecoder, _ keys: NodeKeys, _ lists: inout Lists
+  ) throws(ArchiveError) -> Parts {
+    var parts = Parts()
+    var hasNode = false
+    try record.forEachField { (field) throws(ArchiveError) in
       switch keys.key(of: field, in: record) {
-      case .node: content = try NodeRecord(from: record.container(of: field), keys)
-      case .builtIn: builtIn = try record.container(of: field)
-      case .state: state = try record.container(of: field)
+      case .node:
+        hasNode = true
+        try parts.read(field, of: record, keys, &lists)
+      case .builtIn: parts.builtIn = try record.containerStart(of: field)
+      case .state: parts.state = try record.containerStart(of: field)
       default: break
       }
     }
-    guard let content else { throw ArchiveError(.malformed, subject: "no node") }
-    return (content, StoredTree.Values(builtIn: builtIn, state: state))
+    guard hasNode else { throw ArchiveError(.malformed, subject: "no node") }
+    return parts
   }
+}
 
-  private init(from decoder: KeyedDecoder, _ keys: NodeKeys) throws(ArchiveError) {
-    var kind = ElementKind.node
+extension NodeRecord.Parts {
+  fileprivate typealias Key = NodeRecord.Key
+
+  fileprivate mutating func read(
+    _ node: Field, of record: KeyedDecoder, _ keys: NodeKeys,
+    _ lists: inout NodeRecord.Lists
+  ) throws(ArchiveError) {
     var identifier: String?
-    var siblingIndex = 0
-    var className: String?
-    var version = 1
-    var restoresItself = false
-    var restorationClass: String?
-    var storyboard: String?
-    var storyboardIdentifier: String?
-    var views: [UInt64] = []
-    var children: [UInt64] = []
-    var presented: UInt64?
-    var referrer: UInt64?
-    var hasLastState = false
-    var keptSince: Date?
-    var cursor = FieldCursor(decoder)
-    while let field = try cursor.next() {
-      switch keys.key(of: field, in: decoder) {
-      case .kind: kind = try Self.kind(named: decoder.name(of: field))
-      case .identifier: identifier = try decoder.decode(of: field)
-      case .siblingIndex: siblingIndex = try decoder.decode(of: field)
-      case .className: className = try decoder.name(of: field)
-      case .version: version = try decoder.decode(of: field)
-      case .restoresItself: restoresItself = try decoder.decode(of: field)
-      case .restorationClass: restorationClass = try decoder.name(of: field)
-      case .storyboard: storyboard = try decoder.name(of: field)
-      case .storyboardIdentifier: storyboardIdentifier = try decoder.name(of: field)
-      case .views: try decoder.forEachReference(of: field) { views.append($0) }
-      case .children: try decoder.forEachReference(of: field) { children.append($0) }
-      case .presented: presented = try decoder.reference(of: field)
-      case .referrer: referrer = try decoder.reference(of: field)
-      case .hasLastState: hasLastState = try decoder.decode(of: field)
-      case .keptSince: keptSince = try decoder.decode(of: field)
+    try record.forEachField(of: node) { (field) throws(ArchiveError) in
+      switch keys.key(of: field, in: record) {
+      case .kind: kind = try Self.kind(named: record.name(of: field))
+      case .identifier: identifier = try record.decode(of: field)
+      case .siblingIndex: siblingIndex = try record.decode(of: field)
+      case .className: form.className = try Self.name(of: field, in: record, &lists)
+      case .version: form.version = try record.decode(of: field)
+      case .restoresItself: form.restoresItself = try record.decode(of: field)
+      case .restorationClass: form.restorationClass = try Self.name(of: field, in: record, &lists)
+      case .storyboard: form.storyboard = try Self.name(of: field, in: record, &lists)
+      case .storyboardIdentifier:
+        form.storyboardIdentifier = try Self.name(of: field, in: record, &lists)
+      case .views: views = try Self.read(field, of: record, &lists)
+      case .children: children = try Self.read(field, of: record, &lists)
+      case .presented: presented = try record.reference(of: field)
+      case .referrer: referrer = try record.reference(of: field)
+      case .hasLastState: hasLastState = try record.decode(of: field)
+      case .keptSince: keptSince = try record.decode(of: field)
       case .node, .builtIn, .state, nil: break
       }
     }
-    guard version >= 1 else {
+    guard form.version >= 1 else {
       throw ArchiveError(.malformed, path: [Key.version.rawValue], subject: "version")
     }
-    let name = try Self.require(className, .className)
-    self.init(
-      kind, try Self.require(identifier, .identifier), siblingIndex: siblingIndex, className: name)
-    self.version = version
-    restorationClassName = restoresItself ? name : restorationClass
-    if let storyboard {
-      self.storyboard = StoryboardReference(
-        name: storyboard,
-        identifier: try Self.require(storyboardIdentifier, .storyboardIdentifier))
+    guard form.className != nil else { throw Self.missing(.className) }
+    guard let identifier else { throw Self.missing(.identifier) }
+    self.identifier = identifier
+    if form.storyboard != nil, form.storyboardIdentifier == nil {
+      throw Self.missing(.storyboardIdentifier)
     }
-    self.views = views
-    self.children = children
-    self.presented = presented
-    self.referrer = referrer
-    self.hasLastState = hasLastState
-    self.keptSince = keptSince
+  }
+
+  /// The number of the name that is the value of a field.
+  private static func name(
+    of field: Field, in record: KeyedDecoder, _ lists: inout NodeRecord.Lists
+  ) throws(ArchiveError) -> Int32 {
+    if let symbol = try record.nameSymbol(of: field) { return Int32(symbol) }
+    lists.names.append(try record.name(of: field))
+    return ~Int32(lists.names.count - 1)
+  }
+
+  /// Appends what a field refers to; returns where it is.
+  private static func read(
+    _ field: Field, of record: KeyedDecoder, _ lists: inout NodeRecord.Lists
+  ) throws(ArchiveError) -> Range<Int32> {
+    let start = lists.references.count
+    try record.forEachReference(of: field) { lists.references.append($0) }
+    guard lists.references.count <= Int32.max else {
+      throw ArchiveError(.limitExceeded, subject: "references")
+    }
+    return Int32(start)..<Int32(lists.references.count)
   }
 
   private static func kind(named name: String) throws(ArchiveError) -> ElementKind {
@@ -114,8 +166,7 @@ extension NodeRecord {
     return kind
   }
 
-  private static func require(_ text: String?, _ key: Key) throws(ArchiveError) -> String {
-    guard let text else { throw ArchiveError(.keyNotFound, path: [key.rawValue]) }
-    return text
+  private static func missing(_ key: Key) -> ArchiveError {
+    ArchiveError(.keyNotFound, path: [key.rawValue])
   }
 }

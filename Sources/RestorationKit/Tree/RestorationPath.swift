@@ -3,8 +3,7 @@
 /// Printed with `/` between them; a `/` or `\` inside an identifier is printed
 /// with a `\` before it. A node without identifier shows as `∅`.
 public struct RestorationPath: Hashable, Sendable {
-  /// Paths share their beginnings, so a tree's paths take linear memory.
-  private let last: Component?
+  private let last: PathStep?
 
   /// The number of identifiers.
   public var count: Int { last?.depth ?? 0 }
@@ -21,7 +20,12 @@ public struct RestorationPath: Hashable, Sendable {
     self = components.reduce(RestorationPath()) { $0.appending($1) }
   }
 
-  private init(_ last: Component?) {
+  /// The path of an element of a stored tree.
+  init(of place: Int, in names: StoredNames) {
+    last = .stored(names, place)
+  }
+
+  private init(_ last: PathStep?) {
     self.last = last
   }
 
@@ -32,7 +36,7 @@ public struct RestorationPath: Hashable, Sendable {
   ///   - siblingIndex: How many elder siblings have the same identifier.
   /// - Returns: The longer path.
   public func appending(_ identifier: String, siblingIndex: Int = 0) -> RestorationPath {
-    RestorationPath(Component(identifier, siblingIndex, below: last))
+    RestorationPath(.component(PathComponent(identifier, siblingIndex, below: last)))
   }
 
   /// The node's own identifier; nil for the empty path.
@@ -46,7 +50,7 @@ public struct RestorationPath: Hashable, Sendable {
 
   /// The path without its last identifier; nil for the empty path.
   public var parent: RestorationPath? {
-    last.map { RestorationPath($0.parent) }
+    last.map { RestorationPath($0.above) }
   }
 
   /// The identifiers, the root's first.
@@ -56,12 +60,12 @@ public struct RestorationPath: Hashable, Sendable {
 
   var siblingIndices: [Int] { fromRoot(\.siblingIndex) }
 
-  private func fromRoot<Value>(_ value: (Component) -> Value) -> [Value] {
+  private func fromRoot<Value>(_ value: (PathStep) -> Value) -> [Value] {
     var values: [Value] = []
     var next = last
-    while let component = next {
-      values.append(value(component))
-      next = component.parent
+    while let step = next {
+      values.append(value(step))
+      next = step.above
     }
     return values.reversed()
   }
@@ -72,10 +76,11 @@ public struct RestorationPath: Hashable, Sendable {
   public static func == (left: RestorationPath, right: RestorationPath) -> Bool {
     guard left.count == right.count else { return false }
     var pair = (left.last, right.last)
-    while let first = pair.0, let second = pair.1, first !== second {
+    while let first = pair.0, let second = pair.1 {
+      if first.isIdentical(to: second) { return true }
       guard first.identifier == second.identifier, first.siblingIndex == second.siblingIndex
       else { return false }
-      pair = (first.parent, second.parent)
+      pair = (first.above, second.above)
     }
     return true
   }
@@ -102,31 +107,77 @@ extension RestorationPath: CustomStringConvertible {
   }
 }
 
+/// One identifier of a path, which leads to the one above.
+private enum PathStep: Sendable {
+  case component(PathComponent)
+  case stored(StoredNames, Int)
+
+  var identifier: String {
+    switch self {
+    case .component(let component): component.identifier
+    case .stored(let names, let place): names[place].identifier
+    }
+  }
+
+  var siblingIndex: Int {
+    switch self {
+    case .component(let component): component.siblingIndex
+    case .stored(let names, let place): names[place].index
+    }
+  }
+
+  var depth: Int {
+    switch self {
+    case .component(let component): component.depth
+    case .stored(let names, let place): names.depth(of: place)
+    }
+  }
+
+  var above: PathStep? {
+    switch self {
+    case .component(let component): component.above
+    case .stored(let names, let place): names[place].parent.map { .stored(names, $0) }
+    }
+  }
+
+  /// Whether they are the same in memory, with all above.
+  func isIdentical(to other: PathStep) -> Bool {
+    switch (self, other) {
+    case (.component(let component), .component(let other)): component === other
+    case (.stored(let names, let place), .stored(let others, let other)):
+      names === others && place == other
+    default: false
+    }
+  }
+}
+
 /// One identifier and those above it.
 ///
-/// Sendable although `parent` is a variable: it is written only in `deinit`,
-/// in a component that nobody else refers to any more.
-private final class Component: @unchecked Sendable {
+/// Paths share their beginnings, so a tree's paths take linear memory. Sendable
+/// although `above` is a variable: it is written only in `deinit`, in a component
+/// that nobody else refers to any more.
+private final class PathComponent: @unchecked Sendable {
   let identifier: String
   let siblingIndex: Int
   let depth: Int
-  private(set) var parent: Component?
+  private(set) var above: PathStep?
 
-  init(_ identifier: String, _ siblingIndex: Int, below parent: Component?) {
+  init(_ identifier: String, _ siblingIndex: Int, below above: PathStep?) {
     self.identifier = identifier
     self.siblingIndex = siblingIndex
-    self.parent = parent
-    depth = (parent?.depth ?? 0) + 1
+    self.above = above
+    depth = (above?.depth ?? 0) + 1
+  }
+
+  private func takeComponentAbove() -> PathComponent? {
+    guard case .component(let component)? = above else { return nil }
+    above = nil
+    return component
   }
 
   /// Releases a long chain one by one, which would overflow the stack otherwise.
   deinit {
-    var next = parent
-    parent = nil
-    while isKnownUniquelyReferenced(&next) {
-      let above = next?.parent
-      next?.parent = nil
-      next = above
-    }
+    var next = takeComponentAbove()
+    while isKnownUniquelyReferenced(&next) { next = next?.takeComponentAbove() }
   }
 }

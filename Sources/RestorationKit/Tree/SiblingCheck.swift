@@ -2,16 +2,20 @@
 package struct SiblingCheck {
   /// What tells apart all that lies below one element.
   package struct Name {
-    let kind: ElementKind
-    let parent: Int?
     let identifier: String
     let index: Int
+    // In few bytes, for there are as many as elements.
+    private let parentNumber: Int32
+    private let kind: ElementKind
+
+    /// The place of the element above; nil for a root.
+    var parent: Int? { parentNumber < 0 ? nil : Int(parentNumber) }
 
     package init(kind: ElementKind, parent: Int?, identifier: String, index: Int) {
       self.kind = kind
-      self.parent = parent
       self.identifier = identifier
       self.index = index
+      parentNumber = parent.map { Int32($0) } ?? -1
     }
 
     fileprivate var hash: Int {
@@ -19,13 +23,13 @@ package struct SiblingCheck {
       // a sum of products could be made equal for all, whatever the identifier adds.
       var hasher = Hasher()
       hasher.combine(identifier)
-      hasher.combine(parent ?? -1)
+      hasher.combine(parentNumber)
       hasher.combine(index)
       return hasher.finalize()
     }
 
     fileprivate func isSame(as other: Name) -> Bool {
-      parent == other.parent && kind == other.kind && index == other.index
+      parentNumber == other.parentNumber && kind == other.kind && index == other.index
         && identifier == other.identifier
     }
   }
@@ -35,7 +39,8 @@ package struct SiblingCheck {
   /// A test holds with it that no archive can make anybody search for long.
   package private(set) var stepCount = 0
 
-  private var names: [Name] = []
+  /// What was noted, in order.
+  private(set) var names: [Name] = []
   private var slots: [Int32]
   private static let free: Int32 = -1
 

@@ -6,10 +6,8 @@ internal import ArchiveCodec
 /// the tree is settled here: every record is placed at most once, so a cycle
 /// or a child of two parents cannot make the restore go round or twice.
 struct StoredTree: Sendable {
-  /// A node, view or object, after its parent and after its elder siblings.
-  ///
-  /// It is a class because a restore passes it on often, and it holds much.
-  final class Element: Sendable {
+  /// A node, view or object with all that is stored of it.
+  struct Element: Sendable {
     let record: UInt64
     let path: RestorationPath
     /// The place of the parent in ``StoredTree/elements``; nil for a root.
@@ -17,18 +15,6 @@ struct StoredTree: Sendable {
     let role: Role
     let content: NodeRecord
     let values: Values
-
-    init(
-      record: UInt64, path: RestorationPath, parent: Int?, role: Role, content: NodeRecord,
-      values: Values
-    ) {
-      self.record = record
-      self.path = path
-      self.parent = parent
-      self.role = role
-      self.content = content
-      self.values = values
-    }
   }
 
   /// What an element is to its parent.
@@ -59,9 +45,11 @@ struct StoredTree: Sendable {
   let host: KeyedDecoder?
   /// What classes were called before the save, by their names in it.
   let formerNames: [String: [String]]
-  private(set) var elements: [Element] = []
-  /// Those of the records of the elements.
-  private(set) var fingerprints: [RecordFingerprint] = []
+  /// The elements, each after its parent and after its elder siblings.
+  let outline: StoredOutline
+  let values: StoredValues
+  /// Those of the records of the elements; none of a part of a tree.
+  let fingerprints: [RecordFingerprint]
   private(set) var unreadable: [Unreadable] = []
 
   /// Whether every record could be read and placed.
@@ -80,7 +68,7 @@ struct StoredTree: Sendable {
       case NodeRecord.tree: tree = try all.record(at: place)
       default:
         do throws(ArchiveError) {
-          try records.append(record, try all.record(at: place), all.fingerprint(at: place))
+          try records.append(record, try all.record(at: place), at: place)
         } catch {
           unreadable.append(Unreadable(record: record, error: error))
         }
@@ -95,7 +83,10 @@ struct StoredTree: Sendable {
       for name in names.keys { formerNames[name] = try names.decodeIfPresent(forKey: name) }
     }
     self.formerNames = formerNames
-    place(try tree?.references(forKey: NodeRecord.rootsKey) ?? [], &records)
+    let roots = try tree?.references(forKey: NodeRecord.rootsKey) ?? []
+    outline = records.place(roots, &unreadable)
+    values = StoredValues(outline, in: all)
+    fingerprints = outline.rows.map { all.fingerprint(at: Int($0.recordPlace)) }
   }
 
   /// A part of a tree, for what comes late.
@@ -106,101 +97,74 @@ struct StoredTree: Sendable {
     self.formerNames = formerNames
     self.version = version
     self.facts = facts
-    self.elements = elements
+    outline = StoredOutline(elements)
+    values = StoredValues(elements)
+    fingerprints = []
     snapshot = .matching
     applicationState = nil
     host = nil
   }
+}
 
-  /// Orders the records: parents first, their views, what they contain in
-  /// order, what they present, then what only they refer to.
-  private mutating func place(
-    _ roots: [UInt64], _ records: inout StoredRecords
-  ) {
-    var siblings = SiblingCheck(count: records.count)
-    elements.reserveCapacity(records.count)
-    var stack: [(record: UInt64, parent: Int?, role: Role)] =
-      roots.reversed().map { ($0, nil, .root) }
-    while let (record, parent, role) = stack.popLast() {
-      // Taken out, so that nothing is placed twice.
-      guard let taken = records.take(record) else { continue }
-      let name = SiblingCheck.Name(
-        kind: taken.content.kind, parent: parent, identifier: taken.content.identifier,
-        index: taken.content.siblingIndex)
-      guard siblings.insert(name) else {
-        unreadable.append(
-          Unreadable(
-            record: record, error: ArchiveError(.malformed, subject: "two nodes of one path")))
-        continue
-      }
-      let path = (parent.map { elements[$0].path } ?? RestorationPath())
-        .appending(name.identifier, siblingIndex: name.index)
-      let element = Element(
-        record: record, path: path, parent: parent, role: role, content: taken.content,
-        values: taken.values)
-      let place = elements.count
-      elements.append(element)
-      fingerprints.append(taken.fingerprint)
-      // The last is next.
-      for next in records.referred(by: record).reversed() {
-        stack.append((next, place, .referred))
-      }
-      if let presented = element.content.presented { stack.append((presented, place, .presented)) }
-      for next in element.content.children.reversed() { stack.append((next, place, .child)) }
-      for next in element.content.views.reversed() { stack.append((next, place, .view)) }
-    }
-    for record in records.left {
-      unreadable.append(
-        Unreadable(record: record, error: ArchiveError(.malformed, subject: "not in the tree")))
+// MARK: - Elements
+
+extension StoredTree {
+  var elements: Elements { Elements(tree: self) }
+
+  /// All elements; each is made when it is asked for.
+  struct Elements: RandomAccessCollection, Sendable {
+    fileprivate let tree: StoredTree
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { tree.outline.rows.count }
+
+    subscript(place: Int) -> Element {
+      let row = tree.outline.rows[place]
+      return Element(
+        record: row.record, path: tree.outline.path(of: place), parent: row.parent, role: row.role,
+        content: tree.outline.content(of: place),
+        values: tree.values[place])
     }
   }
 }
 
-/// The records of a tree before each has its place, of which nothing is placed twice.
-private struct StoredRecords {
-  typealias Stored = (
-    content: NodeRecord, values: StoredTree.Values, fingerprint: RecordFingerprint
-  )
+/// The values of all elements of a tree, opened when they are asked for.
+final class StoredValues: Sendable {
+  private let outline: StoredOutline
+  private let records: VerifiedRecords
+  /// Those of a part of a tree.
+  private let made: [StoredTree.Values]
 
-  private var stored: [Stored?] = []
-  private var numbers: [UInt64] = []
-  private var places: RecordPlaces
-  private var referred: [UInt64: [UInt64]] = [:]
-  private var keys: NodeKeys?
-
-  init(count: Int) {
-    places = RecordPlaces(count: count)
-    stored.reserveCapacity(count)
-    numbers.reserveCapacity(count)
+  init(_ outline: StoredOutline, in records: VerifiedRecords) {
+    self.outline = outline
+    self.records = records
+    made = []
   }
 
-  var count: Int { stored.count }
-
-  mutating func append(
-    _ record: UInt64, _ decoder: KeyedDecoder, _ fingerprint: RecordFingerprint
-  ) throws(ArchiveError) {
-    let keys = keys ?? NodeKeys(of: decoder)
-    self.keys = keys
-    let read = try NodeRecord.read(decoder, keys)
-    places[record] = stored.count
-    stored.append((read.content, read.values, fingerprint))
-    numbers.append(record)
-    if let referrer = read.content.referrer { referred[referrer, default: []].append(record) }
+  init(_ elements: [StoredTree.Element]) {
+    outline = StoredOutline([])
+    records = VerifiedRecords()
+    made = elements.map(\.values)
   }
 
-  /// Takes a record out; nil if it is not there any more.
-  mutating func take(_ record: UInt64) -> Stored? {
-    guard let place = places[record] else { return nil }
-    // Moved out: a copy would count ten references.
-    var taken: Stored?
-    swap(&taken, &stored[place])
-    return taken
+  subscript(place: Int) -> StoredTree.Values {
+    StoredTree.Values(builtIn: builtIn(at: place), state: state(at: place))
   }
 
-  func referred(by record: UInt64) -> [UInt64] { referred[record] ?? [] }
+  /// The state of an element; nil for what was saved without state.
+  func state(at place: Int) -> KeyedDecoder? {
+    made.isEmpty ? container(outline.rows[place].state, at: place) : made[place].state
+  }
 
-  /// What has no place in the tree, ascending.
-  var left: [UInt64] {
-    stored.indices.lazy.filter { stored[$0] != nil }.map { numbers[$0] }.sorted()
+  /// What the library saved for an element; nil if that is nothing.
+  func builtIn(at place: Int) -> KeyedDecoder? {
+    made.isEmpty ? container(outline.rows[place].builtIn, at: place) : made[place].builtIn
+  }
+
+  private func container(_ start: UInt32, at place: Int) -> KeyedDecoder? {
+    guard start > 0 else { return nil }
+    // That it is a container was checked when its record was read.
+    return try? records.container(
+      at: Int(start), ofRecordAt: Int(outline.rows[place].recordPlace))
   }
 }

@@ -1,22 +1,32 @@
+internal import ArchiveCodec
+
 /// What is back, by the places of the stored elements and by their records.
 final class RestoredObjects: RestoredReferences {
   // They belong to the run, which is at one element at a time.
   @safe @exclusivity(unchecked) private var objects: [(any StateRestoring)?]
   /// The same as nodes: a cast takes longer than most of what is done with one.
   @safe @exclusivity(unchecked) private var nodes: [(any RestorableNode)?]
-  private var places: RecordPlaces
-  private var placesOfObjects = AddressTable()
+  @safe @exclusivity(unchecked) private var places: RecordPlaces
+  @safe @exclusivity(unchecked) private var placesOfObjects = AddressTable()
   /// What an earlier restore brought back.
   private var earlier: KeptRecords?
+  private let outline: StoredOutline
+  /// What is read, for as long as the restore takes.
+  @safe @exclusivity(unchecked) private var values: StoredValues?
+  /// What is read in its place, of those that were migrated or are withheld.
+  @safe @exclusivity(unchecked) var replacedValues: [Int: StoredTree.Values] = [:]
 
   /// Makes room for the elements of a tree; an earlier restore may have brought
   /// back what this one adds to.
   init(_ tree: StoredTree, earlier: KeptRecords? = nil) {
     self.earlier = earlier
-    objects = Array(repeating: nil, count: tree.elements.count)
-    nodes = Array(repeating: nil, count: tree.elements.count)
-    places = RecordPlaces(count: tree.elements.count)
-    for (place, element) in tree.elements.enumerated() { places[element.record] = place }
+    outline = tree.outline
+    values = tree.values
+    let rows = outline.rows
+    objects = Array(repeating: nil, count: rows.count)
+    nodes = Array(repeating: nil, count: rows.count)
+    places = RecordPlaces(count: rows.count)
+    for place in rows.indices { places[rows[place].record] = place }
   }
 
   subscript(record: UInt64) -> (any StateRestoring)? {
@@ -59,5 +69,33 @@ final class RestoredObjects: RestoredReferences {
     (objects, nodes) = ([], [])
     placesOfObjects = AddressTable()
     earlier = nil
+    values = nil
+    replacedValues = [:]
+  }
+}
+
+// MARK: - For coders
+
+extension RestoredObjects {
+  func path(at place: Int) -> RestorationPath { outline.path(of: place) }
+
+  func state(at place: Int) -> KeyedDecoder? {
+    if !replacedValues.isEmpty, let values = replacedValues[place] { return values.state }
+    return values?.state(at: place)
+  }
+
+  func builtIn(at place: Int) -> KeyedDecoder? {
+    guard outline.rows[place].builtIn > 0 else { return nil }
+    if !replacedValues.isEmpty, let values = replacedValues[place] { return values.builtIn }
+    return values?.builtIn(at: place)
+  }
+
+  func children(at place: Int) -> [any RestorableNode] {
+    outline.records(outline.rows[place].children).compactMap { node($0) }
+  }
+
+  func presented(at place: Int) -> (any RestorableNode)? {
+    let record = outline.rows[place].presented
+    return record > 0 ? node(record) : nil
   }
 }

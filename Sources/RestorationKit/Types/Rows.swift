@@ -290,15 +290,16 @@ final class Rows {
   convenience init?(
     _ tree: StoredTree, _ kept: KeptRecords?, object: (Int) -> (any StateRestoring)?
   ) {
-    let largest = tree.elements.reduce(NodeRecord.firstNode) { max($0, $1.record) }
-    guard tree.isWhole, largest - NodeRecord.firstNode < UInt64(tree.elements.count) * 2 + 1024
+    let stored = tree.outline.rows
+    let largest = stored.reduce(NodeRecord.firstNode) { max($0, $1.record) }
+    guard tree.isWhole, largest - NodeRecord.firstNode < UInt64(stored.count) * 2 + 1024
     else { return nil }
     self.init()
     version = tree.version
     self.kept = kept
     rows = Array(repeating: Row(.node, nil), count: Int(largest - NodeRecord.firstNode) + 1)
     for place in rows.indices { rows[place].isFree = true }
-    for (place, element) in tree.elements.enumerated() {
+    for (place, element) in stored.enumerated() {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
       rows[number.place].isFree = false
       rows[number.place].stored = tree.fingerprints[place]

@@ -1,0 +1,61 @@
+/// The coders of the elements of a restore.
+///
+/// There is one, which is given to one element after the other. Whoever keeps it has
+/// it for itself from then on, and another is made for the others.
+struct ElementCoders {
+  private let make: () -> StateDecoder
+  /// Out while it is used, so that nobody but who keeps it refers to it.
+  private var common: StateDecoder?
+  private var kept: [Int: StateDecoder] = [:]
+  /// What the common one was asked for, by place: the first keys, and the rest of
+  /// those that asked for more.
+  private var readPlaces: [UInt64]
+  private var otherRead: [Int: ReadKeys] = [:]
+  private var isReadWhole: [Bool]
+
+  init(count: Int, _ make: @escaping () -> StateDecoder) {
+    self.make = make
+    readPlaces = Array(repeating: 0, count: count)
+    isReadWhole = Array(repeating: false, count: count)
+  }
+
+  /// Takes out the coder of an element, for one call.
+  mutating func take(_ place: Int) -> StateDecoder {
+    if !kept.isEmpty, let coder = kept[place] { return coder }
+    let coder = common.take() ?? make()
+    coder.open(place, readKeys(place))
+    return coder
+  }
+
+  /// Puts back the coder of an element; the caller must not have it any more.
+  mutating func putBack(_ coder: consuming StateDecoder, _ place: Int) {
+    if !kept.isEmpty, kept[place] != nil { return }
+    if coder.hasReadAll { isReadWhole[place] = true }
+    note(coder.read, place)
+    common = consume coder
+    if !isKnownUniquelyReferenced(&common), let coder = common.take() {
+      coder.stay()
+      kept[place] = coder
+    }
+  }
+
+  /// The keys of an element that nobody asked for; nil if there are none.
+  mutating func unreadNote(_ place: Int) -> ReportNote? {
+    // Of most there are none.
+    if isReadWhole[place] { return nil }
+    let coder = take(place)
+    let note = coder.unreadNote
+    putBack(coder, place)
+    return note
+  }
+
+  private func readKeys(_ place: Int) -> ReadKeys {
+    if !otherRead.isEmpty, let read = otherRead[place] { return read }
+    return ReadKeys(places: readPlaces[place])
+  }
+
+  private mutating func note(_ read: ReadKeys, _ place: Int) {
+    readPlaces[place] = read.places
+    if !read.isPlain { otherRead[place] = read }
+  }
+}

@@ -1,0 +1,163 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What is stored of an element besides its values, in memory that refers to none.
+struct StoredRow: Sendable {
+  let record: UInt64
+  let kind: ElementKind
+  let hasLastState: Bool
+  var role = StoredTree.Role.root
+  /// The place of the element above; less than 0 for a root.
+  private var above: Int32 = -1
+  /// What it has in common with others, in ``StoredOutline/forms``.
+  let form: Int32
+  /// Where it is among the records of the archive.
+  let recordPlace: UInt32
+  /// Where these begin in the record, which is less than 2^24 bytes long; 0 if they
+  /// are not there.
+  let builtIn: UInt32
+  let state: UInt32
+  /// In ``StoredOutline/references``.
+  let views: Range<Int32>
+  let children: Range<Int32>
+  /// 0 if there is none, as no record has that number.
+  let presented: UInt64
+  let referrer: UInt64
+
+  var parent: Int? {
+    get { above < 0 ? nil : Int(above) }
+    set { above = newValue.map { Int32($0) } ?? -1 }
+  }
+
+  init(
+    record: UInt64, kind: ElementKind, hasLastState: Bool, form: Int32, recordPlace: UInt32,
+    builtIn: UInt32, state: UInt32, views: Range<Int32>, children: Range<Int32>,
+    presented: UInt64, referrer: UInt64
+  ) {
+    self.record = record
+    self.kind = kind
+    self.hasLastState = hasLastState
+    self.form = form
+    self.recordPlace = recordPlace
+    self.builtIn = builtIn
+    self.state = state
+    self.views = views
+    self.children = children
+    self.presented = presented
+    self.referrer = referrer
+  }
+}
+
+/// What stored elements have in common: most of a class are of one form.
+struct StoredForm: Sendable {
+  let className: String
+  let restorationClassName: String?
+  let storyboard: StoryboardReference?
+  let version: Int
+}
+
+/// The elements of a stored tree without their values, each after its parent and
+/// after its elder siblings.
+///
+/// It is a class because a report goes on with it when the tree is gone.
+final class StoredOutline: Sendable {
+  let rows: [StoredRow]
+  let forms: [StoredForm]
+  let references: [UInt64]
+  private let names: StoredNames
+  /// When elements were first saved without having been back, by their records.
+  private let keptSince: [UInt64: Date]
+  /// The paths of a part of a tree, which do not begin with it.
+  private let paths: [RestorationPath]
+
+  init(
+    _ rows: [StoredRow], _ forms: [StoredForm], _ references: [UInt64],
+    _ names: [SiblingCheck.Name], keptSince: [UInt64: Date]
+  ) {
+    self.rows = rows
+    self.forms = forms
+    self.references = references
+    self.names = StoredNames(names)
+    self.keptSince = keptSince
+    paths = []
+  }
+
+  /// The outline of a part of a tree.
+  init(_ elements: [StoredTree.Element]) {
+    var rows: [StoredRow] = []
+    var forms: [StoredForm] = []
+    var references: [UInt64] = []
+    for element in elements {
+      let content = element.content
+      func add(_ records: [UInt64]) -> Range<Int32> {
+        let start = Int32(references.count)
+        references += records
+        return start..<Int32(references.count)
+      }
+      var row = StoredRow(
+        record: element.record, kind: content.kind, hasLastState: content.hasLastState,
+        form: Int32(forms.count), recordPlace: 0, builtIn: element.values.builtIn == nil ? 0 : 1,
+        state: element.values.state == nil ? 0 : 1, views: add(content.views),
+        children: add(content.children), presented: content.presented ?? 0,
+        referrer: content.referrer ?? 0)
+      (row.parent, row.role) = (element.parent, element.role)
+      rows.append(row)
+      forms.append(
+        StoredForm(
+          className: content.className, restorationClassName: content.restorationClassName,
+          storyboard: content.storyboard, version: content.version))
+    }
+    self.rows = rows
+    self.forms = forms
+    self.references = references
+    names = StoredNames(
+      elements.map {
+        SiblingCheck.Name(
+          kind: $0.content.kind, parent: $0.parent, identifier: $0.content.identifier,
+          index: $0.content.siblingIndex)
+      })
+    keptSince = Dictionary(
+      elements.compactMap { element in element.content.keptSince.map { (element.record, $0) } },
+      uniquingKeysWith: { first, _ in first })
+    paths = elements.map(\.path)
+  }
+}
+
+extension StoredOutline {
+  func path(of place: Int) -> RestorationPath {
+    paths.isEmpty ? RestorationPath(of: place, in: names) : paths[place]
+  }
+
+  func identifier(of place: Int) -> String { names[place].identifier }
+
+  func siblingIndex(of place: Int) -> Int { names[place].index }
+
+  func form(of place: Int) -> StoredForm { forms[Int(rows[place].form)] }
+
+  /// The records in a range of references.
+  func records(_ range: Range<Int32>) -> ArraySlice<UInt64> {
+    references[Int(range.lowerBound)..<Int(range.upperBound)]
+  }
+
+  /// What an element is, as it was written.
+  func content(of place: Int) -> NodeRecord {
+    let row = rows[place]
+    let form = form(of: place)
+    var content = NodeRecord(
+      row.kind, identifier(of: place), siblingIndex: siblingIndex(of: place),
+      className: form.className)
+    content.version = form.version
+    content.restorationClassName = form.restorationClassName
+    content.storyboard = form.storyboard
+    content.views = Array(records(row.views))
+    content.children = Array(records(row.children))
+    content.presented = row.presented == 0 ? nil : row.presented
+    content.hasLastState = row.hasLastState
+    content.keptSince = keptSince[row.record]
+    content.referrer = row.referrer == 0 ? nil : row.referrer
+    return content
+  }
+}
