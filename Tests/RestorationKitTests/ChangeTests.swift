@@ -1,0 +1,554 @@
+import ArchiveCodec
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// Saves of what has changed since the save before.
+@MainActor
+final class ChangeTests: XCTestCase {
+  private let launch = Launch()
+
+  /// A tree of tracked nodes under a tracked root, saved once.
+  private func savedTree(
+    _ count: Int = 3, with keeper: StateKeeper
+  ) async throws -> (root: TrackedNode, nodes: [TrackedNode]) {
+    let root = TrackedNode("root")
+    let nodes = (0..<count).map { TrackedNode("n\($0)") }
+    for (place, node) in nodes.enumerated() { node.value = "\(place)" }
+    root.below = nodes
+    _ = try await keeper.save([root])
+    return (root, nodes)
+  }
+
+  private func value(of path: String) throws -> String? {
+    try launch.storedRecords()?[path]?.value
+  }
+
+  private func generation() throws -> UInt64? { try launch.archive()?.version.generation }
+
+  // MARK: What is asked and written
+
+  func testASaveAsksTheNodesThatSaidSoAndWritesTheirRecordsAlone() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(100, with: keeper)
+    let before = try XCTUnwrap(launch.storedBytes)
+    nodes[7].value = "changed"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.entries.map(\.path.description), ["root/n7"])
+    XCTAssertEqual(report.unaskedCount, 100)
+    XCTAssertEqual(([root] + nodes).map(\.encodeCount).filter { $0 > 1 }, [2])
+    let after = try XCTUnwrap(launch.storedBytes)
+    XCTAssertEqual(Array(after.prefix(before.count)), before)
+    XCTAssertEqual(after.count - before.count, report.writtenByteCount)
+    XCTAssertLessThan(report.writtenByteCount, 400)
+    XCTAssertEqual(report.byteCount, after.count)
+    XCTAssertEqual(try value(of: "root/n7"), "changed")
+    XCTAssertEqual(try value(of: "root/n6"), "6")
+  }
+
+  func testWhereNothingHasChangedNothingIsWritten() async throws {
+    let log = CallLog()
+    let store = HookedStore(launch.store) { name, call in log.add(name, call) }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+    let (root, nodes) = try await savedTree(with: keeper)
+    let plain = PlainNode("plain")
+    _ = try await keeper.save([root, plain])
+    let before = launch.storedBytes
+    log.removeAll()
+    nodes[0].invalidateRestorableState()
+    let report = try await keeper.save([root, plain])
+    XCTAssertEqual(report.outcome, .saved)
+    XCTAssertEqual(report.writtenByteCount, 0)
+    XCTAssertEqual(report.byteCount, before?.count)
+    XCTAssertEqual(report.entries.map(\.path.description).sorted(), ["plain", "root/n0"])
+    XCTAssertEqual(launch.storedBytes, before)
+    XCTAssertEqual(log.all.filter(\.isChange), [])
+  }
+
+  func testANodeThatTracksNothingIsAskedAtEverySaveAndWrittenWhenItIsOtherwise() async throws {
+    let keeper = try launch.keeper()
+    let node = PlainNode("a")
+    node.value = "1"
+    _ = try await keeper.save([node])
+    let same = try await keeper.save([node])
+    XCTAssertEqual(same.writtenByteCount, 0)
+    node.value = "2"
+    let changed = try await keeper.save([node])
+    XCTAssertGreaterThan(changed.writtenByteCount, 0)
+    XCTAssertEqual(node.encodeCount, 3)
+    XCTAssertEqual(try value(of: "a"), "2")
+  }
+
+  func testANodeThatTracksNothingIsAskedBelowOneThatDoes() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let plain = PlainNode("plain")
+    plain.below = [PlainNode("below")]
+    nodes[1].below = [plain]
+    _ = try await keeper.save([root])
+    plain.value = "new"
+    (plain.below[0] as? PlainNode)?.value = "newer"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.unaskedCount, 4)
+    XCTAssertEqual(try value(of: "root/n1/plain"), "new")
+    XCTAssertEqual(try value(of: "root/n1/plain/below"), "newer")
+  }
+
+  func testAnObservedNodeIsAskedWhenWhatItReadHasChangedAndNotBefore() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    let observed = ObservedNode("observed")
+    root.below = [observed]
+    _ = try await keeper.save([root])
+    _ = try await keeper.save([root])
+    XCTAssertEqual(observed.encodeCount, 1)
+    for value in ["1", "2"] {
+      observed.value = value
+      _ = try await keeper.save([root])
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try self.value(of: "root/observed"), value)
+    }
+    XCTAssertEqual(observed.encodeCount, 3)
+    observed.below = [PlainNode("new")]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedPaths(), ["root", "root/observed", "root/observed/new"])
+    observed.name = "renamed"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/renamed", "root/renamed/new"])
+    observed.views = [TestView("view")]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths().filter { $0.hasSuffix("view") }, ["root/renamed/view"])
+  }
+
+  func testAnObservedNodeThatIsAskedForAnotherReasonIsObservedOnce() async throws {
+    let keeper = try launch.keeper()
+    let observed = ObservedNode("observed")
+    for _ in 0..<3 { _ = try await keeper.saveEverything([observed]) }
+    observed.value = "1"
+    _ = try await keeper.save([observed])
+    XCTAssertEqual(observed.encodeCount, 4)
+    _ = try await keeper.save([observed])
+    XCTAssertEqual(observed.encodeCount, 4)
+  }
+
+  func testANodeThatSaysInASaveThatItChangedIsAskedByTheNextOne() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    let other = TestNode("other")
+    other.onEncode = { _ in root.value = "set by another" }
+    _ = try await keeper.save([root, other])
+    XCTAssertEqual(try value(of: "root"), "")
+    other.onEncode = nil
+    _ = try await keeper.save([root, other])
+    XCTAssertEqual(try value(of: "root"), "set by another")
+  }
+
+  func testANodeMaySayOnAnyThreadThatItChanged() async throws {
+    let keeper = try launch.keeper()
+    let node = ThreadedNode()
+    let root = TrackedNode("root")
+    root.below = [node]
+    _ = try await keeper.save([root])
+    await Task.detached { node.set("elsewhere") }.value
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/threaded"), "elsewhere")
+  }
+
+  func testANodeOfTwoStatesMarksBoth() async throws {
+    let other = Launch()
+    let keepers = [try launch.keeper(), try other.keeper()]
+    let node = TrackedNode("a")
+    for keeper in keepers { _ = try await keeper.save([node]) }
+    node.value = "new"
+    for keeper in keepers { _ = try await keeper.save([node]) }
+    XCTAssertEqual(try value(of: "a"), "new")
+    XCTAssertEqual(try other.storedRecords()?["a"]?.value, "new")
+  }
+
+  // MARK: The application
+
+  func testTheGateAndTheDelegateAreAskedAtEverySave() async throws {
+    let trace = Trace()
+    let delegate = TestDelegate(trace)
+    let keeper = try launch.keeper(delegate: delegate)
+    let (root, _) = try await savedTree(with: keeper)
+    trace.clear()
+    _ = try await keeper.save([root])
+    let once = trace.events
+    _ = try await keeper.save([root])
+    XCTAssertEqual(trace.events, once + once)
+    XCTAssertFalse(once.isEmpty)
+    delegate.saves = false
+    let declined = try await keeper.save([root])
+    XCTAssertEqual(declined.outcome, .declined)
+    XCTAssertNil(launch.storedBytes)
+    delegate.saves = true
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/n0", "root/n1", "root/n2"])
+  }
+
+  func testTheTimeOfASaveIsThatOfTheLastOneThatWrote() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let first = launch.now
+    launch.now += 100
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try storedDate(), first)
+    nodes[0].value = "new"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try storedDate(), launch.now)
+  }
+
+  private func storedDate() throws -> Date? {
+    try launch.archive()?.record(1)?.container(forKey: "facts")?
+      .decodeIfPresent(forKey: "RestorationKit.timestamp")
+  }
+
+  // MARK: Structure
+
+  func testWhatIsNewIsStoredAndWhatIsGoneIsNot() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let new = TrackedNode("new")
+    new.below = [TrackedNode("inner")]
+    root.below = [nodes[2], new, nodes[0]]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedPaths(), ["root", "root/n2", "root/new", "root/new/inner", "root/n0"])
+    XCTAssertEqual(report.unaskedCount, 2)
+    XCTAssertEqual(nodes.map(\.encodeCount), [1, 1, 1])
+    let back = try await restoredPaths()
+    XCTAssertEqual(back, ["root", "root/n2", "root/new", "root/new/inner", "root/n0"])
+  }
+
+  private func restoredPaths() async throws -> [String] {
+    try await launch.keeper().checkStoredState().entries.map(\.path.description)
+  }
+
+  func testANodeThatMovesKeepsItsStateAndItsOldPlaceIsEmpty() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].below = [TrackedNode("child")]
+    _ = try await keeper.save([root])
+    nodes[1].below = nodes[0].below
+    nodes[0].below = []
+    nodes[1].below[0].invalidateRestorableState()
+    _ = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedPaths(), ["root", "root/n0", "root/n1", "root/n1/child", "root/n2"])
+  }
+
+  func testANodeInThePlaceOfOneThatWentIsAskedWhereverItLies() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    for number in 0..<50 {
+      // The memory of the one before is likely to be used again.
+      let node = TrackedNode("same")
+      node.isQuiet = true
+      node.value = "\(number)"
+      root.below = [node]
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try value(of: "root/same"), "\(number)")
+    }
+  }
+
+  func testAnotherIndexAmongEqualSiblingsIsStored() async throws {
+    let keeper = try launch.keeper()
+    let stack = TrackedStack("stack")
+    stack.below = ["a", "b", "c"].map { value in
+      let page = TrackedNode("page")
+      page.value = value
+      return page
+    }
+    _ = try await keeper.save([stack])
+    stack.below.removeFirst()
+    _ = try await keeper.save([stack])
+    XCTAssertEqual(try launch.storedPaths(), ["stack", "stack/page", "stack/page[1]"])
+    XCTAssertEqual(try value(of: "stack/page"), "b")
+    XCTAssertEqual(try value(of: "stack/page[1]"), "c")
+  }
+
+  func testWhatOnlyAReferenceReachesGoesWithTheLastOne() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let shared = TestObject("shared")
+    keeper.registerObject(shared, restorationIdentifier: "shared")
+    nodes[0].references = [shared]
+    nodes[1].references = [shared]
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("shared"))
+    nodes[0].references = []
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("shared"))
+    shared.value = "changed"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "shared"), "changed")
+    nodes[1].references = []
+    _ = try await keeper.save([root])
+    XCTAssertFalse(try launch.storedPaths().contains("shared"))
+  }
+
+  func testWhatIsTakenOutOfTheTreeAndReferredToStays() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[1].references = [nodes[0]]
+    _ = try await keeper.save([root])
+    root.below = [nodes[1], nodes[2]]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/n1", "root/n1/n0", "root/n2"])
+    XCTAssertEqual(
+      try launch.storedRecords()?.paths(referredToFrom: "root/n1", forKey: "references"),
+      ["root/n1/n0"])
+  }
+
+  func testAViewIsAskedAtEverySaveBelowANodeThatIsNot() async throws {
+    let keeper = try launch.keeper()
+    let node = TrackedNode("node")
+    let view = TestView("view", value: "1")
+    node.views = [view]
+    _ = try await keeper.save([node])
+    view.value = "2"
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.entries.map(\.kind), [.view])
+    XCTAssertEqual(try value(of: "node/view"), "2")
+    XCTAssertEqual(node.encodeCount, 1)
+  }
+
+  // MARK: What happens between
+
+  func testTheFirstSaveAfterARestoreWritesWhatIsOtherwise() async throws {
+    let first = try launch.keeper()
+    _ = try await savedTree(50, with: first)
+    let before = try XCTUnwrap(launch.storedBytes)
+    await first.close()
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    let nodes = (0..<50).map { TrackedNode("n\($0)") }
+    root.below = nodes
+    _ = try await keeper.restore(into: [root])
+    nodes[3].value = "new"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.entries.count, 51)
+    XCTAssertEqual(Array(try XCTUnwrap(launch.storedBytes).prefix(before.count)), before)
+    XCTAssertLessThan(report.writtenByteCount, 600)
+    XCTAssertEqual(try value(of: "root/n3"), "new")
+    XCTAssertEqual(try value(of: "root/n4"), "4")
+  }
+
+  func testWhatARestoreChangedIsStoredThoughNobodySaidSo() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].isQuiet = true
+    nodes[0].value = "not stored"
+    _ = try await keeper.restore(into: [root])
+    XCTAssertEqual(nodes[0].value, "0")
+    nodes[0].value = "since the restore"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/n0"), "since the restore")
+  }
+
+  func testASaveThatFailedLeavesNothingForgotten() async throws {
+    for call in [HookedStore.Call.append, .replace] {
+      let launch = Launch()
+      let fails = Flag()
+      let store = HookedStore(launch.store) { name, made throws(ArchiveError) in
+        if fails.isSet, name == "main", made.isWrite { throw ArchiveError(.storageFull) }
+      }
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: store, keys: launch.keys)
+      let root = TrackedNode("root")
+      let node = TrackedNode("a")
+      root.below = [node]
+      if call == .append { _ = try await keeper.save([root]) }
+      let before = launch.storedBytes
+      fails.isSet = true
+      node.value = "changed"
+      let gone = TrackedNode("new")
+      root.below = [node, gone]
+      await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory"))) {
+        _ = try await keeper.save([root])
+      }
+      XCTAssertEqual(launch.storedBytes, before)
+      fails.isSet = false
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try launch.storedPaths(), ["root", "root/a", "root/new"])
+      XCTAssertEqual(try launch.storedRecords()?["root/a"]?.value, "changed")
+    }
+  }
+
+  func testANodeWhoseEncodingThrewIsAskedAgainThoughItSaysNothing() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].value = "lost"
+    nodes[0].throwsInEncode = true
+    let lost = try await keeper.save([root])
+    XCTAssertEqual(lost.outcome(of: "root/n0"), .savedWithLastState)
+    XCTAssertEqual(try value(of: "root/n0"), "0")
+    nodes[0].isQuiet = true
+    nodes[0].throwsInEncode = false
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/n0"), "lost")
+  }
+
+  func testAStateThatSomebodyRemovedOrReplacedIsWrittenAsAWhole() async throws {
+    for isReplaced in [false, true] {
+      let launch = Launch()
+      let keeper = try launch.keeper()
+      let root = TrackedNode("root")
+      root.below = [TrackedNode("a")]
+      _ = try await keeper.save([root])
+      let first = launch.storedBytes
+      root.value = "second"
+      _ = try await keeper.save([root])
+      launch.storedBytes = isReplaced ? first : nil
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.entries.count { $0.kind == .node }, 2)
+      XCTAssertEqual(report.setAside != nil, isReplaced)
+      XCTAssertEqual(try launch.storedRecords()?["root"]?.value, "second")
+      XCTAssertEqual(try launch.storedPaths(), ["root", "root/a"])
+    }
+  }
+
+  func testAKeyThatWasReplacedSealsTheWholeStateAnew() async throws {
+    let keeper = try launch.keeper()
+    let (root, _) = try await savedTree(with: keeper)
+    launch.keys.lose()
+    root.value = "new"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root"), "new")
+    XCTAssertEqual(try launch.storedPaths().count, 4)
+  }
+
+  func testAJournalThatHasOutgrownTheStateIsRewritten() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    for number in 0..<600 {
+      nodes[0].value = String(repeating: "x", count: 400) + "\(number)"
+      _ = try await keeper.save([root])
+    }
+    XCTAssertLessThan(try XCTUnwrap(launch.storedBytes).count, 200_000)
+    XCTAssertEqual(try value(of: "root/n0")?.suffix(3), "599")
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/n0", "root/n1", "root/n2"])
+  }
+
+  func testAClassThatIsRegisteredLaterIsStoredWithItsName() async throws {
+    let keeper = try launch.keeper()
+    let (root, _) = try await savedTree(with: keeper)
+    try keeper.register(TrackedNode.self, as: "Named")
+    _ = try await keeper.save([root])
+    XCTAssertEqual(Set(try XCTUnwrap(launch.storedRecords()).elements.map(\.className)), ["Named"])
+  }
+
+  func testSavesAtOnceAreStoredInTheOrderOfTheirCalls() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let saves = (1...5).map { number in
+      Task { @MainActor in
+        nodes[number % 3].value = "save \(number)"
+        return try await keeper.save([root]).outcome
+      }
+    }
+    for save in saves {
+      let outcome = try await save.value
+      XCTAssertEqual(outcome, .saved)
+    }
+    XCTAssertEqual(try value(of: "root/n1"), "save 4")
+    XCTAssertEqual(try value(of: "root/n2"), "save 5")
+  }
+
+  // MARK: Who forgets to say it
+
+  func testANodeThatForgetsToSayItIsNamedByASaveOfEverything() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[1].isQuiet = true
+    nodes[1].value = "quiet"
+    nodes[2].value = "loud"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/n1"), "1")
+    let report = try await keeper.saveEverything([root])
+    XCTAssertEqual(report.problems.map(\.path.description), ["root/n1"])
+    XCTAssertEqual(report.notes, [.notInvalidated])
+    XCTAssertEqual(try value(of: "root/n1"), "quiet")
+    let again = try await keeper.saveEverything([root])
+    XCTAssertEqual(again.notes, [])
+    XCTAssertEqual(again.writtenByteCount, 0)
+  }
+
+  func testAStrictKeeperRefusesWhatForgetsToSayIt() async throws {
+    let keeper = try launch.keeper()
+    keeper.isStrict = true
+    _ = try await keeper.restore()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].value = "loud"
+    _ = try await keeper.save([root])
+    nodes[1].isQuiet = true
+    nodes[1].value = "quiet"
+    do {
+      _ = try await keeper.save([root])
+      XCTFail("did not throw")
+    } catch {
+      XCTAssertEqual(error.code, .strict)
+      XCTAssertTrue(error.description.contains("invalidateRestorableState"), error.description)
+    }
+    XCTAssertEqual(try value(of: "root/n1"), "1")
+  }
+
+  // MARK: Scenes
+
+  func testAChangeOfASceneIsAppendedToItsFileAlone() async throws {
+    let app = SceneLaunch()
+    let root = TrackedNode("root")
+    root.below = (0..<20).map { TrackedNode("n\($0)") }
+    app.prepare = { $0.roots = [root] }
+    let host = try await app.host()
+    let scene = try await host.open()
+    try await host.save(scene)
+    let name = "main.scene-\(scene.session.persistentIdentifier)"
+    let before = try XCTUnwrap(app.launch.store.memory(named: name).bytes)
+    root.value = "changed"
+    let report = try await host.save(scene)
+    XCTAssertEqual(report.unaskedCount, 20)
+    let after = try XCTUnwrap(app.launch.store.memory(named: name).bytes)
+    XCTAssertEqual(Array(after.prefix(before.count)), before)
+    XCTAssertEqual(try app.launch.storedRecords(named: name)?["root"]?.value, "changed")
+    XCTAssertEqual(scene.session.byteCount, after.count)
+    let everything = try await host.saveEverything(of: scene)
+    XCTAssertEqual(everything.entries.count, 21)
+    XCTAssertEqual(everything.writtenByteCount, 0)
+  }
+}
+
+/// The calls of a store.
+private final class CallLog: Sendable {
+  private let calls = Mutex<[HookedStore.Call]>([])
+
+  var all: [HookedStore.Call] { calls.withLock { $0 } }
+
+  func add(_ name: String, _ call: HookedStore.Call) {
+    if name == "main" { calls.withLock { $0.append(call) } }
+  }
+
+  func removeAll() { calls.withLock { $0 = [] } }
+}
+
+/// A node that belongs to no actor.
+private final class ThreadedNode: RestorableNode, Sendable {
+  private let value = Mutex("")
+
+  static var stateTracking: StateTracking { .invalidated }
+
+  var restorationIdentifier: String? { "threaded" }
+
+  func set(_ new: String) {
+    value.withLock { $0 = new }
+    invalidateRestorableState()
+  }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(value.withLock { $0 }, forKey: "value")
+  }
+}
