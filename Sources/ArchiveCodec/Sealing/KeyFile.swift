@@ -46,6 +46,34 @@ public struct KeyFile: Hashable, Sendable {
     }
   }
 
+  /// What tells a file that nobody has touched from one that was written or replaced.
+  package struct Stamp: Equatable, Sendable {
+    private let identity: FileIdentity
+    private let byteCount: Int
+    /// When its content and when its name, owner or mode were changed last.
+    private let times: [Int]
+    private let mode: UInt32
+
+    fileprivate init(_ status: stat) {
+      identity = FileIdentity(status)
+      byteCount = Int(status.st_size)
+      #if canImport(Darwin)
+      let (content, all) = (status.st_mtimespec, status.st_ctimespec)
+      #else
+      let (content, all) = (status.st_mtim, status.st_ctim)
+      #endif
+      times = [content.tv_sec, content.tv_nsec, all.tv_sec, all.tv_nsec].map { Int($0) }
+      mode = UInt32(status.st_mode)
+    }
+  }
+
+  /// The stamp of the file, nil if there is none; it costs a fraction of reading it.
+  ///
+  /// - Throws: ``ArchiveError`` with `permissionDenied` or `inputOutput`.
+  package func stamp() throws(ArchiveError) -> Stamp? {
+    try Directory.status(of: path).map(Stamp.init)
+  }
+
   /// Reads the key, or makes a new one if there is no file.
   ///
   /// The file appears whole or not at all. If another process makes one at the

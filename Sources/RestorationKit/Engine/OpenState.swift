@@ -9,6 +9,8 @@ final class OpenState: Sendable {
   private struct Content {
     let writer: ArchiveWriter
     let key: ArchiveKey
+    /// What the provider said of the key before it gave it.
+    var stamp: KeyFile.Stamp?
     let lock: BorrowedLock
   }
 
@@ -28,22 +30,41 @@ final class OpenState: Sendable {
   /// - Throws: As ``ArchiveWriter/open(_:with:context:limits:recovery:)``; a damaged end
   ///   of the journal is an error, too.
   func open(
-    _ storage: any ArchiveStorage, _ key: ArchiveKey, _ context: ArchiveContext,
+    _ storage: any ArchiveStorage, _ key: CurrentKey, _ context: ArchiveContext,
     _ lock: any ArchiveLock, _ limits: ArchiveLimits
   ) throws(ArchiveError) -> ArchiveWriter {
     let lock = BorrowedLock(lock)
     let writer = try ArchiveWriter(
-      storage, with: .key(key), context: context, lock: lock, limits: limits, recovery: .strict)
-    content.withLock { $0 = Content(writer: writer, key: key, lock: lock) }
+      storage, with: .key(key.key), context: context, lock: lock, limits: limits,
+      recovery: .strict)
+    content.withLock {
+      $0 = Content(writer: writer, key: key.key, stamp: key.stamp, lock: lock)
+    }
     comeFirst()
     return writer
   }
 
   /// What is open, if it writes what a key opens under a lock.
-  func writer(with key: ArchiveKey, _ lock: any ArchiveLock) -> ArchiveWriter? {
+  func writer(with key: CurrentKey, _ lock: any ArchiveLock) -> ArchiveWriter? {
+    writer(under: lock) { content in
+      guard content.key.isSame(as: key.key) else { return false }
+      content.stamp = key.stamp
+      return true
+    }
+  }
+
+  /// The same, if the key is still what it was.
+  func writer(withKeyOf stamp: KeyFile.Stamp, _ lock: any ArchiveLock) -> ArchiveWriter? {
+    writer(under: lock) { $0.stamp == stamp }
+  }
+
+  private func writer(
+    under lock: any ArchiveLock, _ hasKey: (inout Content) -> Bool
+  ) -> ArchiveWriter? {
     let writer = content.withLock { content -> ArchiveWriter? in
-      guard let content, content.lock.lock === lock, content.key.isSame(as: key) else { return nil }
-      return content.writer
+      guard var open = content, open.lock.lock === lock, hasKey(&open) else { return nil }
+      content = open
+      return open.writer
     }
     if writer != nil { comeFirst() }
     return writer
@@ -67,6 +88,12 @@ final class OpenState: Sendable {
     }
     last?.close()
   }
+}
+
+/// A key with what its provider said of it before it gave it.
+struct CurrentKey {
+  let key: ArchiveKey
+  let stamp: KeyFile.Stamp?
 }
 
 /// A lock that somebody else lets go.

@@ -17,12 +17,22 @@ extension StateFile {
     do throws(ArchiveError) {
       let taken = try await take()
       guard known == version else { return }
-      let key = try existingKey()
-      let writer = try open.open(place.storage, key, place.context, taken.lock, limits)
+      let writer = try open.open(
+        place.storage, try currentKey(creating: false), place.context, taken.lock, limits)
       if writer.version != version || version.generation == .max { open.close() }
     } catch {
       open.close()
     }
+  }
+
+  /// What is open, if it writes with the key that is there now.
+  private func openWriter(_ lock: any ArchiveLock) throws(ArchiveError) -> ArchiveWriter? {
+    if let stamp = try (keys as? any StampedKeyProvider)?.stamp(),
+      let writer = open.writer(withKeyOf: stamp, lock)
+    {
+      return writer
+    }
+    return open.writer(with: try currentKey(creating: true), lock)
   }
 
   /// Writes what has changed; nil if a later state was written before.
@@ -30,12 +40,10 @@ extension StateFile {
   /// - Throws: `outdated` if it is a change of what is not stored any more.
   func append(_ change: StateChange, number: UInt64) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
-    let taken = try await take()
-    guard number > lastNumber else { return nil }
-    let key = try newKey()
-    guard known == change.version, let writer = open.writer(with: key, taken.lock) else {
-      throw ArchiveError(.outdated)
-    }
+    // The writer makes sure that the lock is held.
+    guard known == change.version, let taken = claim.taken, taken.name + suffix == place.name,
+      let writer = try openWriter(taken.lock)
+    else { throw ArchiveError(.outdated) }
     var writtenByteCount = 0
     do throws(ArchiveError) {
       if let records = change.records {
@@ -50,7 +58,7 @@ extension StateFile {
     let version = writer.version ?? change.version
     known = version
     lastNumber = number
-    if change.records != nil { noteCrashesOf(version, key) }
+    if change.records != nil { noteCrashesOf(version) }
     return Written(
       version: version, writtenByteCount: writtenByteCount, byteCount: writer.storedByteCount,
       setAside: nil)

@@ -13,9 +13,9 @@ package actor StateFile {
   }
 
   let claim: StateClaim
-  private let suffix: String
+  let suffix: String
   let directory: any StateDirectory
-  private let keys: any KeyProvider
+  let keys: any KeyProvider
   let application: String
   let limits: ArchiveLimits
 
@@ -332,10 +332,10 @@ package actor StateFile {
     let taken = try await take()
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
-    let key = try newKey()
-    let summary = try rewrite(records, key, taken.lock, settingAside)
+    let summary = try rewrite(
+      records, try currentKey(creating: true), taken.lock, settingAside)
     lastNumber = number
-    noteCrashesOf(summary.version, key)
+    noteCrashesOf(summary.version)
     return Written(
       version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
       setAside: reportSetAside())
@@ -343,7 +343,7 @@ package actor StateFile {
 
   /// Replaces what is stored, with what is open if that is still what is there.
   private func rewrite(
-    _ records: RecordBatch, _ key: ArchiveKey, _ lock: any ArchiveLock,
+    _ records: RecordBatch, _ key: CurrentKey, _ lock: any ArchiveLock,
     _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
     if let writer = open.writer(with: key, lock), writer.version == known {
@@ -361,19 +361,22 @@ package actor StateFile {
     return summary
   }
 
-  func newKey() throws(ArchiveError) -> ArchiveKey {
-    guard let key = try keys.key(creating: true) else {
+  /// The key; what its provider says of it is asked first, so that it is of no later one.
+  func currentKey(creating: Bool) throws(ArchiveError) -> CurrentKey {
+    let stamp = try (keys as? any StampedKeyProvider)?.stamp()
+    guard let key = try keys.key(creating: creating) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    return key
+    return CurrentKey(key: key, stamp: stamp)
   }
 
   /// A restore that goes on is one of what is saved meanwhile: that would be
   /// restored next.
-  func noteCrashesOf(_ version: ArchiveVersion, _ key: ArchiveKey) {
+  func noteCrashesOf(_ version: ArchiveVersion) {
     guard window?.marked != nil else { return }
     window?.marked?.begunVersion = version
-    if let marked = window?.marked { note { try place.marker.write(marked, key) } }
+    guard let marked = window?.marked else { return }
+    note { try place.marker.write(marked, existingKey()) }
   }
 
   /// Removes what is stored, but sets aside what cannot be read; says where.
@@ -385,7 +388,7 @@ package actor StateFile {
       let taken = try await take()
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
-        _ = try writer(key, taken.lock, settingAside)
+        _ = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
         open.close()
         try place.storage.remove()
       } else {
@@ -440,7 +443,7 @@ package actor StateFile {
   /// set aside. Keys and passphrases that somebody added open what the writer
   /// writes, too.
   private func writer(
-    _ key: ArchiveKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
+    _ key: CurrentKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
   ) throws(ArchiveError) -> ArchiveWriter {
     func open() throws(ArchiveError) -> ArchiveWriter {
       try self.open.open(place.storage, key, place.context, lock, limits)

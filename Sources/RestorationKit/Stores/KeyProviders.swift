@@ -35,6 +35,16 @@ public struct FileKeyProvider: KeyProvider {
   }
 }
 
+/// A provider that tells whether its key is still the one that it gave, without
+/// giving it.
+protocol StampedKeyProvider: KeyProvider {
+  func stamp() throws(ArchiveError) -> KeyFile.Stamp?
+}
+
+extension FileKeyProvider: StampedKeyProvider {
+  func stamp() throws(ArchiveError) -> KeyFile.Stamp? { try file.stamp() }
+}
+
 /// A key that the application has from elsewhere: a keyring, a server, a test.
 public struct FixedKeyProvider: KeyProvider {
   private let fixed: ArchiveKey
