@@ -18,6 +18,21 @@ public struct RecordBatch: Sendable {
 }
 
 extension RecordBatch {
+  /// The fingerprint of each record.
+  ///
+  /// - Complexity: O(*n*) in the size of the records.
+  package var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)] {
+    index.entries.map { entry in
+      let frame = entry.frameRange
+      var fingerprint = RecordFingerprint.none
+      // No frame is in two blocks.
+      frames.blocks.forEachPiece(of: frame.upperBound - entry.byteCount..<frame.upperBound) {
+        fingerprint = RecordFingerprint($0)
+      }
+      return (entry.record, fingerprint)
+    }
+  }
+
   /// Whether the records can be read with a table and the names they bring.
   func continues(_ symbols: SymbolTable) -> Bool {
     guard knownSymbolCount == symbols.names.count else { return false }

@@ -112,6 +112,7 @@ extension StateEngine {
       return report
     }
     rows.version = written.version
+    rows.note(written.fingerprints)
     // A restore may have changed them meanwhile.
     if self.rows === unknown { self.rows = rows }
     walk.kept?.settle(settlement)

@@ -61,6 +61,6 @@ extension StateFile {
     if change.records != nil { noteCrashesOf(version) }
     return Written(
       version: version, writtenByteCount: writtenByteCount, byteCount: writer.storedByteCount,
-      setAside: nil)
+      setAside: nil, fingerprints: [])
   }
 }

@@ -321,6 +321,8 @@ package actor StateFile {
     /// All that is stored.
     package let byteCount: Int
     package let setAside: String?
+    /// Those of all records, if all were written.
+    let fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
   }
 
   /// Writes a state, nil if a later one was written before; the number grows
@@ -338,7 +340,7 @@ package actor StateFile {
     noteCrashesOf(summary.version)
     return Written(
       version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
-      setAside: reportSetAside())
+      setAside: reportSetAside(), fingerprints: records.fingerprints)
   }
 
   /// Replaces what is stored, with what is open if that is still what is there.

@@ -143,7 +143,7 @@ extension PreservationWalk {
     defer { takenPlaces = [:] }
     let replaced = takenPlaces.filter { _, object in
       guard let number = rows.placed(object) else { return false }
-      return rows[number].outcome == .saved || rows[number].outcome == .keptAsStored
+      return [.saved, .keptAsStored].contains(rows.outcome(of: number))
     }
     for place in replaced.keys.sorted() {
       if let element = kept?[place]?.element { addEntry(element, .replaced) }

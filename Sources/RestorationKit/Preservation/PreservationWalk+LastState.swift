@@ -75,6 +75,6 @@ extension PreservationWalk {
         }
       }
     }
-    rows[lost.number].outcome = .savedWithLastState
+    rows.setOutcome(.savedWithLastState, lost.number)
   }
 }

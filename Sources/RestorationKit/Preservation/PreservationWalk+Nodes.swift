@@ -260,7 +260,7 @@ extension PreservationWalk {
     guard rows[number].status != .placed else { return }
     if report.isExcluded(number) {
       // It was referred to, and its path was taken there, too.
-      if rows[number].isDuplicate { rows[number].outcome = .duplicate }
+      if rows[number].isDuplicate { rows.setOutcome(.duplicate, number) }
       return
     }
     keepAlive(node)
@@ -272,16 +272,16 @@ extension PreservationWalk {
     let gap: RestorationPath
     if let above = exclusion.gap {
       gap = above
-      rows[number].outcome = .excluded(by: gap)
+      rows.setOutcome(.excluded(by: gap), number)
     } else {
       gap = path
       if exclusion.identifier.isEmpty {
-        rows[number].outcome = .noIdentifier
+        rows.setOutcome(.noIdentifier, number)
         if exclusion.parent == nil, node.restorationIdentifier == nil {
           rows.note(.rootWithoutIdentifier, number)
         }
       } else {
-        rows[number].outcome = .duplicate
+        rows.setOutcome(.duplicate, number)
       }
     }
     let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)

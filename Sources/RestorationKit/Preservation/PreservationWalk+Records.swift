@@ -132,13 +132,16 @@ extension PreservationWalk {
   }
 
   /// Ends the record of a row, which is written if it is stored otherwise.
+  ///
+  /// Where all are written, their fingerprints are made while nobody waits.
   private func end(_ number: RowNumber) throws {
+    defer { rows[number].isAsked = rows[number].isRegistered }
+    if rewrites { return try builder.end() }
     let known = rows[number].stored
-    let (fingerprint, isWritten) = try builder.end(ifOtherThan: rewrites ? nil : known)
+    let (fingerprint, isWritten) = try builder.end(ifOtherThan: known)
     if !asksEverything { undo.append((number, known)) }
     rows[number].stored = fingerprint
-    if asksEverything, rows[number].isAsked, fingerprint != known { noteUnannounced(number) }
-    rows[number].isAsked = rows[number].isRegistered
+    if asksEverything, rows[number].isAsked, isWritten { noteUnannounced(number) }
     if isWritten { writtenCount += 1 }
   }
 
@@ -216,7 +219,7 @@ extension PreservationWalk {
   }
 
   func loseState(of number: RowNumber, _ error: any Error) {
-    rows[number].outcome = .savedWithoutState
+    rows.setOutcome(.savedWithoutState, number)
     rows.note(.encodeFailed(error.reason), number)
   }
 }

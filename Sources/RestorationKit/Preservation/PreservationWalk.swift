@@ -244,9 +244,10 @@ final class PreservationWalk: StateEncoding {
         }
       }
     }
+    if rewrites { return try builder.end() }
     // A wish to ignore the snapshot is for the version that is written with it.
-    let isKnown = !rewrites && snapshot != .ignoredOnce
-    (rows.tree, isTreeChanged) = try builder.end(ifOtherThan: isKnown ? rows.tree : nil)
+    let known = snapshot == .ignoredOnce ? nil : rows.tree
+    (rows.tree, isTreeChanged) = try builder.end(ifOtherThan: known)
   }
 
   func drain() throws {

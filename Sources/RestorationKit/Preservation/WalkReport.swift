@@ -66,6 +66,6 @@ struct WalkReport {
   private static func entry(_ number: RowNumber, of rows: Rows) -> PreservationReport.Entry {
     PreservationReport.Entry(
       kind: rows[number].kind, path: rows.path(of: number), className: rows.className(of: number),
-      outcome: rows[number].outcome, notes: rows.notes[number] ?? [])
+      outcome: rows.outcome(of: number), notes: rows.notes[number] ?? [])
   }
 }

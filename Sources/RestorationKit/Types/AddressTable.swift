@@ -12,6 +12,9 @@ struct AddressTable {
 
   private var slots: [Slot]
   private(set) var count = 0
+  /// Where the address is, or would be, that was looked for last; 0 if none was since
+  /// the table has changed.
+  private var found: (address: UInt, place: Int) = (0, 0)
 
   init() {
     slots = Array(repeating: Slot(address: 0, number: 0), count: 16)
@@ -28,10 +31,20 @@ struct AddressTable {
     return slot.address == address ? slot.number : nil
   }
 
+  /// The number of an object or a type, for whoever will give it one if it has none.
+  @inline(__always)
+  mutating func find(_ identity: ObjectIdentifier) -> Int? {
+    let address = Self.address(of: identity)
+    if found.address != address { found = (address, place(of: address)) }
+    let slot = slots[found.place]
+    return slot.address == address ? slot.number : nil
+  }
+
   /// Gives a number; the last one stays.
   mutating func set(_ number: Int, for identity: ObjectIdentifier) {
     let address = Self.address(of: identity)
-    let place = place(of: address)
+    let place = found.address == address ? found.place : place(of: address)
+    found = (0, 0)
     if slots[place].address == 0 { count += 1 }
     slots[place] = Slot(address: address, number: number)
     if count > slots.count / 2 { grow() }
@@ -41,6 +54,7 @@ struct AddressTable {
   mutating func remove(_ identity: ObjectIdentifier) {
     var free = place(of: Self.address(of: identity))
     guard slots[free].address != 0 else { return }
+    found = (0, 0)
     count -= 1
     // What was put behind it because it was in the way moves up.
     var next = free

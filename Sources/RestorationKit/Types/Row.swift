@@ -25,6 +25,8 @@ struct Row {
   var isReferredTo = false
   /// Whether every save asks it, although none asks the one above it.
   var isEntry = false
+  /// Whether its object says when it has changed.
+  private(set) var isTracked: Bool
   /// Whether its object can mark it.
   var isRegistered = false
   /// Whether it is observed since it was asked last.
@@ -49,7 +51,6 @@ struct Row {
   /// The views, there as well.
   var views: Range<Int32> = 0..<0
   var presented: RowNumber?
-  var outcome = PreservationReport.NodeOutcome.saved
   /// Its class; nil for what is not back.
   var type: TypeInfo?
   /// Whose row it is.
@@ -60,19 +61,23 @@ struct Row {
   init(_ kind: ElementKind, _ type: TypeInfo?) {
     self.kind = kind
     self.type = type
+    isTracked = Self.isTracked(type)
+  }
+
+  private static func isTracked(_ type: TypeInfo?) -> Bool {
+    type.map { $0.tracking != .always } ?? false
   }
 
   /// Is met by another walk, of which nothing is known but whose record it has.
   mutating func begin(_ kind: ElementKind, _ type: TypeInfo?, walk: UInt32) {
     self.kind = kind
     self.type = type
+    isTracked = Self.isTracked(type)
     self.walk = walk
     status = .unplaced
     (isDuplicate, isReferred, isReferredTo, isEntry) = (false, false, false, false)
     parent = nil
     (children, views, presented) = (0..<0, 0..<0, nil)
-    outcome = .saved
   }
 
-  var isTracked: Bool { type.map { $0.tracking != .always } ?? false }
 }

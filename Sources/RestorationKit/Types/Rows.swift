@@ -19,6 +19,8 @@ final class Rows {
   private var remembersPaths = true
   /// What else there is to say of them, also of the application, which has no row.
   private(set) var notes: [RowNumber?: [ReportNote]] = [:]
+  /// What has become of those that are not just saved.
+  private var outcomes: [RowNumber: PreservationReport.NodeOutcome] = [:]
 
   /// Where what is not back was, and its class.
   ///
@@ -91,7 +93,7 @@ final class Rows {
     loose = []
     if self.kept !== kept { (self.kept, keptRows) = (kept, [:]) }
     (contents, unusedContentCount) = ([], 0)
-    (notes, stored) = (notes.filter { $0.key == nil }, [:])
+    (notes, outcomes, stored) = (notes.filter { $0.key == nil }, [:], [:])
     (roots, storedRoots, references, entries) = ([], [], [:], [])
     formerNames = [:]
     isRegular = true
@@ -102,6 +104,17 @@ final class Rows {
     for number in changes.take() where number.place < rows.count {
       self[number].isObserved = false
       changed.insert(number)
+    }
+  }
+
+  /// Notes what was written as a whole.
+  func note(_ fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]) {
+    for (record, fingerprint) in fingerprints {
+      switch record {
+      case NodeRecord.application: break
+      case NodeRecord.tree: tree = fingerprint
+      default: rows[Int(record - NodeRecord.firstNode)].stored = fingerprint
+      }
     }
   }
 
@@ -118,7 +131,7 @@ final class Rows {
   /// The row of an object, nil if the walk has not met it.
   @inline(__always)
   func number(of object: AnyObject) -> RowNumber? {
-    guard let place = numbers[ObjectIdentifier(object)], rows[place].walk == walk else {
+    guard let place = numbers.find(ObjectIdentifier(object)), rows[place].walk == walk else {
       return nil
     }
     return RowNumber(place)
@@ -143,7 +156,7 @@ final class Rows {
   @inline(__always)
   func meet(_ object: any StateRestoring, _ kind: ElementKind, _ type: TypeInfo) -> RowNumber {
     let identity = ObjectIdentifier(object)
-    if let place = numbers[identity] {
+    if let place = numbers.find(identity) {
       let number = RowNumber(place)
       if type !== rows[place].type { stopTracking(number) }
       rows[place].begin(kind, type, walk: walk)
@@ -180,7 +193,7 @@ final class Rows {
     self[number].hasMoved = hasMoved
     if hasMoved { self[number].isAsked = false }
     self[number].status = .placed
-    self[number].outcome = .saved
+    setOutcome(.saved, number)
     self[number].parent = parent
     self[number].identifier = identifier
     self[number].siblingIndex = Int32(truncatingIfNeeded: siblingIndex)
@@ -201,7 +214,8 @@ final class Rows {
   }
 
   private func forget(_ number: RowNumber) {
-    notes[number] = nil
+    forgetNotes(of: number)
+    setOutcome(.saved, number)
     if number.place < paths.count { paths[number.place] = nil }
   }
 
@@ -473,9 +487,21 @@ final class Rows {
     if !notes.isEmpty { notes[number] = nil }
   }
 
+  func outcome(of number: RowNumber) -> PreservationReport.NodeOutcome {
+    outcomes[number] ?? .saved
+  }
+
+  func setOutcome(_ outcome: PreservationReport.NodeOutcome, _ number: RowNumber) {
+    if outcome != .saved {
+      outcomes[number] = outcome
+    } else if !outcomes.isEmpty {
+      outcomes[number] = nil
+    }
+  }
+
   /// Says that a row is written as it was stored, and why.
   func keep(_ number: RowNumber, because outcome: RestorationReport.NodeOutcome) {
-    self[number].outcome = .keptAsStored
+    setOutcome(.keptAsStored, number)
     note(.keptBecause(outcome), number)
   }
 
@@ -488,7 +514,7 @@ final class Rows {
     let copy = Rows()
     (copy.rows, copy.walk) = (rows, walk)
     // Also the paths: that of what was left out is the one that it had then.
-    (copy.notes, copy.stored, copy.paths) = (notes, stored, paths)
+    (copy.notes, copy.outcomes, copy.stored, copy.paths) = (notes, outcomes, stored, paths)
     return copy
   }
 }
