@@ -100,7 +100,8 @@ final class ChangeHistoryTests: XCTestCase {
     case 15, 16:
       let targets: [any StateRestoring] = [other, pick(world.objects)]
       node.references = Bool.random(using: &random) ? [] : targets
-      return "\(node.name ?? "nil") refers to \(node.references.isEmpty ? "none" : other.name ?? "nil")"
+      let target = node.references.isEmpty ? "none" : other.name ?? "nil"
+      return "\(node.name ?? "nil") refers to \(target)"
     case 17:
       node.throwsInEncode.toggle()
       if node.throwsInEncode { world.wereLost.insert(node.name ?? "") }

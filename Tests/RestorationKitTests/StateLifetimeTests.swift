@@ -143,7 +143,8 @@ final class StateLifetimeTests: XCTestCase {
         _ = try await keeper.save([TestNode("a", value: "after")])
         XCTFail("did not throw")
       } catch {
-        XCTAssertEqual(WholeError(error), WholeError(ArchiveError(.inputOutput, location: "faulty")))
+        XCTAssertEqual(
+          WholeError(error), WholeError(ArchiveError(.inputOutput, location: "faulty")))
       }
       launch.storedBytes = storage.durableBytes
       let value = try await restore()

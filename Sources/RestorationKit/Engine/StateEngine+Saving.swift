@@ -3,7 +3,7 @@ internal import ArchiveCodec
 extension StateEngine {
   /// Stores the state; what a scene adds is written beside it.
   ///
-  /// - Parameter everything: Whether also those are asked that say when they change.
+  /// With `everything` also those are asked that say when they change.
   func save(
     _ roots: [any RestorableNode], for delegate: (any StateDelegate)?, everything: Bool = false,
     host: ((KeyedEncoder) throws -> Void)? = nil

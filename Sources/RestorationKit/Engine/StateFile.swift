@@ -131,8 +131,8 @@ package actor StateFile {
     }
   }
 
-  /// Lets a restore end that was announced to go on: from now on nobody could. What
-  /// is open is closed, since it has a part in the claim.
+  /// Lets a restore end that was announced to go on, since nobody could from now on,
+  /// and closes what is open.
   func close() {
     open.close()
     if let window { endRestore(window: window.number, consuming: false) }

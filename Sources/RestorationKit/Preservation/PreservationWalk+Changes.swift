@@ -84,7 +84,8 @@ extension PreservationWalk {
       return compare(node, number, &asked, &changed)
     }
     switch next.object {
-    case let view as any RestorableView: return view.restorationIdentifier == rows[number].identifier
+    case let view as any RestorableView:
+      return view.restorationIdentifier == rows[number].identifier
     case let object as any RestorableObject:
       return objects.identifier(ofRegistered: object) == rows[number].identifier
         && object.restorationParent.flatMap { rows.placed($0) } == rows[number].parent

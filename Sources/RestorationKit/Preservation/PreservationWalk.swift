@@ -152,9 +152,8 @@ final class PreservationWalk: StateEncoding {
 
   /// Visits the roots, all below them, and all that is referred to.
   ///
-  /// Whether the snapshot is ignored is asked when every node has been called.
-  ///
-  /// - Parameter asksAll: Whether also those are asked that say when they change.
+  /// Whether the snapshot is ignored is asked when every node has been called. With
+  /// `everything` also those are asked that say when they change.
   func walk(
     _ roots: [any RestorableNode], everything asksAll: Bool, isSnapshotIgnored: () -> Bool
   ) throws {

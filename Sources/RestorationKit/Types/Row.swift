@@ -79,5 +79,4 @@ struct Row {
     parent = nil
     (children, views, presented) = (0..<0, 0..<0, nil)
   }
-
 }
