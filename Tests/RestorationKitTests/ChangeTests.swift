@@ -25,6 +25,19 @@ final class ChangeTests: XCTestCase {
     try launch.storedRecords()?[path]?.value
   }
 
+  /// What is stored is what a new keeper stores that asks everything.
+  private func assertStoredAsAWhole(
+    _ roots: [any RestorableNode], delegate: TestDelegate? = nil,
+    _ prepare: (StateKeeper) throws -> Void = { _ in }, line: UInt = #line
+  ) async throws {
+    let fresh = Launch()
+    let whole = try fresh.keeper(delegate: delegate)
+    try prepare(whole)
+    _ = try await whole.save(roots)
+    XCTAssertEqual(
+      try launch.storedRecords()?.words, try fresh.storedRecords()?.words, line: line)
+  }
+
   private func generation() throws -> UInt64? { try launch.archive()?.version.generation }
 
   // MARK: What is asked and written
