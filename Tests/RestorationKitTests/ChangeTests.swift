@@ -241,6 +241,22 @@ final class ChangeTests: XCTestCase {
     try await launch.keeper().checkStoredState().entries.map(\.path.description)
   }
 
+  func testANodeThatMovesAndContainsNothingAnyMoreIsStoredWithoutChildren() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let moved = TrackedNode("moved")
+    moved.below = [TrackedNode("below")]
+    moved.shown = TrackedNode("shown")
+    nodes[0].below = [moved]
+    _ = try await keeper.save([root])
+    nodes[0].below = []
+    nodes[1].below = [moved]
+    moved.below = []
+    moved.shown = nil
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
+  }
+
   func testANodeThatMovesKeepsItsStateAndItsOldPlaceIsEmpty() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)

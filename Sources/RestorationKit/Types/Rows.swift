@@ -375,10 +375,18 @@ final class Rows {
     while let number = stack.popLast() {
       guard self[number].status == .placed else { continue }
       stack += (contained(in: number) + views(of: number)).filter { self[$0].parent == number }
+      forgetContents(of: number)
       unplace(number, .unplaced)
       self[number].save = 0
       loose.append(number)
     }
+  }
+
+  /// Whoever asks it again finds out what it contains then.
+  private func forgetContents(of number: RowNumber) {
+    unusedContentCount += self[number].children.count + self[number].views.count
+    (self[number].children, self[number].views) = (0..<0, 0..<0)
+    self[number].presented = nil
   }
 
   /// Takes the place of a row that will get it again with all that is below it.
