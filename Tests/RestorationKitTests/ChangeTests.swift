@@ -320,6 +320,23 @@ final class ChangeTests: XCTestCase {
     XCTAssertFalse(try launch.storedPaths().contains("shared"))
   }
 
+  func testWhatAMovedNodeRefersToNoMoreGoes() async throws {
+    let keeper = try launch.keeper()
+    let object = TestObject("object")
+    keeper.registerObject(object, restorationIdentifier: "object")
+    let (root, nodes) = try await savedTree(with: keeper)
+    let moved = TrackedNode("moved")
+    moved.references = [object]
+    nodes[0].below = [moved]
+    _ = try await keeper.save([root])
+    nodes[0].below = []
+    nodes[1].below = [moved]
+    moved.references = []
+    _ = try await keeper.save([root])
+    XCTAssertFalse(try launch.storedPaths().contains("object"))
+    try await assertStoredAsAWhole([root])
+  }
+
   func testWhatIsTakenOutOfTheTreeAndReferredToStays() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)

@@ -131,8 +131,9 @@ extension PreservationWalk {
     rows.setViews(views.map(\.number), of: number)
     stack[first...].reverse()
     keepUnclaimed(below: node, number, in: &head)
+    let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
     try write(node, number, info, head)
-    if !asksEverything, !refers(number, asBefore: []) { rows.isRegular = false }
+    if !asksEverything, !refers(number, asBefore: references) { rows.isRegular = false }
     for view in views {
       takePlace(Sibling(.view, below: number, view.identifier), view.view)
       try preserve(view)
