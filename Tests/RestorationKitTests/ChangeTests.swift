@@ -284,6 +284,20 @@ final class ChangeTests: XCTestCase {
     }
   }
 
+  func testANodeOfAnotherClassInThePlaceOfOneThatWentIsStoredWithItsOwn() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    for number in 0..<50 {
+      // The memory of the one before is likely to be used again.
+      root.below = []
+      root.below = [number % 2 == 0 ? TrackedNode("same") : TrackedStack("same")]
+      _ = try await keeper.save([root])
+      XCTAssertEqual(
+        try launch.storedRecords()?["root/same"]?.className,
+        number % 2 == 0 ? "TrackedNode" : "TrackedStack")
+    }
+  }
+
   func testAnotherIndexAmongEqualSiblingsIsStored() async throws {
     let keeper = try launch.keeper()
     let stack = TrackedStack("stack")

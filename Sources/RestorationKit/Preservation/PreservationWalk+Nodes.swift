@@ -80,7 +80,10 @@ extension PreservationWalk {
         node,
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
-    let number = known ?? rows.meet(node, .node, types.info(of: node))
+    let info = types.info(of: node)
+    let number = known ?? rows.meet(node, .node, info)
+    // The row may be that of one that went and was at the same address.
+    if rows[number].type !== info { rows.isRegular = false }
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     switch role {
     case .root(let isDetached):

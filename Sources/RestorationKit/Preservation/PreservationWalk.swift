@@ -277,7 +277,11 @@ final class PreservationWalk: StateEncoding {
 
   /// The row of an object, which need not have a place.
   func row(of object: any StateRestoring, _ kind: ElementKind) -> RowNumber {
-    rows.number(of: object) ?? rows.meet(object, kind, types.info(of: object))
+    let info = types.info(of: object)
+    let number = rows.number(of: object) ?? rows.meet(object, kind, info)
+    // The row may be that of one that went and was at the same address.
+    if rows[number].type !== info { rows.isRegular = false }
+    return number
   }
 
   /// Gives an object its place, and a line in the report where it is now.
