@@ -364,6 +364,20 @@ final class ChangeTests: XCTestCase {
       ["root/n1/n0"])
   }
 
+  func testANodeLiesBelowTheFirstThatRefersToItWhenTheOrderChanges() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let detached = TrackedNode("detached")
+    nodes[0].references = [detached]
+    nodes[1].references = [detached]
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("root/n0/detached"))
+    root.below = [nodes[1], nodes[0]]
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("root/n1/detached"))
+    try await assertStoredAsAWhole([root])
+  }
+
   func testAViewIsAskedAtEverySaveBelowANodeThatIsNot() async throws {
     let keeper = try launch.keeper()
     let node = TrackedNode("node")

@@ -32,6 +32,7 @@ extension PreservationWalk {
       guard compare(asked[next], &asked, &changed) else { return false }
       next += 1
     }
+    guard changed.isEmpty || !isOrderOfReferrersTold else { return false }
     guard place(changed, &asked), isRegular else { return false }
     for asked in asked where rows[asked.number].save == rows.save {
       guard try askAgain(asked) else { return false }
@@ -172,6 +173,15 @@ extension PreservationWalk {
       stack.replaceSubrange(first..., with: visits.reversed())
     }
     return true
+  }
+
+  /// Whether a node lies below the first of several that refer to it; who that is
+  /// says the order of the tree.
+  private var isOrderOfReferrersTold: Bool {
+    var nodes: Set<RowNumber> = []
+    return rows.references.values.contains { references in
+      references.contains { rows[$0].kind == .node && !nodes.insert($0).inserted }
+    }
   }
 
   /// Whether something that went was reached by others, too.
