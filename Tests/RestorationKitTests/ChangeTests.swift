@@ -203,6 +203,18 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/n0", "root/n1", "root/n2"])
   }
 
+  func testRootsThatOnlyTheApplicationRefersToAreInItsOrder() async throws {
+    let delegate = TestDelegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    let root = TrackedNode("root")
+    let others: [any StateRestoring] = [TrackedNode("a"), TrackedNode("b")]
+    delegate.onWillEncode = { $0.encode(others, forKey: "others") }
+    _ = try await keeper.save([root])
+    delegate.onWillEncode = { $0.encode(Array(others.reversed()), forKey: "others") }
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root], delegate: delegate)
+  }
+
   func testTheTimeOfASaveIsThatOfTheLastOneThatWrote() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)

@@ -39,7 +39,8 @@ extension PreservationWalk {
     }
     try drain()
     try followReferrals()
-    return isRegular && refers(nil, asBefore: references) && !rows.loose.contains(where: isMissed)
+    return isRegular && refers(nil, asBefore: references) && isApplicationInOrder
+      && !rows.loose.contains(where: isMissed)
   }
 
   /// Those that saves ask first; nil if one is gone that its parent still contains.
@@ -211,6 +212,19 @@ extension PreservationWalk {
     head.views = rows.views(of: number).map(\.record)
     try write(object, number, info, head)
     return refers(number, asBefore: references)
+  }
+
+  /// Whether the roots that only the application refers to are in its order.
+  private var isApplicationInOrder: Bool {
+    var met: Set<RowNumber> = []
+    let nodes = referrals.lazy.filter { $0.referrer == nil }
+      .compactMap { [rows] in rows.placed($0.object) }
+      .filter { [rows] in Self.isReferredRoot(rows[$0]) && met.insert($0).inserted }
+    return Array(nodes) == rows.storedRoots.filter { Self.isReferredRoot(rows[$0]) }
+  }
+
+  private static func isReferredRoot(_ row: Row) -> Bool {
+    row.kind == .node && row.isReferred && row.parent == nil
   }
 
   /// Whether all that is reached by references alone is reached as before: it lies
