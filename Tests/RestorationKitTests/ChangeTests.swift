@@ -170,6 +170,24 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try value(of: "root/threaded"), "elsewhere")
   }
 
+  func testAnObjectLiesBelowItsParentOnceThatIsPreserved() async throws {
+    for isAskedAlways in [true, false] {
+      let keeper = try launch.keeper()
+      let object = TestObject("object")
+      keeper.registerObject(object, restorationIdentifier: "object")
+      let (root, scope, plain) = (TrackedNode("root"), TrackedNode("scope"), PlainNode("plain"))
+      object.restorationParent = scope
+      if isAskedAlways { plain.references = [object] } else { root.references = [object] }
+      _ = try await keeper.save([root, plain])
+      root.below = [scope]
+      _ = try await keeper.save([root, plain])
+      XCTAssertTrue(try launch.storedPaths().contains("root/scope/object"))
+      try await assertStoredAsAWhole([root, plain]) {
+        $0.registerObject(object, restorationIdentifier: "object")
+      }
+    }
+  }
+
   func testANodeOfTwoStatesMarksBoth() async throws {
     let other = Launch()
     let keepers = [try launch.keeper(), try other.keeper()]

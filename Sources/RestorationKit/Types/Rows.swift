@@ -44,6 +44,8 @@ final class Rows {
   var isRegular = false
   /// How often something was registered before the last walk.
   var registrationCount = 0
+  /// What scopes objects and had no place when they got theirs.
+  var missingScopes: Set<ObjectIdentifier> = []
   /// The rows that have a place.
   var placedCount = 0
   /// The rows of what is kept and not back, by its places.
@@ -94,6 +96,7 @@ final class Rows {
     (notes, stored) = (notes.filter { $0.key == nil }, [:])
     (roots, storedRoots, references, entries) = ([], [], [:], [])
     formerNames = [:]
+    missingScopes = []
     isRegular = true
     placedCount = 0
   }
@@ -175,6 +178,11 @@ final class Rows {
   ) {
     if self[number].status == .excluded { forget(number) }
     if self[number].status != .placed { placedCount += 1 }
+    if !missingScopes.isEmpty, let identity = self[number].identity,
+      missingScopes.contains(identity)
+    {
+      isRegular = false
+    }
     let hasMoved =
       self[number].siblingIndex != siblingIndex || self[number].identifier != identifier
     self[number].hasMoved = hasMoved
