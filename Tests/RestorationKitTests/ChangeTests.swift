@@ -159,6 +159,22 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try value(of: "root"), "set by another")
   }
 
+  func testASecondObjectOfANameIsLeftOutThoughTheFirstIsNotAsked() async throws {
+    let keeper = try launch.keeper()
+    let objects = [TestObject("first"), TestObject("second")]
+    func prepare(_ keeper: StateKeeper) {
+      for object in objects { keeper.registerObject(object, restorationIdentifier: "same") }
+    }
+    prepare(keeper)
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].references = [objects[0]]
+    _ = try await keeper.save([root])
+    nodes[1].references = [objects[1]]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
   func testANodeMaySayOnAnyThreadThatItChanged() async throws {
     let keeper = try launch.keeper()
     let node = ThreadedNode()

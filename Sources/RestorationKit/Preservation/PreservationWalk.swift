@@ -38,6 +38,8 @@ final class PreservationWalk: StateEncoding {
   @safe @exclusivity(unchecked) var names = NameCheck()
   /// The names of those that had no part in that.
   var siblings: Set<Sibling> = []
+  /// Whether those of all objects are among these.
+  private var namesObjects = false
   /// Whose children are among these.
   private var namedParents: Set<RowNumber> = []
 
@@ -331,6 +333,12 @@ final class PreservationWalk: StateEncoding {
         siblings.insert(
           Sibling(
             .node, below: parent, rows[child].identifier, index: Int(rows[child].siblingIndex)))
+      }
+    }
+    if sibling.kind == .object, !asksEverything, !namesObjects {
+      namesObjects = true
+      for object in rows.placed where rows[object].kind == .object {
+        siblings.insert(Sibling(.object, below: rows[object].parent, rows[object].identifier))
       }
     }
     return siblings.insert(sibling).inserted
