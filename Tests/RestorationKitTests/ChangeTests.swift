@@ -562,6 +562,20 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(Set(try XCTUnwrap(launch.storedRecords()).elements.map(\.className)), ["Named"])
   }
 
+  func testTheFormerNamesOfAClassGoWithItsLastNode() async throws {
+    let keeper = try launch.keeper()
+    func prepare(_ keeper: StateKeeper) throws {
+      try keeper.register(TrackedStack.self, aliases: ["Old"])
+    }
+    try prepare(keeper)
+    let root = TrackedNode("root")
+    root.below = [TrackedStack("stack")]
+    _ = try await keeper.save([root])
+    root.below = []
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
   func testSavesAtOnceAreStoredInTheOrderOfTheirCalls() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)

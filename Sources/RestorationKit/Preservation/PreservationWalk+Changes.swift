@@ -185,10 +185,11 @@ extension PreservationWalk {
     }
   }
 
-  /// Whether something that went was reached by others, too.
+  /// Whether something that went was reached by others, too, or may have been the last
+  /// of a class whose former names are stored.
   private func isMissed(_ number: RowNumber) -> Bool {
     rows[number].status != .placed
-      && (rows[number].isReferredTo || rows.references[number] != nil)
+      && (rows[number].isReferredTo || rows[number].isRenamed || rows.references[number] != nil)
   }
 
   // MARK: State

@@ -55,8 +55,9 @@ extension PreservationWalk {
       if !known.isRegistered { rows.note(.restorationClassNotRegistered(known.name), number) }
     }
     if !types.formerNames.isEmpty {
-      noteFormerNames(of: info.name)
-      if let name = head.restorationClassName { noteFormerNames(of: name) }
+      let names = [info.name, head.restorationClassName].compactMap(\.self)
+      for name in names { noteFormerNames(of: name) }
+      rows[number].isRenamed = names.contains { rows.formerNames[$0] != nil }
     }
     return head
   }
