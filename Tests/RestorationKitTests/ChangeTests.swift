@@ -612,6 +612,18 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(again.writtenByteCount, 0)
   }
 
+  func testNewTabsAreAskedForTheOneOnTop() async throws {
+    let keeper = try launch.keeper()
+    let (root, tracked) = (PlainNode("root"), TrackedNode("tracked"))
+    root.below = [tracked]
+    _ = try await keeper.save([root])
+    let tabs = TestTabs("tabs", children: [TestNode("tab")])
+    tabs.selectedTab = TestNode("not preserved")
+    root.below = [tracked, tabs]
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
+  }
+
   func testAStrictKeeperRefusesWhatForgetsToSayIt() async throws {
     let keeper = try launch.keeper()
     keeper.isStrict = true

@@ -123,6 +123,7 @@ extension PreservationWalk {
     var head = makeHead(of: node, number, info, restorationClass: node.restorationClass)
     head.referrer = referrer
     head.storyboard = types.storyboard(of: node)
+    if !asksEverything, info.traits.contains(.tabs) { askedTabs[number] = node }
     let first = stack.count
     rows.hold(node, number)
     let contents = contents(of: node, number)
