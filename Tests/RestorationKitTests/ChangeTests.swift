@@ -470,6 +470,18 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try value(of: "root/n0"), "since the restore")
   }
 
+  func testTabsThatSelectThemselvesEndASaveOfChanges() async throws {
+    let keeper = try launch.keeper()
+    let tracked = TrackedNode("tracked")
+    let tabs = TestTabs("tabs", children: [tracked])
+    tabs.selectedTab = tabs
+    _ = try await keeper.save([tabs])
+    tracked.value = "changed"
+    let report = try await keeper.save([tabs])
+    XCTAssertEqual(report.outcome, .saved)
+    try await assertStoredAsAWhole([tabs])
+  }
+
   func testASaveThatFailedLeavesNothingForgotten() async throws {
     for call in [HookedStore.Call.append, .replace] {
       let launch = Launch()
