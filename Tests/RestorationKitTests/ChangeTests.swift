@@ -607,6 +607,17 @@ final class ChangeTests: XCTestCase {
 
   // MARK: Who forgets to say it
 
+  func testAClassThatAHookRegistersIsStoredWithItsNameByTheNextSave() async throws {
+    let keeper = try launch.keeper()
+    let registering = RegisteringNode(keeper)
+    let root = TrackedNode("root")
+    _ = try await keeper.save([root, registering])
+    XCTAssertEqual(try launch.storedRecords()?["root"]?.className, "TrackedNode")
+    registering.keeper = nil
+    _ = try await keeper.save([root, registering])
+    XCTAssertEqual(try launch.storedRecords()?["root"]?.className, "Named")
+  }
+
   func testANodeThatForgetsToSayItIsNamedByASaveOfEverything() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)
@@ -691,6 +702,21 @@ private final class CallLog: Sendable {
   }
 
   func removeAll() { calls.withLock { $0 = [] } }
+}
+
+/// A node whose hook registers a class.
+@MainActor
+private final class RegisteringNode: @MainActor RestorableNode {
+  static var stateTracking: StateTracking { .invalidated }
+
+  var keeper: StateKeeper?
+  var restorationIdentifier: String? { "registering" }
+
+  init(_ keeper: StateKeeper) { self.keeper = keeper }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    try keeper?.register(TrackedNode.self, as: "Named")
+  }
 }
 
 /// A node that belongs to no actor.

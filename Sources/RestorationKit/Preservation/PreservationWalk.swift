@@ -188,6 +188,8 @@ final class PreservationWalk: StateEncoding {
 
   private func walkEverything(_ roots: [any RestorableNode]) throws {
     asksEverything = true
+    // What a hook registers comes too late for those that were asked before it.
+    rows.registrationCount = registrationCount
     rows.beginWalk(kept)
     for root in roots {
       guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
@@ -218,7 +220,6 @@ final class PreservationWalk: StateEncoding {
         rows.isRegular = false
       }
     }
-    rows.registrationCount = registrationCount
   }
 
   /// The roots in order, and the objects among them in one that does not depend on who
