@@ -544,6 +544,45 @@ final class ChangeTests: XCTestCase {
     }
   }
 
+  func testASaveThatWaitsForAnotherBringsNothingBackThatWasDiscardedSince() async throws {
+    let keeper = try launch.keeper()
+    let (root, _) = try await savedTree(with: keeper)
+    root.value = "secret"
+    let saves = (0..<2).map { _ in Task { @MainActor in try await keeper.save([root]).outcome } }
+    let discard = Task { @MainActor in try await keeper.discardState() }
+    for save in saves { _ = try await save.value }
+    try await discard.value
+    XCTAssertNil(launch.storedBytes)
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root"), "secret")
+  }
+
+  func testASaveThatIsTriedAgainBringsNothingBackThatWasDiscardedSince() async throws {
+    let (gate, isClosed) = (Gate(), Flag())
+    let keys = GatedKeys(launch.keys) { if isClosed.isSet { gate.pass() } }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: launch.store, keys: keys)
+    let (root, _) = try await savedTree(with: keeper)
+    let first = launch.storedBytes
+    root.value = "second"
+    _ = try await keeper.save([root])
+    // Somebody puts an older copy back, so that all must be written.
+    launch.storedBytes = first
+    root.value = "third"
+    gate.holdUp()
+    isClosed.isSet = true
+    let save = Task { @MainActor in try await keeper.save([root]).outcome }
+    while !gate.isWaitedFor { await Task.yield() }
+    let discard = Task { @MainActor in try await keeper.discardState() }
+    for _ in 0..<20 { await Task.yield() }
+    isClosed.isSet = false
+    gate.goOn()
+    let outcome = try await save.value
+    XCTAssertEqual(outcome, .superseded)
+    try await discard.value
+    XCTAssertNil(launch.storedBytes)
+  }
+
   func testAKeyThatWasReplacedSealsTheWholeStateAnew() async throws {
     let keeper = try launch.keeper()
     let (root, _) = try await savedTree(with: keeper)
@@ -688,6 +727,22 @@ final class ChangeTests: XCTestCase {
     let everything = try await host.saveEverything(of: scene)
     XCTAssertEqual(everything.entries.count, 21)
     XCTAssertEqual(everything.writtenByteCount, 0)
+  }
+}
+
+/// Keys that somebody holds up.
+private final class GatedKeys: KeyProvider {
+  private let keys: MemoryKeyProvider
+  private let before: @Sendable () -> Void
+  let location: String? = nil
+
+  init(_ keys: MemoryKeyProvider, before: @escaping @Sendable () -> Void) {
+    (self.keys, self.before) = (keys, before)
+  }
+
+  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    before()
+    return try keys.key(creating: creating)
   }
 }
 
