@@ -707,6 +707,19 @@ final class ChangeTests: XCTestCase {
 
   // MARK: Scenes
 
+  func testANodeThatThrewDidNotForgetToSayThatItChanged() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].throwsInEncode = true
+    _ = try await keeper.save([root])
+    nodes[0].isQuiet = true
+    nodes[0].throwsInEncode = false
+    nodes[0].value = "changed"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.notes, [])
+    XCTAssertEqual(try value(of: "root/n0"), "changed")
+  }
+
   func testAChangeOfASceneIsAppendedToItsFileAlone() async throws {
     let app = SceneLaunch()
     let root = TrackedNode("root")

@@ -138,8 +138,10 @@ extension PreservationWalk {
     let (fingerprint, isWritten) = try builder.end(ifOtherThan: rewrites ? nil : known)
     if !asksEverything { undo.append((number, known)) }
     rows[number].stored = fingerprint
-    if asksEverything, rows[number].isAsked, fingerprint != known { noteUnannounced(number) }
-    rows[number].isAsked = rows[number].isRegistered
+    let isUnannounced = asksEverything && rows[number].isAsked && fingerprint != known
+    // What has a note may be stored otherwise when others have changed.
+    rows[number].isAsked = rows[number].isRegistered && !rows.hasNotes(number)
+    if isUnannounced { noteUnannounced(number) }
     if isWritten { writtenCount += 1 }
   }
 

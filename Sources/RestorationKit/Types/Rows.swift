@@ -484,6 +484,8 @@ final class Rows {
     notes[number, default: []].append(note)
   }
 
+  func hasNotes(_ number: RowNumber) -> Bool { !notes.isEmpty && notes[number] != nil }
+
   /// Forgets what was noted when a row was asked before.
   func forgetNotes(of number: RowNumber?) {
     if !notes.isEmpty { notes[number] = nil }
