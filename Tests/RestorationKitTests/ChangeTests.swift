@@ -439,6 +439,17 @@ final class ChangeTests: XCTestCase {
 
   // MARK: What happens between
 
+  func testANodeDidNotForgetToSayThatOneBelowItIsLeftOut() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    for name in ["", "back"] {
+      nodes[0].name = name
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.notes, [])
+    }
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/back", "root/n1", "root/n2"])
+  }
+
   func testTheFirstSaveAfterARestoreWritesWhatIsOtherwise() async throws {
     let first = try launch.keeper()
     _ = try await savedTree(50, with: first)

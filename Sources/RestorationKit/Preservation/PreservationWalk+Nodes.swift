@@ -94,7 +94,9 @@ extension PreservationWalk {
   }
 
   private func exclude(_ node: any RestorableNode, _ exclusion: Exclusion) -> Visit {
-    Visit(node: node, place: .excluded(exclusion))
+    // It changes the record of the one above, who need not know.
+    if let parent = exclusion.parent { rows[parent].isAsked = false }
+    return Visit(node: node, place: .excluded(exclusion))
   }
 
   // MARK: Visiting
@@ -269,6 +271,7 @@ extension PreservationWalk {
       return
     }
     keepAlive(node)
+    if let parent = exclusion.parent { rows[parent].isAsked = false }
     rows.exclude(
       number, below: exclusion.parent, exclusion.identifier, siblingIndex: exclusion.siblingIndex)
     report.addExcluded(number)
