@@ -268,6 +268,20 @@ final class ChangeTests: XCTestCase {
 
   // MARK: Structure
 
+  func testANodeThatIsAnObjectTooIsAskedAsANode() async throws {
+    let keeper = try launch.keeper()
+    func prepare(_ keeper: StateKeeper) throws {
+      try keeper.register(restorationClass: TestObjectFactory.self)
+    }
+    try prepare(keeper)
+    let root = TrackedNode("root")
+    root.below = [NodeAndObject()]
+    _ = try await keeper.save([root])
+    let again = try await keeper.save([root])
+    XCTAssertEqual(again.writtenByteCount, 0)
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
   func testWhatIsNewIsStoredAndWhatIsGoneIsNot() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)
@@ -781,6 +795,13 @@ private final class CallLog: Sendable {
   }
 
   func removeAll() { calls.withLock { $0 = [] } }
+}
+
+/// Says of itself as an object who makes it, and as a node that nobody does.
+@MainActor
+private final class NodeAndObject: @MainActor RestorableNode, @MainActor RestorableObject {
+  var restorationIdentifier: String? { "both" }
+  var objectRestorationClass: (any ObjectRestoration.Type)? { TestObjectFactory.self }
 }
 
 /// A node whose hook registers a class.

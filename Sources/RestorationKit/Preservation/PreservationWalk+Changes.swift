@@ -11,7 +11,7 @@ extension PreservationWalk {
   private struct Asked {
     let object: any StateRestoring
     let number: RowNumber
-    /// The same object, if it is a node.
+    /// The same object, if it is saved as a node.
     let node: (any RestorableNode)?
   }
 
@@ -55,7 +55,8 @@ extension PreservationWalk {
       guard let object = rows.object(of: number) else { return nil }
       guard rows[number].save != rows.save else { continue }
       rows[number].save = rows.save
-      asked.append(Asked(object: object, number: number, node: object as? any RestorableNode))
+      let node = rows[number].kind == .node ? object as? any RestorableNode : nil
+      asked.append(Asked(object: object, number: number, node: node))
     }
     return asked
   }
@@ -82,12 +83,11 @@ extension PreservationWalk {
     let info = types.info(of: next.object)
     guard info === rows[number].type else { return false }
     if info.traits.contains(.tabs) { askedTabs[number] = next.object }
-    if let node = next.node, rows[number].kind == .node {
-      return compare(node, number, &asked, &changed)
-    }
-    switch next.object {
-    case let view as any RestorableView: return view.restorationIdentifier == rows[number].identifier
-    case let object as any RestorableObject:
+    if let node = next.node { return compare(node, number, &asked, &changed) }
+    switch (rows[number].kind, next.object) {
+    case (.view, let view as any RestorableView):
+      return view.restorationIdentifier == rows[number].identifier
+    case (.object, let object as any RestorableObject):
       return objects.identifier(ofRegistered: object) == rows[number].identifier
         && object.restorationParent.flatMap { rows.placed($0) } == rows[number].parent
     default: return false
@@ -204,7 +204,8 @@ extension PreservationWalk {
     report.add(number)
     keepAlive(object)
     let named: Any.Type? =
-      asked.node?.restorationClass ?? (object as? any RestorableObject)?.objectRestorationClass
+      rows[number].kind == .object
+      ? (object as? any RestorableObject)?.objectRestorationClass : asked.node?.restorationClass
     var head = makeHead(of: object, number, info, restorationClass: named)
     if rows[number].isReferred { head.referrer = rows[number].parent?.record }
     head.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
