@@ -550,6 +550,33 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try value(of: "root/n0"), "lost")
   }
 
+  func testWhatIsNotStoredForGoodIsNotSetAside() async throws {
+    for isChange in [true, false] {
+      let fails = Flag()
+      let storage = FaultyStorage { call, _ in
+        fails.isSet && [.sync, .truncate, .publish].contains(call)
+          ? ArchiveError(.inputOutput) : nil
+      }
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: FaultyDirectory(main: storage),
+        keys: launch.keys)
+      let root = TrackedNode("root")
+      if isChange { _ = try await keeper.save([root]) }
+      root.value = "new"
+      fails.isSet = true
+      do {
+        _ = try await keeper.save([root])
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.archive?.code, .notDurable)
+      }
+      fails.isSet = false
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.outcome, .saved)
+      XCTAssertNil(report.setAside)
+    }
+  }
+
   func testAStateThatSomebodyRemovedOrReplacedIsWrittenAsAWhole() async throws {
     for isReplaced in [false, true] {
       let launch = Launch()
@@ -765,6 +792,18 @@ final class ChangeTests: XCTestCase {
     let everything = try await host.saveEverything(of: scene)
     XCTAssertEqual(everything.entries.count, 21)
     XCTAssertEqual(everything.writtenByteCount, 0)
+  }
+}
+
+/// A store whose state lies on a disk that can fail.
+private struct FaultyDirectory: StateDirectory {
+  let main: FaultyStorage
+  private let others = MemoryStateDirectory()
+
+  init(main: FaultyStorage) { self.main = main }
+
+  func storage(named name: String) -> any ArchiveStorage {
+    name == "main" ? main : others.storage(named: name)
   }
 }
 
