@@ -42,6 +42,17 @@ final class ChangeTests: XCTestCase {
 
   // MARK: What is asked and written
 
+  func testANameOfOtherBytesIsStoredThoughItIsEqual() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    for name in ["e\u{301}", "\u{e9}"] {
+      nodes[2].name = name
+      _ = try await keeper.save([root])
+      XCTAssertEqual(
+        try launch.storedPaths().last.map { Array($0.utf8) }, Array("root/\(name)".utf8))
+    }
+  }
+
   func testASaveAsksTheNodesThatSaidSoAndWritesTheirRecordsAlone() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(100, with: keeper)

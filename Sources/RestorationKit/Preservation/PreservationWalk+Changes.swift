@@ -98,7 +98,10 @@ extension PreservationWalk {
     _ node: any RestorableNode, _ number: RowNumber, _ asked: inout [Asked],
     _ changed: inout [ChangedParent]
   ) -> Bool {
-    guard objects.identifier(of: node) == rows[number].identifier else { return false }
+    guard let identifier = objects.identifier(of: node), identifier == rows[number].identifier
+    else { return false }
+    // Equal names may be of different bytes.
+    rows[number].identifier = identifier
     let contents = contents(of: node, number)
     let children = rows.children(of: number)
     let isPresenting =
