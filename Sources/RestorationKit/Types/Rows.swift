@@ -336,8 +336,9 @@ final class Rows {
       self[number].isObserved = false
     }
     if !self[number].isTracked {
+      // One that moves is held again.
+      if !self[number].isEntry { entries.append(number) }
       self[number].isEntry = true
-      entries.append(number)
     } else if !self[number].isRegistered {
       trackedCount += 1
       self[number].isRegistered = true
