@@ -17,6 +17,8 @@ final class Rows {
   /// Made when somebody asks; not for the few rows of a small save.
   private var paths: [RestorationPath?] = []
   private var remembersPaths = true
+  /// How many steps were made to paths that were not remembered.
+  private var pathStepCount = 0
   /// What else there is to say of them, also of the application, which has no row.
   private(set) var notes: [RowNumber?: [ReportNote]] = [:]
 
@@ -78,7 +80,7 @@ final class Rows {
   /// Begins a save.
   func beginSave() {
     save &+= 1
-    (paths, remembersPaths) = ([], false)
+    (paths, remembersPaths, pathStepCount) = ([], false, 0)
     notes[nil] = nil
     referencesOfApplication = references.removeValue(forKey: nil) ?? []
     changed = []
@@ -470,6 +472,9 @@ final class Rows {
       next = self[number].parent
     }
     guard !unknown.isEmpty else { return path }
+    pathStepCount += unknown.count
+    // By now that costs more than to remember them; a deep tree would cost its square.
+    if pathStepCount > rows.count { remembersPaths = true }
     if remembersPaths, paths.count < rows.count {
       paths.append(contentsOf: repeatElement(nil, count: rows.count - paths.count))
     }
