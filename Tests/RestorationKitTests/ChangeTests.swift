@@ -25,9 +25,33 @@ final class ChangeTests: XCTestCase {
     try launch.storedRecords()?[path]?.value
   }
 
+  /// What is stored is what a new keeper stores that asks everything.
+  private func assertStoredAsAWhole(
+    _ roots: [any RestorableNode], delegate: TestDelegate? = nil,
+    _ prepare: (StateKeeper) throws -> Void = { _ in }, line: UInt = #line
+  ) async throws {
+    let fresh = Launch()
+    let whole = try fresh.keeper(delegate: delegate)
+    try prepare(whole)
+    _ = try await whole.save(roots)
+    XCTAssertEqual(
+      try launch.storedRecords()?.words, try fresh.storedRecords()?.words, line: line)
+  }
+
   private func generation() throws -> UInt64? { try launch.archive()?.version.generation }
 
   // MARK: What is asked and written
+
+  func testANameOfOtherBytesIsStoredThoughItIsEqual() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    for name in ["e\u{301}", "\u{e9}"] {
+      nodes[2].name = name
+      _ = try await keeper.save([root])
+      XCTAssertEqual(
+        try launch.storedPaths().last.map { Array($0.utf8) }, Array("root/\(name)".utf8))
+    }
+  }
 
   func testASaveAsksTheNodesThatSaidSoAndWritesTheirRecordsAlone() async throws {
     let keeper = try launch.keeper()
@@ -146,6 +170,22 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try value(of: "root"), "set by another")
   }
 
+  func testASecondObjectOfANameIsLeftOutThoughTheFirstIsNotAsked() async throws {
+    let keeper = try launch.keeper()
+    let objects = [TestObject("first"), TestObject("second")]
+    func prepare(_ keeper: StateKeeper) {
+      for object in objects { keeper.registerObject(object, restorationIdentifier: "same") }
+    }
+    prepare(keeper)
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].references = [objects[0]]
+    _ = try await keeper.save([root])
+    nodes[1].references = [objects[1]]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
   func testANodeMaySayOnAnyThreadThatItChanged() async throws {
     let keeper = try launch.keeper()
     let node = ThreadedNode()
@@ -155,6 +195,24 @@ final class ChangeTests: XCTestCase {
     await Task.detached { node.set("elsewhere") }.value
     _ = try await keeper.save([root])
     XCTAssertEqual(try value(of: "root/threaded"), "elsewhere")
+  }
+
+  func testAnObjectLiesBelowItsParentOnceThatIsPreserved() async throws {
+    for isAskedAlways in [true, false] {
+      let keeper = try launch.keeper()
+      let object = TestObject("object")
+      keeper.registerObject(object, restorationIdentifier: "object")
+      let (root, scope, plain) = (TrackedNode("root"), TrackedNode("scope"), PlainNode("plain"))
+      object.restorationParent = scope
+      if isAskedAlways { plain.references = [object] } else { root.references = [object] }
+      _ = try await keeper.save([root, plain])
+      root.below = [scope]
+      _ = try await keeper.save([root, plain])
+      XCTAssertTrue(try launch.storedPaths().contains("root/scope/object"))
+      try await assertStoredAsAWhole([root, plain]) {
+        $0.registerObject(object, restorationIdentifier: "object")
+      }
+    }
   }
 
   func testANodeOfTwoStatesMarksBoth() async throws {
@@ -190,6 +248,18 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/n0", "root/n1", "root/n2"])
   }
 
+  func testRootsThatOnlyTheApplicationRefersToAreInItsOrder() async throws {
+    let delegate = TestDelegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    let root = TrackedNode("root")
+    let others: [any StateRestoring] = [TrackedNode("a"), TrackedNode("b")]
+    delegate.onWillEncode = { $0.encode(others, forKey: "others") }
+    _ = try await keeper.save([root])
+    delegate.onWillEncode = { $0.encode(Array(others.reversed()), forKey: "others") }
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root], delegate: delegate)
+  }
+
   func testTheTimeOfASaveIsThatOfTheLastOneThatWrote() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)
@@ -209,6 +279,20 @@ final class ChangeTests: XCTestCase {
 
   // MARK: Structure
 
+  func testANodeThatIsAnObjectTooIsAskedAsANode() async throws {
+    let keeper = try launch.keeper()
+    func prepare(_ keeper: StateKeeper) throws {
+      try keeper.register(restorationClass: TestObjectFactory.self)
+    }
+    try prepare(keeper)
+    let root = TrackedNode("root")
+    root.below = [NodeAndObject()]
+    _ = try await keeper.save([root])
+    let again = try await keeper.save([root])
+    XCTAssertEqual(again.writtenByteCount, 0)
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
   func testWhatIsNewIsStoredAndWhatIsGoneIsNot() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)
@@ -226,6 +310,22 @@ final class ChangeTests: XCTestCase {
 
   private func restoredPaths() async throws -> [String] {
     try await launch.keeper().checkStoredState().entries.map(\.path.description)
+  }
+
+  func testANodeThatMovesAndContainsNothingAnyMoreIsStoredWithoutChildren() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let moved = TrackedNode("moved")
+    moved.below = [TrackedNode("below")]
+    moved.shown = TrackedNode("shown")
+    nodes[0].below = [moved]
+    _ = try await keeper.save([root])
+    nodes[0].below = []
+    nodes[1].below = [moved]
+    moved.below = []
+    moved.shown = nil
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
   }
 
   func testANodeThatMovesKeepsItsStateAndItsOldPlaceIsEmpty() async throws {
@@ -252,6 +352,20 @@ final class ChangeTests: XCTestCase {
       root.below = [node]
       _ = try await keeper.save([root])
       XCTAssertEqual(try value(of: "root/same"), "\(number)")
+    }
+  }
+
+  func testANodeOfAnotherClassInThePlaceOfOneThatWentIsStoredWithItsOwn() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    for number in 0..<50 {
+      // The memory of the one before is likely to be used again.
+      root.below = []
+      root.below = [number % 2 == 0 ? TrackedNode("same") : TrackedStack("same")]
+      _ = try await keeper.save([root])
+      XCTAssertEqual(
+        try launch.storedRecords()?["root/same"]?.className,
+        number % 2 == 0 ? "TrackedNode" : "TrackedStack")
     }
   }
 
@@ -291,6 +405,23 @@ final class ChangeTests: XCTestCase {
     XCTAssertFalse(try launch.storedPaths().contains("shared"))
   }
 
+  func testWhatAMovedNodeRefersToNoMoreGoes() async throws {
+    let keeper = try launch.keeper()
+    let object = TestObject("object")
+    keeper.registerObject(object, restorationIdentifier: "object")
+    let (root, nodes) = try await savedTree(with: keeper)
+    let moved = TrackedNode("moved")
+    moved.references = [object]
+    nodes[0].below = [moved]
+    _ = try await keeper.save([root])
+    nodes[0].below = []
+    nodes[1].below = [moved]
+    moved.references = []
+    _ = try await keeper.save([root])
+    XCTAssertFalse(try launch.storedPaths().contains("object"))
+    try await assertStoredAsAWhole([root])
+  }
+
   func testWhatIsTakenOutOfTheTreeAndReferredToStays() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)
@@ -302,6 +433,20 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(
       try launch.storedRecords()?.paths(referredToFrom: "root/n1", forKey: "references"),
       ["root/n1/n0"])
+  }
+
+  func testANodeLiesBelowTheFirstThatRefersToItWhenTheOrderChanges() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let detached = TrackedNode("detached")
+    nodes[0].references = [detached]
+    nodes[1].references = [detached]
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("root/n0/detached"))
+    root.below = [nodes[1], nodes[0]]
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("root/n1/detached"))
+    try await assertStoredAsAWhole([root])
   }
 
   func testAViewIsAskedAtEverySaveBelowANodeThatIsNot() async throws {
@@ -318,6 +463,17 @@ final class ChangeTests: XCTestCase {
   }
 
   // MARK: What happens between
+
+  func testANodeDidNotForgetToSayThatOneBelowItIsLeftOut() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    for name in ["", "back"] {
+      nodes[0].name = name
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.notes, [])
+    }
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/back", "root/n1", "root/n2"])
+  }
 
   func testTheFirstSaveAfterARestoreWritesWhatIsOtherwise() async throws {
     let first = try launch.keeper()
@@ -348,6 +504,18 @@ final class ChangeTests: XCTestCase {
     nodes[0].value = "since the restore"
     _ = try await keeper.save([root])
     XCTAssertEqual(try value(of: "root/n0"), "since the restore")
+  }
+
+  func testTabsThatSelectThemselvesEndASaveOfChanges() async throws {
+    let keeper = try launch.keeper()
+    let tracked = TrackedNode("tracked")
+    let tabs = TestTabs("tabs", children: [tracked])
+    tabs.selectedTab = tabs
+    _ = try await keeper.save([tabs])
+    tracked.value = "changed"
+    let report = try await keeper.save([tabs])
+    XCTAssertEqual(report.outcome, .saved)
+    try await assertStoredAsAWhole([tabs])
   }
 
   func testASaveThatFailedLeavesNothingForgotten() async throws {
@@ -393,6 +561,33 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try value(of: "root/n0"), "lost")
   }
 
+  func testWhatIsNotStoredForGoodIsNotSetAside() async throws {
+    for isChange in [true, false] {
+      let fails = Flag()
+      let storage = FaultyStorage { call, _ in
+        fails.isSet && [.sync, .truncate, .publish].contains(call)
+          ? ArchiveError(.inputOutput) : nil
+      }
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: FaultyDirectory(main: storage),
+        keys: launch.keys)
+      let root = TrackedNode("root")
+      if isChange { _ = try await keeper.save([root]) }
+      root.value = "new"
+      fails.isSet = true
+      do {
+        _ = try await keeper.save([root])
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.archive?.code, .notDurable)
+      }
+      fails.isSet = false
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.outcome, .saved)
+      XCTAssertNil(report.setAside)
+    }
+  }
+
   func testAStateThatSomebodyRemovedOrReplacedIsWrittenAsAWhole() async throws {
     for isReplaced in [false, true] {
       let launch = Launch()
@@ -410,6 +605,45 @@ final class ChangeTests: XCTestCase {
       XCTAssertEqual(try launch.storedRecords()?["root"]?.value, "second")
       XCTAssertEqual(try launch.storedPaths(), ["root", "root/a"])
     }
+  }
+
+  func testASaveThatWaitsForAnotherBringsNothingBackThatWasDiscardedSince() async throws {
+    let keeper = try launch.keeper()
+    let (root, _) = try await savedTree(with: keeper)
+    root.value = "secret"
+    let saves = (0..<2).map { _ in Task { @MainActor in try await keeper.save([root]).outcome } }
+    let discard = Task { @MainActor in try await keeper.discardState() }
+    for save in saves { _ = try await save.value }
+    try await discard.value
+    XCTAssertNil(launch.storedBytes)
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root"), "secret")
+  }
+
+  func testASaveThatIsTriedAgainBringsNothingBackThatWasDiscardedSince() async throws {
+    let (gate, isClosed) = (Gate(), Flag())
+    let keys = GatedKeys(launch.keys) { if isClosed.isSet { gate.pass() } }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: launch.store, keys: keys)
+    let (root, _) = try await savedTree(with: keeper)
+    let first = launch.storedBytes
+    root.value = "second"
+    _ = try await keeper.save([root])
+    // Somebody puts an older copy back, so that all must be written.
+    launch.storedBytes = first
+    root.value = "third"
+    gate.holdUp()
+    isClosed.isSet = true
+    let save = Task { @MainActor in try await keeper.save([root]).outcome }
+    while !gate.isWaitedFor { await Task.yield() }
+    let discard = Task { @MainActor in try await keeper.discardState() }
+    for _ in 0..<20 { await Task.yield() }
+    isClosed.isSet = false
+    gate.goOn()
+    let outcome = try await save.value
+    XCTAssertEqual(outcome, .superseded)
+    try await discard.value
+    XCTAssertNil(launch.storedBytes)
   }
 
   func testAKeyThatWasReplacedSealsTheWholeStateAnew() async throws {
@@ -442,6 +676,20 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(Set(try XCTUnwrap(launch.storedRecords()).elements.map(\.className)), ["Named"])
   }
 
+  func testTheFormerNamesOfAClassGoWithItsLastNode() async throws {
+    let keeper = try launch.keeper()
+    func prepare(_ keeper: StateKeeper) throws {
+      try keeper.register(TrackedStack.self, aliases: ["Old"])
+    }
+    try prepare(keeper)
+    let root = TrackedNode("root")
+    root.below = [TrackedStack("stack")]
+    _ = try await keeper.save([root])
+    root.below = []
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
   func testSavesAtOnceAreStoredInTheOrderOfTheirCalls() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)
@@ -461,6 +709,17 @@ final class ChangeTests: XCTestCase {
 
   // MARK: Who forgets to say it
 
+  func testAClassThatAHookRegistersIsStoredWithItsNameByTheNextSave() async throws {
+    let keeper = try launch.keeper()
+    let registering = RegisteringNode(keeper)
+    let root = TrackedNode("root")
+    _ = try await keeper.save([root, registering])
+    XCTAssertEqual(try launch.storedRecords()?["root"]?.className, "TrackedNode")
+    registering.keeper = nil
+    _ = try await keeper.save([root, registering])
+    XCTAssertEqual(try launch.storedRecords()?["root"]?.className, "Named")
+  }
+
   func testANodeThatForgetsToSayItIsNamedByASaveOfEverything() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)
@@ -476,6 +735,18 @@ final class ChangeTests: XCTestCase {
     let again = try await keeper.saveEverything([root])
     XCTAssertEqual(again.notes, [])
     XCTAssertEqual(again.writtenByteCount, 0)
+  }
+
+  func testNewTabsAreAskedForTheOneOnTop() async throws {
+    let keeper = try launch.keeper()
+    let (root, tracked) = (PlainNode("root"), TrackedNode("tracked"))
+    root.below = [tracked]
+    _ = try await keeper.save([root])
+    let tabs = TestTabs("tabs", children: [TestNode("tab")])
+    tabs.selectedTab = TestNode("not preserved")
+    root.below = [tracked, tabs]
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
   }
 
   func testAStrictKeeperRefusesWhatForgetsToSayIt() async throws {
@@ -498,6 +769,19 @@ final class ChangeTests: XCTestCase {
   }
 
   // MARK: Scenes
+
+  func testANodeThatThrewDidNotForgetToSayThatItChanged() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].throwsInEncode = true
+    _ = try await keeper.save([root])
+    nodes[0].isQuiet = true
+    nodes[0].throwsInEncode = false
+    nodes[0].value = "changed"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.notes, [])
+    XCTAssertEqual(try value(of: "root/n0"), "changed")
+  }
 
   func testAChangeOfASceneIsAppendedToItsFileAlone() async throws {
     let app = SceneLaunch()
@@ -522,6 +806,34 @@ final class ChangeTests: XCTestCase {
   }
 }
 
+/// A store whose state lies on a disk that can fail.
+private struct FaultyDirectory: StateDirectory {
+  let main: FaultyStorage
+  private let others = MemoryStateDirectory()
+
+  init(main: FaultyStorage) { self.main = main }
+
+  func storage(named name: String) -> any ArchiveStorage {
+    name == "main" ? main : others.storage(named: name)
+  }
+}
+
+/// Keys that somebody holds up.
+private final class GatedKeys: KeyProvider {
+  private let keys: MemoryKeyProvider
+  private let before: @Sendable () -> Void
+  let location: String? = nil
+
+  init(_ keys: MemoryKeyProvider, before: @escaping @Sendable () -> Void) {
+    (self.keys, self.before) = (keys, before)
+  }
+
+  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    before()
+    return try keys.key(creating: creating)
+  }
+}
+
 /// The calls of a store.
 private final class CallLog: Sendable {
   private let calls = Mutex<[HookedStore.Call]>([])
@@ -533,6 +845,28 @@ private final class CallLog: Sendable {
   }
 
   func removeAll() { calls.withLock { $0 = [] } }
+}
+
+/// Says of itself as an object who makes it, and as a node that nobody does.
+@MainActor
+private final class NodeAndObject: @MainActor RestorableNode, @MainActor RestorableObject {
+  var restorationIdentifier: String? { "both" }
+  var objectRestorationClass: (any ObjectRestoration.Type)? { TestObjectFactory.self }
+}
+
+/// A node whose hook registers a class.
+@MainActor
+private final class RegisteringNode: @MainActor RestorableNode {
+  static var stateTracking: StateTracking { .invalidated }
+
+  var keeper: StateKeeper?
+  var restorationIdentifier: String? { "registering" }
+
+  init(_ keeper: StateKeeper) { self.keeper = keeper }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    try keeper?.register(TrackedNode.self, as: "Named")
+  }
 }
 
 /// A node that belongs to no actor.

@@ -15,6 +15,8 @@ package struct StoredRecords {
     /// What the object itself wrote; nil if it was saved without state.
     package let state: KeyedDecoder?
     let record: UInt64
+    /// All that is stored of it.
+    let content: KeyedDecoder
 
     /// What a ``TestNode`` and its like write.
     package var value: String? {
@@ -31,6 +33,8 @@ package struct StoredRecords {
   package let application: KeyedDecoder?
   /// What the library wrote in the name of a scene.
   package let host: KeyedDecoder?
+  /// What is said of the whole tree.
+  private let tree: KeyedDecoder?
 
   package init(_ archive: Archive) throws {
     var records: [UInt64: KeyedDecoder] = [:]
@@ -38,7 +42,8 @@ package struct StoredRecords {
     let first = records.removeValue(forKey: 1)
     application = try first?.container(forKey: "state")
     host = try first?.container(forKey: "host")
-    let roots = try records.removeValue(forKey: 2)?.references(forKey: "roots") ?? []
+    tree = records.removeValue(forKey: 2)
+    let roots = try tree?.references(forKey: "roots") ?? []
     for root in roots { try take(root, below: "", &records) }
     strays = records.keys.sorted()
   }
@@ -58,7 +63,7 @@ package struct StoredRecords {
       Element(
         path: path, kind: try node.name(forKey: "kind") ?? "node",
         className: try node.name(forKey: "class") ?? "none",
-        state: try record.container(forKey: "state"), record: number))
+        state: try record.container(forKey: "state"), record: number, content: record))
     let referred = try records.filter { _, other in
       try other.container(forKey: "node")?.reference(forKey: "referrer") == number
     }
@@ -102,6 +107,43 @@ package struct StoredRecords {
 package struct StoredScene: Decodable {
   package let activity: UserActivity?
   package let userInfo: [String: PropertyListValue]
+}
+
+extension StoredRecords {
+  /// All that is stored in words that do not depend on the numbers of records: the
+  /// elements by their paths, the tree with its roots, the application and the scene.
+  ///
+  /// The order of what only references reach is left out.
+  package var words: [String] {
+    let paths = Dictionary(
+      elements.map { ($0.record, $0.path) }, uniquingKeysWith: { first, _ in first })
+    func words(_ values: KeyedDecoder?) -> String {
+      (values?.keys ?? []).filter { $0 != "facts" && $0 != "roots" }.sorted()
+        .map { "\($0): \(word($0, values))" }.joined(separator: ", ")
+    }
+    func word(_ key: String, _ values: KeyedDecoder?) -> String {
+      guard let values else { return "" }
+      if let inner = try? values.container(forKey: key) { return "{\(words(inner))}" }
+      if let record = try? values.reference(forKey: key) { return paths[record] ?? "nowhere" }
+      if let records = try? values.references(forKey: key) {
+        return "\(records.map { paths[$0] ?? "nowhere" })"
+      }
+      if let name = try? values.name(forKey: key) { return name }
+      if let text = try? values.decode(String.self, forKey: key) { return text }
+      if let number = try? values.decode(Int.self, forKey: key) { return "\(number)" }
+      if let isSo = try? values.decode(Bool.self, forKey: key) { return "\(isSo)" }
+      if let numbers = try? values.decode([Double].self, forKey: key) { return "\(numbers)" }
+      if let texts = try? values.decode([String].self, forKey: key) { return "\(texts)" }
+      return "something else"
+    }
+    let roots = elements.filter { !$0.path.contains("/") }
+    return elements.map { "\($0.kind) \($0.path) \(words($0.content))" }.sorted() + [
+      "roots: \(roots.filter { $0.kind == "node" }.map(\.path)) "
+        + "\(roots.filter { $0.kind != "node" }.map(\.path).sorted())",
+      "tree: \(words(tree))", "application: \(words(application))", "scene: \(words(host))",
+      "strays: \(strays.count)",
+    ]
+  }
 }
 
 extension Launch {

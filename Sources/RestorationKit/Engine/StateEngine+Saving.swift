@@ -10,6 +10,9 @@ extension StateEngine {
   ) async throws(RestorationError) -> PreservationReport {
     claim.beginUse()
     defer { claim.endUse() }
+    // At the call: a save that has waited must not bring back what was discarded since.
+    walkCount += 1
+    let number = walkCount
     // One after the other: what is written brings keys that the next walk has to know.
     let before = saveUnderWay
     let underWay = UnderWay()
@@ -38,10 +41,10 @@ extension StateEngine {
         builder = await builderOfChanges()
       } while restoreUnderWay != nil
       do throws(any Error) {
-        return try await save(content, changing: builder, &isReported)
+        return try await save(content, number: number, changing: builder, &isReported)
       } catch let error as ArchiveError where error.code == .outdated && builder != nil {
         // Somebody else has changed what is stored, so all is written.
-        return try await save(content, changing: nil, &isReported)
+        return try await save(content, number: number, changing: nil, &isReported)
       }
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
@@ -71,12 +74,11 @@ extension StateEngine {
   }
 
   private func save(
-    _ content: SavedContent, changing builder: RecordBuilder?, _ isReported: inout Bool
+    _ content: SavedContent, number: UInt64, changing builder: RecordBuilder?,
+    _ isReported: inout Bool
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
     let comesFirst = !hasTriedToRestore
-    walkCount += 1
-    let number = walkCount
     if builder == nil { rows = Rows() }
     let rows = rows
     let walk = PreservationWalk(

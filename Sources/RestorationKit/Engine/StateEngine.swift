@@ -16,7 +16,8 @@ final class StateEngine {
   let file: StateFile
   let restorationExtension = RestorationExtension()
 
-  /// Counts walks, so that an older one is never written over a newer one.
+  /// Counts the calls that change what is stored, so that an older one never changes
+  /// what a newer one has left.
   var walkCount: UInt64 = 0
   /// Set while a restore runs; saves wait for its end.
   var restoreUnderWay: UnderWay?

@@ -52,6 +52,7 @@ extension StateFile {
         try writer.checkIsCurrent()
       }
     } catch {
+      noteVersion(of: writer, after: error)
       open.close()
       throw error
     }

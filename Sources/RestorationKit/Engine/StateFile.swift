@@ -350,17 +350,32 @@ package actor StateFile {
   ) throws(ArchiveError) -> Archive.Summary {
     if let writer = open.writer(with: key, lock), writer.version == known {
       do throws(ArchiveError) {
-        let summary = try writer.rewrite(records)
-        known = summary.version
-        return summary
+        return try rewrite(records, with: writer)
       } catch {
         open.close()
         guard error.code == .outdated else { throw error }
       }
     }
-    let summary = try writer(key, lock, settingAside).rewrite(records)
-    known = summary.version
-    return summary
+    return try rewrite(records, with: writer(key, lock, settingAside))
+  }
+
+  private func rewrite(
+    _ records: RecordBatch, with writer: ArchiveWriter
+  ) throws(ArchiveError) -> Archive.Summary {
+    do throws(ArchiveError) {
+      let summary = try writer.rewrite(records)
+      known = summary.version
+      return summary
+    } catch {
+      noteVersion(of: writer, after: error)
+      throw error
+    }
+  }
+
+  /// Knows what was written though nobody can promise that it stays: the next save
+  /// must not set it aside as something that nobody has read.
+  func noteVersion(of writer: ArchiveWriter, after error: ArchiveError) {
+    if error.code == .notDurable, let version = writer.version { known = version }
   }
 
   /// The key; what its provider says of it is asked first, so that it is of no later one.

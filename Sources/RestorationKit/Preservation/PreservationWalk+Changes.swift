@@ -11,7 +11,7 @@ extension PreservationWalk {
   private struct Asked {
     let object: any StateRestoring
     let number: RowNumber
-    /// The same object, if it is a node.
+    /// The same object, if it is saved as a node.
     let node: (any RestorableNode)?
   }
 
@@ -32,13 +32,15 @@ extension PreservationWalk {
       guard compare(asked[next], &asked, &changed) else { return false }
       next += 1
     }
+    guard changed.isEmpty || !isOrderOfReferrersTold else { return false }
     guard place(changed, &asked), isRegular else { return false }
     for asked in asked where rows[asked.number].save == rows.save {
       guard try askAgain(asked) else { return false }
     }
     try drain()
     try followReferrals()
-    return isRegular && refers(nil, asBefore: references) && !rows.loose.contains(where: isMissed)
+    return isRegular && refers(nil, asBefore: references) && isApplicationInOrder
+      && !rows.loose.contains(where: isMissed)
   }
 
   /// Those that saves ask first; nil if one is gone that its parent still contains.
@@ -53,7 +55,8 @@ extension PreservationWalk {
       guard let object = rows.object(of: number) else { return nil }
       guard rows[number].save != rows.save else { continue }
       rows[number].save = rows.save
-      asked.append(Asked(object: object, number: number, node: object as? any RestorableNode))
+      let node = rows[number].kind == .node ? object as? any RestorableNode : nil
+      asked.append(Asked(object: object, number: number, node: node))
     }
     return asked
   }
@@ -80,13 +83,11 @@ extension PreservationWalk {
     let info = types.info(of: next.object)
     guard info === rows[number].type else { return false }
     if info.traits.contains(.tabs) { askedTabs[number] = next.object }
-    if let node = next.node, rows[number].kind == .node {
-      return compare(node, number, &asked, &changed)
-    }
-    switch next.object {
-    case let view as any RestorableView:
+    if let node = next.node { return compare(node, number, &asked, &changed) }
+    switch (rows[number].kind, next.object) {
+    case (.view, let view as any RestorableView):
       return view.restorationIdentifier == rows[number].identifier
-    case let object as any RestorableObject:
+    case (.object, let object as any RestorableObject):
       return objects.identifier(ofRegistered: object) == rows[number].identifier
         && object.restorationParent.flatMap { rows.placed($0) } == rows[number].parent
     default: return false
@@ -97,7 +98,10 @@ extension PreservationWalk {
     _ node: any RestorableNode, _ number: RowNumber, _ asked: inout [Asked],
     _ changed: inout [ChangedParent]
   ) -> Bool {
-    guard objects.identifier(of: node) == rows[number].identifier else { return false }
+    guard let identifier = objects.identifier(of: node), identifier == rows[number].identifier
+    else { return false }
+    // Equal names may be of different bytes.
+    rows[number].identifier = identifier
     let contents = contents(of: node, number)
     let children = rows.children(of: number)
     let isPresenting =
@@ -175,10 +179,20 @@ extension PreservationWalk {
     return true
   }
 
-  /// Whether something that went was reached by others, too.
+  /// Whether a node lies below the first of several that refer to it; who that is
+  /// says the order of the tree.
+  private var isOrderOfReferrersTold: Bool {
+    var nodes: Set<RowNumber> = []
+    return rows.references.values.contains { references in
+      references.contains { rows[$0].kind == .node && !nodes.insert($0).inserted }
+    }
+  }
+
+  /// Whether something that went was reached by others, too, or may have been the last
+  /// of a class whose former names are stored.
   private func isMissed(_ number: RowNumber) -> Bool {
     rows[number].status != .placed
-      && (rows[number].isReferredTo || rows.references[number] != nil)
+      && (rows[number].isReferredTo || rows[number].isRenamed || rows.references[number] != nil)
   }
 
   // MARK: State
@@ -193,7 +207,8 @@ extension PreservationWalk {
     report.add(number)
     keepAlive(object)
     let named: Any.Type? =
-      asked.node?.restorationClass ?? (object as? any RestorableObject)?.objectRestorationClass
+      rows[number].kind == .object
+      ? (object as? any RestorableObject)?.objectRestorationClass : asked.node?.restorationClass
     var head = makeHead(of: object, number, info, restorationClass: named)
     if rows[number].isReferred { head.referrer = rows[number].parent?.record }
     head.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
@@ -202,6 +217,19 @@ extension PreservationWalk {
     head.views = rows.views(of: number).map(\.record)
     try write(object, number, info, head)
     return refers(number, asBefore: references)
+  }
+
+  /// Whether the roots that only the application refers to are in its order.
+  private var isApplicationInOrder: Bool {
+    var met: Set<RowNumber> = []
+    let nodes = referrals.lazy.filter { $0.referrer == nil }
+      .compactMap { [rows] in rows.placed($0.object) }
+      .filter { [rows] in Self.isReferredRoot(rows[$0]) && met.insert($0).inserted }
+    return Array(nodes) == rows.storedRoots.filter { Self.isReferredRoot(rows[$0]) }
+  }
+
+  private static func isReferredRoot(_ row: Row) -> Bool {
+    row.kind == .node && row.isReferred && row.parent == nil
   }
 
   /// Whether all that is reached by references alone is reached as before: it lies

@@ -80,7 +80,10 @@ extension PreservationWalk {
         node,
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
-    let number = known ?? rows.meet(node, .node, types.info(of: node))
+    let info = types.info(of: node)
+    let number = known ?? rows.meet(node, .node, info)
+    // The row may be that of one that went and was at the same address.
+    if rows[number].type !== info { rows.isRegular = false }
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     switch role {
     case .root(let isDetached):
@@ -91,7 +94,9 @@ extension PreservationWalk {
   }
 
   private func exclude(_ node: any RestorableNode, _ exclusion: Exclusion) -> Visit {
-    Visit(node: node, place: .excluded(exclusion))
+    // It changes the record of the one above, who need not know.
+    if let parent = exclusion.parent { rows[parent].isAsked = false }
+    return Visit(node: node, place: .excluded(exclusion))
   }
 
   // MARK: Visiting
@@ -120,6 +125,7 @@ extension PreservationWalk {
     var head = makeHead(of: node, number, info, restorationClass: node.restorationClass)
     head.referrer = referrer
     head.storyboard = types.storyboard(of: node)
+    if !asksEverything, info.traits.contains(.tabs) { askedTabs[number] = node }
     let first = stack.count
     rows.hold(node, number)
     let contents = contents(of: node, number)
@@ -131,8 +137,9 @@ extension PreservationWalk {
     rows.setViews(views.map(\.number), of: number)
     stack[first...].reverse()
     keepUnclaimed(below: node, number, in: &head)
+    let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
     try write(node, number, info, head)
-    if !asksEverything, !refers(number, asBefore: []) { rows.isRegular = false }
+    if !asksEverything, !refers(number, asBefore: references) { rows.isRegular = false }
     for view in views {
       takePlace(Sibling(.view, below: number, view.identifier), view.view)
       try preserve(view)
@@ -264,6 +271,7 @@ extension PreservationWalk {
       return
     }
     keepAlive(node)
+    if let parent = exclusion.parent { rows[parent].isAsked = false }
     rows.exclude(
       number, below: exclusion.parent, exclusion.identifier, siblingIndex: exclusion.siblingIndex)
     report.addExcluded(number)

@@ -17,7 +17,9 @@ extension PreservationWalk {
   private func writeObject(_ object: any RestorableObject) throws {
     guard let identifier = objects.identifier(ofRegistered: object) else { return }
     // A parent that is not preserved itself scopes nothing.
-    let scope = object.restorationParent.flatMap { rows.placed($0) }
+    let parent = object.restorationParent
+    let scope = parent.flatMap { rows.placed($0) }
+    if let parent, scope == nil { rows.missingScopes.insert(ObjectIdentifier(parent)) }
     keepAlive(object)
     let number = row(of: object, .object)
     guard take(Sibling(.object, below: scope, identifier)) else {

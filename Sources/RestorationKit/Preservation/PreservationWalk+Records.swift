@@ -55,8 +55,9 @@ extension PreservationWalk {
       if !known.isRegistered { rows.note(.restorationClassNotRegistered(known.name), number) }
     }
     if !types.formerNames.isEmpty {
-      noteFormerNames(of: info.name)
-      if let name = head.restorationClassName { noteFormerNames(of: name) }
+      let names = [info.name, head.restorationClassName].compactMap(\.self)
+      for name in names { noteFormerNames(of: name) }
+      rows[number].isRenamed = names.contains { rows.formerNames[$0] != nil }
     }
     return head
   }
@@ -135,13 +136,15 @@ extension PreservationWalk {
   ///
   /// Where all are written, their fingerprints are made while nobody waits.
   private func end(_ number: RowNumber) throws {
-    defer { rows[number].isAsked = rows[number].isRegistered }
+    let wasAsked = rows[number].isAsked
+    // What has a note may be stored otherwise when others have changed.
+    rows[number].isAsked = rows[number].isRegistered && !rows.hasNotes(number)
     if rewrites { return try builder.end() }
     let known = rows[number].stored
     let (fingerprint, isWritten) = try builder.end(ifOtherThan: known)
     if !asksEverything { undo.append((number, known)) }
     rows[number].stored = fingerprint
-    if asksEverything, rows[number].isAsked, isWritten { noteUnannounced(number) }
+    if asksEverything, wasAsked, isWritten { noteUnannounced(number) }
     if isWritten { writtenCount += 1 }
   }
 

@@ -17,7 +17,9 @@ extension PreservationWalk {
   /// selected tab to ask for.
   func isTopPreserved() -> Bool {
     var next = rows.roots.last
-    while let number = next {
+    // Tabs may name one above them.
+    var visited: Set<RowNumber> = []
+    while let number = next, visited.insert(number).inserted {
       if let presented = rows[number].presented {
         next = presented
       } else if rows[number].type?.traits.contains(.tabs) == true {

@@ -38,6 +38,8 @@ final class PreservationWalk: StateEncoding {
   @safe @exclusivity(unchecked) var names = NameCheck()
   /// The names of those that had no part in that.
   var siblings: Set<Sibling> = []
+  /// Whether those of all objects are among these.
+  private var namesObjects = false
   /// Whose children are among these.
   private var namedParents: Set<RowNumber> = []
 
@@ -185,6 +187,8 @@ final class PreservationWalk: StateEncoding {
 
   private func walkEverything(_ roots: [any RestorableNode]) throws {
     asksEverything = true
+    // What a hook registers comes too late for those that were asked before it.
+    rows.registrationCount = registrationCount
     rows.beginWalk(kept)
     for root in roots {
       guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
@@ -215,7 +219,6 @@ final class PreservationWalk: StateEncoding {
         rows.isRegular = false
       }
     }
-    rows.registrationCount = registrationCount
   }
 
   /// The roots in order, and the objects among them in one that does not depend on who
@@ -277,7 +280,11 @@ final class PreservationWalk: StateEncoding {
 
   /// The row of an object, which need not have a place.
   func row(of object: any StateRestoring, _ kind: ElementKind) -> RowNumber {
-    rows.number(of: object) ?? rows.meet(object, kind, types.info(of: object))
+    let info = types.info(of: object)
+    let number = rows.number(of: object) ?? rows.meet(object, kind, info)
+    // The row may be that of one that went and was at the same address.
+    if rows[number].type !== info { rows.isRegular = false }
+    return number
   }
 
   /// Gives an object its place, and a line in the report where it is now.
@@ -327,6 +334,12 @@ final class PreservationWalk: StateEncoding {
         siblings.insert(
           Sibling(
             .node, below: parent, rows[child].identifier, index: Int(rows[child].siblingIndex)))
+      }
+    }
+    if sibling.kind == .object, !asksEverything, !namesObjects {
+      namesObjects = true
+      for object in rows.placed where rows[object].kind == .object {
+        siblings.insert(Sibling(.object, below: rows[object].parent, rows[object].identifier))
       }
     }
     return siblings.insert(sibling).inserted

@@ -38,6 +38,8 @@ struct Row {
   var isAsked = false
   /// Whether it waits for another element.
   var isFree = false
+  /// Whether its class or restoration class was called otherwise before.
+  var isRenamed = false
   /// The walk through everything that met it last.
   var walk: UInt32 = 0
   /// The save that asked it last.

@@ -17,6 +17,8 @@ final class Rows {
   /// Made when somebody asks; not for the few rows of a small save.
   private var paths: [RestorationPath?] = []
   private var remembersPaths = true
+  /// How many steps were made to paths that were not remembered.
+  private var pathStepCount = 0
   /// What else there is to say of them, also of the application, which has no row.
   private(set) var notes: [RowNumber?: [ReportNote]] = [:]
   /// What has become of those that are not just saved.
@@ -46,6 +48,8 @@ final class Rows {
   var isRegular = false
   /// How often something was registered before the last walk.
   var registrationCount = 0
+  /// What scopes objects and had no place when they got theirs.
+  var missingScopes: Set<ObjectIdentifier> = []
   /// The rows that have a place.
   var placedCount = 0
   /// The rows of what is kept and not back, by its places.
@@ -78,7 +82,7 @@ final class Rows {
   /// Begins a save.
   func beginSave() {
     save &+= 1
-    (paths, remembersPaths) = ([], false)
+    (paths, remembersPaths, pathStepCount) = ([], false, 0)
     notes[nil] = nil
     referencesOfApplication = references.removeValue(forKey: nil) ?? []
     changed = []
@@ -96,6 +100,7 @@ final class Rows {
     (notes, outcomes, stored) = (notes.filter { $0.key == nil }, [:], [:])
     (roots, storedRoots, references, entries) = ([], [], [:], [])
     formerNames = [:]
+    missingScopes = []
     isRegular = true
     placedCount = 0
   }
@@ -188,6 +193,11 @@ final class Rows {
   ) {
     if self[number].status == .excluded { forget(number) }
     if self[number].status != .placed { placedCount += 1 }
+    if !missingScopes.isEmpty, let identity = self[number].identity,
+      missingScopes.contains(identity)
+    {
+      isRegular = false
+    }
     let hasMoved =
       self[number].siblingIndex != siblingIndex || self[number].identifier != identifier
     self[number].hasMoved = hasMoved
@@ -342,8 +352,9 @@ final class Rows {
       self[number].isObserved = false
     }
     if !self[number].isTracked {
+      // One that moves is held again.
+      if !self[number].isEntry { entries.append(number) }
       self[number].isEntry = true
-      entries.append(number)
     } else if !self[number].isRegistered {
       trackedCount += 1
       self[number].isRegistered = true
@@ -389,10 +400,18 @@ final class Rows {
     while let number = stack.popLast() {
       guard self[number].status == .placed else { continue }
       stack += (contained(in: number) + views(of: number)).filter { self[$0].parent == number }
+      forgetContents(of: number)
       unplace(number, .unplaced)
       self[number].save = 0
       loose.append(number)
     }
+  }
+
+  /// Whoever asks it again finds out what it contains then.
+  private func forgetContents(of number: RowNumber) {
+    unusedContentCount += self[number].children.count + self[number].views.count
+    (self[number].children, self[number].views) = (0..<0, 0..<0)
+    self[number].presented = nil
   }
 
   /// Takes the place of a row that will get it again with all that is below it.
@@ -467,6 +486,9 @@ final class Rows {
       next = self[number].parent
     }
     guard !unknown.isEmpty else { return path }
+    pathStepCount += unknown.count
+    // By now that costs more than to remember them; a deep tree would cost its square.
+    if pathStepCount > rows.count { remembersPaths = true }
     if remembersPaths, paths.count < rows.count {
       paths.append(contentsOf: repeatElement(nil, count: rows.count - paths.count))
     }
@@ -481,6 +503,8 @@ final class Rows {
   func note(_ note: ReportNote, _ number: RowNumber?) {
     notes[number, default: []].append(note)
   }
+
+  func hasNotes(_ number: RowNumber) -> Bool { !notes.isEmpty && notes[number] != nil }
 
   /// Forgets what was noted when a row was asked before.
   func forgetNotes(of number: RowNumber?) {
