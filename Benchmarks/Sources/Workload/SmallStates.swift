@@ -6,10 +6,10 @@ package final class SmallStates {
   private struct State {
     let root: ProductRoot
     let directory: FileStateDirectory
-    let keeper: StateKeeper
+    var keeper: StateKeeper
   }
 
-  private let states: [State]
+  private var states: [State]
   private let keys: FixedKeyProvider
 
   /// Creates the states of products in directories, which need not exist.
@@ -30,11 +30,13 @@ package final class SmallStates {
     try StateKeeper(application: "org.example.catalog", directory: directory, keys: keys)
   }
 
-  /// Removes what is stored: the next save of each state writes it whole.
+  /// Removes what is stored, and makes keepers that have never known it: the next save
+  /// of each state writes it whole.
   package func startAnew() async throws {
-    for state in states {
-      try await state.keeper.discardState()
-      await state.keeper.close()
+    for place in states.indices {
+      try await states[place].keeper.discardState()
+      await states[place].keeper.close()
+      states[place].keeper = try Self.makeKeeper(states[place].directory, keys)
     }
   }
 
