@@ -2,7 +2,9 @@ internal import Benchmark
 internal import Workload
 
 func addKeeperBenchmarks() {
-  Benchmark("keeper_save_10000") { _, kept in
+  Benchmark("keeper_save_10000") { benchmark, kept in
+    try kept.startAnew()
+    benchmark.startMeasurement()
     blackHole(try await kept.save())
   } setup: {
     try KeptCatalog(Catalog(productCount: 10_000))

@@ -1,5 +1,4 @@
 internal import ArchiveCodec
-internal import Foundation
 internal import Workload
 
 /// One changed record of 100,000, appended to a file.
@@ -72,39 +71,5 @@ enum AppendRows {
         try records.append(record: UInt64(place + 1)) { product.encode(with: $0) }
       }
     }
-  }
-}
-
-/// A file as large as the archive, to which bytes of no meaning are appended.
-private final class PlainFile {
-  private let descriptor: CInt
-  private var end: Int
-  private let commit: [UInt8]
-
-  init(path: String, byteCount: Int, commitByteCount: Int) throws {
-    // Not a file with a hole: the archive has none.
-    try Data(count: byteCount).write(to: URL(filePath: path))
-    descriptor = open(path, O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0, commitByteCount > 0 else { throw WorkloadError("no file to append to") }
-    end = byteCount
-    commit = [UInt8](repeating: 0x5a, count: commitByteCount)
-  }
-
-  deinit {
-    close(descriptor)
-  }
-
-  func append() throws {
-    guard pwrite(descriptor, commit, commit.count, off_t(end)) == commit.count, synchronize() == 0
-    else { throw WorkloadError("the file cannot be appended to") }
-    end += commit.count
-  }
-
-  private func synchronize() -> CInt {
-    #if canImport(Darwin)
-    fcntl(descriptor, F_FULLFSYNC)
-    #else
-    fdatasync(descriptor)
-    #endif
   }
 }

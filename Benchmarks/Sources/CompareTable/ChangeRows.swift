@@ -1,20 +1,163 @@
-/// Saves of what changed since the last save.
-enum ChangeRows {
-  private static let reason = "API not there"
+internal import ArchiveCodec
+internal import RestorationKit
+internal import Workload
 
-  /// Measure them here as soon as the API is there.
-  static let rows = [
-    Row(
-      "Save 1 changed node of 100,000, against pwrite + fdatasync of as many bytes, "
-        + "processor time", notMeasured: reason, goal: Goal.atMost(1.5).text),
-    Row(
-      "Save 100 changed nodes of 100,000, against pwrite + fdatasync of as many bytes, "
-        + "processor time", notMeasured: reason, goal: Goal.none.text),
-    Row(
-      "Save 100,000 nodes of which none changed", notMeasured: reason,
-      goal: "≤ 20 µs, no write"),
-    Row(
-      "Save 100,000 nodes for the first time after a restore", notMeasured: reason,
-      goal: Goal.none.text),
-  ]
+/// Saves of what has changed since the last save, to a file.
+enum ChangeRows {
+  private static let nodeCount = 100_000
+  private static let plainFile = "against pwrite + fdatasync of as many bytes, processor time"
+
+  static func measure(_ noise: inout Noise) async throws -> [Row] {
+    let temporary = try TemporaryDirectory()
+    defer { temporary.remove() }
+    let directory = CountingDirectory(FileStateDirectory(path: temporary.path("state")))
+    let keys = FixedKeyProvider(try ArchiveKey())
+    let rows = try await changes(directory, keys, temporary, &noise)
+    return rows + [try await firstSave(directory, keys, temporary, &noise)]
+  }
+
+  private static func changes(
+    _ directory: CountingDirectory, _ keys: FixedKeyProvider, _ temporary: TemporaryDirectory,
+    _ noise: inout Noise
+  ) async throws -> [Row] {
+    let catalog = try TrackedCatalog(productCount: nodeCount, in: directory, keys)
+    try await catalog.saveFirst()
+    let rows =
+      try await one(catalog, directory.counted, temporary, &noise)
+      + [
+        try await hundred(catalog, directory.counted, temporary, &noise),
+        try await none(catalog, directory.counted, &noise),
+      ]
+    await catalog.close()
+    let restored = try await TrackedCatalog.restored(from: directory, keys)
+    guard restored.products == catalog.products else {
+      throw WorkloadError("what is restored is not what was saved")
+    }
+    await restored.close()
+    return rows
+  }
+
+  private static func one(
+    _ catalog: TrackedCatalog, _ storage: CountingStorage, _ temporary: TemporaryDirectory,
+    _ noise: inout Noise
+  ) async throws -> [Row] {
+    let what = "Save 1 changed node of 100,000"
+    let cost = try await Cost(ofSaving: 1, catalog, storage)
+    let plain = try PlainFile(
+      path: temporary.path("plain-1"), byteCount: try storage.byteCount,
+      commitByteCount: cost.byteCount)
+    let contest = try await Contest([
+      .init {
+        catalog.change(1)
+        try await catalog.save()
+      },
+      .init { try plain.append() },
+      .init {
+        catalog.change(1)
+        try await catalog.saveAskingAll()
+      },
+    ])
+    let (byteCount, callCount) = (Double(cost.byteCount), Double(cost.synchronizeCount))
+    return [
+      contest.row(
+        "\(what), \(plainFile)", unit: "µs", by: \.processor, against: 1, goal: .atMost(1.5),
+        &noise),
+      Row("\(what), bytes", ours: byteCount, bound: 400, goal: "≤ 400", met: byteCount <= 400),
+      Row("\(what), calls of fdatasync", ours: callCount, bound: 1, goal: "1", met: callCount == 1),
+      contest.row(
+        "\(what), against asking all nodes (saveEverything), processor time", unit: "µs",
+        by: \.processor, against: 2, goal: .none, &noise),
+    ]
+  }
+
+  private static func hundred(
+    _ catalog: TrackedCatalog, _ storage: CountingStorage, _ temporary: TemporaryDirectory,
+    _ noise: inout Noise
+  ) async throws -> Row {
+    let cost = try await Cost(ofSaving: 100, catalog, storage)
+    let plain = try PlainFile(
+      path: temporary.path("plain-100"), byteCount: try storage.byteCount,
+      commitByteCount: cost.byteCount)
+    let contest = try await Contest([
+      .init {
+        catalog.change(100)
+        try await catalog.save()
+      },
+      .init { try plain.append() },
+    ])
+    return contest.row(
+      "Save 100 changed nodes of 100,000, \(plainFile)", unit: "µs", by: \.processor, against: 1,
+      goal: .none, &noise)
+  }
+
+  private static func none(
+    _ catalog: TrackedCatalog, _ storage: CountingStorage, _ noise: inout Noise
+  ) async throws -> Row {
+    let before = (try storage.byteCount, storage.synchronizeCount)
+    let contest = try await Contest([
+      .init {
+        guard try await catalog.save() == 0 else {
+          throw WorkloadError("what is stored is written")
+        }
+      }
+    ])
+    guard before == (try storage.byteCount, storage.synchronizeCount) else {
+      throw WorkloadError("a save of nothing has written something")
+    }
+    return contest.row(
+      "Save 100,000 nodes of which none changed, µs", bound: 20, goal: "≤ 20 µs, no write", &noise)
+  }
+
+  /// Such a save asks all nodes, since nobody in this process knows what they have written.
+  private static func firstSave(
+    _ directory: CountingDirectory, _ keys: FixedKeyProvider, _ temporary: TemporaryDirectory,
+    _ noise: inout Noise
+  ) async throws -> Row {
+    let empty = FileStateDirectory(path: temporary.path("empty"))
+    var restored: TrackedCatalog?
+    var unsaved: TrackedCatalog?
+    let contest = try await Contest(
+      rounds: 5,
+      [
+        .init(preparing: {
+          await restored?.close()
+          restored = nil
+          restored = try await TrackedCatalog.restored(from: directory, keys)
+          restored?.change(1)
+        }) {
+          try await restored?.saveRestored()
+        },
+        .init(preparing: {
+          await unsaved?.close()
+          unsaved = nil
+          try empty.storage(named: "main").remove()
+          unsaved = try TrackedCatalog(productCount: nodeCount, in: empty, keys)
+        }) {
+          try await unsaved?.saveFirst()
+        },
+      ])
+    return contest.row(
+      "Save 100,000 nodes for the first time after a restore, 1 of them changed, against saving "
+        + "them with a new keeper, processor time", unit: "µs", by: \.processor, against: 1,
+      goal: .none, &noise)
+  }
+
+  /// What a save of so many changed nodes does to the file.
+  private struct Cost {
+    let byteCount: Int
+    let synchronizeCount: Int
+
+    init(
+      ofSaving count: Int, _ catalog: TrackedCatalog, _ storage: CountingStorage
+    ) async throws {
+      let before = (bytes: try storage.byteCount, calls: storage.synchronizeCount)
+      catalog.change(count)
+      let writtenByteCount = try await catalog.save()
+      byteCount = try storage.byteCount - before.bytes
+      synchronizeCount = storage.synchronizeCount - before.calls
+      guard writtenByteCount == byteCount else {
+        throw WorkloadError("\(writtenByteCount) bytes are reported, but \(byteCount) written")
+      }
+    }
+  }
 }

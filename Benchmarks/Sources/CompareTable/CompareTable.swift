@@ -31,7 +31,7 @@ enum CompareTable {
     rows += await measure("Keyed records") { try await RecordRows.measure(&noise) }
     rows += await measure("Codable values") { try await CodableRows.measure(&noise) }
     rows += await measure("Appending") { try await AppendRows.measure(&noise) }
-    rows += ChangeRows.rows
+    rows += await measure("Saving changes") { try await ChangeRows.measure(&noise) }
     rows += await measure("Small states") { try await SmallStateRows.measure(&noise) }
     rows += await measure("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
     rows += await measure("Trees of a million nodes") { try await GrowthRows.measure(&noise) }

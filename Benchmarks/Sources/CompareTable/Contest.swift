@@ -4,27 +4,37 @@ struct Contest {
   struct Contestant {
     /// What one run is divided by, to give the time of one node.
     let nodeCount: Int
+    /// What is not measured and goes before each run.
+    let prepare: (() async throws -> Void)?
     let run: () async throws -> Duration?
 
-    init(nodeCount: Int = 1, run: @escaping () async throws -> Void) {
+    init(
+      nodeCount: Int = 1, preparing prepare: (() async throws -> Void)? = nil,
+      run: @escaping () async throws -> Void
+    ) {
       self.init(
-        nodeCount: nodeCount,
+        nodeCount: nodeCount, preparing: prepare,
         reporting: {
           try await run()
           return nil
         })
     }
 
-    private init(nodeCount: Int, reporting run: @escaping () async throws -> Duration?) {
+    private init(
+      nodeCount: Int, preparing prepare: (() async throws -> Void)?,
+      reporting run: @escaping () async throws -> Duration?
+    ) {
       self.nodeCount = nodeCount
+      self.prepare = prepare
       self.run = run
     }
 
     /// One that returns for how long its caller could do nothing else.
     static func pausing(
-      nodeCount: Int, _ run: @escaping () async throws -> Duration
+      nodeCount: Int, preparing prepare: (() async throws -> Void)? = nil,
+      _ run: @escaping () async throws -> Duration
     ) -> Self {
-      Self(nodeCount: nodeCount, reporting: run)
+      Self(nodeCount: nodeCount, preparing: prepare, reporting: run)
     }
   }
 
@@ -40,14 +50,14 @@ struct Contest {
   ) async throws {
     var counts: [Int] = []
     for contestant in contestants {
-      let first = try await Sample.measure(count: 1, contestant.run)
+      let first = try await Sample.measure(count: 1, contestant)
       counts.append(max(1, Int((sampleTime / first.wall).rounded(.up))))
     }
     var samples = contestants.map { _ in [Sample]() }
     for _ in 0..<rounds {
       for (place, contestant) in contestants.enumerated() {
         samples[place].append(
-          try await Sample.measure(count: counts[place], contestant.run))
+          try await Sample.measure(count: counts[place], contestant))
       }
     }
     self.samples = samples
@@ -69,6 +79,13 @@ struct Contest {
     return Row(
       "\(what), \(unit)", ours: times(0, time).median, peer: times(peer, time).median,
       ratio: ratios.median, goal: goal)
+  }
+
+  /// Compares the only contestant with a bound on its time, in microseconds.
+  func row(_ what: String, bound: Double, goal: String, _ noise: inout Noise) -> Row {
+    let times = times(0, \.wall)
+    noise.add(what, times.map { $0 / bound }, samples[0])
+    return Row(what, ours: times.median, bound: bound, goal: goal, met: times.median <= bound)
   }
 
   private func times(_ contestant: Int, _ time: KeyPath<Sample, Double>) -> [Double] {

@@ -1,12 +1,13 @@
 internal import ArchiveCodec
+internal import Foundation
 internal import Synchronization
 
 /// A storage that counts how often what was appended is put on stable storage.
 final class CountingStorage: ArchiveStorage {
-  private let storage: FileStorage
+  private let storage: any ArchiveStorage
   private let count = Atomic(0)
 
-  init(_ storage: FileStorage) {
+  init(_ storage: any ArchiveStorage) {
     self.storage = storage
   }
 
@@ -47,6 +48,18 @@ final class CountingStorage: ArchiveStorage {
 
   func setAside() throws(ArchiveError) -> String? {
     try storage.setAside()
+  }
+
+  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
+    try storage.setAside(reason, at: date)
+  }
+
+  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try storage.setAsideArchives()
+  }
+
+  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
+    try storage.putBack(archive)
   }
 }
 

@@ -8,8 +8,8 @@ enum GrowthRows {
     let saving = try await Contest(
       rounds: 5, sampleTime: 1,
       [
-        .init(nodeCount: 1_000_000) { try await large.save() },
-        .init(nodeCount: 10_000) { try await small.save() },
+        .init(nodeCount: 1_000_000, preparing: large.startAnew) { try await large.save() },
+        .init(nodeCount: 10_000, preparing: small.startAnew) { try await small.save() },
       ])
     let restoring = try await Contest(
       rounds: 5, sampleTime: 1,

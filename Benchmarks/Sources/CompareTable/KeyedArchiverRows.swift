@@ -17,7 +17,7 @@ enum KeyedArchiverRows {
     let saving = try await Contest(
       rounds: 3,
       [
-        .init(nodeCount: nodeCount) { try await kept.save() },
+        .init(nodeCount: nodeCount, preparing: kept.startAnew) { try await kept.save() },
         .init(nodeCount: nodeCount) { try archiver.encode() },
       ])
     let restoring = try await Contest(

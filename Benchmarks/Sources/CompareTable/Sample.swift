@@ -9,10 +9,23 @@ struct Sample {
   /// In seconds, as it says of itself: for how long its caller could do nothing else.
   let pause: Double
 
-  /// Measures one run out of `count`, which follow each other.
-  ///
+  /// Measures one run out of `count`, which follow each other but for what prepares them.
+  static func measure(count: Int, _ contestant: Contest.Contestant) async throws -> Sample {
+    guard let prepare = contestant.prepare else {
+      return try await measure(count: count, contestant.run)
+    }
+    var samples: [Sample] = []
+    for _ in 0..<count {
+      try await prepare()
+      samples.append(try await measure(count: 1, contestant.run))
+    }
+    return Sample(
+      wall: samples.mean(of: \.wall), processor: samples.mean(of: \.processor),
+      pause: samples.mean(of: \.pause))
+  }
+
   /// What returns no pause of its own pauses its caller all the time.
-  static func measure(
+  private static func measure(
     count: Int, _ body: () async throws -> Duration?
   ) async rethrows -> Sample {
     let processorBefore = processorTime
@@ -31,5 +44,11 @@ struct Sample {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}
+
+extension [Sample] {
+  fileprivate func mean(of time: KeyPath<Sample, Double>) -> Double {
+    reduce(0) { $0 + $1[keyPath: time] } / Double(count)
   }
 }

@@ -20,12 +20,16 @@ enum SmallStateRows {
       throw WorkloadError("what is restored is not what was saved")
     }
     let saving = try await Contest([
-      .init(nodeCount: stateCount) { try await ours.save() },
-      .init(nodeCount: stateCount) { try json.save() },
+      .init(nodeCount: stateCount, preparing: ours.startAnew) { try await ours.save() },
+      .init(nodeCount: stateCount, preparing: json.startAnew) { try json.save() },
     ])
     let restoring = try await Contest([
       .init(nodeCount: stateCount) { try await ours.restore() },
       .init(nodeCount: stateCount) { try json.restore() },
+    ])
+    let changing = try await Contest([
+      .init(nodeCount: stateCount, preparing: ours.change) { try await ours.saveChanges() },
+      .init(nodeCount: stateCount) { try json.save() },
     ])
     let files = "files of JSON + ChaChaPoly"
     return [
@@ -38,6 +42,13 @@ enum SmallStateRows {
       restoring.row(
         "Restore 1,000 states of 1 node, against \(files)", unit: unit, against: 1, goal: .none,
         waitsForDisk: true, &noise),
+      changing.row(
+        "Save 1,000 states of 1 changed node, against \(files)", unit: unit, against: 1,
+        goal: .none,
+        waitsForDisk: true, &noise),
+      changing.row(
+        "Save 1,000 states of 1 changed node, against \(files), processor time", unit: unit,
+        by: \.processor, against: 1, goal: .none, &noise),
     ]
   }
 }

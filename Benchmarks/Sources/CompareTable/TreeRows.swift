@@ -42,7 +42,7 @@ enum TreeRows {
     _ kept: KeptCatalog, _ peers: Peers, _ noise: inout Noise
   ) async throws -> [Row] {
     let contest = try await Contest([
-      .pausing(nodeCount: nodeCount) { try await kept.save().pause },
+      .pausing(nodeCount: nodeCount, preparing: kept.startAnew) { try await kept.save().pause },
       .init(nodeCount: nodeCount) { try peers.json.encodeAndSeal() },
       .init(nodeCount: nodeCount) { peers.sodium.seal() },
       .init(nodeCount: nodeCount) { try peers.protobuf.encodeAndSeal() },

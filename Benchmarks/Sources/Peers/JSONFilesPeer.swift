@@ -19,11 +19,16 @@ package final class JSONFilesPeer {
     }
   }
 
+  /// Removes the files, and not the directories.
+  package func startAnew() throws {
+    for directory in directories { try FileManager.default.removeItem(atPath: file(in: directory)) }
+  }
+
   package func save() throws {
     for (product, directory) in zip(products, directories) {
       let encoded = try JSONEncoder().encode(product)
       try replace(
-        "\(directory)/main.json", in: directory,
+        file(in: directory), in: directory,
         by: [UInt8](try ChaChaPoly.seal(encoded, using: key).combined))
     }
   }
@@ -31,11 +36,13 @@ package final class JSONFilesPeer {
   @discardableResult
   package func restore() throws -> [Product] {
     try directories.map { directory in
-      let sealed = try Data(contentsOf: URL(filePath: "\(directory)/main.json"))
+      let sealed = try Data(contentsOf: URL(filePath: file(in: directory)))
       let encoded = try ChaChaPoly.open(try ChaChaPoly.SealedBox(combined: sealed), using: key)
       return try JSONDecoder().decode(Product.self, from: encoded)
     }
   }
+
+  private func file(in directory: String) -> String { "\(directory)/main.json" }
 
   private func replace(_ path: String, in directory: String, by bytes: [UInt8]) throws {
     let temporary = "\(path).\(UInt64.random(in: .min ... .max)).tmp"

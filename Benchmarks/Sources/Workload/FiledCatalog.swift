@@ -15,8 +15,8 @@ package struct FiledCatalog {
   }
 
   package func save(productCount: Int) async throws {
-    let report = try await keeper.save([CatalogNode(productCount: productCount)])
-    guard report.outcome == .saved else { throw WorkloadError(report.description) }
+    try await keeper.save([CatalogNode(productCount: productCount)])
+      .checkHasWrittenAll(productCount: productCount)
   }
 
   /// Returns how many products came back.

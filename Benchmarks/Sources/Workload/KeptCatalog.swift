@@ -4,12 +4,14 @@ internal import RestorationKit
 /// A catalog that a keeper saves to memory and brings back from there.
 package final class KeptCatalog {
   private let root: CatalogNode
-  private let store = MemoryStateDirectory()
+  private let productCount: Int
   private let keys: FixedKeyProvider
-  private let keeper: StateKeeper
+  private var store = MemoryStateDirectory()
+  private var keeper: StateKeeper
 
   package init(_ catalog: Catalog) throws {
     root = CatalogNode(catalog)
+    productCount = catalog.sections.reduce(0) { $0 + $1.products.count }
     keys = FixedKeyProvider(try ArchiveKey())
     keeper = try Self.makeKeeper(store, keys)
   }
@@ -30,11 +32,18 @@ package final class KeptCatalog {
     package let pause: Duration
   }
 
-  /// Saves all nodes.
+  /// Forgets what is stored, and the keeper that knows it: the next save writes all
+  /// nodes, and not only those that have changed.
+  package func startAnew() throws {
+    store = MemoryStateDirectory()
+    keeper = try Self.makeKeeper(store, keys)
+  }
+
+  /// Saves all nodes, for the first time or after ``startAnew()``.
   @discardableResult
   package func save() async throws -> Saved {
     let report = try await keeper.save([root])
-    guard report.outcome == .saved else { throw WorkloadError(report.description) }
+    try report.checkHasWrittenAll(productCount: productCount)
     return Saved(byteCount: report.byteCount, pause: report.walkDuration)
   }
 

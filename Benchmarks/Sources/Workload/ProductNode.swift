@@ -17,6 +17,10 @@ package final class ProductNode: RestorableNode, NodeRestoration {
     self.init(product)
   }
 
+  func restock() {
+    product.stock += 1
+  }
+
   package static func node(at path: RestorationPath, coder: StateDecoder) -> (any RestorableNode)? {
     ProductNode(identifier: path.identifier ?? "")
   }

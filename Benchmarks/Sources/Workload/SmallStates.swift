@@ -6,10 +6,10 @@ package final class SmallStates {
   private struct State {
     let root: ProductRoot
     let directory: FileStateDirectory
-    let keeper: StateKeeper
+    var keeper: StateKeeper
   }
 
-  private let states: [State]
+  private var states: [State]
   private let keys: FixedKeyProvider
 
   /// Creates the states of products in directories, which need not exist.
@@ -30,13 +30,38 @@ package final class SmallStates {
     try StateKeeper(application: "org.example.catalog", directory: directory, keys: keys)
   }
 
-  /// Saves each state, which is on the disk after that, and lets it go.
+  /// Removes what is stored, and makes keepers that have never known it: the next save
+  /// of each state writes it whole.
+  package func startAnew() async throws {
+    for place in states.indices {
+      try await states[place].keeper.discardState()
+      await states[place].keeper.close()
+      states[place].keeper = try Self.makeKeeper(states[place].directory, keys)
+    }
+  }
+
+  /// Saves each state whole, for the first time or after ``startAnew()``, and lets it go.
+  ///
+  /// It is on the disk after that. What is let go is not open any more.
   package func save() async throws {
     for state in states {
+      try await state.keeper.save([state.root]).checkHasWrittenAll(productCount: 1)
+      await state.keeper.close()
+    }
+  }
+
+  /// Changes the node of each state.
+  package func change() {
+    for state in states { state.root.node.restock() }
+  }
+
+  /// Saves what has changed in each state, which must be stored, and lets it go.
+  package func saveChanges() async throws {
+    for state in states {
       let report = try await state.keeper.save([state.root])
-      guard report.outcome == .saved, report.setAside == nil else {
-        throw WorkloadError(report.description)
-      }
+      guard report.outcome == .saved, report.setAside == nil, report.writtenByteCount > 0,
+        report.writtenByteCount < report.byteCount
+      else { throw WorkloadError(report.description) }
       await state.keeper.close()
     }
   }
