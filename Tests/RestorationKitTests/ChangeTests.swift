@@ -385,6 +385,22 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(try value(of: "stack/page[1]"), "c")
   }
 
+  func testAnObjectThatGetsAnotherAsItsParentIsStoredBelowIt() async throws {
+    let keeper = try launch.keeper()
+    let (object, parent) = (TrackedObject("object"), TestObject("parent"))
+    func prepare(_ keeper: StateKeeper) {
+      keeper.registerObject(object, restorationIdentifier: "object")
+      keeper.registerObject(parent, restorationIdentifier: "parent")
+    }
+    prepare(keeper)
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].references = [object]
+    _ = try await keeper.save([root])
+    object.restorationParent = parent
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
   func testWhatOnlyAReferenceReachesGoesWithTheLastOne() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)

@@ -113,8 +113,11 @@ extension StoredRecords {
   /// All that is stored in words that do not depend on the numbers of records: the
   /// elements by their paths, the tree with its roots, the application and the scene.
   ///
-  /// The order of what only references reach is left out.
-  package var words: [String] {
+  /// The order of the objects among the roots is left out.
+  package var words: [String] { words() }
+
+  /// The same without what is said of elements of some names.
+  package func words(withoutThoseOf names: Set<String> = []) -> [String] {
     let paths = Dictionary(
       elements.map { ($0.record, $0.path) }, uniquingKeysWith: { first, _ in first })
     func words(_ values: KeyedDecoder?) -> String {
@@ -137,7 +140,11 @@ extension StoredRecords {
       return "something else"
     }
     let roots = elements.filter { !$0.path.contains("/") }
-    return elements.map { "\($0.kind) \($0.path) \(words($0.content))" }.sorted() + [
+    return elements.map { element in
+      let name = element.path.split(separator: "/").last?.split(separator: "[").first
+      let isLeftOut = name.map { names.contains(String($0)) } ?? false
+      return "\(element.kind) \(element.path) \(isLeftOut ? "" : words(element.content))"
+    }.sorted() + [
       "roots: \(roots.filter { $0.kind == "node" }.map(\.path)) "
         + "\(roots.filter { $0.kind != "node" }.map(\.path).sorted())",
       "tree: \(words(tree))", "application: \(words(application))", "scene: \(words(host))",

@@ -29,7 +29,7 @@ private struct EncodeFailure: Error {}
 
 /// A node that says nothing of its changes.
 @MainActor
-package final class PlainNode: @MainActor HistoryNode {
+package class PlainNode: @MainActor HistoryNode {
   package var name: String?
   package var value = ""
   package var below: [any RestorableNode] = []
@@ -95,6 +95,46 @@ package class TrackedNode: @MainActor HistoryNode {
 @MainActor
 package final class TrackedStack: TrackedNode, @MainActor RestorableStack {
   package func restoreStack(_ nodes: [any RestorableNode]) { below = nodes }
+}
+
+/// One with columns, whose children may have equal identifiers, too.
+@MainActor
+package final class TrackedSplit: TrackedNode, @MainActor RestorableSplit {}
+
+@MainActor
+package final class TrackedTabs: TrackedNode, @MainActor RestorableTabs {
+  package var selectedTab: (any RestorableNode)? { didSet { invalidateRestorableState() } }
+}
+
+/// Tabs that say nothing of their changes.
+@MainActor
+package final class PlainTabs: PlainNode, @MainActor RestorableTabs {
+  package var selectedTab: (any RestorableNode)?
+}
+
+/// A registered object that says when it has changed.
+@MainActor
+package final class TrackedObject: @MainActor RestorableObject {
+  package static var stateTracking: StateTracking { .invalidated }
+
+  package var value: String? { didSet { invalidateRestorableState() } }
+  package var references: [any StateRestoring] = [] { didSet { invalidateRestorableState() } }
+  package weak var restorationParent: (any StateRestoring)? {
+    didSet { invalidateRestorableState() }
+  }
+
+  package init(_ value: String?) {
+    self.value = value
+  }
+
+  package func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(value, forKey: "value")
+    coder.encode(references, forKey: "references")
+  }
+
+  package func decodeRestorableState(with coder: StateDecoder) throws {
+    value = try coder.decodeIfPresent(forKey: "value")
+  }
 }
 
 /// A node whose changes the system observes.

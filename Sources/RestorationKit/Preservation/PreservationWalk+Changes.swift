@@ -88,8 +88,13 @@ extension PreservationWalk {
     case (.view, let view as any RestorableView):
       return view.restorationIdentifier == rows[number].identifier
     case (.object, let object as any RestorableObject):
-      return objects.identifier(ofRegistered: object) == rows[number].identifier
-        && object.restorationParent.flatMap { rows.placed($0) } == rows[number].parent
+      guard objects.identifier(ofRegistered: object) == rows[number].identifier else {
+        return false
+      }
+      guard let parent = object.restorationParent else { return rows[number].parent == nil }
+      // Another parent that has no place yet may get one, as a registered object does.
+      return rows.placed(parent).map { $0 == rows[number].parent }
+        ?? (rows[number].parent == nil && rows.missingScopes.contains(ObjectIdentifier(parent)))
     default: return false
     }
   }
