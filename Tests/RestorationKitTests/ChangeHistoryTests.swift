@@ -325,6 +325,6 @@ final class ChangeHistoryTests: XCTestCase {
     XCTAssertGreaterThan(changeCount, 0)
   }
 
-  private static let historyCount = 20
+  private static let historyCount = 10
   private static let stepCount = 40
 }

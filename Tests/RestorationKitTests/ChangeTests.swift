@@ -261,20 +261,61 @@ final class ChangeTests: XCTestCase {
   }
 
   func testTheTimeOfASaveIsThatOfTheLastOneThatWrote() async throws {
-    let keeper = try launch.keeper()
-    let (root, nodes) = try await savedTree(with: keeper)
+    let node = TestNode("a", value: "1")
+    var times: [Date?] = []
+    node.onDecode = { times.append($0.timestamp) }
+    var keeper = try launch.keeper()
     let first = launch.now
+    _ = try await keeper.save([node])
     launch.now += 100
-    _ = try await keeper.save([root])
-    XCTAssertEqual(try storedDate(), first)
-    nodes[0].value = "new"
-    _ = try await keeper.save([root])
-    XCTAssertEqual(try storedDate(), launch.now)
+    // Nothing has changed, so nothing is written.
+    _ = try await keeper.save([node])
+    node.value = "2"
+    launch.now += 100.75
+    let second = launch.now
+    for isChanged in [false, true] {
+      if isChanged { _ = try await keeper.save([node]) }
+      await keeper.close()
+      let reader = try launch.keeper()
+      _ = try await reader.restore(into: [node])
+      await reader.close()
+      node.value = "2"
+      keeper = try launch.keeper()
+      _ = try await keeper.restore()
+    }
+    XCTAssertEqual(times, [first, second])
   }
 
-  private func storedDate() throws -> Date? {
-    try launch.archive()?.record(1)?.container(forKey: "facts")?
-      .decodeIfPresent(forKey: "RestorationKit.timestamp")
+  func testTheTimeOfAChangeIsToldInWholeSeconds() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    launch.now += 100.75
+    nodes[0].value = "new"
+    _ = try await keeper.save([root])
+    await keeper.close()
+    var time: Date?
+    let delegate = TestDelegate()
+    delegate.onDidDecode = { time = $0.timestamp }
+    _ = try await launch.keeper(delegate: delegate).restore(into: [root])
+    XCTAssertEqual(time, launch.now - 0.75)
+  }
+
+  func testATimeThatAChangeCannotTellIsStoredAsAWhole() async throws {
+    for year in [-30.0, 200] {
+      let launch = Launch()
+      launch.now = Date(timeIntervalSinceReferenceDate: year * 365 * 24 * 3600)
+      let keeper = try launch.keeper()
+      let node = TestNode("a", value: "1")
+      _ = try await keeper.save([node])
+      launch.now += 100.5
+      node.value = "2"
+      _ = try await keeper.save([node])
+      await keeper.close()
+      var time: Date?
+      node.onDecode = { time = $0.timestamp }
+      _ = try await launch.keeper().restore(into: [node])
+      XCTAssertEqual(time, launch.now)
+    }
   }
 
   // MARK: Structure

@@ -134,11 +134,13 @@ extension StateEngine {
     let (records, removed) = try walk.finish()
     walk.end()
     guard !walk.rewrites, let version = walk.rows.version else {
-      return try await file.write(records, number: number, settings.settingAside)
+      return try await file.write(
+        records, number: number, time: walk.time, settings.settingAside)
     }
     let isUnchanged = !isChanged && removed.isEmpty
     return try await file.append(
-      StateChange(version: version, records: isUnchanged ? nil : records, removed: removed),
+      StateChange(
+        version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time),
       number: number)
   }
 

@@ -100,6 +100,7 @@ final class StateEngine {
       throw RestorationError(error)
     }
     objects.kept = nil
+    rows = Rows()
     hasTriedToRestore = true
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }

@@ -7,6 +7,8 @@ struct StateChange: Sendable {
   /// Nil if nothing has changed.
   let records: RecordBatch?
   let removed: [UInt64]
+  /// When it was saved; see ``SaveFacts/number(of:)``.
+  let time: UInt32
 }
 
 extension StateFile {
@@ -47,7 +49,9 @@ extension StateFile {
     var writtenByteCount = 0
     do throws(ArchiveError) {
       if let records = change.records {
-        writtenByteCount = try writer.append(records, removing: change.removed).byteCount
+        writtenByteCount = try writer.append(
+          records, removing: change.removed, schema: change.time
+        ).byteCount
       } else {
         try writer.checkIsCurrent()
       }

@@ -84,7 +84,7 @@ extension StateFile {
           context: ArchiveContext([application, name])),
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey),
-        let saved = try SaveFacts(facts).timestamp, saved > .earliestSave
+        let saved = try SaveFacts(facts, of: archive).timestamp, saved > .earliestSave
       else { return false }
       return now.timeIntervalSince(saved) > Self.longestUnused
     } catch {

@@ -239,7 +239,8 @@ package actor StateFile {
       let record = try archive.record(NodeRecord.application),
       let values = try record.container(forKey: NodeRecord.hostKey)
     else { return nil }
-    let facts = try record.container(forKey: NodeRecord.factsKey).map(SaveFacts.init)
+    let facts = try record.container(forKey: NodeRecord.factsKey)
+      .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
     return HostPart(
       values: values, savedAt: facts?.timestamp, version: archive.version,
       byteCount: opened.byteCount)
@@ -326,16 +327,17 @@ package actor StateFile {
   }
 
   /// Writes a state, nil if a later one was written before; the number grows
-  /// with every walk.
+  /// with every walk, and the time is ``SaveFacts/number(of:)``.
   package func write(
-    _ records: RecordBatch, number: UInt64, _ settingAside: SettingAside = SettingAside()
+    _ records: RecordBatch, number: UInt64, time: UInt32 = 0,
+    _ settingAside: SettingAside = SettingAside()
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     let taken = try await take()
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
     let summary = try rewrite(
-      records, try currentKey(creating: true), taken.lock, settingAside)
+      records, time, try currentKey(creating: true), taken.lock, settingAside)
     lastNumber = number
     noteCrashesOf(summary.version)
     return Written(
@@ -345,25 +347,25 @@ package actor StateFile {
 
   /// Replaces what is stored, with what is open if that is still what is there.
   private func rewrite(
-    _ records: RecordBatch, _ key: CurrentKey, _ lock: any ArchiveLock,
+    _ records: RecordBatch, _ time: UInt32, _ key: CurrentKey, _ lock: any ArchiveLock,
     _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
     if let writer = open.writer(with: key, lock), writer.version == known {
       do throws(ArchiveError) {
-        return try rewrite(records, with: writer)
+        return try rewrite(records, time, with: writer)
       } catch {
         open.close()
         guard error.code == .outdated else { throw error }
       }
     }
-    return try rewrite(records, with: writer(key, lock, settingAside))
+    return try rewrite(records, time, with: writer(key, lock, settingAside))
   }
 
   private func rewrite(
-    _ records: RecordBatch, with writer: ArchiveWriter
+    _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter
   ) throws(ArchiveError) -> Archive.Summary {
     do throws(ArchiveError) {
-      let summary = try writer.rewrite(records)
+      let summary = try writer.rewrite(records, schema: time)
       known = summary.version
       return summary
     } catch {

@@ -149,8 +149,15 @@ final class PreservationWalk: StateEncoding {
       builder.abandon()
       throw error
     }
-    try builder.end()
+    if rewrites || isApplicationChanged || time == 0 {
+      try builder.end()
+    } else {
+      builder.abandon()
+    }
   }
+
+  /// What the commit says of the time of the save.
+  var time: UInt32 { SaveFacts.number(of: now) }
 
   /// Visits the roots, all below them, and all that is referred to.
   ///

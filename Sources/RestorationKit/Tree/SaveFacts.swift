@@ -21,10 +21,22 @@ final class SaveFacts: Sendable {
   let systemVersion: String?
   let timestamp: Date?
 
-  init(_ values: KeyedDecoder) throws(ArchiveError) {
+  /// Reads the facts of a save, and when the last change of what it stored was saved.
+  init(_ values: KeyedDecoder, of archive: Archive) throws(ArchiveError) {
     applicationVersion = try values.decodeIfPresent(forKey: Key.applicationVersion)
     userInterfaceIdiom = try values.decodeIfPresent(forKey: Key.userInterfaceIdiom)
     systemVersion = try values.decodeIfPresent(forKey: Key.systemVersion)
-    timestamp = try values.decodeIfPresent(forKey: Key.timestamp)
+    let whole: Date? = try values.decodeIfPresent(forKey: Key.timestamp)
+    let isLast = archive.schema == 0 || whole.map(Self.number) == archive.schema
+    timestamp =
+      isLast ? whole : Date(timeIntervalSinceReferenceDate: TimeInterval(archive.schema))
+  }
+
+  /// The number by which the commit of a save says when that was: the whole seconds
+  /// since 2001, or 0 if these are not from 2001 to 2137.
+  ///
+  /// So a change need not write the record of the application for the sake of the time.
+  static func number(of time: Date) -> UInt32 {
+    UInt32(exactly: time.timeIntervalSinceReferenceDate.rounded(.down)) ?? 0
   }
 }

@@ -75,7 +75,8 @@ struct StoredTree: Sendable {
       }
     }
     snapshot = try SnapshotUse(reading: tree)
-    facts = try application?.container(forKey: NodeRecord.factsKey).map(SaveFacts.init)
+    facts = try application?.container(forKey: NodeRecord.factsKey)
+      .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
     applicationState = try application?.container(forKey: NodeRecord.stateKey)
     host = try application?.container(forKey: NodeRecord.hostKey)
     var formerNames: [String: [String]] = [:]
