@@ -519,6 +519,31 @@ final class ChangeTests: XCTestCase {
     XCTAssertEqual(node.encodeCount, 1)
   }
 
+  func testANodeThatSaidThatItChangedAndWentLetsNoOthersBeAsked() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(20, with: keeper)
+    root.below = nodes + [TrackedNode("closing")]
+    _ = try await keeper.save([root])
+    root.below.last?.invalidateRestorableState()
+    root.below = nodes
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.unaskedCount, 20)
+    XCTAssertEqual(try launch.storedPaths().count, 21)
+  }
+
+  func testANodeBelowOneThatOnlyAReferenceReachesLiesBelowWhoRefersToItBefore() async throws {
+    let keeper = try launch.keeper()
+    let (first, second) = (TrackedNode("first"), TrackedNode("second"))
+    let (referred, inner) = (TrackedNode("referred"), TrackedNode("inner"))
+    referred.below = [inner]
+    second.references = [referred]
+    _ = try await keeper.save([first, second])
+    first.references = [inner]
+    _ = try await keeper.save([first, second])
+    XCTAssertTrue(try launch.storedPaths().contains("first/inner"))
+    try await assertStoredAsAWhole([first, second])
+  }
+
   // MARK: What happens between
 
   func testANodeDidNotForgetToSayThatOneBelowItIsLeftOut() async throws {

@@ -10,9 +10,10 @@ public enum StateTracking: Hashable, Sendable {
   /// Saves ask the object only when it is new, and after
   /// ``StateRestoring/invalidateRestorableState()``.
   ///
-  /// The object calls that whenever something has changed that it encodes, and
-  /// whenever it contains or presents something else. What it forgets is not stored
-  /// until a save asks everything; a strict keeper reports it.
+  /// The object calls that whenever something has changed that it encodes or that the
+  /// library stores of it: its identifier, the nodes that it contains or presents, its
+  /// views and those in them, its selected tab, its `restorationParent`. What it
+  /// forgets is not stored until a save asks everything; a strict keeper reports it.
   case invalidated
 
   /// The object is `@Observable`: saves ask it when it is new, and when something

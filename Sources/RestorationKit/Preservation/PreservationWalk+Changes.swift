@@ -33,7 +33,7 @@ extension PreservationWalk {
       next += 1
     }
     guard changed.isEmpty || !isOrderOfReferrersTold else { return false }
-    guard place(changed, &asked), isRegular else { return false }
+    guard place(changed, &asked), isRegular, !gone.contains(where: isPlaced) else { return false }
     for asked in asked where rows[asked.number].save == rows.save {
       guard try askAgain(asked) else { return false }
     }
@@ -43,7 +43,9 @@ extension PreservationWalk {
       && !rows.loose.contains(where: isMissed)
   }
 
-  /// Those that saves ask first; nil if one is gone that its parent still contains.
+  private func isPlaced(_ number: RowNumber) -> Bool { rows[number].status == .placed }
+
+  /// Those that saves ask first; nil if the roots are others.
   private func objectsToAsk(_ roots: [any RestorableNode]) -> [Asked]? {
     guard roots.count == rows.roots.count else { return nil }
     var asked: [Asked] = []
@@ -52,7 +54,10 @@ extension PreservationWalk {
       if !rows[number].isTracked { add(root, number, to: &asked) }
     }
     for number in rows.rowsToAsk() {
-      guard let object = rows.object(of: number) else { return nil }
+      guard let object = rows.object(of: number) else {
+        gone.append(number)
+        continue
+      }
       guard rows[number].save != rows.save else { continue }
       rows[number].save = rows.save
       let node = rows[number].kind == .node ? object as? any RestorableNode : nil

@@ -75,6 +75,9 @@ final class PreservationWalk: StateEncoding {
 
   /// More entries than these end the walk.
   private let nodeLimit: Int
+  /// The rows of objects that are not there any more: they lose their place with what
+  /// contained them, or only asking everything tells where they went.
+  var gone: [RowNumber] = []
   /// How many records of elements are written.
   var writtenCount = 0
   /// Those of the tabs that were asked which nothing else holds.
@@ -176,6 +179,7 @@ final class PreservationWalk: StateEncoding {
       builder.goBack(to: mark)
       for (number, stored) in undo.reversed() { rows[number].stored = stored }
       referrals.removeAll { $0.referrer != nil }
+      writtenCount = 0
       (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
     }
     try walkEverything(roots)
@@ -386,7 +390,7 @@ final class PreservationWalk: StateEncoding {
   /// Remembers who refers to what nothing contains.
   private func noteReference(to target: RowNumber, from referrer: RowNumber?) {
     rows[target].isReferredTo = true
-    if rows[target].isReferred { rows.references[referrer, default: []].insert(target) }
+    if rows[target].isBelowReference { rows.references[referrer, default: []].insert(target) }
   }
 
   private func follow(_ referral: Referral) throws {

@@ -20,7 +20,11 @@ struct Row {
   /// Whether it came second under its identifier; a reference does not help it.
   var isDuplicate = false
   /// Whether only references reach it.
-  var isReferred = false
+  var isReferred = false {
+    didSet { if isReferred { isBelowReference = true } }
+  }
+  /// Whether only references reach it or one above it.
+  var isBelowReference = false
   /// Whether somebody refers to it, or has its place below it by a reference.
   var isReferredTo = false
   /// Whether every save asks it, although none asks the one above it.

@@ -8,26 +8,26 @@ internal import ArchiveCodec
 final class Rows {
   // They belong to the walk, which is at one row at a time; the check whether two
   // change them at once would take a tenth of a save (benchmark: save nodes).
-  @safe @exclusivity(unchecked) private var rows: [Row] = []
-  @safe @exclusivity(unchecked) private var numbers = AddressTable()
+  @safe @exclusivity(unchecked) var rows: [Row] = []
+  @safe @exclusivity(unchecked) var numbers = AddressTable()
   /// The contained nodes and views of all rows, those of one next to each other.
-  @safe @exclusivity(unchecked) private var contents: [RowNumber] = []
+  @safe @exclusivity(unchecked) var contents: [RowNumber] = []
   /// How many of these no row has any more.
-  private var unusedContentCount = 0
+  var unusedContentCount = 0
   /// Made when somebody asks; not for the few rows of a small save.
-  private var paths: [RestorationPath?] = []
-  private var remembersPaths = true
+  var paths: [RestorationPath?] = []
+  var remembersPaths = true
   /// How many steps were made to paths that were not remembered.
-  private var pathStepCount = 0
+  var pathStepCount = 0
   /// What else there is to say of them, also of the application, which has no row.
-  private(set) var notes: [RowNumber?: [ReportNote]] = [:]
+  var notes: [RowNumber?: [ReportNote]] = [:]
   /// What has become of those that are not just saved.
-  private var outcomes: [RowNumber: PreservationReport.NodeOutcome] = [:]
+  var outcomes: [RowNumber: PreservationReport.NodeOutcome] = [:]
 
   /// Where what is not back was, and its class.
   ///
   /// Its values are not for a report that somebody keeps.
-  private var stored: [RowNumber: (path: RestorationPath, className: String)] = [:]
+  var stored: [RowNumber: (path: RestorationPath, className: String)] = [:]
 
   // MARK: Between saves
 
@@ -53,24 +53,27 @@ final class Rows {
   /// The rows that have a place.
   var placedCount = 0
   /// The rows of what is kept and not back, by its places.
-  private var keptRows: [Int: RowNumber] = [:]
-  private var kept: KeptRecords?
+  var keptRows: [Int: RowNumber] = [:]
+  var kept: KeptRecords?
   /// The rows that every save asks although none asks those above them; some may
   /// not be there any more.
-  private var entries: [RowNumber] = []
-  private var free: [RowNumber] = []
+  var entries: [RowNumber] = []
+  var free: [RowNumber] = []
   /// The objects of rows that are asked without those above them.
-  private var objects: [WeakObject] = []
+  var objects: [WeakObject] = []
   let changes = ChangedRows()
-  private var trackedCount = 0
-  private var walk: UInt32 = 0
-  private(set) var save: UInt32 = 0
+  var trackedCount = 0
+  var walk: UInt32 = 0
+  var save: UInt32 = 0
   /// Those that have said that they changed before this save, or in it.
-  private(set) var changed: Set<RowNumber> = []
+  var changed: Set<RowNumber> = []
   /// To what the application referred in the save before this one.
-  private(set) var referencesOfApplication: Set<RowNumber> = []
+  var referencesOfApplication: Set<RowNumber> = []
 
-  private struct WeakObject {
+  /// What lost its place in this save, and may have another.
+  var loose: [RowNumber] = []
+
+  struct WeakObject {
     weak var object: (any StateRestoring)?
   }
 
@@ -103,13 +106,6 @@ final class Rows {
     missingScopes = []
     isRegular = true
     placedCount = 0
-  }
-
-  private func takeChanges() {
-    for number in changes.take() where number.place < rows.count {
-      self[number].isObserved = false
-      changed.insert(number)
-    }
   }
 
   /// Notes what was written as a whole.
@@ -174,7 +170,7 @@ final class Rows {
   }
 
   @inline(__always)
-  private func add(_ row: Row) -> RowNumber {
+  func add(_ row: Row) -> RowNumber {
     var row = row
     row.walk = walk
     if let number = free.popLast() {
@@ -201,6 +197,7 @@ final class Rows {
     let hasMoved =
       self[number].siblingIndex != siblingIndex || self[number].identifier != identifier
     self[number].hasMoved = hasMoved
+    self[number].isBelowReference = parent.map { self[$0].isBelowReference } ?? false
     if hasMoved { self[number].isAsked = false }
     self[number].status = .placed
     setOutcome(.saved, number)
@@ -218,12 +215,12 @@ final class Rows {
     isRegular = false
   }
 
-  private func unplace(_ number: RowNumber, _ status: Row.Status) {
+  func unplace(_ number: RowNumber, _ status: Row.Status) {
     placedCount -= 1
     self[number].status = status
   }
 
-  private func forget(_ number: RowNumber) {
+  func forget(_ number: RowNumber) {
     forgetNotes(of: number)
     setOutcome(.saved, number)
     if number.place < paths.count { paths[number.place] = nil }
@@ -231,7 +228,7 @@ final class Rows {
 
   // MARK: Contents
 
-  private func contents(_ range: Range<Int32>) -> ArraySlice<RowNumber> {
+  func contents(_ range: Range<Int32>) -> ArraySlice<RowNumber> {
     contents[Int(range.lowerBound)..<Int(range.upperBound)]
   }
 
@@ -268,7 +265,7 @@ final class Rows {
   /// Takes the memory of contents that no row has any more.
   ///
   /// - Complexity: O(*n*) in the rows, when there are more of those than of others.
-  private func compactContents() {
+  func compactContents() {
     guard unusedContentCount > 1024, unusedContentCount > contents.count / 2 else { return }
     let old = contents
     contents = []
@@ -297,248 +294,5 @@ final class Rows {
     self[number].identifier = element.content.identifier
     stored[number] = (element.path, element.content.className)
     return number
-  }
-
-  // MARK: After a restore
-
-  /// The rows of what was restored: the next save asks everything, and finds out
-  /// what is stored already.
-  ///
-  /// Nil if it is not known what is stored, or if the records have numbers with large
-  /// gaps.
-  ///
-  /// - Parameters:
-  ///   - tree: What was stored.
-  ///   - kept: What of it is kept and not back.
-  ///   - object: What is back at a place.
-  convenience init?(
-    _ tree: StoredTree, _ kept: KeptRecords?, object: (Int) -> (any StateRestoring)?
-  ) {
-    let stored = tree.outline.rows
-    let largest = stored.reduce(NodeRecord.firstNode) { max($0, $1.record) }
-    guard tree.isWhole, largest - NodeRecord.firstNode < UInt64(stored.count) * 2 + 1024
-    else { return nil }
-    self.init()
-    version = tree.version
-    self.kept = kept
-    rows = Array(repeating: Row(.node, nil), count: Int(largest - NodeRecord.firstNode) + 1)
-    for place in rows.indices { rows[place].isFree = true }
-    for (place, element) in stored.enumerated() {
-      let number = RowNumber(Int(element.record - NodeRecord.firstNode))
-      rows[number.place].isFree = false
-      rows[number.place].stored = tree.fingerprints[place]
-      if let object = object(place) {
-        rows[number.place].identity = ObjectIdentifier(object)
-        numbers.set(number.place, for: ObjectIdentifier(object))
-      }
-      if let place = kept?.place(ofRecord: element.record) { keptRows[place] = number }
-    }
-    free = rows.indices.lazy.filter { [rows] in rows[$0].isFree }.map { RowNumber($0) }
-  }
-
-  // MARK: Asking
-
-  /// Holds the object of a row that saves ask without the one above it, or that says
-  /// itself when it has changed.
-  func hold(_ object: any StateRestoring, _ number: RowNumber) {
-    guard self[number].isTracked || !isReached(number) else { return }
-    if objects.count < rows.count {
-      objects.append(
-        contentsOf: repeatElement(WeakObject(), count: max(rows.count, 8) * 2 - objects.count))
-    }
-    if objects[number.place].object !== object {
-      objects[number.place].object = object
-      self[number].isAsked = false
-      self[number].isObserved = false
-    }
-    if !self[number].isTracked {
-      // One that moves is held again.
-      if !self[number].isEntry { entries.append(number) }
-      self[number].isEntry = true
-    } else if !self[number].isRegistered {
-      trackedCount += 1
-      self[number].isRegistered = true
-      TrackedObjects.add(ObjectIdentifier(object), number, changes)
-    }
-  }
-
-  /// Whether every save comes to a row from above.
-  private func isReached(_ number: RowNumber) -> Bool {
-    guard !self[number].isReferred else { return false }
-    return self[number].parent.map { !self[$0].isTracked } ?? true
-  }
-
-  /// The object of a row that was held, if it is still there.
-  func object(of number: RowNumber) -> (any StateRestoring)? {
-    number.place < objects.count ? objects[number.place].object : nil
-  }
-
-  private func stopTracking(_ number: RowNumber) {
-    if self[number].isRegistered, let identity = self[number].identity {
-      TrackedObjects.remove(CollectionOfOne(identity), changes)
-      self[number].isRegistered = false
-      trackedCount -= 1
-    }
-    if number.place < objects.count { objects[number.place].object = nil }
-  }
-
-  /// The rows that a save of what has changed asks first: those that said that they
-  /// have changed, and those that never say it; none of them twice.
-  func rowsToAsk() -> [RowNumber] {
-    entries.removeAll { !self[$0].isEntry || self[$0].walk != walk }
-    takeChanges()
-    return changed.union(entries)
-      .filter { self[$0].walk == walk && self[$0].status == .placed }
-      .sorted { $0.place < $1.place }
-  }
-
-  // MARK: Leaving
-
-  /// Takes the places of a row and of all that has its place below it.
-  func loosen(_ top: RowNumber) {
-    var stack = [top]
-    while let number = stack.popLast() {
-      guard self[number].status == .placed else { continue }
-      stack += (contained(in: number) + views(of: number)).filter { self[$0].parent == number }
-      forgetContents(of: number)
-      unplace(number, .unplaced)
-      self[number].save = 0
-      loose.append(number)
-    }
-  }
-
-  /// Whoever asks it again finds out what it contains then.
-  private func forgetContents(of number: RowNumber) {
-    unusedContentCount += self[number].children.count + self[number].views.count
-    (self[number].children, self[number].views) = (0..<0, 0..<0)
-    self[number].presented = nil
-  }
-
-  /// Takes the place of a row that will get it again with all that is below it.
-  func unplaceAlone(_ number: RowNumber) { unplace(number, .unplaced) }
-
-  /// What lost its place in this save, and may have another.
-  private(set) var loose: [RowNumber] = []
-
-  /// Lets go of what was not met in a walk through everything.
-  ///
-  /// What was met and has no place keeps its row, since somebody may refer to that.
-  ///
-  /// - Returns: The records that are stored of what has no place.
-  func removeUnplaced() -> [UInt64] {
-    var records: [UInt64] = []
-    for place in rows.indices
-    where rows[place].walk == walk && rows[place].status != .placed && rows[place].stored != .none {
-      records.append(RowNumber(place).record)
-      rows[place].stored = .none
-    }
-    return records
-      + remove(
-        rows.indices.lazy.map { RowNumber($0) }.filter { [self] in self[$0].walk != walk })
-  }
-
-  /// The same after a save of what has changed.
-  func removeLoose() -> [UInt64] {
-    defer { loose = [] }
-    compactContents()
-    return remove(loose.filter { self[$0].status != .placed })
-  }
-
-  private func remove(_ gone: some Sequence<RowNumber>) -> [UInt64] {
-    var records: [UInt64] = []
-    for number in gone where !self[number].isFree {
-      if self[number].stored != .none { records.append(number.record) }
-      stopTracking(number)
-      if let identity = self[number].identity, numbers[identity] == number.place {
-        numbers.remove(identity)
-      }
-      self[number].identity = nil
-      self[number].stored = .none
-      self[number].isEntry = false
-      self[number].isFree = true
-      self[number].walk = 0
-      free.append(number)
-    }
-    if !keptRows.isEmpty { keptRows = keptRows.filter { !self[$0.value].isFree } }
-    return records
-  }
-
-  // MARK: For people
-
-  /// The path of a row; empty for the application.
-  ///
-  /// - Complexity: O(1) on average over all rows; O(*n*) in the depth of the row
-  ///   where few are asked for.
-  func path(of number: RowNumber?) -> RestorationPath {
-    var unknown: [RowNumber] = []
-    var next = number
-    var path = RestorationPath()
-    while let number = next {
-      if number.place < paths.count, let known = paths[number.place] {
-        path = known
-        break
-      }
-      if let stored = stored[number] {
-        path = stored.path
-        break
-      }
-      unknown.append(number)
-      next = self[number].parent
-    }
-    guard !unknown.isEmpty else { return path }
-    pathStepCount += unknown.count
-    // By now that costs more than to remember them; a deep tree would cost its square.
-    if pathStepCount > rows.count { remembersPaths = true }
-    if remembersPaths, paths.count < rows.count {
-      paths.append(contentsOf: repeatElement(nil, count: rows.count - paths.count))
-    }
-    while let number = unknown.popLast() {
-      path = path.appending(
-        self[number].identifier, siblingIndex: Int(self[number].siblingIndex))
-      if remembersPaths { paths[number.place] = path }
-    }
-    return path
-  }
-
-  func note(_ note: ReportNote, _ number: RowNumber?) {
-    notes[number, default: []].append(note)
-  }
-
-  func hasNotes(_ number: RowNumber) -> Bool { !notes.isEmpty && notes[number] != nil }
-
-  /// Forgets what was noted when a row was asked before.
-  func forgetNotes(of number: RowNumber?) {
-    if !notes.isEmpty { notes[number] = nil }
-  }
-
-  func outcome(of number: RowNumber) -> PreservationReport.NodeOutcome {
-    outcomes[number] ?? .saved
-  }
-
-  func setOutcome(_ outcome: PreservationReport.NodeOutcome, _ number: RowNumber) {
-    if outcome != .saved {
-      outcomes[number] = outcome
-    } else if !outcomes.isEmpty {
-      outcomes[number] = nil
-    }
-  }
-
-  /// Says that a row is written as it was stored, and why.
-  func keep(_ number: RowNumber, because outcome: RestorationReport.NodeOutcome) {
-    setOutcome(.keptAsStored, number)
-    note(.keptBecause(outcome), number)
-  }
-
-  func className(of number: RowNumber) -> String {
-    self[number].type?.name ?? stored[number]?.className ?? ""
-  }
-
-  /// The rows as they are, for a report: whatever saves do later, it says the same.
-  func copy() -> Rows {
-    let copy = Rows()
-    (copy.rows, copy.walk) = (rows, walk)
-    // Also the paths: that of what was left out is the one that it had then.
-    (copy.notes, copy.outcomes, copy.stored, copy.paths) = (notes, outcomes, stored, paths)
-    return copy
   }
 }

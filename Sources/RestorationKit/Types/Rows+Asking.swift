@@ -1,0 +1,134 @@
+internal import ArchiveCodec
+
+/// Whom a save asks, and who went.
+extension Rows {
+  /// Counts those as changed that have said so since they were asked.
+  func takeChanges() {
+    for number in changes.take() where number.place < rows.count {
+      self[number].isObserved = false
+      changed.insert(number)
+    }
+  }
+
+  /// Holds the object of a row that saves ask without the one above it, or that says
+  /// itself when it has changed.
+  func hold(_ object: any StateRestoring, _ number: RowNumber) {
+    guard self[number].isTracked || !isReached(number) else { return }
+    if objects.count < rows.count {
+      objects.append(
+        contentsOf: repeatElement(WeakObject(), count: max(rows.count, 8) * 2 - objects.count))
+    }
+    if objects[number.place].object !== object {
+      objects[number.place].object = object
+      self[number].isAsked = false
+      self[number].isObserved = false
+    }
+    if !self[number].isTracked {
+      // One that moves is held again.
+      if !self[number].isEntry { entries.append(number) }
+      self[number].isEntry = true
+    } else if !self[number].isRegistered {
+      trackedCount += 1
+      self[number].isRegistered = true
+      TrackedObjects.add(ObjectIdentifier(object), number, changes)
+    }
+  }
+
+  /// Whether every save comes to a row from above.
+  func isReached(_ number: RowNumber) -> Bool {
+    guard !self[number].isReferred else { return false }
+    return self[number].parent.map { !self[$0].isTracked } ?? true
+  }
+
+  /// The object of a row that was held, if it is still there.
+  func object(of number: RowNumber) -> (any StateRestoring)? {
+    number.place < objects.count ? objects[number.place].object : nil
+  }
+
+  func stopTracking(_ number: RowNumber) {
+    if self[number].isRegistered, let identity = self[number].identity {
+      TrackedObjects.remove(CollectionOfOne(identity), changes)
+      self[number].isRegistered = false
+      trackedCount -= 1
+    }
+    if number.place < objects.count { objects[number.place].object = nil }
+  }
+
+  /// The rows that a save of what has changed asks first: those that said that they
+  /// have changed, and those that never say it; none of them twice.
+  func rowsToAsk() -> [RowNumber] {
+    entries.removeAll { !self[$0].isEntry || self[$0].walk != walk }
+    takeChanges()
+    return changed.union(entries)
+      .filter { self[$0].walk == walk && self[$0].status == .placed }
+      .sorted { $0.place < $1.place }
+  }
+
+  // MARK: Leaving
+
+  /// Takes the places of a row and of all that has its place below it.
+  func loosen(_ top: RowNumber) {
+    var stack = [top]
+    while let number = stack.popLast() {
+      guard self[number].status == .placed else { continue }
+      stack += (contained(in: number) + views(of: number)).filter { self[$0].parent == number }
+      forgetContents(of: number)
+      unplace(number, .unplaced)
+      self[number].save = 0
+      loose.append(number)
+    }
+  }
+
+  /// Whoever asks it again finds out what it contains then.
+  func forgetContents(of number: RowNumber) {
+    unusedContentCount += self[number].children.count + self[number].views.count
+    (self[number].children, self[number].views) = (0..<0, 0..<0)
+    self[number].presented = nil
+  }
+
+  /// Takes the place of a row that will get it again with all that is below it.
+  func unplaceAlone(_ number: RowNumber) { unplace(number, .unplaced) }
+
+  /// Lets go of what was not met in a walk through everything.
+  ///
+  /// What was met and has no place keeps its row, since somebody may refer to that.
+  ///
+  /// - Returns: The records that are stored of what has no place.
+  func removeUnplaced() -> [UInt64] {
+    var records: [UInt64] = []
+    for place in rows.indices
+    where rows[place].walk == walk && rows[place].status != .placed && rows[place].stored != .none {
+      records.append(RowNumber(place).record)
+      rows[place].stored = .none
+    }
+    return records
+      + remove(
+        rows.indices.lazy.map { RowNumber($0) }.filter { [self] in self[$0].walk != walk })
+  }
+
+  /// The same after a save of what has changed.
+  func removeLoose() -> [UInt64] {
+    defer { loose = [] }
+    compactContents()
+    return remove(loose.filter { self[$0].status != .placed })
+  }
+
+  func remove(_ gone: some Sequence<RowNumber>) -> [UInt64] {
+    var records: [UInt64] = []
+    for number in gone where !self[number].isFree {
+      if self[number].stored != .none { records.append(number.record) }
+      stopTracking(number)
+      if let identity = self[number].identity, numbers[identity] == number.place {
+        numbers.remove(identity)
+      }
+      self[number].identity = nil
+      self[number].stored = .none
+      self[number].isEntry = false
+      self[number].isFree = true
+      self[number].walk = 0
+      free.append(number)
+    }
+    if !keptRows.isEmpty { keptRows = keptRows.filter { !self[$0.value].isFree } }
+    return records
+  }
+}

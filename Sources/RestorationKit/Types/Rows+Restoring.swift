@@ -1,0 +1,38 @@
+internal import ArchiveCodec
+
+extension Rows {
+  /// The rows of what was restored: the next save asks everything, and finds out
+  /// what is stored already.
+  ///
+  /// Nil if it is not known what is stored, or if the records have numbers with large
+  /// gaps.
+  ///
+  /// - Parameters:
+  ///   - tree: What was stored.
+  ///   - kept: What of it is kept and not back.
+  ///   - object: What is back at a place.
+  convenience init?(
+    _ tree: StoredTree, _ kept: KeptRecords?, object: (Int) -> (any StateRestoring)?
+  ) {
+    let stored = tree.outline.rows
+    let largest = stored.reduce(NodeRecord.firstNode) { max($0, $1.record) }
+    guard tree.isWhole, largest - NodeRecord.firstNode < UInt64(stored.count) * 2 + 1024
+    else { return nil }
+    self.init()
+    version = tree.version
+    self.kept = kept
+    rows = Array(repeating: Row(.node, nil), count: Int(largest - NodeRecord.firstNode) + 1)
+    for place in rows.indices { rows[place].isFree = true }
+    for (place, element) in stored.enumerated() {
+      let number = RowNumber(Int(element.record - NodeRecord.firstNode))
+      rows[number.place].isFree = false
+      rows[number.place].stored = tree.fingerprints[place]
+      if let object = object(place) {
+        rows[number.place].identity = ObjectIdentifier(object)
+        numbers.set(number.place, for: ObjectIdentifier(object))
+      }
+      if let place = kept?.place(ofRecord: element.record) { keptRows[place] = number }
+    }
+    free = rows.indices.lazy.filter { [rows] in rows[$0].isFree }.map { RowNumber($0) }
+  }
+}
