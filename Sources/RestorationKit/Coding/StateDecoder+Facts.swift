@@ -15,7 +15,8 @@ extension StateDecoder {
   /// The version of the operating system at the save.
   public var systemVersion: String? { facts?.systemVersion }
 
-  /// When it was saved, by the clock of the keeper that saved.
+  /// When a save last wrote something of it, by the clock of the keeper that saved; in
+  /// whole seconds, unless the application's own values were written then.
   public var timestamp: Date? { facts?.timestamp }
 
   /// How long ago it was saved, in seconds, by the clock of this keeper.

@@ -40,6 +40,8 @@ extension StateEngine {
         await otherRestoreEnded()
         builder = await builderOfChanges()
       } while restoreUnderWay != nil
+      // What came late meanwhile is in no stored record.
+      if rows.version == nil { builder = nil }
       do throws(any Error) {
         return try await save(content, number: number, changing: builder, &isReported)
       } catch let error as ArchiveError where error.code == .outdated && builder != nil {
