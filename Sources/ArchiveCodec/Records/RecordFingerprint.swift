@@ -1,5 +1,3 @@
-internal import CSodium
-
 /// A number by which somebody who keeps it finds out whether a record has changed.
 ///
 /// Two records of one archive that differ have different ones, but for one pair in
@@ -19,15 +17,20 @@ package struct RecordFingerprint: Hashable, Sendable {
 
   /// - Complexity: O(*n*) in the number of bytes.
   init(_ bytes: Span<UInt8>) {
-    var hash: UInt64 = 0
-    unsafe bytes.withUnsafeBufferPointer { bytes in
-      unsafe withUnsafeMutablePointer(to: &hash) { hash in
-        // It fails for no input.
-        _ = unsafe crypto_shorthash(hash, bytes.baseAddress, UInt64(bytes.count), Self.key)
-      }
-    }
-    value = max(hash, 2)
+    var value = UInt64(truncatingIfNeeded: Self.hash(bytes, 0))
+    #if !_pointerBitWidth(_64)
+    value = value << 32 | UInt64(UInt32(truncatingIfNeeded: Self.hash(bytes, 1)))
+    #endif
+    self.value = max(value, 2)
   }
 
-  private static let key = RandomSource.system.bytes(count: Int(crypto_shorthash_KEYBYTES))
+  /// SipHash with a key of the process; where a test fixes that, ours is still random.
+  private static func hash(_ bytes: Span<UInt8>, _ part: UInt64) -> Int {
+    var hasher = Hasher()
+    hasher.combine(key &+ part)
+    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
+
+  private static let key = UInt64.random(in: .min ... .max)
 }
