@@ -57,6 +57,20 @@ final class ContainerTests: XCTestCase {
     XCTAssertEqual(report.outcome(of: "tabs/y"), .tabNotFound)
   }
 
+  func testOnlyOneOfTheTabsIsStoredAsTheSelectedOne() async throws {
+    let (other, inside) = (TestNode("other"), TestNode("inside"))
+    let tabs = tabs(["x", "y"], selected: 1)
+    (tabs.restorationChildren[0] as? TestNode)?.restorationChildren = [inside]
+    for stranger in [other, inside] {
+      tabs.selectedTab = stranger
+      for roots in [[other, tabs], [tabs, other]] {
+        _ = try await launch.keeper().save(roots)
+        let words = try launch.storedRecords()?.words.filter { $0.contains("selectedTab") }
+        XCTAssertEqual(words, [])
+      }
+    }
+  }
+
   func testATabWithoutIdentifierStaysAtItsDefaultAndTheOthersComeBack() async throws {
     _ = try await launch.keeper().save([tabs(["x", nil], selected: 1)])
     let back = emptyTabs(["x", nil])

@@ -30,6 +30,8 @@ private struct EncodeFailure: Error {}
 /// A node that says nothing of its changes.
 @MainActor
 package class PlainNode: @MainActor HistoryNode {
+  package class var stateTracking: StateTracking { .always }
+
   package var name: String?
   package var value = ""
   package var below: [any RestorableNode] = []
@@ -57,37 +59,21 @@ package class PlainNode: @MainActor HistoryNode {
 
 /// A node that says when it has changed, unless it is told to be quiet.
 @MainActor
-package class TrackedNode: @MainActor HistoryNode {
-  package class var stateTracking: StateTracking { .invalidated }
+package class TrackedNode: PlainNode {
+  override package class var stateTracking: StateTracking { .invalidated }
 
   package var isQuiet = false
 
-  package var name: String? { didSet { changed() } }
-  package var value = "" { didSet { changed() } }
-  package var below: [any RestorableNode] = [] { didSet { changed() } }
-  package var shown: (any RestorableNode)? { didSet { changed() } }
-  package var views: [any RestorableView] = [] { didSet { changed() } }
-  package var references: [any StateRestoring] = [] { didSet { changed() } }
-  package var throwsInEncode = false { didSet { changed() } }
-  package var encodeCount = 0
-
-  package var restorationIdentifier: String? { name }
-  package var restorationChildren: [any RestorableNode] { below }
-  package var restorationPresented: (any RestorableNode)? { shown }
-  package var restorationViews: [any RestorableView] { views }
-
-  package init(_ name: String?) {
-    self.name = name
-  }
+  override package var name: String? { didSet { changed() } }
+  override package var value: String { didSet { changed() } }
+  override package var below: [any RestorableNode] { didSet { changed() } }
+  override package var shown: (any RestorableNode)? { didSet { changed() } }
+  override package var views: [any RestorableView] { didSet { changed() } }
+  override package var references: [any StateRestoring] { didSet { changed() } }
+  override package var throwsInEncode: Bool { didSet { changed() } }
 
   private func changed() {
     if !isQuiet { invalidateRestorableState() }
-  }
-
-  package func encodeRestorableState(with coder: StateEncoder) throws { try encode(with: coder) }
-
-  package func decodeRestorableState(with coder: StateDecoder) throws {
-    value = try coder.decodeIfPresent(forKey: "value") ?? ""
   }
 }
 

@@ -110,13 +110,14 @@ extension StateEngine {
     note(in: &report)
     isReported = true
     if comesFirst, written?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
+    // Before the entries, which have a copy of the rows.
+    if let written { rows.note(written.fingerprints) }
     report.lines = walk.makeEntries()
     guard let written else {
       report.outcome = .superseded
       return report
     }
     rows.version = written.version
-    rows.note(written.fingerprints)
     // A restore may have changed them meanwhile.
     if self.rows === unknown { self.rows = rows }
     walk.kept?.settle(settlement)

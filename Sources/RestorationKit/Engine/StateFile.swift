@@ -26,7 +26,7 @@ package actor StateFile {
   /// What goes on with it, if somebody has begun to.
   let open = OpenState()
   /// Not reported yet, because what came after it failed.
-  private var moved: String?
+  var moved: String?
   var lastNumber: UInt64 = 0
   /// The claimed state that was cleaned up.
   var cleanedName: String?
@@ -105,7 +105,7 @@ package actor StateFile {
     move(to: try claim.takeFirst().name)
   }
 
-  private func move(to name: String) {
+  func move(to name: String) {
     guard place.name != name + suffix else { return }
     place = Place(name + suffix, directory: directory, application: application)
     (known, window) = (nil, nil)
@@ -285,7 +285,7 @@ package actor StateFile {
     return snapshot.isUsable(ignoredBefore: ignored == archive.version)
   }
 
-  private func read(_ key: ArchiveKey) throws(ArchiveError) -> Archive? {
+  func read(_ key: ArchiveKey) throws(ArchiveError) -> Archive? {
     try Archive.open(place.storage, key: key, context: place.context, limits: limits)
   }
 
@@ -313,183 +313,5 @@ package actor StateFile {
     } catch {
       launchProblem = error.reason
     }
-  }
-
-  package struct Written: Sendable {
-    package let version: ArchiveVersion
-    /// What was written for this change; 0 if it was none.
-    package let writtenByteCount: Int
-    /// All that is stored.
-    package let byteCount: Int
-    package let setAside: String?
-    /// Those of all records, if all were written.
-    let fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
-  }
-
-  /// Writes a state, nil if a later one was written before; the number grows
-  /// with every walk, and the time is ``SaveFacts/number(of:)``.
-  package func write(
-    _ records: RecordBatch, number: UInt64, time: UInt32 = 0,
-    _ settingAside: SettingAside = SettingAside()
-  ) async throws(ArchiveError) -> Written? {
-    guard number > lastNumber else { return nil }
-    let taken = try await take()
-    // A later state may have been written meanwhile.
-    guard number > lastNumber else { return nil }
-    let summary = try rewrite(
-      records, time, try currentKey(creating: true), taken.lock, settingAside)
-    lastNumber = number
-    noteCrashesOf(summary.version)
-    return Written(
-      version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
-      setAside: reportSetAside(), fingerprints: records.fingerprints)
-  }
-
-  /// Replaces what is stored, with what is open if that is still what is there.
-  private func rewrite(
-    _ records: RecordBatch, _ time: UInt32, _ key: CurrentKey, _ lock: any ArchiveLock,
-    _ settingAside: SettingAside
-  ) throws(ArchiveError) -> Archive.Summary {
-    if let writer = open.writer(with: key, lock), writer.version == known {
-      do throws(ArchiveError) {
-        return try rewrite(records, time, with: writer)
-      } catch {
-        open.close()
-        guard error.code == .outdated else { throw error }
-      }
-    }
-    return try rewrite(records, time, with: writer(key, lock, settingAside))
-  }
-
-  private func rewrite(
-    _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter
-  ) throws(ArchiveError) -> Archive.Summary {
-    do throws(ArchiveError) {
-      let summary = try writer.rewrite(records, schema: time)
-      known = summary.version
-      return summary
-    } catch {
-      noteVersion(of: writer, after: error)
-      throw error
-    }
-  }
-
-  /// Knows what was written though nobody can promise that it stays: the next save
-  /// must not set it aside as something that nobody has read.
-  func noteVersion(of writer: ArchiveWriter, after error: ArchiveError) {
-    if error.code == .notDurable, let version = writer.version { known = version }
-  }
-
-  /// The key; what its provider says of it is asked first, so that it is of no later one.
-  func currentKey(creating: Bool) throws(ArchiveError) -> CurrentKey {
-    let stamp = try (keys as? any StampedKeyProvider)?.stamp()
-    guard let key = try keys.key(creating: creating) else {
-      throw ArchiveError(.keyMissing, location: keys.location)
-    }
-    return CurrentKey(key: key, stamp: stamp)
-  }
-
-  /// A restore that goes on is one of what is saved meanwhile: that would be
-  /// restored next.
-  func noteCrashesOf(_ version: ArchiveVersion) {
-    guard window?.marked != nil else { return }
-    window?.marked?.begunVersion = version
-    guard let marked = window?.marked else { return }
-    note { try place.marker.write(marked, existingKey()) }
-  }
-
-  /// Removes what is stored, but sets aside what cannot be read; says where.
-  package func decline(
-    number: UInt64, _ settingAside: SettingAside
-  ) async throws(ArchiveError) -> String? {
-    guard number > lastNumber else { return nil }
-    if isAnythingToClaim {
-      let taken = try await take()
-      guard number > lastNumber else { return nil }
-      if let key = try keys.key(creating: false) {
-        _ = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
-        open.close()
-        try place.storage.remove()
-      } else {
-        moved = try setAside(.unreadable, settingAside) ?? moved
-      }
-    }
-    lastNumber = number
-    return reportSetAside()
-  }
-
-  /// Removes what is stored, whatever it is, and what was set aside if wanted.
-  package func discard(number: UInt64, includingSetAside: Bool) async throws(ArchiveError) {
-    guard number > lastNumber else { return }
-    if isAnythingToClaim {
-      try await take()
-      guard number > lastNumber else { return }
-      open.close()
-      try place.storage.remove()
-      if includingSetAside { try removeAllSetAside() }
-      // Crashes of what is gone are not counted for what comes after it.
-      note { try place.marker.storage.remove() }
-    } else {
-      // A save that was killed may have left something.
-      let name = place.name
-      try directory.removeLeftovers { $0 == name || $0 == name + StateClaim.launchSuffix }
-    }
-    if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
-    lastNumber = number
-  }
-
-  /// A claim makes a directory and a file, which nothing to remove is not worth.
-  private var isAnythingToClaim: Bool {
-    guard claim.taken == nil else { return true }
-    do {
-      move(to: try claim.free())
-      return try place.storage.open() != nil || place.marker.storage.open() != nil
-        || !place.storage.setAsideArchives().isEmpty
-    } catch {
-      // What cannot be opened is there.
-      return true
-    }
-  }
-
-  /// A writer that may replace what is stored: what must not be replaced was
-  /// set aside.
-  ///
-  /// What nobody has read here may be better than what is saved: an app goes on
-  /// with its defaults after a restore that failed for a reason that passes, and
-  /// somebody may have put an older state back. An archive that cannot be read
-  /// whole may be read again one day: with a newer version of the app, or with
-  /// the key that is missing. So all but what was restored or written here is
-  /// set aside. Keys and passphrases that somebody added open what the writer
-  /// writes, too.
-  private func writer(
-    _ key: CurrentKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
-  ) throws(ArchiveError) -> ArchiveWriter {
-    func open() throws(ArchiveError) -> ArchiveWriter {
-      try self.open.open(place.storage, key, place.context, lock, limits)
-    }
-    let reason: SetAsideReason
-    do throws(ArchiveError) {
-      let writer = try open()
-      guard let archive = writer.archive, let obstacle = try obstacle(to: archive) else {
-        return writer
-      }
-      reason = obstacle
-    } catch  where error.isAboutContent {
-      reason = .unreadable
-    }
-    moved = try setAside(reason, settingAside) ?? moved
-    return try open()
-  }
-
-  /// Why an archive must not be replaced; nil if it may be.
-  private func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
-    guard archive.isWritable, archive.version.generation < .max else { return .unreadable }
-    guard archive.version != known else { return nil }
-    return try StoredTree(reading: archive).isWhole ? .unread : .unreadable
-  }
-
-  private func reportSetAside() -> String? {
-    defer { moved = nil }
-    return moved
   }
 }

@@ -37,8 +37,8 @@ extension RestorableSplit {
 public protocol RestorableTabs: RestorableNode {
   /// The tab that is shown.
   ///
-  /// Saved as a reference. Set in a restore if that tab is there, before the
-  /// node's own decoding; otherwise it stays as it is.
+  /// Saved as a reference if it is one of the node's children. Set in a restore if
+  /// that tab is there, before the node's own decoding; otherwise it stays as it is.
   var selectedTab: (any RestorableNode)? { get set }
 }
 

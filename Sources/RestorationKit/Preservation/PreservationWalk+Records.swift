@@ -217,7 +217,10 @@ extension PreservationWalk {
     encoder.endContainer(container)
     guard !info.traits.isDisjoint(with: .hasBuiltInState) else { return }
     encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
-      BuiltInState.encode(object, with: encoder) { rows.placed($0)?.record }
+      // What is shown is one of the tabs; any other may have its place only later.
+      BuiltInState.encode(object, with: encoder) { tab in
+        rows.placed(tab).flatMap { rows[$0].parent == number ? $0.record : nil }
+      }
     }
   }
 

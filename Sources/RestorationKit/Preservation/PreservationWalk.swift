@@ -39,9 +39,9 @@ final class PreservationWalk: StateEncoding {
   /// The names of those that had no part in that.
   var siblings: Set<Sibling> = []
   /// Whether those of all objects are among these.
-  private var namesObjects = false
+  var namesObjects = false
   /// Whose children are among these.
-  private var namedParents: Set<RowNumber> = []
+  var namedParents: Set<RowNumber> = []
 
   /// Whether the application has something to store that is not stored.
   private(set) var isApplicationChanged = false
@@ -172,11 +172,13 @@ final class PreservationWalk: StateEncoding {
     seenContents.append(roots)
     if !asksAll, canTellChanges {
       let mark = try builder.mark()
+      let notes = rows.notes[nil]
       if try walkChanges(roots) {
         return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
       }
       // What happened to them is found out by asking all of them.
       builder.goBack(to: mark)
+      rows.notes[nil] = notes
       for (number, stored) in undo.reversed() { rows[number].stored = stored }
       referrals.removeAll { $0.referrer != nil }
       writtenCount = 0
@@ -310,103 +312,4 @@ final class PreservationWalk: StateEncoding {
 
   /// Notes what belongs to no element.
   func noteApplication(_ note: ReportNote) { rows.note(note, nil) }
-
-  // MARK: Names
-
-  /// What tells apart all that lies below one row.
-  struct Sibling: Hashable {
-    let kind: ElementKind
-    let parent: RowNumber?
-    let identifier: String
-    let index: Int
-
-    init(_ kind: ElementKind, below parent: RowNumber?, _ identifier: String, index: Int = 0) {
-      self.kind = kind
-      self.parent = parent
-      self.identifier = identifier
-      self.index = index
-    }
-
-    init(_ content: NodeRecord, below parent: RowNumber?) {
-      self.init(content.kind, below: parent, content.identifier, index: content.siblingIndex)
-    }
-  }
-
-  /// Whether what is kept may want the names of those that are placed.
-  var namesAreShared: Bool { kept != nil }
-
-  /// Takes a name for what comes after the contained nodes, or from elsewhere;
-  /// false if another one has it.
-  func take(_ sibling: Sibling) -> Bool {
-    if sibling.kind == .node, !namesAreShared, let parent = sibling.parent,
-      namedParents.insert(parent).inserted
-    {
-      for child in rows.children(of: parent) + [rows[parent].presented].compactMap(\.self) {
-        siblings.insert(
-          Sibling(
-            .node, below: parent, rows[child].identifier, index: Int(rows[child].siblingIndex)))
-      }
-    }
-    if sibling.kind == .object, !asksEverything, !namesObjects {
-      namesObjects = true
-      for object in rows.placed where rows[object].kind == .object {
-        siblings.insert(Sibling(.object, below: rows[object].parent, rows[object].identifier))
-      }
-    }
-    return siblings.insert(sibling).inserted
-  }
-
-  // MARK: References
-
-  private func kind(of object: any StateRestoring) -> ElementKind {
-    switch object {
-    case is any RestorableNode: .node
-    case is any RestorableView: .view
-    default: .object
-    }
-  }
-
-  /// The record of what is referred to; nil if it cannot be, which is noted.
-  func reference(
-    to object: any StateRestoring, from referrer: RowNumber?, key: String
-  ) -> UInt64? {
-    // The application comes first, before it is known what has its place.
-    if let referrer, let placed = rows.placed(object) {
-      noteReference(to: placed, from: referrer)
-      return placed.record
-    }
-    guard objects.canBeReferred(object) else {
-      let className = types.className(of: object)
-      rows.note(.referenceWithoutIdentifier(key: key, className: className), referrer)
-      // It may get one.
-      rows.isRegular = false
-      return nil
-    }
-    referrals.append(Referral(object: object, referrer: referrer, key: key))
-    keepAlive(object)
-    return row(of: object, kind(of: object)).record
-  }
-
-  /// Remembers who refers to what nothing contains.
-  private func noteReference(to target: RowNumber, from referrer: RowNumber?) {
-    rows[target].isReferredTo = true
-    if rows[target].isBelowReference { rows.references[referrer, default: []].insert(target) }
-  }
-
-  private func follow(_ referral: Referral) throws {
-    if let number = rows.number(of: referral.object),
-      rows[number].status == .placed || rows[number].isDuplicate
-    {
-      return
-    }
-    switch referral.object {
-    case let node as any RestorableNode: try follow(referral, to: node)
-    case is any RestorableView:
-      rows.note(.referenceToUnpreservedView(key: referral.key), referral.referrer)
-      rows.isRegular = false
-    case let object as any RestorableObject: try preserveObject(object)
-    // Nothing else can be referred to.
-    default: break
-    }
-  }
 }

@@ -28,8 +28,11 @@ extension Rows {
       rows[number.place].isFree = false
       rows[number.place].stored = tree.fingerprints[place]
       if let object = object(place) {
-        rows[number.place].identity = ObjectIdentifier(object)
-        numbers.set(number.place, for: ObjectIdentifier(object))
+        let identity = ObjectIdentifier(object)
+        // One that came back at two places has one row.
+        if let other = numbers[identity] { rows[other].identity = nil }
+        rows[number.place].identity = identity
+        numbers.set(number.place, for: identity)
       }
       if let place = kept?.place(ofRecord: element.record) { keptRows[place] = number }
     }

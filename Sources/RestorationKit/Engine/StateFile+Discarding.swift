@@ -1,0 +1,57 @@
+package import ArchiveCodec
+
+/// Removes a state.
+extension StateFile {
+  /// Removes what is stored, but sets aside what cannot be read; says where.
+  package func decline(
+    number: UInt64, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> String? {
+    guard number > lastNumber else { return nil }
+    if isAnythingToClaim {
+      let taken = try await take()
+      guard number > lastNumber else { return nil }
+      if let key = try keys.key(creating: false) {
+        _ = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
+        open.close()
+        try place.storage.remove()
+      } else {
+        moved = try setAside(.unreadable, settingAside) ?? moved
+      }
+    }
+    lastNumber = number
+    return reportSetAside()
+  }
+
+  /// Removes what is stored, whatever it is, and what was set aside if wanted.
+  package func discard(number: UInt64, includingSetAside: Bool) async throws(ArchiveError) {
+    guard number > lastNumber else { return }
+    if isAnythingToClaim {
+      try await take()
+      guard number > lastNumber else { return }
+      open.close()
+      try place.storage.remove()
+      if includingSetAside { try removeAllSetAside() }
+      // Crashes of what is gone are not counted for what comes after it.
+      note { try place.marker.storage.remove() }
+    } else {
+      // A save that was killed may have left something.
+      let name = place.name
+      try directory.removeLeftovers { $0 == name || $0 == name + StateClaim.launchSuffix }
+    }
+    if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
+    lastNumber = number
+  }
+
+  /// A claim makes a directory and a file, which nothing to remove is not worth.
+  private var isAnythingToClaim: Bool {
+    guard claim.taken == nil else { return true }
+    do {
+      move(to: try claim.free())
+      return try place.storage.open() != nil || place.marker.storage.open() != nil
+        || !place.storage.setAsideArchives().isEmpty
+    } catch {
+      // What cannot be opened is there.
+      return true
+    }
+  }
+}

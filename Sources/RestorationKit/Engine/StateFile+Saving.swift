@@ -1,0 +1,201 @@
+package import ArchiveCodec
+
+/// What a save of changes writes.
+struct StateChange: Sendable {
+  /// Of which state it is a change.
+  let version: ArchiveVersion
+  /// Nil if nothing has changed.
+  let records: RecordBatch?
+  let removed: [UInt64]
+  /// When it was saved; see ``SaveFacts/number(of:)``.
+  let time: UInt32
+}
+
+/// Writes a state as a whole, or what has changed of it.
+extension StateFile {
+  package struct Written: Sendable {
+    package let version: ArchiveVersion
+    /// What was written for this change; 0 if it was none.
+    package let writtenByteCount: Int
+    /// All that is stored.
+    package let byteCount: Int
+    package let setAside: String?
+    /// Those of all records, if all were written.
+    let fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
+  }
+
+  /// Writes a state, nil if a later one was written before; the number grows
+  /// with every walk, and the time is ``SaveFacts/number(of:)``.
+  package func write(
+    _ records: RecordBatch, number: UInt64, time: UInt32 = 0,
+    _ settingAside: SettingAside = SettingAside()
+  ) async throws(ArchiveError) -> Written? {
+    guard number > lastNumber else { return nil }
+    let taken = try await take()
+    // A later state may have been written meanwhile.
+    guard number > lastNumber else { return nil }
+    let summary = try rewrite(
+      records, time, try currentKey(creating: true), taken.lock, settingAside)
+    lastNumber = number
+    noteCrashesOf(summary.version)
+    return Written(
+      version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
+      setAside: reportSetAside(), fingerprints: records.fingerprints)
+  }
+
+  /// Replaces what is stored, with what is open if that is still what is there.
+  private func rewrite(
+    _ records: RecordBatch, _ time: UInt32, _ key: CurrentKey, _ lock: any ArchiveLock,
+    _ settingAside: SettingAside
+  ) throws(ArchiveError) -> Archive.Summary {
+    if let writer = open.writer(with: key, lock), writer.version == known {
+      do throws(ArchiveError) {
+        return try rewrite(records, time, with: writer)
+      } catch {
+        open.close()
+        guard error.code == .outdated else { throw error }
+      }
+    }
+    return try rewrite(records, time, with: writer(key, lock, settingAside))
+  }
+
+  private func rewrite(
+    _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter
+  ) throws(ArchiveError) -> Archive.Summary {
+    do throws(ArchiveError) {
+      let summary = try writer.rewrite(records, schema: time)
+      known = summary.version
+      return summary
+    } catch {
+      noteVersion(of: writer, after: error)
+      throw error
+    }
+  }
+
+  /// Knows what was written though nobody can promise that it stays: the next save
+  /// must not set it aside as something that nobody has read.
+  func noteVersion(of writer: ArchiveWriter, after error: ArchiveError) {
+    if error.code == .notDurable, let version = writer.version { known = version }
+  }
+
+  /// The key; what its provider says of it is asked first, so that it is of no later one.
+  func currentKey(creating: Bool) throws(ArchiveError) -> CurrentKey {
+    let stamp = try (keys as? any StampedKeyProvider)?.stamp()
+    guard let key = try keys.key(creating: creating) else {
+      throw ArchiveError(.keyMissing, location: keys.location)
+    }
+    return CurrentKey(key: key, stamp: stamp)
+  }
+
+  /// A restore that goes on is one of what is saved meanwhile: that would be
+  /// restored next.
+  func noteCrashesOf(_ version: ArchiveVersion) {
+    guard window?.marked != nil else { return }
+    window?.marked?.begunVersion = version
+    guard let marked = window?.marked else { return }
+    note { try place.marker.write(marked, existingKey()) }
+  }
+
+  // MARK: What has changed
+
+  /// Opens what was restored, so that the first save can be a change of it.
+  ///
+  /// Whatever is in the way of that, the save that follows finds it, too.
+  func prepareChanges(of version: ArchiveVersion) async {
+    do throws(ArchiveError) {
+      let taken = try await take()
+      guard known == version else { return }
+      let writer = try open.open(
+        place.storage, try currentKey(creating: false), place.context, taken.lock, limits)
+      if writer.version != version || version.generation == .max { open.close() }
+    } catch {
+      open.close()
+    }
+  }
+
+  /// What is open, if it writes with the key that is there now.
+  private func openWriter(_ lock: any ArchiveLock) throws(ArchiveError) -> ArchiveWriter? {
+    if let stamp = try (keys as? any StampedKeyProvider)?.stamp(),
+      let writer = open.writer(withKeyOf: stamp, lock)
+    {
+      return writer
+    }
+    return open.writer(with: try currentKey(creating: true), lock)
+  }
+
+  /// Writes what has changed; nil if a later state was written before.
+  ///
+  /// - Throws: `outdated` if it is a change of what is not stored any more.
+  func append(_ change: StateChange, number: UInt64) async throws(ArchiveError) -> Written? {
+    guard number > lastNumber else { return nil }
+    // The writer makes sure that the lock is held.
+    guard known == change.version, let taken = claim.taken, taken.name + suffix == place.name,
+      let writer = try openWriter(taken.lock)
+    else { throw ArchiveError(.outdated) }
+    var writtenByteCount = 0
+    do throws(ArchiveError) {
+      if let records = change.records {
+        writtenByteCount = try writer.append(
+          records, removing: change.removed, schema: change.time
+        ).byteCount
+      } else {
+        try writer.checkIsCurrent()
+      }
+    } catch {
+      noteVersion(of: writer, after: error)
+      open.close()
+      throw error
+    }
+    let version = writer.version ?? change.version
+    known = version
+    lastNumber = number
+    if change.records != nil { noteCrashesOf(version) }
+    return Written(
+      version: version, writtenByteCount: writtenByteCount, byteCount: writer.storedByteCount,
+      setAside: nil, fingerprints: [])
+  }
+
+  // MARK: The writer
+
+  /// A writer that may replace what is stored: what must not be replaced was
+  /// set aside.
+  ///
+  /// What nobody has read here may be better than what is saved: an app goes on
+  /// with its defaults after a restore that failed for a reason that passes, and
+  /// somebody may have put an older state back. An archive that cannot be read
+  /// whole may be read again one day: with a newer version of the app, or with
+  /// the key that is missing. So all but what was restored or written here is
+  /// set aside. Keys and passphrases that somebody added open what the writer
+  /// writes, too.
+  func writer(
+    _ key: CurrentKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> ArchiveWriter {
+    func open() throws(ArchiveError) -> ArchiveWriter {
+      try self.open.open(place.storage, key, place.context, lock, limits)
+    }
+    let reason: SetAsideReason
+    do throws(ArchiveError) {
+      let writer = try open()
+      guard let archive = writer.archive, let obstacle = try obstacle(to: archive) else {
+        return writer
+      }
+      reason = obstacle
+    } catch  where error.isAboutContent {
+      reason = .unreadable
+    }
+    moved = try setAside(reason, settingAside) ?? moved
+    return try open()
+  }
+
+  /// Why an archive must not be replaced; nil if it may be.
+  private func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
+    guard archive.isWritable, archive.version.generation < .max else { return .unreadable }
+    guard archive.version != known else { return nil }
+    return try StoredTree(reading: archive).isWhole ? .unread : .unreadable
+  }
+
+  func reportSetAside() -> String? {
+    defer { moved = nil }
+    return moved
+  }
+}

@@ -1,0 +1,45 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What the tests of saves of changes share.
+@MainActor
+class ChangeTestCase: XCTestCase {
+  let launch = Launch()
+
+  /// A tree of tracked nodes under a tracked root, saved once.
+  func savedTree(
+    _ count: Int = 3, with keeper: StateKeeper
+  ) async throws -> (root: TrackedNode, nodes: [TrackedNode]) {
+    let root = TrackedNode("root")
+    let nodes = (0..<count).map { TrackedNode("n\($0)") }
+    for (place, node) in nodes.enumerated() { node.value = "\(place)" }
+    root.below = nodes
+    _ = try await keeper.save([root])
+    return (root, nodes)
+  }
+
+  func value(of path: String) throws -> String? {
+    try launch.storedRecords()?[path]?.value
+  }
+
+  /// What is stored is what a new keeper stores that asks everything.
+  func assertStoredAsAWhole(
+    _ roots: [any RestorableNode], delegate: TestDelegate? = nil,
+    _ prepare: (StateKeeper) throws -> Void = { _ in }, line: UInt = #line
+  ) async throws {
+    let fresh = Launch()
+    let whole = try fresh.keeper(delegate: delegate)
+    try prepare(whole)
+    _ = try await whole.save(roots)
+    XCTAssertEqual(
+      try launch.storedRecords()?.words, try fresh.storedRecords()?.words, line: line)
+  }
+
+  func generation() throws -> UInt64? { try launch.archive()?.version.generation }
+
+  func restoredPaths() async throws -> [String] {
+    try await launch.keeper().checkStoredState().entries.map(\.path.description)
+  }
+}

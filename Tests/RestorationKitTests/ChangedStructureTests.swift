@@ -1,0 +1,226 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Saves of changes of a tree whose nodes come, move and go.
+@MainActor
+final class ChangedStructureTests: ChangeTestCase {
+  func testWhatIsNewIsStoredAndWhatIsGoneIsNot() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let new = TrackedNode("new")
+    new.below = [TrackedNode("inner")]
+    root.below = [nodes[2], new, nodes[0]]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedPaths(), ["root", "root/n2", "root/new", "root/new/inner", "root/n0"])
+    XCTAssertEqual(report.unaskedCount, 2)
+    XCTAssertEqual(nodes.map(\.encodeCount), [1, 1, 1])
+    let back = try await restoredPaths()
+    XCTAssertEqual(back, ["root", "root/n2", "root/new", "root/new/inner", "root/n0"])
+  }
+
+  func testANodeThatMovesAndContainsNothingAnyMoreIsStoredWithoutChildren() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let moved = TrackedNode("moved")
+    moved.below = [TrackedNode("below")]
+    moved.shown = TrackedNode("shown")
+    nodes[0].below = [moved]
+    _ = try await keeper.save([root])
+    nodes[0].below = []
+    nodes[1].below = [moved]
+    moved.below = []
+    moved.shown = nil
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
+  }
+
+  func testANodeThatMovesKeepsItsStateAndItsOldPlaceIsEmpty() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].below = [TrackedNode("child")]
+    _ = try await keeper.save([root])
+    nodes[1].below = nodes[0].below
+    nodes[0].below = []
+    nodes[1].below[0].invalidateRestorableState()
+    _ = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedPaths(), ["root", "root/n0", "root/n1", "root/n1/child", "root/n2"])
+  }
+
+  func testANodeInThePlaceOfOneThatWentIsAskedWhereverItLies() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    for number in 0..<50 {
+      // The memory of the one before is likely to be used again.
+      let node = TrackedNode("same")
+      node.isQuiet = true
+      node.value = "\(number)"
+      root.below = [node]
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try value(of: "root/same"), "\(number)")
+    }
+  }
+
+  func testANodeOfAnotherClassInThePlaceOfOneThatWentIsStoredWithItsOwn() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    for number in 0..<50 {
+      // The memory of the one before is likely to be used again.
+      root.below = []
+      root.below = [number % 2 == 0 ? TrackedNode("same") : TrackedStack("same")]
+      _ = try await keeper.save([root])
+      XCTAssertEqual(
+        try launch.storedRecords()?["root/same"]?.className,
+        number % 2 == 0 ? "TrackedNode" : "TrackedStack")
+    }
+  }
+
+  func testAnotherIndexAmongEqualSiblingsIsStored() async throws {
+    let keeper = try launch.keeper()
+    let stack = TrackedStack("stack")
+    stack.below = ["a", "b", "c"].map { value in
+      let page = TrackedNode("page")
+      page.value = value
+      return page
+    }
+    _ = try await keeper.save([stack])
+    stack.below.removeFirst()
+    _ = try await keeper.save([stack])
+    XCTAssertEqual(try launch.storedPaths(), ["stack", "stack/page", "stack/page[1]"])
+    XCTAssertEqual(try value(of: "stack/page"), "b")
+    XCTAssertEqual(try value(of: "stack/page[1]"), "c")
+  }
+
+  func testAnObjectThatGetsAnotherAsItsParentIsStoredBelowIt() async throws {
+    let keeper = try launch.keeper()
+    let (object, parent) = (TrackedObject("object"), TestObject("parent"))
+    func prepare(_ keeper: StateKeeper) {
+      keeper.registerObject(object, restorationIdentifier: "object")
+      keeper.registerObject(parent, restorationIdentifier: "parent")
+    }
+    prepare(keeper)
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].references = [object]
+    _ = try await keeper.save([root])
+    object.restorationParent = parent
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
+  func testWhatOnlyAReferenceReachesGoesWithTheLastOne() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let shared = TestObject("shared")
+    keeper.registerObject(shared, restorationIdentifier: "shared")
+    nodes[0].references = [shared]
+    nodes[1].references = [shared]
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("shared"))
+    nodes[0].references = []
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("shared"))
+    shared.value = "changed"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "shared"), "changed")
+    nodes[1].references = []
+    _ = try await keeper.save([root])
+    XCTAssertFalse(try launch.storedPaths().contains("shared"))
+  }
+
+  func testWhatAMovedNodeRefersToNoMoreGoes() async throws {
+    let keeper = try launch.keeper()
+    let object = TestObject("object")
+    keeper.registerObject(object, restorationIdentifier: "object")
+    let (root, nodes) = try await savedTree(with: keeper)
+    let moved = TrackedNode("moved")
+    moved.references = [object]
+    nodes[0].below = [moved]
+    _ = try await keeper.save([root])
+    nodes[0].below = []
+    nodes[1].below = [moved]
+    moved.references = []
+    _ = try await keeper.save([root])
+    XCTAssertFalse(try launch.storedPaths().contains("object"))
+    try await assertStoredAsAWhole([root])
+  }
+
+  func testWhatIsTakenOutOfTheTreeAndReferredToStays() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[1].references = [nodes[0]]
+    _ = try await keeper.save([root])
+    root.below = [nodes[1], nodes[2]]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/n1", "root/n1/n0", "root/n2"])
+    XCTAssertEqual(
+      try launch.storedRecords()?.paths(referredToFrom: "root/n1", forKey: "references"),
+      ["root/n1/n0"])
+  }
+
+  func testANodeLiesBelowTheFirstThatRefersToItWhenTheOrderChanges() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let detached = TrackedNode("detached")
+    nodes[0].references = [detached]
+    nodes[1].references = [detached]
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("root/n0/detached"))
+    root.below = [nodes[1], nodes[0]]
+    _ = try await keeper.save([root])
+    XCTAssertTrue(try launch.storedPaths().contains("root/n1/detached"))
+    try await assertStoredAsAWhole([root])
+  }
+
+  func testAViewIsAskedAtEverySaveBelowANodeThatIsNot() async throws {
+    let keeper = try launch.keeper()
+    let node = TrackedNode("node")
+    let view = TestView("view", value: "1")
+    node.views = [view]
+    _ = try await keeper.save([node])
+    view.value = "2"
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.entries.map(\.kind), [.view])
+    XCTAssertEqual(try value(of: "node/view"), "2")
+    XCTAssertEqual(node.encodeCount, 1)
+  }
+
+  func testANodeThatSaidThatItChangedAndWentLetsNoOthersBeAsked() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(20, with: keeper)
+    root.below = nodes + [TrackedNode("closing")]
+    _ = try await keeper.save([root])
+    root.below.last?.invalidateRestorableState()
+    root.below = nodes
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.unaskedCount, 20)
+    XCTAssertEqual(try launch.storedPaths().count, 21)
+  }
+
+  func testANodeBelowOneThatOnlyAReferenceReachesLiesBelowWhoRefersToItBefore() async throws {
+    let keeper = try launch.keeper()
+    let (first, second) = (TrackedNode("first"), TrackedNode("second"))
+    let (referred, inner) = (TrackedNode("referred"), TrackedNode("inner"))
+    referred.below = [inner]
+    second.references = [referred]
+    _ = try await keeper.save([first, second])
+    first.references = [inner]
+    _ = try await keeper.save([first, second])
+    XCTAssertTrue(try launch.storedPaths().contains("first/inner"))
+    try await assertStoredAsAWhole([first, second])
+  }
+
+  func testNewTabsAreAskedForTheOneOnTop() async throws {
+    let keeper = try launch.keeper()
+    let (root, tracked) = (PlainNode("root"), TrackedNode("tracked"))
+    root.below = [tracked]
+    _ = try await keeper.save([root])
+    let tabs = TestTabs("tabs", children: [TestNode("tab")])
+    tabs.selectedTab = TestNode("not preserved")
+    root.below = [tracked, tabs]
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
+  }
+}
