@@ -5,23 +5,30 @@ struct NameCheck {
   private var names: [String] = []
   /// Places in `names`, by hash; empty as long as there are few.
   private var slots: [Int32] = []
-  private static let fewest = 8
+  private var most = 0
+  private static let few = 8
   private static let free: Int32 = -1
 
-  /// Begins anew with the children of another parent.
-  mutating func begin() {
+  /// Begins anew, with the names of another parent.
+  ///
+  /// - Parameter most: How many names there can be.
+  mutating func begin(most: Int) {
+    self.most = most
     names.removeAll(keepingCapacity: true)
     slots.removeAll(keepingCapacity: true)
+    guard most > Self.few else { return }
+    let exponent = Int.bitWidth - (most * 2).leadingZeroBitCount
+    slots.append(contentsOf: repeatElement(Self.free, count: 1 << exponent))
   }
 
   /// Notes a name; false if it was noted before.
   ///
   /// - Complexity: O(1) on average.
   mutating func insert(_ name: String) -> Bool {
-    if names.count < Self.fewest {
+    precondition(names.count < most, "more names than were announced")
+    if slots.isEmpty {
       guard !names.contains(name) else { return false }
     } else {
-      if (names.count + 1) * 2 > slots.count { grow() }
       let place = place(of: name)
       guard slots[place] == Self.free else { return false }
       slots[place] = Int32(names.count)
@@ -36,12 +43,5 @@ struct NameCheck {
       place = (place + 1) & (slots.count - 1)
     }
     return place
-  }
-
-  private mutating func grow() {
-    let count = max(4 * Self.fewest, slots.count * 4)
-    slots.removeAll(keepingCapacity: true)
-    slots.append(contentsOf: repeatElement(Self.free, count: count))
-    for number in names.indices { slots[place(of: names[number])] = Int32(number) }
   }
 }

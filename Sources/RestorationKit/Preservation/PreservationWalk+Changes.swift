@@ -139,7 +139,7 @@ extension PreservationWalk {
     of node: any RestorableNode, _ number: RowNumber, _ contents: Contents,
     _ asked: inout [Asked]
   ) -> Bool {
-    let views = ViewTree.views(of: node, besides: contents.all)
+    let views = ViewTree.views(node.restorationViews, of: node, besides: contents.all)
     let known = rows.views(of: number)
     guard views.count == known.count else { return false }
     for ((identifier, view), number) in zip(views, known) {
@@ -176,7 +176,7 @@ extension PreservationWalk {
       placeContents(parent.contents, parent.number, info)
       var visits: [Visit] = []
       for visit in stack[first...] {
-        guard case .contained(let number, nil) = visit.place else { return false }
+        guard case .contained(let number) = visit.place, gaps[number] == nil else { return false }
         guard staying.contains(number) else {
           visits.append(visit)
           continue
@@ -219,13 +219,8 @@ extension PreservationWalk {
     let named: Any.Type? =
       rows[number].kind == .object
       ? (object as? any RestorableObject)?.objectRestorationClass : asked.node?.restorationClass
-    var head = makeHead(of: object, number, info, restorationClass: named)
-    if rows[number].isReferred { head.referrer = rows[number].parent?.record }
-    head.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
-    head.children = rows.children(of: number).map(\.record)
-    head.presented = rows[number].presented?.record
-    head.views = rows.views(of: number).map(\.record)
-    try write(object, number, info, head)
+    let origin = origin(of: object, number, info, restorationClass: named, node: asked.node)
+    try write(object, number, info, origin)
     return refers(number, asBefore: references)
   }
 

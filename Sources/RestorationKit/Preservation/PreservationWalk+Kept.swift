@@ -21,29 +21,22 @@ extension PreservationWalk {
 
   // MARK: What is not back
 
-  /// Keeps what is not back below an object, and makes the object's record name
-  /// it.
+  /// What is kept below an object, which its record names after what it contains now.
+  typealias KeptBelow = [(role: StoredTree.Role, number: RowNumber)]
+
+  /// Keeps what is not back below an object.
   ///
-  /// It comes after what the object contains now. What has its path by now takes
-  /// its place.
-  func keepUnclaimed(
-    below parent: any StateRestoring, _ number: RowNumber, in record: inout Head
-  ) {
-    guard let kept else { return }
+  /// What has its path by now takes its place.
+  func keepUnclaimed(below parent: any StateRestoring, _ number: RowNumber) -> KeptBelow {
+    guard let kept else { return [] }
     let row = rows[number]
     let sibling = Sibling(
       row.kind, below: row.parent, row.identifier, index: Int(row.siblingIndex))
-    for place in takePlace(sibling, parent) + kept.tops(below: parent) {
+    return (takePlace(sibling, parent) + kept.tops(below: parent)).compactMap { place in
       guard let first = kept[place]?.element, !wait(place, first, below: number),
         let next = keep(place, below: number)
-      else { continue }
-      switch first.role {
-      case .child, .root: record.children.append(next.record)
-      case .view: record.views.append(next.record)
-      case .presented where record.presented == nil: record.presented = next.record
-      // It names the one above itself.
-      case .presented, .referred: break
-      }
+      else { return nil }
+      return (first.role, next)
     }
   }
 

@@ -4,13 +4,13 @@ extension PreservationWalk {
     let node: any RestorableNode
     let place: Place
 
+    // What few have lies beside it, so that the stack of most is plain memory.
     enum Place {
       case root(RowNumber, isDetached: Bool)
-      /// What lies below it in a stack and is not preserved, if anything does.
-      case contained(RowNumber, gap: RestorationPath?)
+      case contained(RowNumber)
       case referred(RowNumber)
-      /// Only to be reported.
-      indirect case excluded(Exclusion)
+      /// Only to be reported, with a number in ``exclusions``.
+      case excluded(Int)
     }
   }
 
@@ -33,9 +33,9 @@ extension PreservationWalk {
 
   func path(of visit: Visit) -> RestorationPath {
     switch visit.place {
-    case .root(let number, _), .contained(let number, _), .referred(let number):
+    case .root(let number, _), .contained(let number), .referred(let number):
       rows.path(of: number)
-    case .excluded(let exclusion): path(of: exclusion)
+    case .excluded(let number): path(of: exclusions[number])
     }
   }
 
@@ -88,7 +88,7 @@ extension PreservationWalk {
     switch role {
     case .root(let isDetached):
       return Visit(node: node, place: .root(number, isDetached: isDetached))
-    case .contained: return Visit(node: node, place: .contained(number, gap: nil))
+    case .contained: return Visit(node: node, place: .contained(number))
     case .referred: return Visit(node: node, place: .referred(number))
     }
   }
@@ -96,7 +96,8 @@ extension PreservationWalk {
   private func exclude(_ node: any RestorableNode, _ exclusion: Exclusion) -> Visit {
     // It changes the record of the one above, who need not know.
     if let parent = exclusion.parent { rows[parent].isAsked = false }
-    return Visit(node: node, place: .excluded(exclusion))
+    exclusions.append(exclusion)
+    return Visit(node: node, place: .excluded(exclusions.count - 1))
   }
 
   // MARK: Visiting
@@ -104,45 +105,44 @@ extension PreservationWalk {
   func preserve(_ visit: Visit) throws {
     let node = visit.node
     let number: RowNumber
-    var referrer: UInt64?
     switch visit.place {
     case .root(let root, let isDetached):
       number = root
       rows.storedRoots.append(number)
       if isDetached { rows.note(.detached, number) }
-    case .contained(let contained, let gap):
+    case .contained(let contained):
       number = contained
       // What comes back is all that the user had; that it comes back lower is for
       // the developer to mend.
-      if let gap { rows.note(.aboveGap(gap), number) }
-    case .referred(let referred):
-      number = referred
-      referrer = rows[number].parent?.record
+      if !gaps.isEmpty, let gap = gaps[number] { rows.note(.aboveGap(gap), number) }
+    case .referred(let referred): number = referred
     case .excluded: return
     }
     report.add(number)
     guard let info = rows[number].type else { return }
-    var head = makeHead(of: node, number, info, restorationClass: node.restorationClass)
-    head.referrer = referrer
-    head.storyboard = types.storyboard(of: node)
+    let origin = origin(of: node, number, info, restorationClass: node.restorationClass, node: node)
     if !asksEverything, info.traits.contains(.tabs) { askedTabs[number] = node }
-    let first = stack.count
     rows.hold(node, number)
     let contents = contents(of: node, number)
+    let first = stack.count
     placeContents(contents, number, info)
-    head.children = rows.children(of: number).map(\.record)
-    head.presented = rows[number].presented?.record
-    let views = placeViews(of: node, number, besides: contents.all)
-    head.views = views.map(\.number.record)
-    rows.setViews(views.map(\.number), of: number)
-    stack[first...].reverse()
-    keepUnclaimed(below: node, number, in: &head)
+    let views = placeViews(of: node, number, besides: contents)
+    reverseStack(from: first)
     let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
-    try write(node, number, info, head)
+    try write(node, number, info, origin, kept: keepUnclaimed(below: node, number))
     if !asksEverything, !refers(number, asBefore: references) { rows.isRegular = false }
     for view in views {
       takePlace(Sibling(.view, below: number, view.identifier), view.view)
       try preserve(view)
+    }
+  }
+
+  /// The first of those that were put there comes to lie on top.
+  private func reverseStack(from first: Int) {
+    var (low, high) = (first, stack.count - 1)
+    while low < high {
+      stack.swapAt(low, high)
+      (low, high) = (low + 1, high - 1)
     }
   }
 
@@ -187,13 +187,14 @@ extension PreservationWalk {
         ? take(Sibling(.node, below: number, identifier)) : names.insert(identifier)
     }
     if let visit {
-      if case .contained(let placed, _) = visit.place { rows[number].presented = placed }
+      if case .contained(let placed) = visit.place { rows[number].presented = placed }
       stack.append(visit)
     }
   }
 
   private func placeChildren(_ children: [any RestorableNode], _ number: RowNumber) {
-    names.begin()
+    // What is presented comes after them.
+    names.begin(most: children.count + 1)
     rows.beginChildren(of: number)
     for child in children {
       let visit = place(
@@ -203,7 +204,7 @@ extension PreservationWalk {
           ? take(Sibling(.node, below: number, identifier)) : names.insert(identifier)
       }
       guard let visit else { continue }
-      if case .contained(let placed, _) = visit.place { rows.addChild(placed, of: number) }
+      if case .contained(let placed) = visit.place { rows.addChild(placed, of: number) }
       stack.append(visit)
     }
   }
@@ -212,7 +213,7 @@ extension PreservationWalk {
   private func placeCounting(
     _ children: [any RestorableNode], _ number: RowNumber, isStack: Bool
   ) {
-    names.begin()
+    names.begin(most: children.count + 1)
     rows.beginChildren(of: number)
     var counts: [String: Int] = [:]
     var gap: RestorationPath?
@@ -228,7 +229,7 @@ extension PreservationWalk {
           ? take(Sibling(.node, below: number, identifier, index: index))
           : index > 0 || names.insert(identifier)
       }
-      guard case .contained(let placed, _)? = visit?.place else {
+      guard case .contained(let placed)? = visit?.place else {
         if isStack {
           gap = visit.map { path(of: $0) } ?? rows.path(of: number).appending("")
         }
@@ -236,7 +237,8 @@ extension PreservationWalk {
         continue
       }
       rows.addChild(placed, of: number)
-      stack.append(Visit(node: child, place: .contained(placed, gap: gap)))
+      if let gap { gaps[placed] = gap }
+      stack.append(Visit(node: child, place: .contained(placed)))
     }
   }
 

@@ -33,11 +33,9 @@ extension PreservationWalk {
     rows.hold(object, number)
     report.add(number)
     let info = types.info(of: object)
-    var head = makeHead(
+    let origin = origin(
       of: object, number, info, restorationClass: object.objectRestorationClass)
-    head.referrer = scope?.record
     if scope == nil { rows.storedRoots.append(number) }
-    keepUnclaimed(below: object, number, in: &head)
-    try write(object, number, info, head)
+    try write(object, number, info, origin, kept: keepUnclaimed(below: object, number))
   }
 }

@@ -34,32 +34,31 @@ extension PreservationWalk {
     }
   }
 
-  /// What an object's record says besides its row.
-  struct Head {
+  /// How an object is made again, which its record says besides its row.
+  struct Origin {
     var restorationClassName: String?
     var storyboard: StoryboardReference?
-    var views: [UInt64] = []
-    var children: [UInt64] = []
-    var presented: UInt64?
-    var referrer: UInt64?
   }
 
-  /// A head with the restoration class, which is noted if nobody knows it.
-  func makeHead(
+  /// The origin of an object; a restoration class that nobody knows is noted.
+  ///
+  /// - Parameter node: The same object, if it is saved as a node.
+  func origin(
     of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
-    restorationClass: Any.Type?
-  ) -> Head {
-    var head = Head()
+    restorationClass: Any.Type?, node: (any RestorableNode)? = nil
+  ) -> Origin {
+    var origin = Origin()
     if let known = objects.restorationClass(of: object, info, naming: restorationClass) {
-      head.restorationClassName = known.name
+      origin.restorationClassName = known.name
       if !known.isRegistered { rows.note(.restorationClassNotRegistered(known.name), number) }
     }
     if !types.formerNames.isEmpty {
-      let names = [info.name, head.restorationClassName].compactMap(\.self)
+      let names = [info.name, origin.restorationClassName].compactMap(\.self)
       for name in names { noteFormerNames(of: name) }
       rows[number].isRenamed = names.contains { rows.formerNames[$0] != nil }
     }
-    return head
+    if types.hasStoryboards { origin.storyboard = node.flatMap { types.storyboard(of: $0) } }
+    return origin
   }
 
   private func noteFormerNames(of name: String) {
@@ -69,50 +68,82 @@ extension PreservationWalk {
     rows.formerNames[name] = types.formerNames[name]
   }
 
-  /// The same as a value, for what is written later.
-  func nodeRecord(_ number: RowNumber, _ info: TypeInfo, _ head: Head) -> NodeRecord {
+  /// The records that an element is connected with.
+  private struct Connections {
+    var views: [UInt64] = []
+    var children: [UInt64] = []
+    var presented: UInt64?
+    var referrer: UInt64?
+  }
+
+  private func connections(of number: RowNumber, kept: KeptBelow) -> Connections {
+    var connections = Connections()
+    if !rows[number].views.isEmpty { connections.views = rows.views(of: number).map(\.record) }
+    if !rows[number].children.isEmpty {
+      connections.children = rows.children(of: number).map(\.record)
+    }
+    connections.presented = rows[number].presented?.record
+    if rows[number].isReferred { connections.referrer = rows[number].parent?.record }
+    for (role, number) in kept {
+      switch role {
+      case .child, .root: connections.children.append(number.record)
+      case .view: connections.views.append(number.record)
+      case .presented where connections.presented == nil: connections.presented = number.record
+      // It names the one above itself.
+      case .presented, .referred: break
+      }
+    }
+    return connections
+  }
+
+  /// What the library has to say of an object, as a value for what is written later.
+  private func nodeRecord(
+    _ number: RowNumber, _ info: TypeInfo, _ origin: Origin, _ kept: KeptBelow
+  ) -> NodeRecord {
     let row = rows[number]
     var record = NodeRecord(
       row.kind, row.identifier, siblingIndex: Int(row.siblingIndex), className: info.name)
-    record.version = version(info, head)
-    record.restorationClassName = head.restorationClassName
-    record.storyboard = head.storyboard
-    record.views = head.views
-    record.children = head.children
-    record.presented = head.presented
-    record.referrer = head.referrer
+    record.version = version(info, origin)
+    record.restorationClassName = origin.restorationClassName
+    record.storyboard = origin.storyboard
+    let connections = connections(of: number, kept: kept)
+    record.views = connections.views
+    record.children = connections.children
+    record.presented = connections.presented
+    record.referrer = connections.referrer
     return record
   }
 
-  private func version(_ info: TypeInfo, _ head: Head) -> Int {
+  private func version(_ info: TypeInfo, _ origin: Origin) -> Int {
     info.registered?.version
-      ?? head.restorationClassName.flatMap { types.registration(named: $0) }?.version.number
+      ?? origin.restorationClassName.flatMap { types.registration(named: $0) }?.version.number
       ?? StateVersion.first.number
   }
 
   /// Writes the record of an object that has its place.
   func write(
-    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
+    kept below: KeptBelow = []
   ) throws {
     rows[number].save = rows.save
     if let state = kept?.state(of: object) {
-      return keepState(state, nodeRecord(number, info, head), number)
+      return keepState(state, nodeRecord(number, info, origin, below), number)
     }
     try builder.begin(record: number.record, with: encoder)
     do {
       try read(object, number) {
-        encodeOwnPart(of: object, number, info, head, with: encoder)
+        encodeOwnPart(of: object, number, info, origin, below, with: encoder)
         try encodeState(of: object, number, info)
       }
     } catch {
       builder.abandon()
-      return try lose(object, number, info, head, error)
+      return try lose(object, number, info, origin, below, error)
     }
     if info.tracking == .observed { rows[number].isObserved = true }
     do {
       try end(number)
     } catch {
-      try lose(object, number, info, head, error)
+      try lose(object, number, info, origin, below, error)
     }
   }
 
@@ -188,32 +219,35 @@ extension PreservationWalk {
   /// It threw, or a value was too large for any archive: the node is kept, and what
   /// is stored of it.
   private func lose(
-    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
-    _ error: any Error
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
+    _ kept: KeptBelow, _ error: any Error
   ) throws {
     loseState(of: number, error)
     lost.append(
       LostState(
-        record: nodeRecord(number, info, head), number: number,
+        record: nodeRecord(number, info, origin, kept), number: number,
         ownPart: try KeyedDecoder.encoding(limits: builder.limits) {
-          encodeOwnPart(of: object, number, info, head, with: $0)
+          encodeOwnPart(of: object, number, info, origin, kept, with: $0)
         }))
   }
 
   /// Writes what the library has to say of an object.
   private func encodeOwnPart(
-    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ head: Head,
-    with encoder: KeyedEncoder
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
+    _ kept: KeptBelow, with encoder: KeyedEncoder
   ) {
     let container = encoder.beginContainer(forKey: NodeRecord.nodeKey)
     NodeRecord.encode(
       rows[number].kind, rows[number].identifier,
       siblingIndex: Int(rows[number].siblingIndex), className: info.name,
-      version: version(info, head), restorationClassName: head.restorationClassName,
-      storyboard: head.storyboard, with: encoder)
-    NodeRecord.encode(
-      views: head.views, children: head.children, presented: head.presented,
-      referrer: head.referrer, with: encoder)
+      version: version(info, origin), restorationClassName: origin.restorationClassName,
+      storyboard: origin.storyboard, with: encoder)
+    if rows[number].isConnected || !kept.isEmpty {
+      let connections = connections(of: number, kept: kept)
+      NodeRecord.encode(
+        views: connections.views, children: connections.children, presented: connections.presented,
+        referrer: connections.referrer, with: encoder)
+    }
     encoder.endContainer(container)
     guard !info.traits.isDisjoint(with: .hasBuiltInState) else { return }
     encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in

@@ -9,9 +9,12 @@ extension PreservationWalk {
   ///
   /// Those of the nodes that it contains or presents are theirs.
   func placeViews(
-    of node: any RestorableNode, _ number: RowNumber, besides below: [any RestorableNode]
+    of node: any RestorableNode, _ number: RowNumber, besides contents: Contents
   ) -> [PlacedView] {
-    ViewTree.views(of: node, besides: below).compactMap { identifier, view in
+    let views = node.restorationViews
+    guard !views.isEmpty || !rows[number].views.isEmpty else { return [] }
+    let placed: [PlacedView] = ViewTree.views(views, of: node, besides: contents.all).compactMap {
+      identifier, view in
       guard rows.placed(view) == nil else {
         addEntry(.view, view, below: number, identifier, .containedTwice)
         return nil
@@ -31,13 +34,15 @@ extension PreservationWalk {
       place(placed, .view, below: number, identifier)
       return PlacedView(view: view, number: placed, identifier: identifier)
     }
+    rows.setViews(placed.map(\.number), of: number)
+    return placed
   }
 
   func preserve(_ view: PlacedView) throws {
     rows.hold(view.view, view.number)
     report.add(view.number)
     let info = types.info(of: view.view)
-    let head = makeHead(of: view.view, view.number, info, restorationClass: nil)
-    try write(view.view, view.number, info, head)
+    let origin = origin(of: view.view, view.number, info, restorationClass: nil)
+    try write(view.view, view.number, info, origin)
   }
 }

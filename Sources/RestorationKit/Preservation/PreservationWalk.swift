@@ -29,6 +29,10 @@ final class PreservationWalk: StateEncoding {
 
   /// What is still to be visited; the last is next.
   @safe @exclusivity(unchecked) var stack: [Visit] = []
+  /// What is known of the nodes that are left out.
+  var exclusions: [Exclusion] = []
+  /// Of some in a stack, what lies below them there and is not preserved.
+  var gaps: [RowNumber: RestorationPath] = [:]
   /// What somebody referred to, in that order.
   var referrals: [Referral] = []
   /// The coder of the last object; the next one gets it too, unless somebody kept it.
@@ -270,8 +274,8 @@ final class PreservationWalk: StateEncoding {
       guard report.count < nodeLimit, asksEverything || rows.placedCount <= nodeLimit else {
         throw RestorationError.tooManyNodes(path(of: visit), nodeLimit)
       }
-      if case .excluded(let exclusion) = visit.place {
-        leaveOut(visit.node, exclusion)
+      if case .excluded(let number) = visit.place {
+        leaveOut(visit.node, exclusions[number])
       } else {
         try preserve(visit)
       }
@@ -306,8 +310,7 @@ final class PreservationWalk: StateEncoding {
     _ identifier: String, siblingIndex: Int = 0
   ) {
     report.forget(number)
-    rows[number].kind = kind
-    rows.place(number, below: parent, identifier, siblingIndex: siblingIndex)
+    rows.place(number, kind, below: parent, identifier, siblingIndex: siblingIndex)
   }
 
   /// Notes what belongs to no element.

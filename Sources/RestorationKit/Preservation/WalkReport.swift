@@ -4,7 +4,7 @@ struct WalkReport {
   private enum Line {
     case row(RowNumber)
     /// One of those that were made at once.
-    case entry(Int)
+    case entry(Int32)
     /// The element has another line since.
     case obsolete
   }
@@ -28,7 +28,7 @@ struct WalkReport {
   }
 
   mutating func add(_ entry: PreservationReport.Entry) {
-    lines.append(.entry(entries.count))
+    lines.append(.entry(Int32(entries.count)))
     entries.append(entry)
   }
 
@@ -57,7 +57,7 @@ struct WalkReport {
       + lines.compactMap { line in
         switch line {
         case .row(let number): Self.entry(number, of: rows)
-        case .entry(let place): entries[place]
+        case .entry(let place): entries[Int(place)]
         case .obsolete: nil
         }
       }

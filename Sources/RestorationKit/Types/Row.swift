@@ -57,6 +57,10 @@ struct Row {
   /// The views, there as well.
   var views: Range<Int32> = 0..<0
   var presented: RowNumber?
+  /// Whether its record names others.
+  var isConnected: Bool {
+    !children.isEmpty || !views.isEmpty || presented != nil || isReferred
+  }
   /// Its class; nil for what is not back.
   var type: TypeInfo?
   /// Whose row it is.
@@ -64,9 +68,13 @@ struct Row {
   /// What is stored as its record.
   var stored = RecordFingerprint.none
 
-  init(_ kind: ElementKind, _ type: TypeInfo?) {
+  init(
+    _ kind: ElementKind, _ type: TypeInfo?, _ identity: ObjectIdentifier? = nil, walk: UInt32 = 0
+  ) {
     self.kind = kind
     self.type = type
+    self.identity = identity
+    self.walk = walk
     isTracked = Self.isTracked(type)
   }
 
@@ -84,5 +92,20 @@ struct Row {
     (isDuplicate, isReferred, isReferredTo, isEntry) = (false, false, false, false)
     parent = nil
     (children, views, presented) = (0..<0, 0..<0, nil)
+  }
+
+  /// Gets its place.
+  mutating func place(
+    _ kind: ElementKind, below parent: RowNumber?, _ identifier: String, siblingIndex: Int,
+    isBelowReference: Bool
+  ) {
+    hasMoved = self.siblingIndex != siblingIndex || self.identifier != identifier
+    if hasMoved { isAsked = false }
+    self.isBelowReference = isBelowReference
+    self.kind = kind
+    self.parent = parent
+    self.identifier = identifier
+    self.siblingIndex = Int32(truncatingIfNeeded: siblingIndex)
+    status = .placed
   }
 }

@@ -15,16 +15,16 @@ final class Rows {
   /// The contained nodes and views of all rows, those of one next to each other.
   @safe @exclusivity(unchecked) var contents: [RowNumber] = []
   /// How many of these no row has any more.
-  var unusedContentCount = 0
+  @safe @exclusivity(unchecked) var unusedContentCount = 0
   /// Made when somebody asks; not for the few rows of a small save.
-  var paths: [RestorationPath?] = []
+  @safe @exclusivity(unchecked) var paths: [RestorationPath?] = []
   var remembersPaths = true
   /// How many steps were made to paths that were not remembered.
   var pathStepCount = 0
   /// What else there is to say of them, also of the application, which has no row.
-  var notes: [RowNumber?: [ReportNote]] = [:]
+  @safe @exclusivity(unchecked) var notes: [RowNumber?: [ReportNote]] = [:]
   /// What has become of those that are not just saved.
-  var outcomes: [RowNumber: PreservationReport.NodeOutcome] = [:]
+  @safe @exclusivity(unchecked) var outcomes: [RowNumber: PreservationReport.NodeOutcome] = [:]
 
   /// Where what is not back was, and its class.
   ///
@@ -47,26 +47,26 @@ final class Rows {
   var application: [RecordFingerprint] = []
   var tree = RecordFingerprint.none
   /// Whether all that somebody contains or refers to has its place and its state.
-  var isRegular = false
+  @safe @exclusivity(unchecked) var isRegular = false
   /// How often something was registered before the last walk.
   var registrationCount = 0
   /// What scopes objects and had no place when they got theirs.
-  var missingScopes: Set<ObjectIdentifier> = []
+  @safe @exclusivity(unchecked) var missingScopes: Set<ObjectIdentifier> = []
   /// The rows that have a place.
-  var placedCount = 0
+  @safe @exclusivity(unchecked) var placedCount = 0
   /// The rows of what is kept and not back, by its places.
   var keptRows: [Int: RowNumber] = [:]
   var kept: KeptRecords?
   /// The rows that every save asks although none asks those above them; some may
   /// not be there any more.
   var entries: [RowNumber] = []
-  var free: [RowNumber] = []
+  @safe @exclusivity(unchecked) var free: [RowNumber] = []
   /// The objects of rows that are asked without those above them.
   var objects: [WeakObject] = []
   let changes = ChangedRows()
   var trackedCount = 0
-  var walk: UInt32 = 0
-  var save: UInt32 = 0
+  @safe @exclusivity(unchecked) var walk: UInt32 = 0
+  @safe @exclusivity(unchecked) var save: UInt32 = 0
   /// Those that have said that they changed before this save, or in it.
   var changed: Set<RowNumber> = []
   /// To what the application referred in the save before this one.
@@ -174,54 +174,50 @@ final class Rows {
       rows[place].begin(kind, type, walk: walk)
       return number
     }
-    let number = add(Row(kind, type))
-    rows[number.place].identity = identity
+    let number = add(Row(kind, type, identity, walk: walk))
     numbers.set(number.place, for: identity)
     return number
   }
 
   @inline(__always)
-  func add(_ row: Row) -> RowNumber {
-    var row = row
-    row.walk = walk
-    if let number = free.popLast() {
-      rows[number.place] = row
-      forget(number)
-      return number
-    }
-    let number = RowNumber(rows.count)
-    rows.append(row)
+  func add(_ row: @autoclosure () -> Row) -> RowNumber {
+    guard free.isEmpty else { return reuse(row()) }
+    rows.append(row())
+    return RowNumber(rows.count - 1)
+  }
+
+  @inline(never)
+  private func reuse(_ row: Row) -> RowNumber {
+    let number = free.removeLast()
+    rows[number.place] = row
+    forget(number)
     return number
   }
 
   /// Gives a row its place; one that was left out has another line and path then.
   func place(
-    _ number: RowNumber, below parent: RowNumber?, _ identifier: String, siblingIndex: Int
+    _ number: RowNumber, _ kind: ElementKind, below parent: RowNumber?, _ identifier: String,
+    siblingIndex: Int
   ) {
-    if self[number].status == .excluded { forget(number) }
-    if self[number].status != .placed { placedCount += 1 }
+    let status = rows[number.place].status
+    if status == .excluded { forget(number) }
+    if status != .placed { placedCount += 1 }
     if !missingScopes.isEmpty, let identity = self[number].identity,
       missingScopes.contains(identity)
     {
       isRegular = false
     }
-    let hasMoved =
-      self[number].siblingIndex != siblingIndex || self[number].identifier != identifier
-    self[number].hasMoved = hasMoved
-    self[number].isBelowReference = parent.map { self[$0].isBelowReference } ?? false
-    if hasMoved { self[number].isAsked = false }
-    self[number].status = .placed
     setOutcome(.saved, number)
-    self[number].parent = parent
-    self[number].identifier = identifier
-    self[number].siblingIndex = Int32(truncatingIfNeeded: siblingIndex)
+    rows[number.place].place(
+      kind, below: parent, identifier, siblingIndex: siblingIndex,
+      isBelowReference: parent.map { rows[$0.place].isBelowReference } ?? false)
   }
 
   /// Says where a row would be that is left out.
   func exclude(
     _ number: RowNumber, below parent: RowNumber?, _ identifier: String, siblingIndex: Int
   ) {
-    place(number, below: parent, identifier, siblingIndex: siblingIndex)
+    place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     unplace(number, .excluded)
     isRegular = false
   }
@@ -297,7 +293,7 @@ final class Rows {
   /// The row of what is kept, the same in every save.
   func row(ofKept place: Int, _ element: StoredTree.Element) -> RowNumber {
     if let number = keptRows[place], self[number].walk == walk { return number }
-    let number = keptRows[place] ?? add(Row(element.content.kind, nil))
+    let number = keptRows[place] ?? add(Row(element.content.kind, nil, walk: walk))
     keptRows[place] = number
     self[number].begin(element.content.kind, nil, walk: walk)
     self[number].status = .placed

@@ -151,6 +151,8 @@ final class TypeTable {
     changeCount += 1
   }
 
+  var hasStoryboards: Bool { !storyboards.isEmpty }
+
   func storyboard(named name: String) -> Storyboard? { storyboards[name] }
 
   func storyboard(of node: any RestorableNode) -> StoryboardReference? {

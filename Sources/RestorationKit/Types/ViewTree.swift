@@ -4,9 +4,9 @@ enum ViewTree {
   ///
   /// Views of the nodes that the node contains or presents belong to those.
   static func views(
-    of node: any RestorableNode, besides below: [any RestorableNode]
+    _ own: [any RestorableView], of node: any RestorableNode, besides below: [any RestorableNode]
   ) -> [(identifier: String, view: any RestorableView)] {
-    var stack = Array(node.restorationViews.reversed())
+    var stack = Array(own.reversed())
     guard !stack.isEmpty else { return [] }
     // One that contains itself keeps its own.
     let others = below.lazy.filter { $0 !== node }
@@ -25,7 +25,7 @@ enum ViewTree {
   static func viewsByIdentifier(of node: any RestorableNode) -> [String: any RestorableView] {
     let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
     return Dictionary(
-      views(of: node, besides: below).map { ($0.identifier, $0.view) },
+      views(node.restorationViews, of: node, besides: below).map { ($0.identifier, $0.view) },
       uniquingKeysWith: { first, _ in first })
   }
 }
