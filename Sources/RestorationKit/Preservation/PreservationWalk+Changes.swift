@@ -219,7 +219,8 @@ extension PreservationWalk {
     let named: Any.Type? =
       rows[number].kind == .object
       ? (object as? any RestorableObject)?.objectRestorationClass : asked.node?.restorationClass
-    let origin = origin(of: object, number, info, restorationClass: named, node: asked.node)
+    var origin = origin(of: object, number, info, restorationClass: named)
+    origin.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
     try write(object, number, info, origin)
     return refers(number, asBefore: references)
   }

@@ -120,29 +120,22 @@ extension PreservationWalk {
     }
     report.add(number)
     guard let info = rows[number].type else { return }
-    let origin = origin(of: node, number, info, restorationClass: node.restorationClass, node: node)
+    var origin = origin(of: node, number, info, restorationClass: node.restorationClass)
+    if types.hasStoryboards { origin.storyboard = types.storyboard(of: node) }
     if !asksEverything, info.traits.contains(.tabs) { askedTabs[number] = node }
     rows.hold(node, number)
     let contents = contents(of: node, number)
     let first = stack.count
     placeContents(contents, number, info)
     let views = placeViews(of: node, number, besides: contents)
-    reverseStack(from: first)
+    // The first of them comes to lie on top.
+    stack.reverse(from: first)
     let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
     try write(node, number, info, origin, kept: keepUnclaimed(below: node, number))
     if !asksEverything, !refers(number, asBefore: references) { rows.isRegular = false }
     for view in views {
       takePlace(Sibling(.view, below: number, view.identifier), view.view)
       try preserve(view)
-    }
-  }
-
-  /// The first of those that were put there comes to lie on top.
-  private func reverseStack(from first: Int) {
-    var (low, high) = (first, stack.count - 1)
-    while low < high {
-      stack.swapAt(low, high)
-      (low, high) = (low + 1, high - 1)
     }
   }
 
@@ -253,8 +246,7 @@ extension PreservationWalk {
       : place(node, below: referral.referrer, .referred)
     switch visit?.place {
     case .root(let number, _)?, .referred(let number)?:
-      rows[number].isReferred = true
-      rows[number].isReferredTo = true
+      rows[number].refer()
     default: break
     }
     if let visit { stack.append(visit) }
@@ -337,5 +329,18 @@ extension PreservationWalk {
     guard let first = entries.first(where: \.isProblem) else { return nil }
     return entries.filter { $0.kind == first.kind && $0.path == first.path }
       .map(\.description).joined(separator: "\n")
+  }
+}
+
+extension Array {
+  /// Reverses what lies from a place on, without a count of references.
+  fileprivate mutating func reverse(from first: Int) {
+    var (low, high) = (first, count - 1)
+    guard low < high else { return }
+    var elements = mutableSpan
+    while low < high {
+      elements.swapAt(low, high)
+      (low, high) = (low + 1, high - 1)
+    }
   }
 }

@@ -28,7 +28,7 @@ extension PreservationWalk {
       return
     }
     place(number, .object, below: scope, identifier)
-    rows[number].isReferred = true
+    rows[number].refer()
     if let scope { rows[scope].isReferredTo = true }
     rows.hold(object, number)
     report.add(number)

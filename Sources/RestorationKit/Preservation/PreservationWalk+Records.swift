@@ -40,12 +40,11 @@ extension PreservationWalk {
     var storyboard: StoryboardReference?
   }
 
-  /// The origin of an object; a restoration class that nobody knows is noted.
-  ///
-  /// - Parameter node: The same object, if it is saved as a node.
+  /// The origin of an object but for its storyboard; a restoration class that nobody
+  /// knows is noted.
   func origin(
     of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
-    restorationClass: Any.Type?, node: (any RestorableNode)? = nil
+    restorationClass: Any.Type?
   ) -> Origin {
     var origin = Origin()
     if let known = objects.restorationClass(of: object, info, naming: restorationClass) {
@@ -57,7 +56,6 @@ extension PreservationWalk {
       for name in names { noteFormerNames(of: name) }
       rows[number].isRenamed = names.contains { rows.formerNames[$0] != nil }
     }
-    if types.hasStoryboards { origin.storyboard = node.flatMap { types.storyboard(of: $0) } }
     return origin
   }
 

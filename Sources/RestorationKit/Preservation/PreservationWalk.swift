@@ -32,7 +32,7 @@ final class PreservationWalk: StateEncoding {
   /// What is known of the nodes that are left out.
   var exclusions: [Exclusion] = []
   /// Of some in a stack, what lies below them there and is not preserved.
-  var gaps: [RowNumber: RestorationPath] = [:]
+  @safe @exclusivity(unchecked) var gaps: [RowNumber: RestorationPath] = [:]
   /// What somebody referred to, in that order.
   var referrals: [Referral] = []
   /// The coder of the last object; the next one gets it too, unless somebody kept it.

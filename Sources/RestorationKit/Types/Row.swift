@@ -20,11 +20,9 @@ struct Row {
   /// Whether it came second under its identifier; a reference does not help it.
   var isDuplicate = false
   /// Whether only references reach it.
-  var isReferred = false {
-    didSet { if isReferred { isBelowReference = true } }
-  }
+  private(set) var isReferred = false
   /// Whether only references reach it or one above it.
-  var isBelowReference = false
+  private(set) var isBelowReference = false
   /// Whether somebody refers to it, or has its place below it by a reference.
   var isReferredTo = false
   /// Whether every save asks it, although none asks the one above it.
@@ -93,6 +91,9 @@ struct Row {
     parent = nil
     (children, views, presented) = (0..<0, 0..<0, nil)
   }
+
+  /// Is reached by references alone.
+  mutating func refer() { (isReferred, isReferredTo, isBelowReference) = (true, true, true) }
 
   /// Gets its place.
   mutating func place(

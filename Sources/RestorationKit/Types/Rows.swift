@@ -127,7 +127,8 @@ final class Rows {
   // MARK: Rows
 
   subscript(number: RowNumber) -> Row {
-    @inline(__always) _read { yield rows[number.place] }
+    // Not the coroutine that reads, which takes memory for each call.
+    @inline(__always) get { rows[number.place] }
     @inline(__always) _modify { yield &rows[number.place] }
   }
 
@@ -174,15 +175,20 @@ final class Rows {
       rows[place].begin(kind, type, walk: walk)
       return number
     }
-    let number = add(Row(kind, type, identity, walk: walk))
+    let number: RowNumber
+    if free.isEmpty {
+      rows.append(Row(kind, type, identity, walk: walk))
+      number = RowNumber(rows.count - 1)
+    } else {
+      number = reuse(Row(kind, type, identity, walk: walk))
+    }
     numbers.set(number.place, for: identity)
     return number
   }
 
-  @inline(__always)
-  func add(_ row: @autoclosure () -> Row) -> RowNumber {
-    guard free.isEmpty else { return reuse(row()) }
-    rows.append(row())
+  func add(_ row: consuming Row) -> RowNumber {
+    guard free.isEmpty else { return reuse(row) }
+    rows.append(row)
     return RowNumber(rows.count - 1)
   }
 

@@ -26,12 +26,12 @@ final class TypeTable {
 
   /// By names and aliases.
   private var registrations: [String: Registration] = [:]
-  /// The names that classes had before they got theirs.
-  private(set) var formerNames: [String: [String]] = [:]
-  private var storyboards: [String: Storyboard] = [:]
 
   // Asked for every object, and changed by calls on the actor of the app alone, so
   // the check whether both happen at once would take longer than the answer.
+  /// The names that classes had before they got theirs.
+  @safe @exclusivity(unchecked) private(set) var formerNames: [String: [String]] = [:]
+  @safe @exclusivity(unchecked) private var storyboards: [String: Storyboard] = [:]
   @safe @exclusivity(unchecked) private var infos: [TypeInfo] = []
   @safe @exclusivity(unchecked) private var numbers = AddressTable()
 
