@@ -17,20 +17,9 @@ package struct RecordFingerprint: Hashable, Sendable {
 
   /// - Complexity: O(*n*) in the number of bytes.
   init(_ bytes: Span<UInt8>) {
-    var value = UInt64(truncatingIfNeeded: Self.hash(bytes, 0))
-    #if !_pointerBitWidth(_64)
-    value = value << 32 | UInt64(UInt32(truncatingIfNeeded: Self.hash(bytes, 1)))
-    #endif
-    self.value = max(value, 2)
+    value = max(Self.function.hash(bytes), 2)
   }
 
-  /// SipHash with a key of the process; where a test fixes that, ours is still random.
-  private static func hash(_ bytes: Span<UInt8>, _ part: UInt64) -> Int {
-    var hasher = Hasher()
-    hasher.combine(key &+ part)
-    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-    return hasher.finalize()
-  }
-
-  private static let key = UInt64.random(in: .min ... .max)
+  private static let function = SipHash(
+    key: (.random(in: .min ... .max), .random(in: .min ... .max)))
 }
