@@ -75,6 +75,27 @@ final class ValueTests: XCTestCase {
     for count in 0..<130 { try roundTrip(String(repeating: "x", count: count)) }
   }
 
+  func testATextOfEveryLengthComesBackWhereverTheMemoryOfItsRecordGrows() throws {
+    let texts = (0...40).flatMap { count in
+      [
+        String(repeating: "0123456789", count: 4).prefix(count),
+        (String(repeating: "x", count: count % 2) + String(repeating: "é", count: count / 2))[...],
+      ].map(String.init)
+    }
+    let archives = try TestArchives()
+    // A builder begins with memory for 512 bytes, and takes twice as much each time.
+    for padding in 0..<64 {
+      let decoder = try archives.record { encoder in
+        encoder.encode(String(repeating: "p", count: padding), forKey: "padding")
+        for (place, text) in texts.enumerated() { encoder.encode(text, forKey: "\(place)") }
+      }
+      for (place, text) in texts.enumerated() {
+        XCTAssertEqual(
+          try decoder.decode(String.self, forKey: "\(place)"), text, "after \(padding) bytes")
+      }
+    }
+  }
+
   func testAnIntegerIsReadAtAnyWidthThatFits() throws {
     let decoder = try TestArchives().record { encoder in
       encoder.encode(127, forKey: "fits")

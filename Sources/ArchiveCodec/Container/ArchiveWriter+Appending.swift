@@ -13,7 +13,8 @@ extension ArchiveWriter {
     guard before.commitCount < limits.commitCount else {
       throw ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it")
     }
-    let sink = CommitSink()
+    // Collected, so that it is written at once.
+    let sink = MemorySink()
     sink.reserve(byteCount: CommitWriter.byteCount(of: changes))
     let commit = try CommitWriter(
       flags: CommitHeader.journal, after: before.version, keys: keys,
@@ -151,19 +152,6 @@ extension ArchiveWriter {
     state.withLock { state in
       if state.syncDue != nil { try? synchronize(&state) }
     }
-  }
-}
-
-/// Collects a commit, so that it is written at once.
-private final class CommitSink: ArchiveSink {
-  private(set) var bytes: [UInt8] = []
-
-  func reserve(byteCount: Int) {
-    bytes.reserveCapacity(byteCount)
-  }
-
-  func write(_ more: [UInt8]) throws(ArchiveError) {
-    bytes += more
   }
 }
 

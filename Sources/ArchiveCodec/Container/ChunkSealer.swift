@@ -19,6 +19,15 @@ struct ChunkSealer: ~Copyable, Sendable {
     self.workerCount = workerCount
   }
 
+  /// The bytes of the frames of some content.
+  func frameByteCount(of content: ByteBlocks) -> Int {
+    content.byteCount + chunkCount(of: content) * ChunkLayout.overhead
+  }
+
+  private func chunkCount(of content: ByteBlocks) -> Int {
+    (content.byteCount + chunkByteCount - 1) / chunkByteCount
+  }
+
   /// Seals chunks that follow each other, of which all but the last are full.
   ///
   /// Each needs its number and its content alone, so processors that are free
@@ -27,30 +36,28 @@ struct ChunkSealer: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - content: The plaintext of all chunks.
+  ///   - frames: The memory for their frames, all of which is filled.
   ///   - first: The number of the first chunk.
   ///   - isEnd: Whether the last one ends the commit.
-  /// - Returns: The frames.
-  func frames(of content: ByteBlocks, from first: Int, isEnd: Bool) -> [UInt8] {
-    let count = (content.byteCount + chunkByteCount - 1) / chunkByteCount
-    let byteCount = content.byteCount + count * ChunkLayout.overhead
-    return unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { frames, filled in
-      // As many bytes as were asked for; there may be more.
-      let memory = unsafe FrameMemory(
-        UnsafeMutableRawBufferPointer(start: frames.baseAddress, count: byteCount))
-      @Sendable func seal(_ place: Int) {
-        let start = place * chunkByteCount
-        let range = start..<min(start + chunkByteCount, content.byteCount)
-        let frame = start + place * ChunkLayout.overhead
-        unsafe cipher.sealFrame(
-          content, range, number: UInt64(first + place), isLast: isEnd && place == count - 1,
-          into: memory[frame..<frame + range.count + ChunkLayout.overhead])
-      }
-      if workerCount > 1, count >= Self.fewestSharedChunks {
-        DispatchQueue.concurrentPerform(iterations: count, execute: seal)
-      } else {
-        for place in 0..<count { seal(place) }
-      }
-      filled = byteCount
+  @unsafe func seal(
+    _ content: ByteBlocks, into frames: UnsafeMutableRawBufferPointer, from first: Int, isEnd: Bool
+  ) {
+    let roomByteCount = frames.count
+    precondition(roomByteCount == frameByteCount(of: content), "another size")
+    let count = chunkCount(of: content)
+    let memory = unsafe FrameMemory(frames)
+    @Sendable func seal(_ place: Int) {
+      let start = place * chunkByteCount
+      let range = start..<min(start + chunkByteCount, content.byteCount)
+      let frame = start + place * ChunkLayout.overhead
+      unsafe cipher.sealFrame(
+        content, range, number: UInt64(first + place), isLast: isEnd && place == count - 1,
+        into: memory[frame..<frame + range.count + ChunkLayout.overhead])
+    }
+    if workerCount > 1, count >= Self.fewestSharedChunks {
+      DispatchQueue.concurrentPerform(iterations: count, execute: seal)
+    } else {
+      for place in 0..<count { seal(place) }
     }
   }
 }

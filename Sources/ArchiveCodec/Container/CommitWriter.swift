@@ -168,10 +168,21 @@ final class CommitWriter {
     while chunkCount < end {
       let count = min(groupCount, end - chunkCount)
       let content = unsealed.removeFirst(min(count * chunkByteCount, unsealed.byteCount))
-      try write(
-        sealer.frames(of: content, from: chunkCount, isEnd: unsealed.byteCount == 0))
+      try write(frames: content)
       chunkCount += count
     }
+  }
+
+  /// Seals chunks in the memory that they stay in, if the sink has such.
+  private func write(frames content: ByteBlocks) throws(ArchiveError) {
+    let memory = sink as? MemorySink ?? MemorySink()
+    let frameByteCount = sealer.frameByteCount(of: content)
+    unsafe memory.write(byteCount: frameByteCount) { frames in
+      unsafe sealer.seal(
+        content, into: frames, from: chunkCount, isEnd: unsealed.byteCount == 0)
+    }
+    if memory !== sink { try sink.write(memory.bytes) }
+    byteCount += frameByteCount
   }
 
   private func write(_ fill: (ByteBuffer) -> Void) throws(ArchiveError) {

@@ -23,7 +23,7 @@ public final class RecordBuilder {
   private var frames = RecordFrames()
   /// Where the first frame of the writer lies among those of all records.
   private var frameStart = 0
-  private var index = RecordIndexWriter()
+  private let index = RecordIndexWriter()
   /// The encoder of the last record; the next one gets it too, unless somebody
   /// kept it.
   private var encoder: KeyedEncoder
@@ -90,7 +90,7 @@ public final class RecordBuilder {
       abandon()
       throw error
     }
-    try end()
+    try note(byteCount: try close(encoder))
   }
 
   private func finishBlock() throws(ArchiveError) {
@@ -194,7 +194,7 @@ extension RecordBuilder {
   /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does, and what its
   ///   objects throw.
   package func end() throws {
-    try note(byteCount: try close())
+    try note(byteCount: try close(lent ?? encoder))
   }
 
   /// Ends the open record, of which nothing remains if it is what somebody has
@@ -206,7 +206,7 @@ extension RecordBuilder {
   package func end(
     ifOtherThan known: RecordFingerprint?
   ) throws -> (fingerprint: RecordFingerprint, isWritten: Bool) {
-    let byteCount = try close()
+    let byteCount = try close(lent ?? encoder)
     let fingerprint = writer.output.withBytes { bytes in
       RecordFingerprint(bytes.extracting(bytes.count - byteCount..<bytes.count))
     }
@@ -219,9 +219,8 @@ extension RecordBuilder {
   }
 
   /// Writes what belongs around the values; returns the bytes of the payload.
-  private func close() throws -> Int {
+  private func close(_ encoder: KeyedEncoder) throws -> Int {
     precondition(isAppending, "no record is open")
-    let encoder = lent ?? encoder
     do {
       encoder.close()
       if objects.count > 0 { try encoder.writeObjects() }
@@ -235,7 +234,7 @@ extension RecordBuilder {
   private func note(byteCount: Int) throws(ArchiveError) {
     index.append(
       IndexEntry(record: record, offset: frameStart + start.byteCount, byteCount: byteCount))
-    lent = nil
+    if lent != nil { lent = nil }
     isAppending = false
     if writer.output.count > fullByteCount { try finishBlock() }
   }
@@ -274,8 +273,7 @@ extension RecordBuilder {
     precondition(!isAppending, "a record is open")
     writer.output.truncate(to: 0)
     (frames, frameStart) = (mark.frames, mark.frameStart)
-    index = RecordIndexWriter()
-    index.append(mark.index, at: 0)
+    index.replace(by: mark.index)
   }
 }
 

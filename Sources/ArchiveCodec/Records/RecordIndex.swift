@@ -93,6 +93,12 @@ final class RecordIndexWriter {
       return index.forEach { append($0.moved(by: offset)) }
     }
     // They are what they will be, so they need not be written again.
+    replace(by: index)
+  }
+
+  /// Takes other entries in the place of all that there are.
+  func replace(by index: RecordIndex) {
+    buffer.truncate(to: 0)
     blocks = index.blocks
     recordByteCount = index.recordByteCount
     isAscending = index.isAscending

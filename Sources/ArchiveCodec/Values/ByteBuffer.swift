@@ -70,8 +70,19 @@
   @inline(__always)
   func writeByte(_ byte: UInt8) {
     reserve(1)
-    unsafe base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-    count += 1
+    let end = count
+    unsafe base.storeBytes(of: byte, toByteOffset: end, as: UInt8.self)
+    count = end + 1
+  }
+
+  /// Writes the low one or two bytes of a word, unless memory may have to grow.
+  @inline(__always)
+  func writeIfThereIsRoom(_ word: UInt16, count byteCount: Int) -> Bool {
+    let end = count
+    guard capacity - end >= MemoryLayout<UInt16>.size else { return false }
+    unsafe base.storeBytes(of: word.littleEndian, toByteOffset: end, as: UInt16.self)
+    count = end + byteCount
+    return true
   }
 
   @inline(__always)
@@ -87,8 +98,9 @@
   func write<Integer: FixedWidthInteger & BitwiseCopyable>(tag: UInt8, _ value: Integer) {
     let byteCount = MemoryLayout<Integer>.size + 1
     reserve(byteCount)
-    unsafe base.storeBytes(of: tag, toByteOffset: count, as: UInt8.self)
-    unsafe base.storeBytes(of: value.littleEndian, toByteOffset: count + 1, as: Integer.self)
+    let place = unsafe base + count
+    unsafe place.storeBytes(of: tag, as: UInt8.self)
+    unsafe place.storeBytes(of: value.littleEndian, toByteOffset: 1, as: Integer.self)
     count += byteCount
   }
 
@@ -144,6 +156,17 @@
   @inline(__always)
   func write(_ prefix: Prefix) {
     writeLowBytes(of: prefix.word, count: prefix.count)
+  }
+
+  /// Writes a byte and a short text, which is in two words already.
+  @inline(__always)
+  func write(_ byte: UInt8, _ text: ShortText) {
+    reserve(1 + MemoryLayout<(UInt64, UInt64)>.size)
+    let place = unsafe base + count
+    unsafe place.storeBytes(of: byte, as: UInt8.self)
+    unsafe place.storeBytes(of: text.words.0, toByteOffset: 1, as: UInt64.self)
+    unsafe place.storeBytes(of: text.words.1, toByteOffset: 9, as: UInt64.self)
+    count += 1 + text.byteCount
   }
 
   /// Most texts are short, and a few words that overlap are stored faster than
@@ -271,6 +294,11 @@ struct Prefix {
   @inline(__always)
   init(_ byte: UInt8) {
     (word, count) = (UInt64(byte), 1)
+  }
+
+  @inline(__always)
+  init(_ first: UInt8, _ second: UInt8) {
+    (word, count) = (UInt64(second) << 8 | UInt64(first), 2)
   }
 
   /// The greatest number that takes at most seven bytes.

@@ -57,6 +57,33 @@ extension String {
   }
 }
 
+/// A text of at most fifteen bytes, in the two words that its string consists of.
+///
+/// To have the string write them to memory and to load them from there in other
+/// words makes the processor wait (benchmark: encode and seal keyed records).
+struct ShortText {
+  /// The bytes, and others behind them.
+  let words: (UInt64, UInt64)
+  let byteCount: Int
+
+  /// The bit that tells texts in the string from those elsewhere.
+  private static let bit: UInt64 = 1 << 61
+  private static let longest = "0123456789abcde"
+
+  /// Nil if the text lies elsewhere, or where strings are made in another way.
+  @inline(__always)
+  init?(_ text: String) {
+    // The compiler knows the answer.
+    guard Self.longest.representation == (0x3736_3534_3332_3130, 0xef65_6463_6261_3938) else {
+      return nil
+    }
+    let words = text.representation
+    guard words.1 & Self.bit != 0 else { return nil }
+    self.words = words
+    byteCount = Int(truncatingIfNeeded: words.1 >> 56 & 15)
+  }
+}
+
 extension Span<UInt8> {
   @inline(__always)
   func isEqual(to other: Span<UInt8>) -> Bool {

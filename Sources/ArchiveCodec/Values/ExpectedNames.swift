@@ -52,16 +52,19 @@
   }
 
   /// The expected symbol, if a short name or literal is its name; then the one
-  /// after it is expected.
+  /// after it is expected, unless `use` returns false.
   @inline(__always)
-  func next(ifItIs name: String) -> UInt32? {
+  func next(ifItIs name: String, _ use: (UInt32) -> Bool = { _ in true }) -> UInt32? {
     let next = expected
     guard String.hasRepresentation, next < count else { return nil }
+    let slot = unsafe slots + next
     let representation = name.representation
-    guard unsafe slots[next].representation == representation else { return nil }
+    guard unsafe slot.pointee.representation == representation else { return nil }
+    let symbol = UInt32(truncatingIfNeeded: next)
+    guard use(symbol) else { return nil }
     last = next
-    expected = unsafe Int(slots[next].follower)
-    return UInt32(truncatingIfNeeded: next)
+    expected = unsafe Int(slot.pointee.follower)
+    return symbol
   }
 
   /// The same for a name of any length, wherever its bytes are.

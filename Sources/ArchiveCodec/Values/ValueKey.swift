@@ -73,6 +73,18 @@ extension ByteBuffer {
     writeVarint(UInt64(symbol) << 1)
   }
 
+  /// Writes a key of one or two bytes, unless memory may have to grow.
+  ///
+  /// It calls nothing, so nor does whoever calls it.
+  @inline(__always)
+  func writeShortKey(symbol: UInt32) -> Bool {
+    guard symbol < 1 << 13 else { return false }
+    let varint = UInt16(truncatingIfNeeded: symbol << 1)
+    return varint < 1 << 7
+      ? writeIfThereIsRoom(varint << 1 | 1, count: 1)
+      : writeIfThereIsRoom((varint << 1 | 1) << 1, count: 2)
+  }
+
   func writeKey(inline key: String) {
     writeVarint(UInt64(key.utf8.count) << 1 | 1)
     write(key.utf8)

@@ -86,6 +86,15 @@ public final class ValueWriter {
   }
 
   func write(_ value: String) {
+    if let text = ShortText(value), text.byteCount < shortStringCount {
+      return output.write(
+        ValueTag.shortStrings.lowerBound + UInt8(truncatingIfNeeded: text.byteCount), text)
+    }
+    writeLonger(value)
+  }
+
+  @inline(never)
+  private func writeLonger(_ value: String) {
     let byteCount = value.utf8.count
     guard byteCount < shortStringCount else {
       return write(payload: value.utf8.span, tag: ValueTag.string)
@@ -146,8 +155,7 @@ public final class ValueWriter {
   }
 
   func startPackedArray(_ element: PackedElement, count: Int) {
-    output.writeByte(ValueTag.packedArray)
-    output.writeByte(element.rawValue)
+    output.write(Prefix(ValueTag.packedArray, element.rawValue))
     output.writeVarint(UInt64(count * element.byteCount))
   }
 
