@@ -7,6 +7,9 @@ internal import ArchiveCodec
 /// that two contain or that only a reference still reaches, everything is asked; so
 /// what is stored is the same as if that were done always.
 extension PreservationWalk {
+  /// Only the whole tree can explain what has happened, so everything is asked.
+  struct NeedsEverything: Error {}
+
   /// An object that is asked again.
   private struct Asked {
     let object: any StateRestoring
@@ -22,35 +25,40 @@ extension PreservationWalk {
     let contents: Contents
   }
 
-  /// Asks what may have changed; false if everything must be asked.
-  func walkChanges(_ roots: [any RestorableNode]) throws -> Bool {
+  /// Asks what may have changed.
+  ///
+  /// - Throws: ``NeedsEverything``, and what ends the save.
+  func walkChanges(_ roots: [any RestorableNode]) throws {
     let references = rows.referencesOfApplication
-    guard var asked = objectsToAsk(roots) else { return false }
+    var asked = try objectsToAsk(roots)
     var changed: [ChangedParent] = []
     var next = 0
     while next < asked.count {
-      guard compare(asked[next], &asked, &changed) else { return false }
+      try compare(asked[next], &asked, &changed)
       next += 1
     }
-    guard changed.isEmpty || !isOrderOfReferrersTold else { return false }
-    guard place(changed, &asked), isRegular, !gone.contains(where: isPlaced) else { return false }
-    for asked in asked where rows[asked.number].save == rows.save {
-      guard try askAgain(asked) else { return false }
-    }
+    try need(changed.isEmpty || !isOrderOfReferrersTold)
+    try place(changed, &asked)
+    try need(isRegular && !gone.contains(where: isPlaced))
+    for asked in asked where rows[asked.number].save == rows.save { try askAgain(asked) }
     try drain()
     try followReferrals()
-    return isRegular && refers(nil, asBefore: references) && isApplicationInOrder
-      && !rows.loose.contains(where: isMissed)
+    try need(isRegular && refers(nil, asBefore: references) && isApplicationInOrder)
+    try need(!rows.loose.contains(where: isMissed))
+  }
+
+  private func need(_ condition: Bool) throws(NeedsEverything) {
+    guard condition else { throw NeedsEverything() }
   }
 
   private func isPlaced(_ number: RowNumber) -> Bool { rows[number].status == .placed }
 
-  /// Those that saves ask first; nil if the roots are others.
-  private func objectsToAsk(_ roots: [any RestorableNode]) -> [Asked]? {
-    guard roots.count == rows.roots.count else { return nil }
+  /// Those that saves ask first.
+  private func objectsToAsk(_ roots: [any RestorableNode]) throws(NeedsEverything) -> [Asked] {
+    try need(roots.count == rows.roots.count)
     var asked: [Asked] = []
     for (root, number) in zip(roots, rows.roots) {
-      guard isSame(root, number) else { return nil }
+      try need(isSame(root, number))
       if !rows[number].isTracked { add(root, number, to: &asked) }
     }
     for number in rows.rowsToAsk() {
@@ -83,33 +91,34 @@ extension PreservationWalk {
   /// Finds out whether what is asked is where it was, and what is below it.
   private func compare(
     _ next: Asked, _ asked: inout [Asked], _ changed: inout [ChangedParent]
-  ) -> Bool {
+  ) throws(NeedsEverything) {
     let number = next.number
     let info = types.info(of: next.object)
-    guard info === rows[number].type else { return false }
+    try need(info === rows[number].type)
     if info.traits.contains(.tabs) { askedTabs[number] = next.object }
-    if let node = next.node { return compare(node, number, &asked, &changed) }
+    if let node = next.node { return try compare(node, number, &asked, &changed) }
     switch (rows[number].kind, next.object) {
     case (.view, let view as any RestorableView):
-      return view.restorationIdentifier == rows[number].identifier
+      try need(view.restorationIdentifier == rows[number].identifier)
     case (.object, let object as any RestorableObject):
-      guard objects.identifier(ofRegistered: object) == rows[number].identifier else {
-        return false
+      try need(objects.identifier(ofRegistered: object) == rows[number].identifier)
+      guard let parent = object.restorationParent else {
+        return try need(rows[number].parent == nil)
       }
-      guard let parent = object.restorationParent else { return rows[number].parent == nil }
       // Another parent that has no place yet may get one, as a registered object does.
-      return rows.placed(parent).map { $0 == rows[number].parent }
-        ?? (rows[number].parent == nil && rows.missingScopes.contains(ObjectIdentifier(parent)))
-    default: return false
+      try need(
+        rows.placed(parent).map { $0 == rows[number].parent }
+          ?? (rows[number].parent == nil && rows.missingScopes.contains(ObjectIdentifier(parent))))
+    default: throw NeedsEverything()
     }
   }
 
   private func compare(
     _ node: any RestorableNode, _ number: RowNumber, _ asked: inout [Asked],
     _ changed: inout [ChangedParent]
-  ) -> Bool {
+  ) throws(NeedsEverything) {
     guard let identifier = objects.identifier(of: node), identifier == rows[number].identifier
-    else { return false }
+    else { throw NeedsEverything() }
     // Equal names may be of different bytes.
     rows[number].identifier = identifier
     let contents = contents(of: node, number)
@@ -132,28 +141,29 @@ extension PreservationWalk {
       else { continue }
       add(child, place, to: &asked)
     }
-    return compareViews(of: node, number, contents, &asked)
+    try compareViews(of: node, number, contents, &asked)
   }
 
   private func compareViews(
     of node: any RestorableNode, _ number: RowNumber, _ contents: Contents,
     _ asked: inout [Asked]
-  ) -> Bool {
+  ) throws(NeedsEverything) {
     let views = ViewTree.views(node.restorationViews, of: node, besides: contents.all)
     let known = rows.views(of: number)
-    guard views.count == known.count else { return false }
+    try need(views.count == known.count)
     for ((identifier, view), number) in zip(views, known) {
-      guard isSame(view, number), rows[number].identifier == identifier else { return false }
+      try need(isSame(view, number) && rows[number].identifier == identifier)
       guard !rows[number].isTracked, rows[number].save != rows.save else { continue }
       rows[number].save = rows.save
       asked.append(Asked(object: view, number: number, node: nil))
     }
-    return true
   }
 
   /// Gives what came below some nodes its place; what went and comes nowhere else
   /// has none then.
-  private func place(_ changed: [ChangedParent], _ asked: inout [Asked]) -> Bool {
+  private func place(
+    _ changed: [ChangedParent], _ asked: inout [Asked]
+  ) throws(NeedsEverything) {
     for parent in changed {
       let present = parent.contents.all.compactMap { node in
         rows.number(of: node).flatMap { isSame(node, $0) ? $0 : nil }
@@ -164,7 +174,7 @@ extension PreservationWalk {
     }
     // One that lost its place is asked anew where it gets another.
     for parent in changed where rows[parent.number].save == rows.save {
-      guard let info = rows[parent.number].type else { return false }
+      guard let info = rows[parent.number].type else { throw NeedsEverything() }
       let staying = Set(
         rows.contained(in: parent.number).filter {
           rows[$0].status == .placed && rows[$0].parent == parent.number
@@ -176,7 +186,9 @@ extension PreservationWalk {
       placeContents(parent.contents, parent.number, info)
       var visits: [Visit] = []
       for visit in stack[first...] {
-        guard case .contained(let number) = visit.place, gaps[number] == nil else { return false }
+        guard case .contained(let number) = visit.place, gaps[number] == nil else {
+          throw NeedsEverything()
+        }
         guard staying.contains(number) else {
           visits.append(visit)
           continue
@@ -186,7 +198,6 @@ extension PreservationWalk {
       }
       stack.replaceSubrange(first..., with: visits.reversed())
     }
-    return true
   }
 
   /// Whether a node lies below the first of several that refer to it; who that is
@@ -207,11 +218,11 @@ extension PreservationWalk {
 
   // MARK: State
 
-  /// Writes the record of what is asked again; false if it refers to others than
-  /// before, where nothing else reaches these.
-  private func askAgain(_ asked: Asked) throws -> Bool {
+  /// Writes the record of what is asked again, which must refer to the same as before
+  /// where nothing else reaches that.
+  private func askAgain(_ asked: Asked) throws {
     let (number, object) = (asked.number, asked.object)
-    guard let info = rows[number].type else { return false }
+    guard let info = rows[number].type else { throw NeedsEverything() }
     let references = rows.references.removeValue(forKey: number) ?? []
     rows.forgetNotes(of: number)
     report.add(number)
@@ -222,7 +233,7 @@ extension PreservationWalk {
     var origin = origin(of: object, number, info, restorationClass: named)
     origin.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
     try write(object, number, info, origin)
-    return refers(number, asBefore: references)
+    try need(refers(number, asBefore: references))
   }
 
   /// Whether the roots that only the application refers to are in its order.

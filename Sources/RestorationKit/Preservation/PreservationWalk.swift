@@ -177,16 +177,19 @@ final class PreservationWalk: StateEncoding {
     if !asksAll, canTellChanges {
       let mark = try builder.mark()
       let notes = rows.notes[nil]
-      if try walkChanges(roots) {
+      do {
+        try walkChanges(roots)
         return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
+      } catch is NeedsEverything {
+        // What happened to them is found out by asking all of them.
+        builder.goBack(to: mark)
+        rows.notes[nil] = notes
+        for (number, stored) in undo.reversed() { rows[number].stored = stored }
+        referrals.removeAll { $0.referrer != nil }
+        writtenCount = 0
+        (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
+        (exclusions, gaps) = ([], [:])
       }
-      // What happened to them is found out by asking all of them.
-      builder.goBack(to: mark)
-      rows.notes[nil] = notes
-      for (number, stored) in undo.reversed() { rows[number].stored = stored }
-      referrals.removeAll { $0.referrer != nil }
-      writtenCount = 0
-      (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
     }
     try walkEverything(roots)
     let isTopPreserved = isTopPreserved(roots)
