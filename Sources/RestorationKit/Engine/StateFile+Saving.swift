@@ -34,13 +34,16 @@ extension StateFile {
     let taken = try await take()
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
+    // While the records are sealed, where there is another core.
+    async let fingerprints = records.fingerprints
     let summary = try rewrite(
       records, time, try currentKey(creating: true), taken.lock, settingAside)
     lastNumber = number
     noteCrashesOf(summary.version)
+    let setAside = reportSetAside()
     return Written(
       version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
-      setAside: reportSetAside(), fingerprints: records.fingerprints)
+      setAside: setAside, fingerprints: await fingerprints)
   }
 
   /// Replaces what is stored, with what is open if that is still what is there.
