@@ -8,6 +8,8 @@
 package struct FieldCursor: Sendable {
   /// The values that the cursor moves over.
   @usableFromInline package let values: KeyedDecoder
+  /// The same bytes once more: those of the decoder would be retained for each key.
+  private let source: RecordSource
   private var position: EntryPosition
   /// Whether the position is that of the value that was found last, and not after it.
   private var isBeforeValue = false
@@ -20,6 +22,7 @@ package struct FieldCursor: Sendable {
   /// A cursor before the first value.
   package init(_ values: KeyedDecoder) {
     self.values = values
+    source = values.source
     position = values.entries.start
   }
 
@@ -39,14 +42,29 @@ package struct FieldCursor: Sendable {
   package mutating func offset(
     of key: String, place: inout Int
   ) throws(ArchiveError) -> Int? {
-    let stored = values.block.bytes
-    let bytes = stored.span.extracting(values.record)
-    try finishValue(in: bytes)
-    guard let entry = find(key, in: bytes) else { return nil }
-    position = EntryPosition(offset: entry.value, place: entry.place + 1)
+    if isBeforeValue { try finishValue() }
+    stepCount += 1
+    var found = valueAtPosition(of: key)
+    place = position.place
+    if found == nil, let entry = find(key) {
+      (found, place) = (entry.value, entry.place)
+    }
+    guard let found else { return nil }
+    position = EntryPosition(offset: found, place: place + 1)
     isBeforeValue = true
-    place = entry.place
-    return entry.value
+    return found
+  }
+
+  /// Where the value of the next entry begins, if that has a key which is a literal
+  /// in the app and a symbol in the archive, as most are.
+  @inline(__always)
+  private func valueAtPosition(of key: String) -> Int? {
+    let bytes = source.bytes.span.extracting(source.record)
+    let end = values.entries.payload.upperBound
+    guard let next = bytes.shortSymbol(at: position.offset, before: end),
+      values.block.names[next.symbol].hasSameRepresentation(as: key)
+    else { return nil }
+    return next.end
   }
 
   /// Goes on after the value that was found, which ends at an offset.
@@ -56,9 +74,10 @@ package struct FieldCursor: Sendable {
   }
 
   /// Goes past the value that was found, if nobody has said where it ends.
-  @inline(__always)
-  private mutating func finishValue(in bytes: Span<UInt8>) throws(ArchiveError) {
-    guard isBeforeValue else { return }
+  @inline(never)
+  private mutating func finishValue() throws(ArchiveError) {
+    let stored = source.bytes
+    let bytes = stored.span.extracting(source.record)
     var cursor = ByteCursor(
       bytes, from: position.offset, to: values.entries.payload.upperBound)
     try cursor.skipValue(bytes)
@@ -69,19 +88,19 @@ package struct FieldCursor: Sendable {
   ///
   /// - Complexity: As ``offset(of:place:)``.
   package mutating func field(of key: String) throws(ArchiveError) -> Field? {
-    let stored = values.block.bytes
-    let bytes = stored.span.extracting(values.record)
-    try finishValue(in: bytes)
-    guard let entry = find(key, in: bytes) else { return nil }
-    let value = try ValueReader(bytes, at: entry.value)
+    if isBeforeValue { try finishValue() }
+    stepCount += 1
+    guard let entry = find(key) else { return nil }
+    let value = try ValueReader(source.bytes.span.extracting(source.record), at: entry.value)
     position = EntryPosition(offset: value.end, place: entry.place + 1)
     return Field(key: entry.key, place: entry.place, value: value)
   }
 
-  @inline(__always)
-  private mutating func find(_ key: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
+  @inline(never)
+  private mutating func find(_ key: String) -> StoredMap.Entry? {
     let block = values.block
-    stepCount += 1
+    let stored = block.bytes
+    let bytes = stored.span.extracting(values.record)
     if let entry = values.entries.match(key, at: position, in: bytes, block.names) { return entry }
     return values.entries.search(
       key, from: position, in: bytes, block.symbols, block.names, counting: &stepCount)
@@ -93,7 +112,7 @@ package struct FieldCursor: Sendable {
   package mutating func next() throws(ArchiveError) -> Field? {
     let stored = values.block.bytes
     let bytes = stored.span.extracting(values.record)
-    try finishValue(in: bytes)
+    if isBeforeValue { try finishValue() }
     guard position.offset < values.entries.payload.upperBound else { return nil }
     var cursor = ByteCursor(
       bytes, from: position.offset, to: values.entries.payload.upperBound)
@@ -122,11 +141,9 @@ package struct RecordSource: Sendable {
   package func decode<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, at offset: Int, forKey key: String, end: inout Int
   ) throws(ArchiveError) -> Value {
-    let bytes = bytes.span.extracting(record)
+    end = offset
     do {
-      let value = try ValueReader(bytes, at: offset)
-      end = value.end
-      return try Value.read(from: value, in: bytes)
+      return try Value.read(at: &end, in: bytes.span.extracting(record))
     } catch {
       throw locate(error, key)
     }
