@@ -209,7 +209,9 @@ extension KeyedDecoder {
   package func forEachField(
     of field: Field, _ body: (Field) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    _ = try containerStart(of: field)
+    guard field.value.header.kind == .map else {
+      throw locate(field.value.mismatch("container"), field)
+    }
     try forEachField(in: field.value.header.payload, body)
   }
 
@@ -231,10 +233,10 @@ extension KeyedDecoder {
 
   /// Where the container begins that is the value of a field, for whoever opens it
   /// later with ``VerifiedRecords/container(at:ofRecordAt:)``.
+  ///
+  /// It is opened here, so that it can be opened then.
   package func containerStart(of field: Field) throws(ArchiveError) -> Int {
-    guard field.value.header.kind == .map else {
-      throw locate(field.value.mismatch("container"), field)
-    }
+    _ = try container(of: field)
     return field.value.offset
   }
 

@@ -213,21 +213,6 @@ public struct KeyedDecoder: Sendable {
       forMapAt: record.lowerBound + entries.payload.lowerBound)
   }
 
-  /// The place of a key in ``keys``, nil if it is not there or is written inline;
-  /// it is guessed next.
-  package func place(of key: String) -> Int? {
-    guard let entry = find(key), entry.isSymbolic else { return nil }
-    return entry.place
-  }
-
-  /// The number of keys that have a place.
-  ///
-  /// - Complexity: O(*k*) in the number of all.
-  package var placeCount: Int {
-    let stored = block.bytes
-    return entries.symbolicCount(in: stored.span.extracting(record))
-  }
-
   /// The number of all keys.
   package var keyCount: Int { entries.count }
 

@@ -21,11 +21,6 @@ struct StoredMap: Sendable {
     /// How many entries come before this one.
     let place: Int
     let key: ValueKey
-
-    var isSymbolic: Bool {
-      guard case .symbol = key else { return false }
-      return true
-    }
   }
 
   /// A map that is large and has no table yet.
@@ -148,18 +143,6 @@ extension StoredMap {
       return true
     }
     return all
-  }
-
-  /// The number of keys that are symbols; they come first.
-  func symbolicCount(in bytes: Span<UInt8>) -> Int {
-    if let table { return table.symbolic.count }
-    var number = 0
-    visit(bytes) { key, _ in
-      guard case .symbol = key else { return false }
-      number += 1
-      return true
-    }
-    return number
   }
 
   /// The key of the last entry whose value begins at an offset or before it.

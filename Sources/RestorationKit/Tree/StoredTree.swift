@@ -164,8 +164,6 @@ final class StoredValues: Sendable {
 
   private func container(_ start: UInt32, at place: Int) -> KeyedDecoder? {
     guard start > 0 else { return nil }
-    // That it is a container was checked when its record was read.
-    return try? records.container(
-      at: Int(start), ofRecordAt: Int(outline.rows[place].recordPlace))
+    return records.container(at: Int(start), ofRecordAt: Int(outline.rows[place].recordPlace))
   }
 }
