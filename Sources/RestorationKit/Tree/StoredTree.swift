@@ -57,23 +57,10 @@ struct StoredTree: Sendable {
 
   init(reading archive: Archive) throws(ArchiveError) {
     version = archive.version
-    var application: KeyedDecoder?
-    var tree: KeyedDecoder?
     let all = try archive.verifiedRecords()
-    var records = StoredRecords(count: all.count)
-    for place in 0..<all.count {
-      let record = all.identifier(at: place)
-      switch record {
-      case NodeRecord.application: application = try all.record(at: place)
-      case NodeRecord.tree: tree = try all.record(at: place)
-      default:
-        do throws(ArchiveError) {
-          try records.append(record, try all.record(at: place), at: place)
-        } catch {
-          unreadable.append(Unreadable(record: record, error: error))
-        }
-      }
-    }
+    let records = try StoredRecords(all)
+    let (application, tree) = (records.application, records.tree)
+    unreadable = records.unreadable
     snapshot = try SnapshotUse(reading: tree)
     facts = try application?.container(forKey: NodeRecord.factsKey)
       .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
@@ -85,9 +72,8 @@ struct StoredTree: Sendable {
     }
     self.formerNames = formerNames
     let roots = try tree?.references(forKey: NodeRecord.rootsKey) ?? []
-    outline = records.place(roots, &unreadable)
+    (outline, fingerprints) = try records.place(roots, &unreadable)
     values = StoredValues(outline, in: all)
-    fingerprints = outline.rows.map { all.fingerprint(at: Int($0.recordPlace)) }
   }
 
   /// A part of a tree, for what comes late.
