@@ -9,10 +9,10 @@ package struct FieldCursor: Sendable {
   /// The values that the cursor moves over.
   @usableFromInline package let values: KeyedDecoder
   /// The same bytes once more: those of the decoder would be retained for each key.
-  private let source: RecordSource
-  private var position: EntryPosition
+  @usableFromInline package let source: RecordSource
+  @usableFromInline var position: EntryPosition
   /// Whether the position is that of the value that was found last, and not after it.
-  private var isBeforeValue = false
+  @usableFromInline var isBeforeValue = false
 
   /// How many entries were compared with a key, or passed.
   ///
@@ -25,6 +25,9 @@ package struct FieldCursor: Sendable {
     source = values.source
     position = values.entries.start
   }
+
+  /// A cursor over no values.
+  package init() { self.init(.empty) }
 
   /// How many keys come before the last one that was found, in stored order; those
   /// that are written inline come last.
@@ -68,6 +71,7 @@ package struct FieldCursor: Sendable {
   }
 
   /// Goes on after the value that was found, which ends at an offset.
+  @inlinable
   package mutating func advance(to end: Int) {
     position.offset = end
     isBeforeValue = false

@@ -45,6 +45,15 @@ public struct KeyedDecoder: Sendable {
       map, in: stored.span.extracting(self.record), symbolCount: block.names.count)
   }
 
+  private init(empty block: RecordBlock) {
+    self.block = block
+    (record, objectsOffset, entries) = (0..<0, 0, StoredMap())
+  }
+
+  /// A decoder without values.
+  static let empty = KeyedDecoder(
+    empty: RecordBlock([], symbols: SymbolTable(), limits: .standard))
+
   /// The keys of the record, in stored order.
   ///
   /// No two have the same UTF-8, but two may be spellings of one name, which are

@@ -26,6 +26,11 @@ struct StoredMap: Sendable {
   /// A map that is large and has no table yet.
   var isWithoutTable: Bool { table == nil && count > Self.longestScan }
 
+  /// A map without entries.
+  init() {
+    (payload, count, table) = (0..<0, 0, nil)
+  }
+
   /// A map without a table, also if it is large.
   init(_ map: ValueReader) {
     payload = map.header.payload
@@ -124,8 +129,9 @@ struct StoredMap: Sendable {
 
 /// A place between the entries of a map: where one begins, and how many are
 /// before it.
+@usableFromInline
 struct EntryPosition: Sendable {
-  var offset: Int
+  @usableFromInline var offset: Int
   var place: Int
 }
 
