@@ -29,6 +29,9 @@ package struct FieldCursor: Sendable {
   /// A cursor over no values.
   package init() { self.init(.empty) }
 
+  /// The number of all values.
+  package var valueCount: Int { values.entries.count }
+
   /// How many keys come before the last one that was found, in stored order; those
   /// that are written inline come last.
   package var lastPlace: Int { position.place - 1 }
@@ -75,6 +78,24 @@ package struct FieldCursor: Sendable {
   package mutating func advance(to end: Int) {
     position.offset = end
     isBeforeValue = false
+  }
+
+  /// Reads the value that was found at an offset, and goes on after it.
+  ///
+  /// The cursor has the bytes to itself meanwhile, so nobody counts a reference to
+  /// them (benchmark: restore nodes).
+  @inlinable
+  package mutating func decode<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, at offset: Int, forKey key: String
+  ) throws(ArchiveError) -> Value {
+    var end = offset
+    do {
+      let value = try Value.read(at: &end, in: source.bytes.span.extracting(source.record))
+      advance(to: end)
+      return value
+    } catch {
+      throw values.locate(error, key)
+    }
   }
 
   /// Goes past the value that was found, if nobody has said where it ends.
@@ -136,25 +157,6 @@ package struct RecordSource: Sendable {
   @usableFromInline let bytes: [UInt8]
   /// Where the record lies in the bytes.
   @usableFromInline let record: Range<Int>
-
-  /// Reads the value that a cursor over the same record found at an offset.
-  ///
-  /// When it returns, `end` is where the value ends.
-  @inlinable
-  @inline(__always)
-  package func decode<Value: ArchiveValue>(
-    _ type: Value.Type = Value.self, at offset: Int, forKey key: String, end: inout Int
-  ) throws(ArchiveError) -> Value {
-    end = offset
-    do {
-      return try Value.read(at: &end, in: bytes.span.extracting(record))
-    } catch {
-      throw locate(error, key)
-    }
-  }
-
-  @usableFromInline
-  func locate(_ error: ArchiveError, _ key: String) -> ArchiveError { error.at(key) }
 }
 
 /// One value of a record or container, with its key.
@@ -240,7 +242,12 @@ extension KeyedDecoder {
   ///
   /// It is opened here, so that it can be opened then.
   package func containerStart(of field: Field) throws(ArchiveError) -> Int {
-    _ = try container(of: field)
+    let stored = block.bytes
+    do {
+      _ = try KeyedDecoder.entries(of: field.value, in: stored.span.extracting(record), block)
+    } catch {
+      throw locate(error, field)
+    }
     return field.value.offset
   }
 

@@ -25,24 +25,30 @@ public struct KeyedDecoder: Sendable {
   init(
     _ record: Range<Int>, of block: RecordBlock, mapOffset: Int, objectsOffset: Int
   ) throws(ArchiveError) {
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    entries = try Self.entries(of: ValueReader(bytes, at: mapOffset), in: bytes, block)
     self.block = block
     self.record = record
     self.objectsOffset = objectsOffset
-    let stored = block.bytes
-    let bytes = stored.span.extracting(record)
-    entries = try StoredMap(
-      ValueReader(bytes, at: mapOffset), in: bytes, symbolCount: block.names.count)
   }
 
   /// Opens a map that was checked with its record.
   init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
-    guard map.header.kind == .map else { throw map.mismatch("container") }
-    block = record.block
+    let block = record.block
+    let stored = block.bytes
+    entries = try Self.entries(of: map, in: stored.span.extracting(record.record), block)
+    self.block = block
     self.record = record.record
     objectsOffset = record.objectsOffset
-    let stored = block.bytes
-    entries = try StoredMap(
-      map, in: stored.span.extracting(self.record), symbolCount: block.names.count)
+  }
+
+  /// The entries of a map that was checked with its record.
+  static func entries(
+    of map: ValueReader, in bytes: Span<UInt8>, _ block: RecordBlock
+  ) throws(ArchiveError) -> StoredMap {
+    guard map.header.kind == .map else { throw map.mismatch("container") }
+    return try StoredMap(map, in: bytes, symbolCount: block.names.count)
   }
 
   private init(empty block: RecordBlock) {

@@ -144,10 +144,7 @@ public final class StateDecoder {
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value? {
     guard let offset = try offset(of: key) else { return nil }
-    var end = offset
-    let value = try cursor.source.decode(type, at: offset, forKey: key, end: &end)
-    cursor.advance(to: end)
-    return value
+    return try cursor.decode(type, at: offset, forKey: key)
   }
 
   /// Where the value of a key begins, which counts as asked for.
@@ -317,7 +314,7 @@ extension StateDecoder {
 
   /// Whether all that is stored was asked for.
   var hasReadAll: Bool {
-    hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == cursor.values.keyCount
+    hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == cursor.valueCount
   }
 
   /// Takes what it needs when it is not given to another element any more.
