@@ -19,6 +19,8 @@ public final class StateDecoder {
   /// Over no values where there are none.
   @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
   @safe @exclusivity(unchecked) private var hasValues: Bool
+  /// The number of keys of an element's values that were opened.
+  @safe @exclusivity(unchecked) private var keyCount = 0
   @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
   /// Nil for the application and for containers.
   @safe @exclusivity(unchecked) private var place: Int?
@@ -91,6 +93,7 @@ public final class StateDecoder {
       return
     }
     cursor = FieldCursor(values)
+    keyCount = values.keyCount
     hasValues = true
   }
 
@@ -314,7 +317,7 @@ extension StateDecoder {
 
   /// Whether all that is stored was asked for.
   var hasReadAll: Bool {
-    hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == cursor.valueCount
+    hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
   }
 
   /// Takes what it needs when it is not given to another element any more.

@@ -72,6 +72,7 @@ final class RestorationRun {
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
     var report = RestorationReport(.restored)
+    if late == nil { tree.laterFingerprints.begin() }
     var preparation = ElementPreparation(
       types: types, delegate: delegate, formerNames: tree.formerNames, trace: trace)
     prepared = preparation.prepare(tree)
@@ -118,7 +119,9 @@ final class RestorationRun {
     }
     lines = entries(unattached, ofApplication: ofApplication)
     report.lines = lines
-    if late == nil { rows = Rows(tree, objects.kept) { restored.object(at: $0) } }
+    if late == nil {
+      rows = Rows(tree.withFingerprints(), objects.kept) { restored.object(at: $0) }
+    }
     restored.forget()
     return report
   }

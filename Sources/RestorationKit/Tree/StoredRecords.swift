@@ -56,7 +56,7 @@ struct StoredRecords {
   /// order, what they present, then what only they refer to.
   func place(
     _ roots: [UInt64], _ unreadable: inout [StoredTree.Unreadable]
-  ) throws(ArchiveError) -> (outline: StoredOutline, fingerprints: [RecordFingerprint]) {
+  ) throws(ArchiveError) -> StoredOutline {
     let common = try CommonParts(parts)
     var places = RecordPlaces(count: all.count)
     for part in parts {
@@ -66,9 +66,8 @@ struct StoredRecords {
     }
     var isPlaced = Array(repeating: false, count: all.count)
     var siblings = SiblingCheck(count: all.count)
-    var (placed, fingerprints): ([StoredRow], [RecordFingerprint]) = ([], [])
+    var placed: [StoredRow] = []
     placed.reserveCapacity(all.count)
-    fingerprints.reserveCapacity(all.count)
     var stack: [(record: UInt64, parent: Int?, role: StoredTree.Role)] =
       roots.reversed().map { ($0, nil, .root) }
     while let (record, parent, role) = stack.popLast() {
@@ -89,7 +88,6 @@ struct StoredRecords {
       }
       let number = placed.count
       placed.append(row)
-      fingerprints.append(parts[part].fingerprints[index])
       // The last is next.
       if !common.referred.isEmpty {
         for next in (common.referred[record] ?? []).reversed() {
@@ -107,9 +105,8 @@ struct StoredRecords {
     if placed.count < all.count {
       noteUnplaced(isPlaced, &unreadable)
     }
-    let outline = StoredOutline(
+    return StoredOutline(
       placed, common.forms, common.references, siblings.names, keptSince: common.keptSince)
-    return (outline, fingerprints)
   }
 
   private func noteUnplaced(_ isPlaced: [Bool], _ unreadable: inout [StoredTree.Unreadable]) {
@@ -134,7 +131,6 @@ private struct RecordPart: Sendable {
   private(set) var rows: [StoredRow] = []
   /// The identifier and the sibling index of each.
   private(set) var names: [(identifier: String, index: Int)] = []
-  private(set) var fingerprints: [RecordFingerprint] = []
   /// The places of what is no element.
   private(set) var application: Int?
   private(set) var tree: Int?
@@ -151,7 +147,6 @@ private struct RecordPart: Sendable {
     self.range = range
     rows.reserveCapacity(range.count)
     names.reserveCapacity(range.count)
-    fingerprints.reserveCapacity(range.count)
     for place in range {
       let record = all.identifier(at: place)
       switch record {
@@ -159,7 +154,7 @@ private struct RecordPart: Sendable {
       case NodeRecord.tree: tree = place
       default:
         do throws(ArchiveError) {
-          try append(record, try all.record(at: place), all.fingerprint(at: place), at: place)
+          try append(record, try all.record(at: place), at: place)
         } catch {
           unreadable.append(StoredTree.Unreadable(record: record, error: error))
         }
@@ -169,7 +164,7 @@ private struct RecordPart: Sendable {
   }
 
   private mutating func append(
-    _ record: UInt64, _ decoder: KeyedDecoder, _ fingerprint: RecordFingerprint, at place: Int
+    _ record: UInt64, _ decoder: KeyedDecoder, at place: Int
   ) throws(ArchiveError) {
     let keys = keys ?? NodeKeys(of: decoder)
     self.keys = keys
@@ -182,7 +177,6 @@ private struct RecordPart: Sendable {
         views: read.views, children: read.children, presented: read.presented,
         referrer: read.referrer))
     names.append((read.identifier, read.siblingIndex))
-    fingerprints.append(fingerprint)
     if let date = read.keptSince { keptSince[record] = date }
     if read.referrer != 0 { referrers.append((record, read.referrer)) }
   }
@@ -193,7 +187,6 @@ private struct RecordPart: Sendable {
         record: 0, kind: .application, hasLastState: false, form: 0, recordPlace: 0, builtIn: 0,
         state: 0, views: 0..<0, children: 0..<0, presented: 0, referrer: 0))
     names.append(("", 0))
-    fingerprints.append(.none)
   }
 
   private mutating func number(of key: NodeRecord.FormKey, _ decoder: KeyedDecoder) -> Int32 {

@@ -49,7 +49,9 @@ struct StoredTree: Sendable {
   let outline: StoredOutline
   let values: StoredValues
   /// Those of the records of the elements; none of a part of a tree.
-  let fingerprints: [RecordFingerprint]
+  private(set) var fingerprints: [RecordFingerprint] = []
+  /// The same, before somebody needs them.
+  let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
 
   /// Whether every record could be read and placed.
@@ -72,8 +74,9 @@ struct StoredTree: Sendable {
     }
     self.formerNames = formerNames
     let roots = try tree?.references(forKey: NodeRecord.rootsKey) ?? []
-    (outline, fingerprints) = try records.place(roots, &unreadable)
+    outline = try records.place(roots, &unreadable)
     values = StoredValues(outline, in: all)
+    laterFingerprints = StoredFingerprints(outline, in: all)
   }
 
   /// A part of a tree, for what comes late.
@@ -86,7 +89,7 @@ struct StoredTree: Sendable {
     self.facts = facts
     outline = StoredOutline(elements)
     values = StoredValues(elements)
-    fingerprints = []
+    laterFingerprints = StoredFingerprints(StoredOutline([]), in: VerifiedRecords())
     snapshot = .matching
     applicationState = nil
     host = nil
@@ -96,6 +99,13 @@ struct StoredTree: Sendable {
 // MARK: - Elements
 
 extension StoredTree {
+  /// The tree with the fingerprints of its records.
+  func withFingerprints() -> StoredTree {
+    var tree = self
+    tree.fingerprints = laterFingerprints.all
+    return tree
+  }
+
   var elements: Elements { Elements(tree: self) }
 
   /// All elements; each is made when it is asked for.
