@@ -22,15 +22,12 @@ package struct FieldCursor: Sendable {
   /// A cursor before the first value.
   package init(_ values: KeyedDecoder) {
     self.values = values
-    source = values.source
+    source = RecordSource(bytes: values.block.bytes, record: values.record)
     position = values.entries.start
   }
 
   /// A cursor over no values.
   package init() { self.init(.empty) }
-
-  /// The number of all values.
-  package var valueCount: Int { values.entries.count }
 
   /// How many keys come before the last one that was found, in stored order; those
   /// that are written inline come last.
@@ -39,9 +36,9 @@ package struct FieldCursor: Sendable {
   /// Finds where the value of a key begins, nil if there is none, and how many keys
   /// come before it, see ``lastPlace``.
   ///
-  /// Whoever reads the value says where it ends with ``advance(to:)``, so that it
-  /// need not be looked at for that: a reader of it, given from one function to the
-  /// next, took a tenth of a restore (benchmark: restore nodes).
+  /// ``decode(_:at:forKey:)`` reads it. The two are apart because a reader of the
+  /// value, given from one function to the next, took a tenth of a restore
+  /// (benchmark: restore nodes).
   ///
   /// - Complexity: O(1) for the value after the last one, otherwise O(log *k*) for
   ///   *k* keys.
@@ -149,9 +146,6 @@ package struct FieldCursor: Sendable {
 }
 
 /// The bytes of a record.
-///
-/// Whoever reads values out of them needs no copy of all that a decoder refers to
-/// (benchmark: restore nodes).
 @usableFromInline
 package struct RecordSource: Sendable {
   @usableFromInline let bytes: [UInt8]
@@ -187,9 +181,6 @@ extension KeyedDecoder {
 
   /// The key of a field.
   package func key(of field: Field) -> String { text(of: field.key) }
-
-  /// Where the bytes of the values lie, for whoever reads many of them.
-  package var source: RecordSource { RecordSource(bytes: block.bytes, record: record) }
 
   /// Reads the value of a field.
   @inlinable
