@@ -60,18 +60,21 @@ package struct VerifiedRecords: Sendable {
       objectsOffset: Int(place.objectsOffset))
   }
 
-  /// Opens a container of a record that could be opened, by where it begins.
+  /// Opens a container of a record that could be opened, where
+  /// ``KeyedDecoder/containerStart(of:)`` said that it begins.
   ///
   /// - Complexity: As ``record(at:)``.
-  package func container(
-    at start: Int, ofRecordAt place: Int
-  ) throws(ArchiveError) -> KeyedDecoder {
+  package func container(at start: Int, ofRecordAt place: Int) -> KeyedDecoder {
     let place = places[place]
     let frame = IndexEntry(
       record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount))
-    return try KeyedDecoder(
-      frame.frameRange, of: blocks[Int(place.block)], mapOffset: start,
-      objectsOffset: Int(place.objectsOffset))
+    do throws(ArchiveError) {
+      return try KeyedDecoder(
+        frame.frameRange, of: blocks[Int(place.block)], mapOffset: start,
+        objectsOffset: Int(place.objectsOffset))
+    } catch {
+      preconditionFailure("a container that was opened before does not open")
+    }
   }
 }
 

@@ -8,9 +8,11 @@
 package struct FieldCursor: Sendable {
   /// The values that the cursor moves over.
   @usableFromInline package let values: KeyedDecoder
-  private var position: EntryPosition
+  /// The same bytes once more: those of the decoder would be retained for each key.
+  @usableFromInline package let source: RecordSource
+  @usableFromInline var position: EntryPosition
   /// Whether the position is that of the value that was found last, and not after it.
-  private var isBeforeValue = false
+  @usableFromInline var isBeforeValue = false
 
   /// How many entries were compared with a key, or passed.
   ///
@@ -20,8 +22,12 @@ package struct FieldCursor: Sendable {
   /// A cursor before the first value.
   package init(_ values: KeyedDecoder) {
     self.values = values
+    source = RecordSource(bytes: values.block.bytes, record: values.record)
     position = values.entries.start
   }
+
+  /// A cursor over no values.
+  package init() { self.init(.empty) }
 
   /// How many keys come before the last one that was found, in stored order; those
   /// that are written inline come last.
@@ -30,35 +36,70 @@ package struct FieldCursor: Sendable {
   /// Finds where the value of a key begins, nil if there is none, and how many keys
   /// come before it, see ``lastPlace``.
   ///
-  /// Whoever reads the value says where it ends with ``advance(to:)``, so that it
-  /// need not be looked at for that: a reader of it, given from one function to the
-  /// next, took a tenth of a restore (benchmark: restore nodes).
+  /// ``decode(_:at:forKey:)`` reads it. The two are apart because a reader of the
+  /// value, given from one function to the next, took a tenth of a restore
+  /// (benchmark: restore nodes).
   ///
   /// - Complexity: O(1) for the value after the last one, otherwise O(log *k*) for
   ///   *k* keys.
   package mutating func offset(
     of key: String, place: inout Int
   ) throws(ArchiveError) -> Int? {
-    let stored = values.block.bytes
-    let bytes = stored.span.extracting(values.record)
-    try finishValue(in: bytes)
-    guard let entry = find(key, in: bytes) else { return nil }
-    position = EntryPosition(offset: entry.value, place: entry.place + 1)
+    if isBeforeValue { try finishValue() }
+    stepCount += 1
+    var found = valueAtPosition(of: key)
+    place = position.place
+    if found == nil, let entry = find(key) {
+      (found, place) = (entry.value, entry.place)
+    }
+    guard let found else { return nil }
+    position = EntryPosition(offset: found, place: place + 1)
     isBeforeValue = true
-    place = entry.place
-    return entry.value
+    return found
+  }
+
+  /// Where the value of the next entry begins, if that has a key which is a literal
+  /// in the app and a symbol in the archive, as most are.
+  @inline(__always)
+  private func valueAtPosition(of key: String) -> Int? {
+    let bytes = source.bytes.span.extracting(source.record)
+    let end = values.entries.payload.upperBound
+    guard let next = bytes.shortSymbol(at: position.offset, before: end),
+      values.block.names[next.symbol].hasSameRepresentation(as: key)
+    else { return nil }
+    return next.end
   }
 
   /// Goes on after the value that was found, which ends at an offset.
+  @inlinable
   package mutating func advance(to end: Int) {
     position.offset = end
     isBeforeValue = false
   }
 
+  /// Reads the value that was found at an offset, and goes on after it.
+  ///
+  /// The cursor has the bytes to itself meanwhile, so nobody counts a reference to
+  /// them (benchmark: restore nodes).
+  @inlinable
+  package mutating func decode<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, at offset: Int, forKey key: String
+  ) throws(ArchiveError) -> Value {
+    var end = offset
+    do {
+      let value = try Value.read(at: &end, in: source.bytes.span.extracting(source.record))
+      advance(to: end)
+      return value
+    } catch {
+      throw values.locate(error, key)
+    }
+  }
+
   /// Goes past the value that was found, if nobody has said where it ends.
-  @inline(__always)
-  private mutating func finishValue(in bytes: Span<UInt8>) throws(ArchiveError) {
-    guard isBeforeValue else { return }
+  @inline(never)
+  private mutating func finishValue() throws(ArchiveError) {
+    let stored = source.bytes
+    let bytes = stored.span.extracting(source.record)
     var cursor = ByteCursor(
       bytes, from: position.offset, to: values.entries.payload.upperBound)
     try cursor.skipValue(bytes)
@@ -69,19 +110,19 @@ package struct FieldCursor: Sendable {
   ///
   /// - Complexity: As ``offset(of:place:)``.
   package mutating func field(of key: String) throws(ArchiveError) -> Field? {
-    let stored = values.block.bytes
-    let bytes = stored.span.extracting(values.record)
-    try finishValue(in: bytes)
-    guard let entry = find(key, in: bytes) else { return nil }
-    let value = try ValueReader(bytes, at: entry.value)
+    if isBeforeValue { try finishValue() }
+    stepCount += 1
+    guard let entry = find(key) else { return nil }
+    let value = try ValueReader(source.bytes.span.extracting(source.record), at: entry.value)
     position = EntryPosition(offset: value.end, place: entry.place + 1)
     return Field(key: entry.key, place: entry.place, value: value)
   }
 
-  @inline(__always)
-  private mutating func find(_ key: String, in bytes: Span<UInt8>) -> StoredMap.Entry? {
+  @inline(never)
+  private mutating func find(_ key: String) -> StoredMap.Entry? {
     let block = values.block
-    stepCount += 1
+    let stored = block.bytes
+    let bytes = stored.span.extracting(values.record)
     if let entry = values.entries.match(key, at: position, in: bytes, block.names) { return entry }
     return values.entries.search(
       key, from: position, in: bytes, block.symbols, block.names, counting: &stepCount)
@@ -93,7 +134,7 @@ package struct FieldCursor: Sendable {
   package mutating func next() throws(ArchiveError) -> Field? {
     let stored = values.block.bytes
     let bytes = stored.span.extracting(values.record)
-    try finishValue(in: bytes)
+    if isBeforeValue { try finishValue() }
     guard position.offset < values.entries.payload.upperBound else { return nil }
     var cursor = ByteCursor(
       bytes, from: position.offset, to: values.entries.payload.upperBound)
@@ -105,35 +146,11 @@ package struct FieldCursor: Sendable {
 }
 
 /// The bytes of a record.
-///
-/// Whoever reads values out of them needs no copy of all that a decoder refers to
-/// (benchmark: restore nodes).
 @usableFromInline
 package struct RecordSource: Sendable {
   @usableFromInline let bytes: [UInt8]
   /// Where the record lies in the bytes.
   @usableFromInline let record: Range<Int>
-
-  /// Reads the value that a cursor over the same record found at an offset.
-  ///
-  /// When it returns, `end` is where the value ends.
-  @inlinable
-  @inline(__always)
-  package func decode<Value: ArchiveValue>(
-    _ type: Value.Type = Value.self, at offset: Int, forKey key: String, end: inout Int
-  ) throws(ArchiveError) -> Value {
-    let bytes = bytes.span.extracting(record)
-    do {
-      let value = try ValueReader(bytes, at: offset)
-      end = value.end
-      return try Value.read(from: value, in: bytes)
-    } catch {
-      throw locate(error, key)
-    }
-  }
-
-  @usableFromInline
-  func locate(_ error: ArchiveError, _ key: String) -> ArchiveError { error.at(key) }
 }
 
 /// One value of a record or container, with its key.
@@ -165,9 +182,6 @@ extension KeyedDecoder {
   /// The key of a field.
   package func key(of field: Field) -> String { text(of: field.key) }
 
-  /// Where the bytes of the values lie, for whoever reads many of them.
-  package var source: RecordSource { RecordSource(bytes: block.bytes, record: record) }
-
   /// Reads the value of a field.
   @inlinable
   package func decode<Value: ArchiveValue>(
@@ -192,7 +206,9 @@ extension KeyedDecoder {
   package func forEachField(
     of field: Field, _ body: (Field) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    _ = try containerStart(of: field)
+    guard field.value.header.kind == .map else {
+      throw locate(field.value.mismatch("container"), field)
+    }
     try forEachField(in: field.value.header.payload, body)
   }
 
@@ -214,9 +230,14 @@ extension KeyedDecoder {
 
   /// Where the container begins that is the value of a field, for whoever opens it
   /// later with ``VerifiedRecords/container(at:ofRecordAt:)``.
+  ///
+  /// It is opened here, so that it can be opened then.
   package func containerStart(of field: Field) throws(ArchiveError) -> Int {
-    guard field.value.header.kind == .map else {
-      throw locate(field.value.mismatch("container"), field)
+    let stored = block.bytes
+    do {
+      _ = try KeyedDecoder.entries(of: field.value, in: stored.span.extracting(record), block)
+    } catch {
+      throw locate(error, field)
     }
     return field.value.offset
   }

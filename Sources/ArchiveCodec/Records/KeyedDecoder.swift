@@ -25,25 +25,40 @@ public struct KeyedDecoder: Sendable {
   init(
     _ record: Range<Int>, of block: RecordBlock, mapOffset: Int, objectsOffset: Int
   ) throws(ArchiveError) {
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    entries = try Self.entries(of: ValueReader(bytes, at: mapOffset), in: bytes, block)
     self.block = block
     self.record = record
     self.objectsOffset = objectsOffset
-    let stored = block.bytes
-    let bytes = stored.span.extracting(record)
-    entries = try StoredMap(
-      ValueReader(bytes, at: mapOffset), in: bytes, symbolCount: block.names.count)
   }
 
   /// Opens a map that was checked with its record.
   init(_ map: ValueReader, in record: KeyedDecoder) throws(ArchiveError) {
-    guard map.header.kind == .map else { throw map.mismatch("container") }
-    block = record.block
+    let block = record.block
+    let stored = block.bytes
+    entries = try Self.entries(of: map, in: stored.span.extracting(record.record), block)
+    self.block = block
     self.record = record.record
     objectsOffset = record.objectsOffset
-    let stored = block.bytes
-    entries = try StoredMap(
-      map, in: stored.span.extracting(self.record), symbolCount: block.names.count)
   }
+
+  /// The entries of a map that was checked with its record.
+  static func entries(
+    of map: ValueReader, in bytes: Span<UInt8>, _ block: RecordBlock
+  ) throws(ArchiveError) -> StoredMap {
+    guard map.header.kind == .map else { throw map.mismatch("container") }
+    return try StoredMap(map, in: bytes, symbolCount: block.names.count)
+  }
+
+  private init(empty block: RecordBlock) {
+    self.block = block
+    (record, objectsOffset, entries) = (0..<0, 0, StoredMap())
+  }
+
+  /// A decoder without values.
+  static let empty = KeyedDecoder(
+    empty: RecordBlock([], symbols: SymbolTable(), limits: .standard))
 
   /// The keys of the record, in stored order.
   ///
@@ -211,21 +226,6 @@ public struct KeyedDecoder: Sendable {
     block.note(
       EntryPosition(offset: record.lowerBound + offset, place: place),
       forMapAt: record.lowerBound + entries.payload.lowerBound)
-  }
-
-  /// The place of a key in ``keys``, nil if it is not there or is written inline;
-  /// it is guessed next.
-  package func place(of key: String) -> Int? {
-    guard let entry = find(key), entry.isSymbolic else { return nil }
-    return entry.place
-  }
-
-  /// The number of keys that have a place.
-  ///
-  /// - Complexity: O(*k*) in the number of all.
-  package var placeCount: Int {
-    let stored = block.bytes
-    return entries.symbolicCount(in: stored.span.extracting(record))
   }
 
   /// The number of all keys.

@@ -24,7 +24,25 @@ extension ArchiveValue where Self: FixedWidthInteger {
   }
 }
 
-extension Int: ArchiveValue {}
+extension Int: ArchiveValue {
+  /// Reads an integer, of few bytes at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Int {
+    if let value = bytes.plainInteger(at: &offset) { return value }
+    let reader = try ValueReader(bytes, at: offset)
+    offset = reader.end
+    return try reader.readInteger()
+  }
+
+  /// Reads integers of any width that fit.
+  public static func readArray(
+    from reader: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> [Int] {
+    try reader.readIntegers(bytes)
+  }
+}
+
 extension Int8: ArchiveValue {}
 extension Int16: ArchiveValue {}
 extension Int32: ArchiveValue {}

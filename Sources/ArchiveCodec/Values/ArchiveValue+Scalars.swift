@@ -8,6 +8,16 @@ extension Bool: ArchiveValue {
   /// Writes one byte.
   public func write(to writer: ValueWriter) { writer.write(self) }
 
+  /// Reads a Bool, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Bool {
+    if let value = bytes.plainBool(at: &offset) { return value }
+    let reader = try ValueReader(bytes, at: offset)
+    offset = reader.end
+    return try read(from: reader, in: bytes)
+  }
+
   /// Reads a Bool.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
@@ -19,6 +29,16 @@ extension Bool: ArchiveValue {
 extension String: ArchiveValue {
   /// Writes the UTF-8 bytes as they are, without normalization.
   public func write(to writer: ValueWriter) { writer.write(self) }
+
+  /// Reads a string, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> String {
+    if let text = bytes.plainText(at: &offset) { return bytes.text(text) }
+    let reader = try ValueReader(bytes, at: offset)
+    offset = reader.end
+    return try read(from: reader, in: bytes)
+  }
 
   /// Reads a string.
   public static func read(
@@ -70,6 +90,16 @@ extension Double: ArchiveValue {
     for value in values { writer.output.writeInteger(value.bitPattern) }
   }
 
+  /// Reads a Double, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Double {
+    if let bits = bytes.plainBits(ValueTag.double, at: &offset) { return Double(bitPattern: bits) }
+    let reader = try ValueReader(bytes, at: offset)
+    offset = reader.end
+    return try read(from: reader, in: bytes)
+  }
+
   /// Reads a Double or a Float.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
@@ -93,6 +123,18 @@ extension Double: ArchiveValue {
 extension Date: ArchiveValue {
   /// Writes the seconds since the start of 2001 in UTC, without loss.
   public func write(to writer: ValueWriter) { writer.write(self) }
+
+  /// Reads a Date, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Date {
+    if let bits = bytes.plainBits(ValueTag.date, at: &offset) {
+      return Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
+    }
+    let reader = try ValueReader(bytes, at: offset)
+    offset = reader.end
+    return try read(from: reader, in: bytes)
+  }
 
   /// Reads a Date.
   public static func read(
@@ -131,6 +173,16 @@ extension URL: ArchiveValue {
 extension Data: ArchiveValue {
   /// Writes the bytes.
   public func write(to writer: ValueWriter) { writer.write(self) }
+
+  /// Reads bytes, in its usual form at once.
+  public static func read(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Data {
+    if let range = bytes.plainBytes(at: &offset) { return bytes.data(range) }
+    let reader = try ValueReader(bytes, at: offset)
+    offset = reader.end
+    return try read(from: reader, in: bytes)
+  }
 
   /// Reads bytes.
   public static func read(

@@ -32,18 +32,14 @@ enum DecodedMemory {
 }
 
 extension ValueReader {
+  /// Whether it may take more than any value may.
+  @usableFromInline var isLarge: Bool { header.payload.count > DecodedMemory.smallByteCount }
+
   /// Refuses a collection that would take too much memory, before it is made.
-  @inline(__always)
   func checkMemory<Value: CountsMemory>(
     of type: Value.Type, in bytes: Span<UInt8>
   ) throws(ArchiveError) {
-    if header.payload.count > DecodedMemory.smallByteCount { try countMemory(of: type, in: bytes) }
-  }
-
-  @inline(never)
-  private func countMemory<Value: CountsMemory>(
-    of type: Value.Type, in bytes: Span<UInt8>
-  ) throws(ArchiveError) {
+    guard isLarge else { return }
     guard try type.memory(of: self, in: bytes) <= DecodedMemory.limit(recordByteCount: bytes.count)
     else { throw DecodedMemory.error(at: header.payload.lowerBound) }
   }
@@ -58,6 +54,14 @@ protocol CountsMemory {
 
 extension URL: CountsMemory {
   static func memory(of reader: ValueReader, in bytes: Span<UInt8>) -> Int { DecodedMemory.url }
+}
+
+extension Array where Element: ArchiveValue {
+  @usableFromInline
+  @inline(never)
+  static func checkMemory(of reader: ValueReader, in bytes: Span<UInt8>) throws(ArchiveError) {
+    try reader.checkMemory(of: Self.self, in: bytes)
+  }
 }
 
 extension Array: CountsMemory where Element: ArchiveValue {

@@ -21,15 +21,15 @@ struct StoredMap: Sendable {
     /// How many entries come before this one.
     let place: Int
     let key: ValueKey
-
-    var isSymbolic: Bool {
-      guard case .symbol = key else { return false }
-      return true
-    }
   }
 
   /// A map that is large and has no table yet.
   var isWithoutTable: Bool { table == nil && count > Self.longestScan }
+
+  /// A map without entries.
+  init() {
+    (payload, count, table) = (0..<0, 0, nil)
+  }
 
   /// A map without a table, also if it is large.
   init(_ map: ValueReader) {
@@ -129,8 +129,9 @@ struct StoredMap: Sendable {
 
 /// A place between the entries of a map: where one begins, and how many are
 /// before it.
+@usableFromInline
 struct EntryPosition: Sendable {
-  var offset: Int
+  @usableFromInline var offset: Int
   var place: Int
 }
 
@@ -148,18 +149,6 @@ extension StoredMap {
       return true
     }
     return all
-  }
-
-  /// The number of keys that are symbols; they come first.
-  func symbolicCount(in bytes: Span<UInt8>) -> Int {
-    if let table { return table.symbolic.count }
-    var number = 0
-    visit(bytes) { key, _ in
-      guard case .symbol = key else { return false }
-      number += 1
-      return true
-    }
-    return number
   }
 
   /// The key of the last entry whose value begins at an offset or before it.

@@ -75,16 +75,33 @@ public struct ValueReader: Sendable {
         try element.readInteger()
       }
     }
-    let integers = PackedIntegers(header.payload, element)
-    return try [Integer](capacity: integers.count) { values throws(ArchiveError) in
-      for index in 0..<integers.count {
-        let bits = integers.bits(index, in: bytes)
-        let value =
-          element == .uint64 ? Integer(exactly: bits) : Integer(exactly: Int64(bitPattern: bits))
-        guard let value else { throw outOfRange(Integer.self) }
-        values.append(value)
-      }
+    // One loop for each width, so that none is asked for with each integer.
+    return switch element {
+    case .int8: try readIntegers(bytes, of: Int8.self)
+    case .int16: try readIntegers(bytes, of: Int16.self)
+    case .int32: try readIntegers(bytes, of: Int32.self)
+    case .uint64: try readIntegers(bytes, of: UInt64.self)
+    case .int64, .float, .double: try readIntegers(bytes, of: Int64.self)
     }
+  }
+
+  @inline(__always)
+  private func readIntegers<Stored: FixedWidthInteger, Integer: FixedWidthInteger>(
+    _ bytes: Span<UInt8>, of stored: Stored.Type
+  ) throws(ArchiveError) -> [Integer] {
+    let size = MemoryLayout<Stored>.size
+    let payload = header.payload
+    // An array that is made with its capacity takes a third longer.
+    var values: [Integer] = []
+    values.reserveCapacity(payload.count / size)
+    for start in stride(from: payload.lowerBound, to: payload.upperBound, by: size) {
+      let bits = bytes.littleEndian(start..<start + size)
+      guard let value = Integer(exactly: Stored(truncatingIfNeeded: bits)) else {
+        throw outOfRange(Integer.self)
+      }
+      values.append(value)
+    }
+    return values
   }
 
   /// A float is read as such; a double only if no bit is lost.

@@ -18,6 +18,13 @@ struct ReadKeys {
     if place < UInt64.bitWidth { places |= 1 << place } else { others.insert(key) }
   }
 
+  /// Begins anew with some that have one of the first places.
+  @inline(__always)
+  mutating func reset(places: UInt64) {
+    if !isPlain { (others, containers) = ([], [:]) }
+    self.places = places
+  }
+
   /// Whether there are no others than those at the first places.
   var isPlain: Bool { others.isEmpty && containers.isEmpty }
 

@@ -16,11 +16,11 @@ public final class StateDecoder {
   // whether somebody else does at the same time would take longer than that
   // (benchmark: restore nodes).
   @safe @exclusivity(unchecked) private var isOpen: Bool
-  @safe @exclusivity(unchecked) private var cursor: FieldCursor?
-  /// Where the values lie.
-  @usableFromInline @safe @exclusivity(unchecked) var source: RecordSource?
+  /// Over no values where there are none.
+  @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
+  @safe @exclusivity(unchecked) private var hasValues: Bool
   /// The number of keys of an element's values that were opened.
-  @safe @exclusivity(unchecked) private var keyCount: Int?
+  @safe @exclusivity(unchecked) private var keyCount = 0
   @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
   /// Nil for the application and for containers.
   @safe @exclusivity(unchecked) private var place: Int?
@@ -40,8 +40,8 @@ public final class StateDecoder {
   ) {
     self.container = container
     ownPath = path
-    cursor = values.map(FieldCursor.init)
-    source = values?.source
+    cursor = values.map(FieldCursor.init) ?? FieldCursor()
+    hasValues = values != nil
     isOpen = true
     self.facts = facts
     self.now = now
@@ -51,6 +51,8 @@ public final class StateDecoder {
   /// Creates a coder that is given to one element after the other.
   init(facts: SaveFacts?, now: Date, restored: any RestoredReferences) {
     container = nil
+    cursor = FieldCursor()
+    hasValues = false
     isOpen = true
     self.facts = facts
     self.now = now
@@ -81,15 +83,18 @@ public final class StateDecoder {
   /// The values; they are opened when somebody asks for one first.
   private var values: KeyedDecoder? {
     if !isOpen { open() }
-    return cursor?.values
+    return hasValues ? cursor.values : nil
   }
 
   private func open() {
     isOpen = true
-    guard let place, let values = restored.state(at: place) else { return }
-    source = values.source
-    keyCount = values.keyCount
+    guard let place, let values = restored.state(at: place) else {
+      cursor = FieldCursor()
+      return
+    }
     cursor = FieldCursor(values)
+    keyCount = values.keyCount
+    hasValues = true
   }
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and
@@ -141,11 +146,8 @@ public final class StateDecoder {
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ArchiveError) -> Value? {
-    guard let offset = try offset(of: key), let source else { return nil }
-    var end = offset
-    let value = try source.decode(type, at: offset, forKey: key, end: &end)
-    advance(to: end)
-    return value
+    guard let offset = try offset(of: key) else { return nil }
+    return try cursor.decode(type, at: offset, forKey: key)
   }
 
   /// Where the value of a key begins, which counts as asked for.
@@ -153,7 +155,7 @@ public final class StateDecoder {
   func offset(of key: String) throws(ArchiveError) -> Int? {
     if !isOpen { open() }
     var place = 0
-    guard let offset = try cursor?.offset(of: key, place: &place) else { return nil }
+    guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
     if let container {
       container.keys.insert(key, at: place)
     } else {
@@ -161,10 +163,6 @@ public final class StateDecoder {
     }
     return offset
   }
-
-  /// Goes on after the value that was read.
-  @usableFromInline
-  func advance(to end: Int) { cursor?.advance(to: end) }
 
   /// Reads a value of any decodable type that must be there.
   ///
@@ -299,21 +297,27 @@ public final class StateDecoder {
 
 extension StateDecoder {
   /// Begins a call for an element, of which some keys were read before.
-  func open(_ place: Int, _ read: ReadKeys) {
+  func open(_ place: Int, _ readPlaces: UInt64) {
     self.place = place
-    ownReadKeys = read
-    cursor = nil
-    source = nil
-    keyCount = nil
+    ownReadKeys.reset(places: readPlaces)
+    hasValues = false
     isOpen = false
   }
 
   /// What was asked for so far.
-  var read: ReadKeys { ownReadKeys }
+  var read: ReadKeys {
+    get { ownReadKeys }
+    set { ownReadKeys = newValue }
+  }
+
+  /// The same, of those that have one of the first places.
+  var readPlaces: UInt64 { ownReadKeys.places }
+
+  var hasReadPlacesOnly: Bool { ownReadKeys.isPlain }
 
   /// Whether all that is stored was asked for.
   var hasReadAll: Bool {
-    ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
+    hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
   }
 
   /// Takes what it needs when it is not given to another element any more.

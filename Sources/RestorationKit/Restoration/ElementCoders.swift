@@ -23,7 +23,8 @@ struct ElementCoders {
   mutating func take(_ place: Int) -> StateDecoder {
     if !kept.isEmpty, let coder = kept[place] { return coder }
     let coder = common.take() ?? make()
-    coder.open(place, readKeys(place))
+    coder.open(place, readPlaces[place])
+    if !otherRead.isEmpty, let read = otherRead[place] { coder.read = read }
     return coder
   }
 
@@ -31,7 +32,8 @@ struct ElementCoders {
   mutating func putBack(_ coder: consuming StateDecoder, _ place: Int) {
     if !kept.isEmpty, kept[place] != nil { return }
     if coder.hasReadAll { isReadWhole[place] = true }
-    note(coder.read, place)
+    readPlaces[place] = coder.readPlaces
+    if !coder.hasReadPlacesOnly { otherRead[place] = coder.read }
     common = consume coder
     if !isKnownUniquelyReferenced(&common), let coder = common.take() {
       coder.stay()
@@ -47,15 +49,5 @@ struct ElementCoders {
     let note = coder.unreadNote
     putBack(coder, place)
     return note
-  }
-
-  private func readKeys(_ place: Int) -> ReadKeys {
-    if !otherRead.isEmpty, let read = otherRead[place] { return read }
-    return ReadKeys(places: readPlaces[place])
-  }
-
-  private mutating func note(_ read: ReadKeys, _ place: Int) {
-    readPlaces[place] = read.places
-    if !read.isPlain { otherRead[place] = read }
   }
 }

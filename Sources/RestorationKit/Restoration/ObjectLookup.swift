@@ -41,7 +41,12 @@ struct ObjectLookup {
 
   /// The first step.
   func askRestorationClass(_ name: String, _ coder: StateDecoder) -> Result {
-    switch types.restorationClass(named: name) {
+    ask(types.restorationClass(named: name), name, coder)
+  }
+
+  /// The same for what was found under the name before.
+  func ask(_ factory: TypeTable.ResolvedClass, _ name: String, _ coder: StateDecoder) -> Result {
+    switch factory {
     case .unknown: return .missing(.unknownRestorationClass(name))
     case .notAFactory: return .missing(.notARestorationClass(name))
     case .found(let make):

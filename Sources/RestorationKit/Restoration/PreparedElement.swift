@@ -115,17 +115,18 @@ struct ElementPreparation {
   /// Prepares all elements of a tree, in order.
   mutating func prepare(_ tree: StoredTree) -> PreparedTree {
     var prepared = PreparedTree(tree.outline)
-    for (place, row) in tree.outline.rows.enumerated() {
+    // By form, whether there is something to migrate; of most of its kind there is not.
+    var isOther: [Bool?] = Array(repeating: nil, count: tree.outline.forms.count)
+    for (place, row) in tree.outline.rows.enumerated() where isOther[Int(row.form)] != false {
       let form = tree.outline.forms[Int(row.form)]
       let known: StateVersion
       if let names = prepared.forms[Int(row.form)] {
-        // Of most of its kind there is nothing to migrate.
-        guard names.version.number != form.version else { continue }
         known = names.version
       } else {
         let names = names(of: form.className, form.restorationClassName)
         prepared.forms[Int(row.form)] = names
         known = names.version
+        isOther[Int(row.form)] = known.number != form.version
       }
       guard row.state > 0, form.version != known.number else { continue }
       let (values, version) = migrate(tree.values[place], form.version, known: known)

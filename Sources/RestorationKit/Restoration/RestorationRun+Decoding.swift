@@ -29,7 +29,8 @@ extension RestorationRun {
 
   /// Gives a container what is back of what it contained.
   func restoreContent(_ object: any StateRestoring, _ coder: StateDecoder, _ place: Int) {
-    let traits = types.traits(of: object)
+    let traits = traits[place]
+    if traits.isDisjoint(with: .takesContent) { return }
     if traits.contains(.stack), let stack = object as? any RestorableStack {
       let nodes = coder.restoredChildren
       if !nodes.isEmpty { stack.restoreStack(nodes) }

@@ -35,10 +35,10 @@ extension RestorationRun {
     let row = tree.outline.rows[place]
     var container: TypeTraits = []
     if let parent = row.parent {
-      guard let object = restored.object(at: parent) else {
+      guard restored.isBack(parent) else {
         return .missing(.parentMissing(tree.outline.path(of: parent)))
       }
-      if row.role == .child { container = types.traits(of: object) }
+      if row.role == .child { container = traits[parent] }
     }
     if let late, row.parent == nil { return .found(late.node, .existing) }
     switch row.kind {
@@ -57,7 +57,7 @@ extension RestorationRun {
         return existingNode(for: place).map { .found($0, .existing) } ?? .missing(.tabNotFound)
       }
       if let name = prepared.restorationClassName(of: place) {
-        return lookup.askRestorationClass(name, coder)
+        return lookup.ask(classes.factory(named: name, form: Int(row.form)), name, coder)
       }
       return lookup.findNode(
         className: prepared.className(of: place), tree.outline.form(of: place).storyboard,
@@ -67,8 +67,10 @@ extension RestorationRun {
   }
 
   func take(_ object: any StateRestoring, by step: RestorationReport.Step, as place: Int) {
-    let kind = tree.outline.rows[place].kind
-    let node = object as? any RestorableNode
+    let row = tree.outline.rows[place]
+    let kind = row.kind
+    let known = classes.known(object, form: Int(row.form)) { isOfClass(of: place, $0) }
+    let node = known.info.node(object)
     let restorationClass = prepared.restorationClassName(of: place)
     if kind == .node, node == nil {
       return leaveOut(
@@ -77,14 +79,14 @@ extension RestorationRun {
     if let other = restored.claim(object, node, at: place) {
       return leaveOut(place, .providedTwice(tree.outline.path(of: other)))
     }
-    if isOfClass(of: place, object) {
-      outcomes.append(outcome(ofPlace: place, by: step))
-    } else {
-      outcomes.append(.classMismatch(by: step, found: types.className(of: object)))
-    }
+    traits[place] = known.info.traits
+    outcomes.append(
+      known.isSaved
+        ? outcome(ofPlace: place, by: step)
+        : .classMismatch(by: step, found: known.info.name))
     let identifier = tree.outline.identifier(of: place)
     objects.remember(
-      object, node, identifier: identifier,
+      object, known.info, node, identifier: identifier,
       // The closure of its class may have made one of another class.
       restorationClass: restorationClass
         ?? (step == .restorationClass ? prepared.className(of: place) : nil))
@@ -116,8 +118,7 @@ extension RestorationRun {
     default: keepUnlessVetoed(place)
     }
     if row.role == .child, let parent = row.parent,
-      let container = restored.object(at: parent),
-      types.traits(of: container).contains(.stack)
+      traits[parent].contains(.stack)
     {
       cutStacks.insert(parent)
       if unclaimed.contains(place) { keptStacks.insert(parent) }
@@ -172,6 +173,7 @@ extension RestorationRun {
         continue
       }
       restored.setView(view, at: place)
+      traits[place] = types.traits(of: view)
       outcomes[place] = outcome(ofPlace: place, by: .existing)
     }
   }

@@ -85,15 +85,17 @@ extension RestorationRun {
     for (place, row) in tree.outline.rows.enumerated() {
       guard !row.children.isEmpty || row.presented > 0, let parent = restored.node(at: place)
       else { continue }
-      let records = tree.outline.records(row.children) + (row.presented > 0 ? [row.presented] : [])
-      let contents = parent.restorationChildren + [parent.restorationPresented].compactMap(\.self)
+      let children = parent.restorationChildren
+      let presented = parent.restorationPresented
+      let records = tree.outline.records(row.children)
       // Usually it contains what it did.
       let isSame =
-        contents.count == records.count
-        && zip(contents, records).allSatisfy { restored.node($1) === $0 }
+        children.count == records.count
+        && zip(children, records).allSatisfy { restored.node($1) === $0 }
+        && presented === (row.presented > 0 ? restored.node(row.presented) : nil)
       guard !isSame else { continue }
-      let contained = Set(contents.map { ObjectIdentifier($0) })
-      for record in records {
+      let contained = Set((children + [presented].compactMap(\.self)).map { ObjectIdentifier($0) })
+      for record in records + (row.presented > 0 ? [row.presented] : []) {
         if let node = restored[record], !contained.contains(ObjectIdentifier(node)) {
           unattached.insert(record)
         }

@@ -20,9 +20,12 @@ final class RestorationRun {
   let restored: RestoredObjects
   let late: LateNode?
 
-  /// By the place of the stored element, as all that follows.
-  var prepared: PreparedTree
   // The run is at one element at a time, and these are read or changed for each.
+  /// By the place of the stored element, as all that follows.
+  @safe @exclusivity(unchecked) var prepared: PreparedTree
+  @safe @exclusivity(unchecked) var classes: FormClasses
+  /// What the objects that are back can do.
+  @safe @exclusivity(unchecked) var traits: [TypeTraits]
   @safe @exclusivity(unchecked) var coders: ElementCoders
   @safe @exclusivity(unchecked) var outcomes: [RestorationReport.NodeOutcome] = []
   /// What a node contained before, made when first needed; roots are under nil.
@@ -48,6 +51,8 @@ final class RestorationRun {
     let restored = RestoredObjects(tree, earlier: late?.kept)
     self.restored = restored
     prepared = PreparedTree(tree.outline)
+    classes = FormClasses(types, formCount: tree.outline.forms.count)
+    traits = Array(repeating: [], count: tree.outline.rows.count)
     coders = ElementCoders(count: tree.outline.rows.count) { [facts = tree.facts] in
       StateDecoder(facts: facts, now: now, restored: restored)
     }
@@ -67,6 +72,7 @@ final class RestorationRun {
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
     var report = RestorationReport(.restored)
+    if late == nil { tree.laterFingerprints.begin() }
     var preparation = ElementPreparation(
       types: types, delegate: delegate, formerNames: tree.formerNames, trace: trace)
     prepared = preparation.prepare(tree)
@@ -77,8 +83,8 @@ final class RestorationRun {
       return report
     }
     makeObjects()
-    eachRestored { _, place in
-      guard let node = restored.node(at: place) else { return }
+    for place in outcomes.indices where outcomes[place].isDecodable {
+      guard let node = restored.node(at: place) else { continue }
       note(.loadViewIfNeeded, place)
       node.loadViewIfNeeded()
     }
@@ -113,7 +119,9 @@ final class RestorationRun {
     }
     lines = entries(unattached, ofApplication: ofApplication)
     report.lines = lines
-    if late == nil { rows = Rows(tree, objects.kept) { restored.object(at: $0) } }
+    if late == nil {
+      rows = Rows(tree.withFingerprints(), objects.kept) { restored.object(at: $0) }
+    }
     restored.forget()
     return report
   }
@@ -121,12 +129,20 @@ final class RestorationRun {
   /// The first of what the developer should look at, when it has run.
   var firstProblem: String? { lines.made.first(where: \.isProblem)?.description }
 
+  @inline(__always)
   func note(_ call: RestorationTrace.Call, _ place: Int? = nil) {
-    guard let trace else { return }
+    if let trace { tell(trace, call, place) }
+  }
+
+  @inline(never)
+  private func tell(
+    _ trace: (RestorationTrace) -> Void, _ call: RestorationTrace.Call, _ place: Int?
+  ) {
     trace(RestorationTrace(call: call, path: place.map(tree.outline.path) ?? RestorationPath()))
   }
 
   /// Gives the coder of an element to a call.
+  @inline(__always)
   func withCoder<Value>(_ place: Int, _ body: (StateDecoder) -> Value) -> Value {
     let coder = coders.take(place)
     let value = body(coder)
@@ -135,6 +151,7 @@ final class RestorationRun {
   }
 
   /// What is back and of its class, in order.
+  @inline(__always)
   func eachRestored(_ body: (any StateRestoring, Int) -> Void) {
     for place in outcomes.indices where outcomes[place].isDecodable {
       if let object = restored.object(at: place) { body(object, place) }

@@ -13,7 +13,7 @@ struct StoredRow: Sendable {
   /// The place of the element above; less than 0 for a root.
   private var above: Int32 = -1
   /// What it has in common with others, in ``StoredOutline/forms``.
-  let form: Int32
+  var form: Int32
   /// Where it is among the records of the archive.
   let recordPlace: UInt32
   /// Where these begin in the record, which is less than 2^24 bytes long; 0 if they
@@ -21,8 +21,8 @@ struct StoredRow: Sendable {
   let builtIn: UInt32
   let state: UInt32
   /// In ``StoredOutline/references``.
-  let views: Range<Int32>
-  let children: Range<Int32>
+  private(set) var views: Range<Int32>
+  private(set) var children: Range<Int32>
   /// 0 if there is none, as no record has that number.
   let presented: UInt64
   let referrer: UInt64
@@ -48,6 +48,14 @@ struct StoredRow: Sendable {
     self.children = children
     self.presented = presented
     self.referrer = referrer
+  }
+}
+
+extension StoredRow {
+  /// Says that what it refers to lies elsewhere among the references.
+  mutating func moveReferences(by distance: Int32) {
+    views = views.lowerBound + distance..<views.upperBound + distance
+    children = children.lowerBound + distance..<children.upperBound + distance
   }
 }
 

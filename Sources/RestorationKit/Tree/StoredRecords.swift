@@ -1,51 +1,192 @@
 internal import ArchiveCodec
+internal import Dispatch
+internal import Synchronization
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
 
-/// The records of a tree before each has its place, of which nothing is placed twice.
+/// The records of a tree before each has its place, by their places in the archive.
 struct StoredRecords {
-  private var rows: [StoredRow] = []
-  private var isPlaced: [Bool] = []
+  private let all: VerifiedRecords
+  private let parts: [RecordPart]
+  private let recordsPerPart: Int
+  private(set) var application: KeyedDecoder?
+  private(set) var tree: KeyedDecoder?
+  private(set) var unreadable: [StoredTree.Unreadable] = []
+
+  /// Fewer are read before another thread has begun.
+  private static let leastPerPart = 512
+  /// Several parts for each worker, so that none waits for long when one is slower.
+  private static let partsPerWorker = 4
+
+  /// Reads what every record says of its element, over the cores that there are.
+  ///
+  /// It blocks the calling thread, as ``Archive/verifiedRecords(workerCount:)``.
+  init(
+    _ all: VerifiedRecords,
+    workerCount: Int = ProcessInfo.processInfo.activeProcessorCount
+  ) throws(ArchiveError) {
+    self.all = all
+    let recordsPerPart = max(
+      all.count / (max(workerCount, 1) * Self.partsPerWorker) + 1, Self.leastPerPart)
+    self.recordsPerPart = recordsPerPart
+    let count = (all.count + recordsPerPart - 1) / recordsPerPart
+    let read = Mutex<[RecordPart?]>(Array(repeating: nil, count: count))
+    @Sendable func readPart(_ number: Int) {
+      let start = number * recordsPerPart
+      let part = RecordPart(all, start..<min(start + recordsPerPart, all.count))
+      read.withLock { $0[number] = part }
+    }
+    if count == 1 || workerCount < 2 {
+      for number in 0..<count { readPart(number) }
+    } else {
+      DispatchQueue.concurrentPerform(iterations: count, execute: readPart)
+    }
+    parts = read.withLock { $0 }.compactMap(\.self)
+    for part in parts {
+      if let place = part.application { application = try all.record(at: place) }
+      if let place = part.tree { tree = try all.record(at: place) }
+      unreadable += part.unreadable
+    }
+  }
+
+  /// Orders the records: parents first, their views, what they contain in
+  /// order, what they present, then what only they refer to.
+  func place(
+    _ roots: [UInt64], _ unreadable: inout [StoredTree.Unreadable]
+  ) throws(ArchiveError) -> StoredOutline {
+    let common = try CommonParts(parts)
+    var places = RecordPlaces(count: all.count)
+    for part in parts {
+      for (place, row) in zip(part.range, part.rows) where row.record > 0 {
+        places[row.record] = place
+      }
+    }
+    var isPlaced = Array(repeating: false, count: all.count)
+    var siblings = SiblingCheck(count: all.count)
+    var placed: [StoredRow] = []
+    placed.reserveCapacity(all.count)
+    var stack: [(record: UInt64, parent: Int?, role: StoredTree.Role)] =
+      roots.reversed().map { ($0, nil, .root) }
+    while let (record, parent, role) = stack.popLast() {
+      guard let place = places[record], !isPlaced[place] else { continue }
+      isPlaced[place] = true
+      let (part, index) = place.quotientAndRemainder(dividingBy: recordsPerPart)
+      var row = parts[part].rows[index]
+      common.adapt(&row, ofPart: part)
+      (row.parent, row.role) = (parent, role)
+      let name = SiblingCheck.Name(
+        kind: row.kind, parent: parent, identifier: parts[part].names[index].identifier,
+        index: parts[part].names[index].index)
+      guard siblings.insert(name) else {
+        unreadable.append(
+          StoredTree.Unreadable(
+            record: record, error: ArchiveError(.malformed, subject: "two nodes of one path")))
+        continue
+      }
+      let number = placed.count
+      placed.append(row)
+      // The last is next.
+      if !common.referred.isEmpty {
+        for next in (common.referred[record] ?? []).reversed() {
+          stack.append((next, number, .referred))
+        }
+      }
+      if row.presented != 0 { stack.append((row.presented, number, .presented)) }
+      for next in row.children.reversed() {
+        stack.append((common.references[Int(next)], number, .child))
+      }
+      for next in row.views.reversed() {
+        stack.append((common.references[Int(next)], number, .view))
+      }
+    }
+    if placed.count < all.count {
+      noteUnplaced(isPlaced, &unreadable)
+    }
+    return StoredOutline(
+      placed, common.forms, common.references, siblings.names, keptSince: common.keptSince)
+  }
+
+  private func noteUnplaced(_ isPlaced: [Bool], _ unreadable: inout [StoredTree.Unreadable]) {
+    var left: [UInt64] = []
+    for part in parts {
+      for (place, row) in zip(part.range, part.rows) where row.record > 0 && !isPlaced[place] {
+        left.append(row.record)
+      }
+    }
+    for record in left.sorted() {
+      unreadable.append(
+        StoredTree.Unreadable(
+          record: record, error: ArchiveError(.malformed, subject: "not in the tree")))
+    }
+  }
+}
+
+/// What some records that follow each other in an archive say of their elements.
+private struct RecordPart: Sendable {
+  let range: Range<Int>
+  /// Of each record; what is no element, or cannot be read, has the number 0.
+  private(set) var rows: [StoredRow] = []
   /// The identifier and the sibling index of each.
-  private var names: [(identifier: String, index: Int)] = []
-  private var places: RecordPlaces
-  private var lists = NodeRecord.Lists()
-  private var referred: [UInt64: [UInt64]] = [:]
-  private var keptSince: [UInt64: Date] = [:]
-  private var forms: [StoredForm] = []
+  private(set) var names: [(identifier: String, index: Int)] = []
+  /// The places of what is no element.
+  private(set) var application: Int?
+  private(set) var tree: Int?
+  private(set) var lists = NodeRecord.Lists()
+  private(set) var referrers: [(record: UInt64, referrer: UInt64)] = []
+  private(set) var keptSince: [UInt64: Date] = [:]
+  private(set) var forms: [(key: NodeRecord.FormKey, form: StoredForm)] = []
+  private(set) var unreadable: [StoredTree.Unreadable] = []
   private var formNumbers: [NodeRecord.FormKey: Int32] = [:]
   private var lastForm: (key: NodeRecord.FormKey, number: Int32)?
   private var keys: NodeKeys?
 
-  init(count: Int) {
-    places = RecordPlaces(count: count)
-    rows.reserveCapacity(count)
-    names.reserveCapacity(count)
-    isPlaced.reserveCapacity(count)
+  init(_ all: VerifiedRecords, _ range: Range<Int>) {
+    self.range = range
+    rows.reserveCapacity(range.count)
+    names.reserveCapacity(range.count)
+    for place in range {
+      let record = all.identifier(at: place)
+      switch record {
+      case NodeRecord.application: application = place
+      case NodeRecord.tree: tree = place
+      default:
+        do throws(ArchiveError) {
+          try append(record, try all.record(at: place), at: place)
+        } catch {
+          unreadable.append(StoredTree.Unreadable(record: record, error: error))
+        }
+      }
+      if rows.count == place - range.lowerBound { appendNone() }
+    }
   }
 
-  /// Takes the record that has a place among those of the archive.
-  mutating func append(
+  private mutating func append(
     _ record: UInt64, _ decoder: KeyedDecoder, at place: Int
   ) throws(ArchiveError) {
     let keys = keys ?? NodeKeys(of: decoder)
     self.keys = keys
     let read = try NodeRecord.read(decoder, keys, &lists)
     let form = number(of: read.form, decoder)
-    places[record] = rows.count
     rows.append(
       StoredRow(
         record: record, kind: read.kind, hasLastState: read.hasLastState, form: form,
         recordPlace: UInt32(place), builtIn: UInt32(read.builtIn), state: UInt32(read.state),
         views: read.views, children: read.children, presented: read.presented,
         referrer: read.referrer))
-    isPlaced.append(false)
     names.append((read.identifier, read.siblingIndex))
     if let date = read.keptSince { keptSince[record] = date }
-    if read.referrer != 0 { referred[read.referrer, default: []].append(record) }
+    if read.referrer != 0 { referrers.append((record, read.referrer)) }
+  }
+
+  private mutating func appendNone() {
+    rows.append(
+      StoredRow(
+        record: 0, kind: .application, hasLastState: false, form: 0, recordPlace: 0, builtIn: 0,
+        state: 0, views: 0..<0, children: 0..<0, presented: 0, referrer: 0))
+    names.append(("", 0))
   }
 
   private mutating func number(of key: NodeRecord.FormKey, _ decoder: KeyedDecoder) -> Int32 {
@@ -56,68 +197,61 @@ struct StoredRecords {
     }
     let number = Int32(forms.count)
     let className = lists.name(key.className, of: decoder) ?? ""
-    forms.append(
-      StoredForm(
-        className: className,
-        restorationClassName: key.restoresItself
-          ? className : lists.name(key.restorationClass, of: decoder),
-        storyboard: lists.name(key.storyboard, of: decoder).map {
-          StoryboardReference(
-            name: $0, identifier: lists.name(key.storyboardIdentifier, of: decoder) ?? "")
-        },
-        version: key.version))
+    let form = StoredForm(
+      className: className,
+      restorationClassName: key.restoresItself
+        ? className : lists.name(key.restorationClass, of: decoder),
+      storyboard: lists.name(key.storyboard, of: decoder).map {
+        StoryboardReference(
+          name: $0, identifier: lists.name(key.storyboardIdentifier, of: decoder) ?? "")
+      },
+      version: key.version)
+    forms.append((key, form))
     // Those that are written inline are not compared.
     guard !key.hasInlineNames else { return number }
     formNumbers[key] = number
     lastForm = (key, number)
     return number
   }
+}
 
-  /// Orders the records: parents first, their views, what they contain in
-  /// order, what they present, then what only they refer to.
-  mutating func place(
-    _ roots: [UInt64], _ unreadable: inout [StoredTree.Unreadable]
-  ) -> StoredOutline {
-    var siblings = SiblingCheck(count: rows.count)
-    var placed: [StoredRow] = []
-    placed.reserveCapacity(rows.count)
-    var stack: [(record: UInt64, parent: Int?, role: StoredTree.Role)] =
-      roots.reversed().map { ($0, nil, .root) }
-    while let (record, parent, role) = stack.popLast() {
-      guard let place = places[record], !isPlaced[place] else { continue }
-      isPlaced[place] = true
-      var row = rows[place]
-      (row.parent, row.role) = (parent, role)
-      let name = SiblingCheck.Name(
-        kind: row.kind, parent: parent, identifier: names[place].identifier,
-        index: names[place].index)
-      guard siblings.insert(name) else {
-        unreadable.append(
-          StoredTree.Unreadable(
-            record: record, error: ArchiveError(.malformed, subject: "two nodes of one path")))
-        continue
+/// What the rows of several parts refer to, in one place for all.
+private struct CommonParts {
+  private(set) var references: [UInt64] = []
+  private(set) var forms: [StoredForm] = []
+  /// The records that an element is the referrer of, in their order.
+  private(set) var referred: [UInt64: [UInt64]] = [:]
+  private(set) var keptSince: [UInt64: Date] = [:]
+  /// Where the references of each part begin.
+  private var firstReferences: [Int32] = []
+  /// The numbers that the forms of each part have got.
+  private var formNumbers: [[Int32]] = []
+
+  init(_ parts: [RecordPart]) throws(ArchiveError) {
+    var known: [NodeRecord.FormKey: Int32] = [:]
+    references.reserveCapacity(parts.reduce(0) { $0 + $1.lists.references.count })
+    for part in parts {
+      firstReferences.append(Int32(references.count))
+      references += part.lists.references
+      guard references.count <= Int32.max else {
+        throw ArchiveError(.limitExceeded, subject: "references")
       }
-      let number = placed.count
-      placed.append(row)
-      // The last is next.
-      if !referred.isEmpty {
-        for next in (referred[record] ?? []).reversed() { stack.append((next, number, .referred)) }
-      }
-      if row.presented != 0 { stack.append((row.presented, number, .presented)) }
-      for next in row.children.reversed() {
-        stack.append((lists.references[Int(next)], number, .child))
-      }
-      for next in row.views.reversed() {
-        stack.append((lists.references[Int(next)], number, .view))
-      }
+      formNumbers.append(
+        part.forms.map { key, form in
+          if let number = known[key] { return number }
+          let number = Int32(forms.count)
+          forms.append(form)
+          if !key.hasInlineNames { known[key] = number }
+          return number
+        })
+      for (record, referrer) in part.referrers { referred[referrer, default: []].append(record) }
+      keptSince.merge(part.keptSince) { first, _ in first }
     }
-    let left = rows.indices.lazy.filter { [isPlaced] in !isPlaced[$0] }
-      .map { [rows] in rows[$0].record }.sorted()
-    for record in left {
-      unreadable.append(
-        StoredTree.Unreadable(
-          record: record, error: ArchiveError(.malformed, subject: "not in the tree")))
-    }
-    return StoredOutline(placed, forms, lists.references, siblings.names, keptSince: keptSince)
+  }
+
+  /// Makes the row of a part one of all.
+  func adapt(_ row: inout StoredRow, ofPart part: Int) {
+    row.form = formNumbers[part][Int(row.form)]
+    row.moveReferences(by: firstReferences[part])
   }
 }

@@ -49,7 +49,9 @@ struct StoredTree: Sendable {
   let outline: StoredOutline
   let values: StoredValues
   /// Those of the records of the elements; none of a part of a tree.
-  let fingerprints: [RecordFingerprint]
+  private(set) var fingerprints: [RecordFingerprint] = []
+  /// The same, before somebody needs them.
+  let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
 
   /// Whether every record could be read and placed.
@@ -57,23 +59,10 @@ struct StoredTree: Sendable {
 
   init(reading archive: Archive) throws(ArchiveError) {
     version = archive.version
-    var application: KeyedDecoder?
-    var tree: KeyedDecoder?
     let all = try archive.verifiedRecords()
-    var records = StoredRecords(count: all.count)
-    for place in 0..<all.count {
-      let record = all.identifier(at: place)
-      switch record {
-      case NodeRecord.application: application = try all.record(at: place)
-      case NodeRecord.tree: tree = try all.record(at: place)
-      default:
-        do throws(ArchiveError) {
-          try records.append(record, try all.record(at: place), at: place)
-        } catch {
-          unreadable.append(Unreadable(record: record, error: error))
-        }
-      }
-    }
+    let records = try StoredRecords(all)
+    let (application, tree) = (records.application, records.tree)
+    unreadable = records.unreadable
     snapshot = try SnapshotUse(reading: tree)
     facts = try application?.container(forKey: NodeRecord.factsKey)
       .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
@@ -85,9 +74,9 @@ struct StoredTree: Sendable {
     }
     self.formerNames = formerNames
     let roots = try tree?.references(forKey: NodeRecord.rootsKey) ?? []
-    outline = records.place(roots, &unreadable)
+    outline = try records.place(roots, &unreadable)
     values = StoredValues(outline, in: all)
-    fingerprints = outline.rows.map { all.fingerprint(at: Int($0.recordPlace)) }
+    laterFingerprints = StoredFingerprints(outline, in: all)
   }
 
   /// A part of a tree, for what comes late.
@@ -100,7 +89,7 @@ struct StoredTree: Sendable {
     self.facts = facts
     outline = StoredOutline(elements)
     values = StoredValues(elements)
-    fingerprints = []
+    laterFingerprints = StoredFingerprints(StoredOutline([]), in: VerifiedRecords())
     snapshot = .matching
     applicationState = nil
     host = nil
@@ -110,6 +99,13 @@ struct StoredTree: Sendable {
 // MARK: - Elements
 
 extension StoredTree {
+  /// The tree with the fingerprints of its records.
+  func withFingerprints() -> StoredTree {
+    var tree = self
+    tree.fingerprints = laterFingerprints.all
+    return tree
+  }
+
   var elements: Elements { Elements(tree: self) }
 
   /// All elements; each is made when it is asked for.
@@ -164,8 +160,6 @@ final class StoredValues: Sendable {
 
   private func container(_ start: UInt32, at place: Int) -> KeyedDecoder? {
     guard start > 0 else { return nil }
-    // That it is a container was checked when its record was read.
-    return try? records.container(
-      at: Int(start), ofRecordAt: Int(outline.rows[place].recordPlace))
+    return records.container(at: Int(start), ofRecordAt: Int(outline.rows[place].recordPlace))
   }
 }

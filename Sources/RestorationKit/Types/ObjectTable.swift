@@ -40,14 +40,14 @@ final class ObjectTable {
 
   /// Remembers what an object was restored by, unless it says that itself.
   func remember(
-    _ object: any StateRestoring, _ node: (any RestorableNode)?, identifier: String,
-    restorationClass: String?
+    _ object: any StateRestoring, _ info: TypeInfo, _ node: (any RestorableNode)?,
+    identifier: String, restorationClass: String?
   ) {
     let saysAll =
       (node == nil || node?.restorationIdentifier != nil)
       && (restorationClass == nil
         || self.restorationClass(
-          of: object, types.info(of: object), naming: node?.restorationClass) != nil)
+          of: object, info, naming: node?.restorationClass) != nil)
     let restored =
       saysAll ? nil : Restored(identifier: identifier, restorationClassName: restorationClass)
     var entry = entries[object]

@@ -41,6 +41,8 @@ final class RestoredObjects: RestoredReferences {
     place < objects.count ? objects[place] : nil
   }
 
+  func isBack(_ place: Int) -> Bool { place < objects.count && objects[place] != nil }
+
   func node(at place: Int) -> (any RestorableNode)? {
     place < nodes.count ? nodes[place] : nil
   }
@@ -50,7 +52,7 @@ final class RestoredObjects: RestoredReferences {
   func claim(
     _ object: any StateRestoring, _ node: (any RestorableNode)?, at place: Int
   ) -> Int? {
-    if let other = placesOfObjects[ObjectIdentifier(object)] { return other }
+    if let other = placesOfObjects.find(ObjectIdentifier(object)) { return other }
     placesOfObjects.set(place, for: ObjectIdentifier(object))
     objects[place] = object
     nodes[place] = node

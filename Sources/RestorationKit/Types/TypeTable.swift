@@ -36,7 +36,7 @@ final class TypeTable {
   @safe @exclusivity(unchecked) private var numbers = AddressTable()
 
   /// Counts what was registered.
-  private(set) var changeCount = 0
+  @safe @exclusivity(unchecked) private(set) var changeCount = 0
 
   // MARK: Registering
 
@@ -185,6 +185,8 @@ final class TypeInfo {
   let tracking: StateTracking
   /// What is registered under its name.
   let registered: Registered?
+  /// Says of an object of the type that it is a node; nil if those are none.
+  private let cast: ((AnyObject) -> any RestorableNode)?
 
   init(
     _ type: Any.Type, _ name: String, _ traits: TypeTraits, _ tracking: StateTracking,
@@ -194,10 +196,25 @@ final class TypeInfo {
     self.name = name
     self.traits = traits
     self.tracking = tracking
+    cast = (type as? any RestorableNode.Type).map { Self.cast(to: $0) }
     registered = types.registration(named: name).map {
       Registered(
         name: $0.name, version: $0.version.number, hasFactory: $0.making.factory != nil,
         isNamedBySaves: $0.making.isNamedBySaves)
     }
+  }
+
+  /// An object of exactly this type as a node; nil if it is none.
+  ///
+  /// To ask the object itself takes longer than to make it (benchmark: restore nodes).
+  func node(_ object: any StateRestoring) -> (any RestorableNode)? {
+    precondition(type == Swift.type(of: object), "the object of another type")
+    return cast?(object)
+  }
+
+  private static func cast<Node: RestorableNode>(
+    to type: Node.Type
+  ) -> (AnyObject) -> any RestorableNode {
+    { unsafe unsafeDowncast($0, to: Node.self) }
   }
 }

@@ -18,6 +18,9 @@ struct TypeTraits: OptionSet, Sendable {
   /// Children of these may have equal identifiers.
   static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
 
+  /// These are given what they contained.
+  static let takesContent: TypeTraits = [.stack, .split, .presenter, .tabs]
+
   /// The library writes something for these.
   static let hasBuiltInState: TypeTraits = [.tabs, .list, .scrolling, .textSelection]
 
