@@ -187,6 +187,18 @@ final class ChangedStructureTests: ChangeTestCase {
     XCTAssertEqual(node.encodeCount, 1)
   }
 
+  func testAViewBelowANodeThatIsNotAskedIsStoredUnderItsNewName() async throws {
+    let keeper = try launch.keeper()
+    let node = TrackedNode("node")
+    let view = RenamedView("old")
+    node.views = [view]
+    _ = try await keeper.save([node])
+    view.restorationIdentifier = "new"
+    _ = try await keeper.save([node])
+    XCTAssertEqual(try launch.storedPaths(), ["node", "node/new"])
+    try await assertStoredAsAWhole([node])
+  }
+
   func testANodeThatSaidThatItChangedAndWentLetsNoOthersBeAsked() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(20, with: keeper)
@@ -223,4 +235,11 @@ final class ChangedStructureTests: ChangeTestCase {
     _ = try await keeper.save([root])
     try await assertStoredAsAWhole([root])
   }
+}
+
+@MainActor
+private final class RenamedView: @MainActor RestorableView {
+  var restorationIdentifier: String?
+
+  init(_ identifier: String) { restorationIdentifier = identifier }
 }

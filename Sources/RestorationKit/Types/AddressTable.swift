@@ -16,8 +16,10 @@ struct AddressTable {
   /// the table has changed.
   private var found: (address: UInt, place: Int) = (0, 0)
 
-  init() {
-    slots = Array(repeating: Slot(address: 0, number: 0), count: 16)
+  /// Makes room for as many addresses at least.
+  init(minimumCapacity: Int = 8) {
+    let exponent = Int.bitWidth - (max(minimumCapacity, 8) * 2 - 1).leadingZeroBitCount
+    slots = Array(repeating: Slot(address: 0, number: 0), count: 1 << exponent)
   }
 
   private static func address(of identity: ObjectIdentifier) -> UInt {

@@ -7,7 +7,7 @@ final class RestoredObjects: RestoredReferences {
   /// The same as nodes: a cast takes longer than most of what is done with one.
   @safe @exclusivity(unchecked) private var nodes: [(any RestorableNode)?]
   @safe @exclusivity(unchecked) private var places: RecordPlaces
-  @safe @exclusivity(unchecked) private var placesOfObjects = AddressTable()
+  @safe @exclusivity(unchecked) private var placesOfObjects: AddressTable
   /// What an earlier restore brought back.
   private var earlier: KeptRecords?
   private let outline: StoredOutline
@@ -26,6 +26,7 @@ final class RestoredObjects: RestoredReferences {
     objects = Array(repeating: nil, count: rows.count)
     nodes = Array(repeating: nil, count: rows.count)
     places = RecordPlaces(count: rows.count)
+    placesOfObjects = AddressTable(minimumCapacity: rows.count)
     for place in rows.indices { places[rows[place].record] = place }
   }
 

@@ -21,6 +21,7 @@ extension Rows {
     self.init()
     version = tree.version
     self.kept = kept
+    numbers = AddressTable(minimumCapacity: stored.count)
     rows = Array(repeating: Row(.node, nil), count: Int(largest - NodeRecord.firstNode) + 1)
     for place in rows.indices { rows[place].isFree = true }
     for (place, element) in stored.enumerated() {
@@ -30,7 +31,7 @@ extension Rows {
       if let object = object(place) {
         let identity = ObjectIdentifier(object)
         // One that came back at two places has one row.
-        if let other = numbers[identity] { rows[other].identity = nil }
+        if let other = numbers.find(identity) { rows[other].identity = nil }
         rows[number.place].identity = identity
         numbers.set(number.place, for: identity)
       }
