@@ -184,7 +184,10 @@ final class PreservationWalk: StateEncoding {
         // What happened to them is found out by asking all of them.
         builder.goBack(to: mark)
         rows.notes[nil] = notes
-        for (number, stored) in undo.reversed() { rows[number].stored = stored }
+        for (number, stored) in undo.reversed() {
+          rows[number].stored = stored
+          rows[number].isAsked = false
+        }
         referrals.removeAll { $0.referrer != nil }
         writtenCount = 0
         (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])

@@ -1,0 +1,20 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What saves of changes store and report where something uncommon happens.
+@MainActor
+final class ChangeAttackTests: ChangeTestCase {
+  func testANewNodeDidNotForgetToSayAnythingWhenEverythingIsAskedAfterAll() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let (new, referring) = (TrackedNode("new"), TrackedNode("referring"))
+    referring.references = [TestObject("stray")]
+    root.below = nodes + [new, referring]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(
+      report.notes,
+      [.referenceWithoutIdentifier(key: "references", className: "TestObject")])
+  }
+}
