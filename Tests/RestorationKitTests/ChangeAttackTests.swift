@@ -17,4 +17,28 @@ final class ChangeAttackTests: ChangeTestCase {
       report.notes,
       [.referenceWithoutIdentifier(key: "references", className: "TestObject")])
   }
+
+  func testANodeDidNotForgetToSayThatAnotherOneLetsItHaveItsChild() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let child = TrackedNode("child")
+    (nodes[0].below, nodes[1].below) = ([child], [child])
+    _ = try await keeper.save([root])
+    nodes[0].below = []
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.notes, [])
+    try await assertStoredAsAWhole([root])
+  }
+
+  func testANodeDidNotForgetToSayThatAnotherOneLetsItHaveItsView() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let view = TestView("view")
+    (nodes[0].views, nodes[1].views) = ([view], [view])
+    _ = try await keeper.save([root])
+    nodes[0].views = []
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.notes, [])
+    try await assertStoredAsAWhole([root])
+  }
 }
