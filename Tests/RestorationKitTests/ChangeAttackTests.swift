@@ -41,4 +41,16 @@ final class ChangeAttackTests: ChangeTestCase {
     XCTAssertEqual(report.notes, [])
     try await assertStoredAsAWhole([root])
   }
+
+  func testANodeDidNotForgetToSayThatItIsContainedAndNotOnlyReferredTo() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let referred = TrackedNode("referred")
+    nodes[0].references = [referred]
+    _ = try await keeper.save([root])
+    nodes[1].below = [referred]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.notes, [])
+    try await assertStoredAsAWhole([root])
+  }
 }

@@ -90,6 +90,8 @@ struct Row {
     isTracked = Self.isTracked(type)
     self.walk = walk
     status = .unplaced
+    // Its record names the one that refers to it, who may contain it now.
+    if isReferred { isAsked = false }
     (isDuplicate, isReferred, isReferredTo, isEntry) = (false, false, false, false)
     parent = nil
     (children, views, presented) = (0..<0, 0..<0, nil)
