@@ -96,7 +96,8 @@ final class Rows {
 
   /// Begins to ask everything; what is not met is gone.
   func beginWalk(_ kept: KeptRecords?) {
-    remembersPaths = true
+    // What a walk through changes remembered may lie elsewhere.
+    (paths, remembersPaths) = ([], true)
     walk &+= 1
     takeChanges()
     loose = []
