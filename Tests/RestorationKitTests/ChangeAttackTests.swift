@@ -71,4 +71,44 @@ final class ChangeAttackTests: ChangeTestCase {
     let everything = try await keeper.saveEverything([root])
     XCTAssertEqual(Set(report.entries.map(\.path)), Set(everything.entries.map(\.path)))
   }
+
+  func testASaveOfChangesTakesAsManyNodesAsASaveOfEverything() async throws {
+    let keeper = try launch.keeper()
+    keeper.nodeLimit = 7
+    let (root, last) = (TrackedNode("root"), TrackedNode("last"))
+    last.views = (0..<4).map { TestView("\($0)") }
+    root.below = [last]
+    _ = try await keeper.save([root])
+    root.below = [TrackedNode("a"), TrackedNode("b"), last]
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root]) { $0.nodeLimit = 7 }
+  }
+
+  func testObjectsThatMakeAnotherWheneverTheyAreAskedEndWithAnError() async throws {
+    for isTracked in [false, true] {
+      let launch = Launch()
+      let keeper = try launch.keeper()
+      keeper.nodeLimit = 100
+      let root = TrackedNode("root")
+      if isTracked { _ = try await keeper.save([root]) }
+      var count = 0
+      func make() -> TestObject {
+        let object = TestObject("\(count)")
+        keeper.registerObject(object, restorationIdentifier: "object \(count)")
+        count += 1
+        object.onEncode = { coder in
+          if count < 1000 { coder.encode(make(), forKey: "next") }
+        }
+        return object
+      }
+      root.references = [make()]
+      do {
+        _ = try await keeper.save([root])
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.code, .tooManyNodes)
+      }
+      XCTAssertLessThan(count, 300)
+    }
+  }
 }

@@ -277,15 +277,23 @@ final class PreservationWalk: StateEncoding {
 
   func drain() throws {
     while let visit = stack.popLast() {
-      guard report.count < nodeLimit, asksEverything || rows.placedCount <= nodeLimit else {
-        throw RestorationError.tooManyNodes(path(of: visit), nodeLimit)
-      }
+      try checkCount(path(of: visit))
       if case .excluded(let number) = visit.place {
         leaveOut(visit.node, exclusions[number])
       } else {
         try preserve(visit)
       }
     }
+  }
+
+  /// Makes sure that there is room for one more; a walk through everything says whether
+  /// there is.
+  func checkCount(_ path: @autoclosure () -> RestorationPath) throws {
+    guard report.count >= nodeLimit || !asksEverything && rows.placedCount > nodeLimit else {
+      return
+    }
+    guard asksEverything else { throw NeedsEverything() }
+    throw RestorationError.tooManyNodes(path(), nodeLimit)
   }
 
   /// The records, and those to remove; first ``keepLastStates(from:)`` must have
