@@ -111,4 +111,72 @@ final class ChangeAttackTests: ChangeTestCase {
       XCTAssertLessThan(count, 300)
     }
   }
+
+  func testViewsThatMakeAnotherWheneverTheyAreAskedEndWithAnError() async throws {
+    for identifier in ["view", nil] {
+      let keeper = try launch.keeper()
+      keeper.nodeLimit = 100
+      let root = TrackedNode("root")
+      var count = 0
+      func make() -> MakingView {
+        count += 1
+        return MakingView(identifier.map { "\($0) \(count)" }) { count < 1000 ? [make()] : [] }
+      }
+      root.views = [make()]
+      do {
+        _ = try await keeper.save([root])
+        XCTFail("did not throw")
+      } catch {
+        XCTAssertEqual(error.code, .tooManyNodes)
+      }
+    }
+  }
+
+  func testViewsThatAreMadeWhenTheyAreAskedForAreAllStored() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    // The memory of one is likely to be used again.
+    root.views = [
+      MakingView(nil) { (0..<20).map { number in MakingView(nil) { [MakingView("\(number)")] } } }
+    ]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths().count, 21)
+  }
+
+  func testViewsInThePlaceOfThoseThatAChildMadeAreStored() async throws {
+    let keeper = try launch.keeper()
+    let root = ViewMakingNode("root") {
+      [MakingView(nil) { (0..<20).map { MakingView("\($0)") } }]
+    }
+    root.restorationChildren = [ViewMakingNode("child") { (0..<20).map { MakingView("c\($0)") } }]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths().count, 42)
+  }
+}
+
+/// A view that makes its subviews when it is asked for them.
+@MainActor
+private final class MakingView: @MainActor RestorableView {
+  let restorationIdentifier: String?
+  private let make: () -> [any RestorableView]
+
+  init(_ identifier: String?, _ make: @escaping () -> [any RestorableView] = { [] }) {
+    (restorationIdentifier, self.make) = (identifier, make)
+  }
+
+  var restorationSubviews: [any RestorableView] { make() }
+}
+
+/// A node that makes its views when it is asked for them.
+@MainActor
+private final class ViewMakingNode: @MainActor RestorableNode {
+  let restorationIdentifier: String?
+  var restorationChildren: [any RestorableNode] = []
+  private let make: () -> [any RestorableView]
+
+  init(_ identifier: String, _ make: @escaping () -> [any RestorableView]) {
+    (restorationIdentifier, self.make) = (identifier, make)
+  }
+
+  var restorationViews: [any RestorableView] { make() }
 }

@@ -126,7 +126,7 @@ extension PreservationWalk {
     let contents = contents(of: node, number)
     let first = stack.count
     placeContents(contents, number, info)
-    let views = placeViews(of: node, number, besides: contents)
+    let views = try placeViews(of: node, number, besides: contents)
     // The first of them comes to lie on top.
     stack.reverse(from: first)
     let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []

@@ -78,7 +78,7 @@ final class PreservationWalk: StateEncoding {
   private var seen: [any StateRestoring] = []
 
   /// More entries than these end the walk.
-  private let nodeLimit: Int
+  let nodeLimit: Int
   /// The rows of objects that are not there any more: they lose their place with what
   /// contained them, or only asking everything tells where they went.
   var gone: [RowNumber] = []
