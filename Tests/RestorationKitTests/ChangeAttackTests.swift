@@ -152,6 +152,39 @@ final class ChangeAttackTests: ChangeTestCase {
     _ = try await keeper.save([root])
     XCTAssertEqual(try launch.storedPaths().count, 42)
   }
+
+  func testWhenNothingIsKeptAnyMoreASaveAsksWhatHasChanged() async throws {
+    for way in 0..<3 {
+      let launch = Launch()
+      let saving = try launch.keeper()
+      let old = TrackedNode("root")
+      old.below = (0..<20).map { TrackedNode("n\($0)") } + [TrackedNode("late")]
+      old.below[20].invalidateRestorableState()
+      _ = try await saving.save([old])
+      await saving.close()
+      let keeper = try launch.keeper()
+      let root = TrackedNode("root")
+      let nodes = (0..<20).map { TrackedNode("n\($0)") }
+      root.below = nodes
+      _ = try await keeper.restore(into: [root])
+      _ = try await keeper.save([root])
+      XCTAssertTrue(try launch.storedPaths().contains("root/late"))
+      let late = TrackedNode("late")
+      switch way {
+      case 0:
+        root.below.append(late)
+        _ = try await keeper.restore(late: late, below: root)
+      case 1: root.below.append(late)
+      default: launch.now += 40 * 24 * 60 * 60
+      }
+      for _ in 0..<2 { _ = try await keeper.save([root]) }
+      nodes[3].value = "changed"
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.entries.count, 1, "\(way)")
+      XCTAssertEqual(try launch.storedRecords()?["root/n3"]?.value, "changed")
+      XCTAssertEqual(try launch.storedPaths().contains("root/late"), way != 2)
+    }
+  }
 }
 
 /// A view that makes its subviews when it is asked for them.
