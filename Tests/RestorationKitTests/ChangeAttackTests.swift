@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Foundation
 import RestorationKit
 import TestSupport
 import XCTest
@@ -183,6 +184,118 @@ final class ChangeAttackTests: ChangeTestCase {
       XCTAssertEqual(report.entries.count, 1, "\(way)")
       XCTAssertEqual(try launch.storedRecords()?["root/n3"]?.value, "changed")
       XCTAssertEqual(try launch.storedPaths().contains("root/late"), way != 2)
+    }
+  }
+
+  func testWhatIsNotKeptAnyMoreGoesThoughSomethingKeptRefersToIt() async throws {
+    let saving = try launch.keeper()
+    let old = TrackedNode("root")
+    let (above, gone, referring) = (
+      TrackedNode("above"), TrackedNode("gone"), TrackedNode("referring")
+    )
+    (old.below, above.below, referring.references) = ([above, referring], [gone], [gone])
+    _ = try await saving.save([old])
+    await saving.close()
+    let keeper = try launch.keeper()
+    let (root, back) = (TrackedNode("root"), TrackedNode("above"))
+    root.below = [back]
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedPaths(), ["root", "root/above", "root/above/gone", "root/referring"])
+    root.below = []
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/referring"])
+  }
+
+  /// Something of the tree, or of what it refers to, changes.
+  private func change(
+    _ nodes: inout [PlainNode], _ object: TrackedObject, _ keeper: StateKeeper,
+    _ random: inout SeededGenerator
+  ) async throws {
+    let node = nodes[Int.random(in: 0..<nodes.count, using: &random)]
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0, 1: node.value = "\(UInt8.random(in: 0...255, using: &random))"
+    case 2, 3, 4:
+      let isLate = Bool.random(using: &random)
+      nodes.append(make("n\(Int.random(in: 0..<8, using: &random))", &random))
+      node.below.append(nodes[nodes.count - 1])
+      if isLate { try await keeper.restore(late: nodes[nodes.count - 1], below: node) }
+    case 5: if !node.below.isEmpty { node.below.removeLast() }
+    case 6: node.references = [object, nodes[0]]
+    case 7: node.throwsInEncode.toggle()
+    case 8: launch.now += 10 * 24 * 60 * 60
+    default: node.views = node.views.isEmpty ? [TestView("view")] : []
+    }
+  }
+
+  private func make(_ name: String, _ random: inout SeededGenerator) -> PlainNode {
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: PlainNode(name)
+    case 1: TrackedStack(name)
+    default: TrackedNode(name)
+    }
+  }
+
+  /// Nodes of which each lies below one of those before it.
+  private func makeTree(_ count: Int, _ random: inout SeededGenerator) -> [PlainNode] {
+    var nodes = [make("root", &random)]
+    for number in 0..<count {
+      let node = make("n\(number)", &random)
+      nodes[Int.random(in: 0..<nodes.count, using: &random)].below.append(node)
+      nodes.append(node)
+    }
+    return nodes
+  }
+
+  func testWhatIsStoredBesideWhatIsKeptIsWhatASaveOfTheWholeStateStores() async throws {
+    for _ in 0..<5 {
+      var random = SeededGenerator()
+      let fails = Flag()
+      let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+        if fails.isSet, name == "main", call.isWrite { throw ArchiveError(.storageFull) }
+      }
+      launch.storedBytes = nil
+      let objects = [TrackedObject("0"), TrackedObject("1")]
+      func keeper() throws -> StateKeeper {
+        let keeper = try StateKeeper(
+          application: Launch.application, directory: store, keys: launch.keys,
+          now: { [launch] in launch.now })
+        for (place, object) in objects.enumerated() {
+          keeper.registerObject(object, restorationIdentifier: "object \(place)")
+        }
+        return keeper
+      }
+      let old = makeTree(8, &random)
+      for node in old {
+        node.value = "old"
+        if Bool.random(using: &random) { node.views = [TestView("view", value: "old")] }
+        if Bool.random(using: &random) {
+          node.references = [old[Int.random(in: 0..<old.count, using: &random)], objects[0]]
+        }
+      }
+      let saving = try keeper()
+      _ = try await saving.save([old[0]])
+      await saving.close()
+      let keeper = try keeper()
+      var nodes = makeTree(Int.random(in: 1..<7, using: &random), &random)
+      let root = nodes[0]
+      _ = try await keeper.restore(into: [root])
+      for _ in 0..<12 {
+        for _ in 0..<2 { try await change(&nodes, objects[1], keeper, &random) }
+        // What replaces something kept is known to all that is kept by the second one.
+        for _ in 0..<2 { _ = try await keeper.save([root]) }
+        let words = try launch.storedRecords()?.words
+        // After a save that failed the whole state is written.
+        fails.isSet = true
+        root.value += "x"
+        _ = try? await keeper.save([root])
+        root.value.removeLast()
+        fails.isSet = false
+        _ = try await keeper.save([root])
+        XCTAssertEqual(words, try launch.storedRecords()?.words, "TEST_SEED=\(random.seed)")
+      }
+      await keeper.close()
     }
   }
 }
