@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -298,6 +299,47 @@ final class ChangeAttackTests: ChangeTestCase {
       await keeper.close()
     }
   }
+
+  func testWhateverCallOfTheStorageFailsALaterSaveStoresAllAndSetsNothingAside() async throws {
+    for length in [1, 2] {
+      var number = 0
+      var isOver = false
+      while !isOver {
+        let launch = Launch()
+        let store = FailingStore(launch.store, length: length)
+        let keeper = try StateKeeper(
+          application: Launch.application, directory: store, keys: launch.keys)
+        let root = TrackedNode("root")
+        let nodes = (0..<3).map { TrackedNode("n\($0)") }
+        root.below = nodes
+        _ = try await keeper.save([root])
+        store.fail(after: number)
+        for step in 0..<5 {
+          // The second change is so long that the file is written anew.
+          nodes[0].value = String(repeating: "x", count: step == 1 ? 90_000 : 10) + "\(step)"
+          root.below = step % 2 == 0 ? [nodes[0], nodes[1]] : nodes
+          let before = launch.storedBytes
+          let message = "\(length) from \(number), step \(step)"
+          do {
+            let report = try await keeper.save([root])
+            XCTAssertEqual(report.outcome, .saved, message)
+            XCTAssertNil(report.setAside, message)
+          } catch  where error.archive?.code != .notDurable {
+            XCTAssertEqual(launch.storedBytes, before, message)
+            continue
+          } catch {}
+          let fresh = Launch()
+          _ = try await fresh.keeper().save([root])
+          XCTAssertEqual(
+            try launch.storedRecords()?.words, try fresh.storedRecords()?.words, message)
+        }
+        isOver = store.callCount < number
+        number += 1
+        await keeper.close()
+      }
+      XCTAssertGreaterThan(number, 20)
+    }
+  }
 }
 
 /// A view that makes its subviews when it is asked for them.
@@ -325,4 +367,127 @@ private final class ViewMakingNode: @MainActor RestorableNode {
   }
 
   var restorationViews: [any RestorableView] { make() }
+}
+
+/// A store of which one call after another fails, whatever it does.
+private final class FailingStore: StateDirectory {
+  let store: MemoryStateDirectory
+  private let left = Mutex(Int.max)
+  private let made = Mutex(0)
+  private let length: Int
+
+  init(_ store: MemoryStateDirectory, length: Int) { (self.store, self.length) = (store, length) }
+
+  /// Lets some calls fail after so many others.
+  func fail(after count: Int) {
+    made.withLock { $0 = 0 }
+    left.withLock { $0 = count }
+  }
+
+  /// How many calls there were since then.
+  var callCount: Int { made.withLock { $0 } }
+
+  func begin(_ call: String) throws(ArchiveError) {
+    made.withLock { $0 += 1 }
+    let isFailing = left.withLock { left in
+      guard left < .max else { return false }
+      left -= 1
+      return left < 0 && left >= -length
+    }
+    if isFailing { throw ArchiveError(.inputOutput, subject: call) }
+  }
+
+  func storage(named name: String) -> any ArchiveStorage {
+    name == "main"
+      ? FailingStorage(storage: store.memory(named: name), store: self) : store.storage(named: name)
+  }
+
+  func names() throws(ArchiveError) -> [String] { try store.names() }
+
+  func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try store.removeLeftovers(where: isOwn)
+  }
+}
+
+private struct FailingStorage: ArchiveStorage {
+  let storage: any ArchiveStorage
+  let store: FailingStore
+  var location: String { storage.location }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try openForAppending() }
+
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try store.begin("open")
+    return try storage.openForAppending().map { FailingFile(file: $0, store: store) }
+  }
+
+  func lock() throws(ArchiveError) -> any ArchiveLock {
+    try store.begin("lock")
+    return try storage.lock()
+  }
+
+  func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
+
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try store.begin("replace")
+    try storage.replace(body)
+    do {
+      try store.begin("publish")
+    } catch {
+      throw ArchiveError(.notDurable)
+    }
+  }
+
+  func remove() throws(ArchiveError) {
+    try store.begin("remove")
+    try storage.remove()
+  }
+
+  func setAside() throws(ArchiveError) -> String? {
+    try store.begin("setAside")
+    return try storage.setAside()
+  }
+
+  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
+    try store.begin("setAside")
+    return try storage.setAside(reason, at: date)
+  }
+
+  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try store.begin("setAsideArchives")
+    return try storage.setAsideArchives()
+  }
+
+  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) { try storage.putBack(archive) }
+}
+
+private struct FailingFile: AppendableArchiveFile {
+  let file: any AppendableArchiveFile
+  let store: FailingStore
+  var byteCount: Int { file.byteCount }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try store.begin("read")
+    return try file.read(at: offset, count: count)
+  }
+
+  func storedByteCount() throws(ArchiveError) -> Int? {
+    try store.begin("size")
+    return try file.storedByteCount()
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    try store.begin("write")
+    try file.write(bytes, at: offset)
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) {
+    try store.begin("truncate")
+    try file.truncate(to: byteCount)
+  }
+
+  func synchronize() throws(ArchiveError) {
+    try store.begin("sync")
+    try file.synchronize()
+  }
 }
