@@ -57,6 +57,8 @@ extension ArchiveWriter {
     let old = state.open?.history
     let file = try newFile(slots: slots, after: state.open)
     var summary: Archive.Summary?
+    // Also after notDurable, when the file is there.
+    defer { if state.unopened != nil { state.unopenedVersion = summary?.version } }
     try replaceStorage(by: file, &state) { sink throws(ArchiveError) in
       let writer = try SnapshotWriter(file, random: random, moment: moment ?? .now, sink: sink)
       let count = try body(writer)
@@ -101,9 +103,9 @@ extension ArchiveWriter {
   /// not be opened then.
   func reopenIfDue(_ state: inout State) throws(ArchiveError) {
     guard let file = state.unopened else { return }
-    let poison = state.poison
+    let (poison, failure) = (state.poison, state.compactionFailure)
     try reopen(file, &state)
-    state.poison = poison
+    (state.poison, state.compactionFailure) = (poison, failure)
   }
 
   private func newFile(

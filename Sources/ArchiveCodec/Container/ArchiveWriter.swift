@@ -37,6 +37,8 @@ public final class ArchiveWriter: Sendable {
     var nextCompaction = (byteCount: 0, commitCount: 0)
     /// The file that was put in place and could not be opened.
     var unopened: UnlockedHeader?
+    /// Its version, if that is another than the one that is open.
+    var unopenedVersion: ArchiveVersion?
 
     /// What is needed to append to a file.
     struct Open {
@@ -295,7 +297,7 @@ public final class ArchiveWriter: Sendable {
 
   /// The version of what is stored; nil if nothing is.
   package var version: ArchiveVersion? {
-    state.withLock { $0.open?.history.version }
+    state.withLock { $0.unopenedVersion ?? $0.open?.history.version }
   }
 
   func changing<Result: Sendable>(

@@ -120,13 +120,20 @@ extension StateEngine {
     rows.version = written.version
     // A restore may have changed them meanwhile.
     if self.rows === unknown { self.rows = rows }
-    walk.kept?.settle(settlement)
+    settle(settlement, of: walk.kept)
     report.unaskedCount = walk.unaskedCount
     report.version = written.version
     report.byteCount = written.byteCount
     report.writtenByteCount = written.writtenByteCount
     report.setAside = written.setAside
     return report
+  }
+
+  private func settle(_ settlement: KeptRecords.Settlement, of kept: KeptRecords?) {
+    guard let kept else { return }
+    kept.settle(settlement)
+    // Saves need not ask everything for what is not kept any more.
+    if kept.isEmpty, objects.kept === kept { objects.kept = nil }
   }
 
   /// Writes all, or what has changed; nil if a later state was written before.

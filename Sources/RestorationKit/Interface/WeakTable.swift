@@ -8,6 +8,9 @@ struct WeakTable<Value> {
   private var entries: [ObjectIdentifier: Entry] = [:]
   private var countToSweep = 16
 
+  /// Whether none of the objects lives any more.
+  var isEmpty: Bool { entries.values.allSatisfy { $0.object == nil } }
+
   subscript(object: AnyObject) -> Value? {
     get {
       guard let entry = entries[ObjectIdentifier(object)], entry.object === object else {

@@ -148,9 +148,12 @@ extension PreservationWalk {
     of node: any RestorableNode, _ number: RowNumber, _ contents: Contents,
     _ asked: inout [Asked]
   ) throws(NeedsEverything) {
-    let views = ViewTree.views(node.restorationViews, of: node, besides: contents.all)
     let known = rows.views(of: number)
-    try need(views.count == known.count)
+    guard
+      let views = ViewTree.views(
+        node.restorationViews, of: node, besides: contents.all, most: nodeLimit),
+      views.count == known.count
+    else { throw NeedsEverything() }
     for ((identifier, view), number) in zip(views, known) {
       try need(isSame(view, number) && rows[number].identifier == identifier)
       guard !rows[number].isTracked, rows[number].save != rows.save else { continue }

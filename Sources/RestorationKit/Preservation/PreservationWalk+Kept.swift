@@ -112,6 +112,7 @@ extension PreservationWalk {
         record.referrer = parent?.record
       }
       let number = keptRow(of: place, entry.element)
+      rows.placeKept(number)
       rows.keep(number, because: entry.outcome)
       report.add(number)
       storedParts.append(StoredPart(record: record, number: number, values: entry.element.values))

@@ -94,8 +94,7 @@ extension PreservationWalk {
   }
 
   private func exclude(_ node: any RestorableNode, _ exclusion: Exclusion) -> Visit {
-    // It changes the record of the one above, who need not know.
-    if let parent = exclusion.parent { rows[parent].isAsked = false }
+    if let parent = exclusion.parent { rows[parent].isIncomplete = true }
     exclusions.append(exclusion)
     return Visit(node: node, place: .excluded(exclusions.count - 1))
   }
@@ -127,7 +126,7 @@ extension PreservationWalk {
     let contents = contents(of: node, number)
     let first = stack.count
     placeContents(contents, number, info)
-    let views = placeViews(of: node, number, besides: contents)
+    let views = try placeViews(of: node, number, besides: contents)
     // The first of them comes to lie on top.
     stack.reverse(from: first)
     let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
@@ -265,7 +264,6 @@ extension PreservationWalk {
       return
     }
     keepAlive(node)
-    if let parent = exclusion.parent { rows[parent].isAsked = false }
     rows.exclude(
       number, below: exclusion.parent, exclusion.identifier, siblingIndex: exclusion.siblingIndex)
     report.addExcluded(number)
@@ -305,6 +303,7 @@ extension PreservationWalk {
     _ identifier: String, siblingIndex: Int = 0, _ outcome: PreservationReport.NodeOutcome,
     _ notes: [ReportNote] = []
   ) {
+    if let parent { rows[parent].isIncomplete = true }
     report.add(
       PreservationReport.Entry(
         kind: kind, path: rows.path(of: parent).appending(identifier, siblingIndex: siblingIndex),

@@ -20,6 +20,7 @@ extension PreservationWalk {
     let parent = object.restorationParent
     let scope = parent.flatMap { rows.placed($0) }
     if let parent, scope == nil { rows.missingScopes.insert(ObjectIdentifier(parent)) }
+    try checkCount(rows.path(of: scope).appending(identifier))
     keepAlive(object)
     let number = row(of: object, .object)
     guard take(Sibling(.object, below: scope, identifier)) else {

@@ -165,9 +165,10 @@ extension PreservationWalk {
   ///
   /// Where all are written, their fingerprints are made while nobody waits.
   private func end(_ number: RowNumber) throws {
-    let wasAsked = rows[number].isAsked
+    let wasAsked = rows[number].isAsked && !rows[number].isIncomplete
     // What has a note may be stored otherwise when others have changed.
-    rows[number].isAsked = rows[number].isRegistered && !rows.hasNotes(number)
+    rows[number].isAsked =
+      rows[number].isRegistered && !rows[number].isIncomplete && !rows.hasNotes(number)
     if rewrites { return try builder.end() }
     let known = rows[number].stored
     let (fingerprint, isWritten) = try builder.end(ifOtherThan: known)

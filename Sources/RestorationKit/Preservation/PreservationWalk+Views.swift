@@ -10,11 +10,13 @@ extension PreservationWalk {
   /// Those of the nodes that it contains or presents are theirs.
   func placeViews(
     of node: any RestorableNode, _ number: RowNumber, besides contents: Contents
-  ) -> [PlacedView] {
-    let views = node.restorationViews
-    guard !views.isEmpty || !rows[number].views.isEmpty else { return [] }
-    let placed: [PlacedView] = ViewTree.views(views, of: node, besides: contents.all).compactMap {
-      identifier, view in
+  ) throws(RestorationError) -> [PlacedView] {
+    let own = node.restorationViews
+    guard !own.isEmpty || !rows[number].views.isEmpty else { return [] }
+    guard let views = ViewTree.views(own, of: node, besides: contents.all, most: nodeLimit) else {
+      throw RestorationError.tooManyNodes(rows.path(of: number), nodeLimit)
+    }
+    let placed: [PlacedView] = views.compactMap { identifier, view in
       guard rows.placed(view) == nil else {
         addEntry(.view, view, below: number, identifier, .containedTwice)
         return nil

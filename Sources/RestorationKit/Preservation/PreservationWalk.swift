@@ -78,7 +78,7 @@ final class PreservationWalk: StateEncoding {
   private var seen: [any StateRestoring] = []
 
   /// More entries than these end the walk.
-  private let nodeLimit: Int
+  let nodeLimit: Int
   /// The rows of objects that are not there any more: they lose their place with what
   /// contained them, or only asking everything tells where they went.
   var gone: [RowNumber] = []
@@ -184,7 +184,10 @@ final class PreservationWalk: StateEncoding {
         // What happened to them is found out by asking all of them.
         builder.goBack(to: mark)
         rows.notes[nil] = notes
-        for (number, stored) in undo.reversed() { rows[number].stored = stored }
+        for (number, stored) in undo.reversed() {
+          rows[number].stored = stored
+          rows[number].isAsked = false
+        }
         referrals.removeAll { $0.referrer != nil }
         writtenCount = 0
         (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
@@ -274,15 +277,23 @@ final class PreservationWalk: StateEncoding {
 
   func drain() throws {
     while let visit = stack.popLast() {
-      guard report.count < nodeLimit, asksEverything || rows.placedCount <= nodeLimit else {
-        throw RestorationError.tooManyNodes(path(of: visit), nodeLimit)
-      }
+      try checkCount(path(of: visit))
       if case .excluded(let number) = visit.place {
         leaveOut(visit.node, exclusions[number])
       } else {
         try preserve(visit)
       }
     }
+  }
+
+  /// Makes sure that there is room for one more; a walk through everything says whether
+  /// there is.
+  func checkCount(_ path: @autoclosure () -> RestorationPath) throws {
+    guard report.count >= nodeLimit || !asksEverything && rows.placedCount > nodeLimit else {
+      return
+    }
+    guard asksEverything else { throw NeedsEverything() }
+    throw RestorationError.tooManyNodes(path(), nodeLimit)
   }
 
   /// The records, and those to remove; first ``keepLastStates(from:)`` must have

@@ -146,6 +146,9 @@ final class KeptRecords {
 extension KeptRecords {
   func state(of object: any StateRestoring) -> State? { states[object] }
 
+  /// Whether nothing is kept any more.
+  var isEmpty: Bool { unclaimed.allSatisfy { $0 == nil } && states.isEmpty }
+
   /// The places of what is not back and is kept below nothing.
   var roots: [Int] { rootTops.places.filter { unclaimed[$0] != nil } }
 

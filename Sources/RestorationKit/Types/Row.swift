@@ -38,6 +38,9 @@ struct Row {
   /// Whether its fingerprint is that of what it said itself, and not what an
   /// earlier launch has stored.
   var isAsked = false
+  /// Whether something that it contains is left out or lies elsewhere, which it need not
+  /// know although it changes its record.
+  var isIncomplete = false
   /// Whether it waits for another element.
   var isFree = false
   /// Whether its class or restoration class was called otherwise before.
@@ -87,9 +90,12 @@ struct Row {
     isTracked = Self.isTracked(type)
     self.walk = walk
     status = .unplaced
+    // Its record names the one that refers to it, who may contain it now.
+    if isReferred { isAsked = false }
     (isDuplicate, isReferred, isReferredTo, isEntry) = (false, false, false, false)
     parent = nil
     (children, views, presented) = (0..<0, 0..<0, nil)
+    isIncomplete = false
   }
 
   /// Is reached by references alone.

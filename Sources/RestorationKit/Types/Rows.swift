@@ -96,7 +96,8 @@ final class Rows {
 
   /// Begins to ask everything; what is not met is gone.
   func beginWalk(_ kept: KeptRecords?) {
-    remembersPaths = true
+    // What a walk through changes remembered may lie elsewhere.
+    (paths, remembersPaths) = ([], true)
     walk &+= 1
     takeChanges()
     loose = []
@@ -296,16 +297,21 @@ final class Rows {
 
   // MARK: What is not back
 
-  /// The row of what is kept, the same in every save.
+  /// The row of what is kept, the same in every save; it has no place until it is kept.
   func row(ofKept place: Int, _ element: StoredTree.Element) -> RowNumber {
     if let number = keptRows[place], self[number].walk == walk { return number }
     let number = keptRows[place] ?? add(Row(element.content.kind, nil, walk: walk))
     keptRows[place] = number
     self[number].begin(element.content.kind, nil, walk: walk)
-    self[number].status = .placed
-    placedCount += 1
     self[number].identifier = element.content.identifier
     stored[number] = (element.path, element.content.className)
     return number
+  }
+
+  /// Gives the row of what is kept its place.
+  func placeKept(_ number: RowNumber) {
+    guard self[number].status != .placed else { return }
+    self[number].status = .placed
+    placedCount += 1
   }
 }

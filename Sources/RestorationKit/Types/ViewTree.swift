@@ -3,17 +3,25 @@ enum ViewTree {
   /// Those that have an identifier, outer ones before inner ones.
   ///
   /// Views of the nodes that the node contains or presents belong to those.
+  ///
+  /// - Returns: The views; nil if there are more than `most`, as of one that makes
+  ///   another whenever it is asked.
   static func views(
-    _ own: [any RestorableView], of node: any RestorableNode, besides below: [any RestorableNode]
-  ) -> [(identifier: String, view: any RestorableView)] {
+    _ own: [any RestorableView], of node: any RestorableNode, besides below: [any RestorableNode],
+    most: Int
+  ) -> [(identifier: String, view: any RestorableView)]? {
     var stack = Array(own.reversed())
     guard !stack.isEmpty else { return [] }
     // One that contains itself keeps its own.
-    let others = below.lazy.filter { $0 !== node }
-    var visited = Set(others.flatMap { $0.restorationViews.map { ObjectIdentifier($0) } })
+    // Whose address is among those that were visited must live until the end.
+    var met = below.filter { $0 !== node }.flatMap(\.restorationViews)
+    var visited = Set(met.map { ObjectIdentifier($0) })
+    let most = min(most, .max - met.count) + met.count
     var views: [(identifier: String, view: any RestorableView)] = []
     while let view = stack.popLast() {
       guard visited.insert(ObjectIdentifier(view)).inserted else { continue }
+      guard met.count < most else { return nil }
+      met.append(view)
       stack.append(contentsOf: view.restorationSubviews.reversed())
       guard let identifier = view.restorationIdentifier, !identifier.isEmpty else { continue }
       views.append((identifier, view))
@@ -24,8 +32,9 @@ enum ViewTree {
   /// The same by identifier; the first of equal ones counts.
   static func viewsByIdentifier(of node: any RestorableNode) -> [String: any RestorableView] {
     let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
+    let views = views(node.restorationViews, of: node, besides: below, most: .max) ?? []
     return Dictionary(
-      views(node.restorationViews, of: node, besides: below).map { ($0.identifier, $0.view) },
+      views.map { ($0.identifier, $0.view) },
       uniquingKeysWith: { first, _ in first })
   }
 }
