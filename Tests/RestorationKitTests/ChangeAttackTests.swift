@@ -306,14 +306,17 @@ final class ChangeAttackTests: ChangeTestCase {
       var isOver = false
       while !isOver {
         let launch = Launch()
-        let store = FailingStore(launch.store, length: length)
+        let failure = CallFailure(length: length)
+        let store = HookedStore(launch.store) { name, _ throws(ArchiveError) in
+          if name == "main" { try failure.note() }
+        }
         let keeper = try StateKeeper(
           application: Launch.application, directory: store, keys: launch.keys)
         let root = TrackedNode("root")
         let nodes = (0..<3).map { TrackedNode("n\($0)") }
         root.below = nodes
         _ = try await keeper.save([root])
-        store.fail(after: number)
+        failure.begin(after: number)
         for step in 0..<5 {
           // The second change is so long that the file is written anew.
           nodes[0].value = String(repeating: "x", count: step == 1 ? 90_000 : 10) + "\(step)"
@@ -333,7 +336,7 @@ final class ChangeAttackTests: ChangeTestCase {
           XCTAssertEqual(
             try launch.storedRecords()?.words, try fresh.storedRecords()?.words, message)
         }
-        isOver = store.callCount < number
+        isOver = failure.callCount < number
         number += 1
         await keeper.close()
       }
@@ -369,125 +372,29 @@ private final class ViewMakingNode: @MainActor RestorableNode {
   var restorationViews: [any RestorableView] { make() }
 }
 
-/// A store of which one call after another fails, whatever it does.
-private final class FailingStore: StateDirectory {
-  let store: MemoryStateDirectory
-  private let left = Mutex(Int.max)
-  private let made = Mutex(0)
+/// Lets one call of a store after another fail, whatever it does.
+private final class CallFailure: Sendable {
+  private let count = Mutex(Int.min)
+  private let first = Mutex(0)
   private let length: Int
 
-  init(_ store: MemoryStateDirectory, length: Int) { (self.store, self.length) = (store, length) }
+  init(length: Int) { self.length = length }
 
-  /// Lets some calls fail after so many others.
-  func fail(after count: Int) {
-    made.withLock { $0 = 0 }
-    left.withLock { $0 = count }
+  /// Begins to count, and lets some calls fail after so many others.
+  func begin(after first: Int) {
+    self.first.withLock { $0 = first }
+    count.withLock { $0 = 0 }
   }
 
   /// How many calls there were since then.
-  var callCount: Int { made.withLock { $0 } }
+  var callCount: Int { count.withLock { $0 } }
 
-  func begin(_ call: String) throws(ArchiveError) {
-    made.withLock { $0 += 1 }
-    let isFailing = left.withLock { left in
-      guard left < .max else { return false }
-      left -= 1
-      return left < 0 && left >= -length
+  func note() throws(ArchiveError) {
+    let number = count.withLock { count in
+      defer { if count >= 0 { count += 1 } }
+      return count
     }
-    if isFailing { throw ArchiveError(.inputOutput, subject: call) }
-  }
-
-  func storage(named name: String) -> any ArchiveStorage {
-    name == "main"
-      ? FailingStorage(storage: store.memory(named: name), store: self) : store.storage(named: name)
-  }
-
-  func names() throws(ArchiveError) -> [String] { try store.names() }
-
-  func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
-    try store.removeLeftovers(where: isOwn)
-  }
-}
-
-private struct FailingStorage: ArchiveStorage {
-  let storage: any ArchiveStorage
-  let store: FailingStore
-  var location: String { storage.location }
-
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { try openForAppending() }
-
-  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try store.begin("open")
-    return try storage.openForAppending().map { FailingFile(file: $0, store: store) }
-  }
-
-  func lock() throws(ArchiveError) -> any ArchiveLock {
-    try store.begin("lock")
-    return try storage.lock()
-  }
-
-  func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
-
-  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    try store.begin("replace")
-    try storage.replace(body)
-    do {
-      try store.begin("publish")
-    } catch {
-      throw ArchiveError(.notDurable)
-    }
-  }
-
-  func remove() throws(ArchiveError) {
-    try store.begin("remove")
-    try storage.remove()
-  }
-
-  func setAside() throws(ArchiveError) -> String? {
-    try store.begin("setAside")
-    return try storage.setAside()
-  }
-
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    try store.begin("setAside")
-    return try storage.setAside(reason, at: date)
-  }
-
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try store.begin("setAsideArchives")
-    return try storage.setAsideArchives()
-  }
-
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) { try storage.putBack(archive) }
-}
-
-private struct FailingFile: AppendableArchiveFile {
-  let file: any AppendableArchiveFile
-  let store: FailingStore
-  var byteCount: Int { file.byteCount }
-
-  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try store.begin("read")
-    return try file.read(at: offset, count: count)
-  }
-
-  func storedByteCount() throws(ArchiveError) -> Int? {
-    try store.begin("size")
-    return try file.storedByteCount()
-  }
-
-  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    try store.begin("write")
-    try file.write(bytes, at: offset)
-  }
-
-  func truncate(to byteCount: Int) throws(ArchiveError) {
-    try store.begin("truncate")
-    try file.truncate(to: byteCount)
-  }
-
-  func synchronize() throws(ArchiveError) {
-    try store.begin("sync")
-    try file.synchronize()
+    let failing = first.withLock { $0 }
+    if number >= failing, number < failing + length { throw ArchiveError(.inputOutput) }
   }
 }

@@ -6,8 +6,13 @@ package import RestorationKit
 package struct HookedStore: StateDirectory {
   package enum Call: Hashable, Sendable {
     case open, lock, replace, append, remove, setAside, putBack
+    case read, size, truncate, synchronize, list
+    /// The new content is there when it throws, but not for good.
+    case publish
 
-    package var isChange: Bool { self != .open && self != .lock }
+    package var isChange: Bool { Self.changes.contains(self) }
+
+    private static let changes: Set<Call> = [.replace, .append, .remove, .setAside, .putBack]
 
     /// Whether a state is written, as a whole or what changed of it.
     package var isWrite: Bool { self == .replace || self == .append }
@@ -65,6 +70,11 @@ private struct HookedStorage: ArchiveStorage {
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     try before(.replace)
     try storage.replace(body)
+    do {
+      try before(.publish)
+    } catch {
+      throw ArchiveError(.notDurable)
+    }
   }
 
   func remove() throws(ArchiveError) {
@@ -83,7 +93,8 @@ private struct HookedStorage: ArchiveStorage {
   }
 
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try storage.setAsideArchives()
+    try before(.list)
+    return try storage.setAsideArchives()
   }
 
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
@@ -99,17 +110,27 @@ private struct HookedFile: AppendableArchiveFile {
   var byteCount: Int { file.byteCount }
 
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try file.read(at: offset, count: count)
+    try before(.read)
+    return try file.read(at: offset, count: count)
   }
 
-  func storedByteCount() throws(ArchiveError) -> Int? { try file.storedByteCount() }
+  func storedByteCount() throws(ArchiveError) -> Int? {
+    try before(.size)
+    return try file.storedByteCount()
+  }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     try before(.append)
     try file.write(bytes, at: offset)
   }
 
-  func truncate(to byteCount: Int) throws(ArchiveError) { try file.truncate(to: byteCount) }
+  func truncate(to byteCount: Int) throws(ArchiveError) {
+    try before(.truncate)
+    try file.truncate(to: byteCount)
+  }
 
-  func synchronize() throws(ArchiveError) { try file.synchronize() }
+  func synchronize() throws(ArchiveError) {
+    try before(.synchronize)
+    try file.synchronize()
+  }
 }

@@ -73,6 +73,7 @@ package struct VerifiedRecords: Sendable {
         frame.frameRange, of: blocks[Int(place.block)], mapOffset: start,
         objectsOffset: Int(place.objectsOffset))
     } catch {
+      // The same code has opened the same bytes there, and has refused all others.
       preconditionFailure("a container that was opened before does not open")
     }
   }
