@@ -30,9 +30,7 @@ extension Int: ArchiveValue {
     at offset: inout Int, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Int {
     if let value = bytes.plainInteger(at: &offset) { return value }
-    let reader = try ValueReader(bytes, at: offset)
-    offset = reader.end
-    return try reader.readInteger()
+    return try readAnyForm(at: &offset, in: bytes)
   }
 
   /// Reads integers of any width that fit.

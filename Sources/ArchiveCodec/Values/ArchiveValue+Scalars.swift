@@ -13,9 +13,7 @@ extension Bool: ArchiveValue {
     at offset: inout Int, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Bool {
     if let value = bytes.plainBool(at: &offset) { return value }
-    let reader = try ValueReader(bytes, at: offset)
-    offset = reader.end
-    return try read(from: reader, in: bytes)
+    return try readAnyForm(at: &offset, in: bytes)
   }
 
   /// Reads a Bool.
@@ -35,9 +33,7 @@ extension String: ArchiveValue {
     at offset: inout Int, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> String {
     if let text = bytes.plainText(at: &offset) { return bytes.text(text) }
-    let reader = try ValueReader(bytes, at: offset)
-    offset = reader.end
-    return try read(from: reader, in: bytes)
+    return try readAnyForm(at: &offset, in: bytes)
   }
 
   /// Reads a string.
@@ -95,9 +91,7 @@ extension Double: ArchiveValue {
     at offset: inout Int, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Double {
     if let bits = bytes.plainBits(ValueTag.double, at: &offset) { return Double(bitPattern: bits) }
-    let reader = try ValueReader(bytes, at: offset)
-    offset = reader.end
-    return try read(from: reader, in: bytes)
+    return try readAnyForm(at: &offset, in: bytes)
   }
 
   /// Reads a Double or a Float.
@@ -131,9 +125,7 @@ extension Date: ArchiveValue {
     if let bits = bytes.plainBits(ValueTag.date, at: &offset) {
       return Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
     }
-    let reader = try ValueReader(bytes, at: offset)
-    offset = reader.end
-    return try read(from: reader, in: bytes)
+    return try readAnyForm(at: &offset, in: bytes)
   }
 
   /// Reads a Date.
@@ -179,9 +171,7 @@ extension Data: ArchiveValue {
     at offset: inout Int, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Data {
     if let range = bytes.plainBytes(at: &offset) { return bytes.data(range) }
-    let reader = try ValueReader(bytes, at: offset)
-    offset = reader.end
-    return try read(from: reader, in: bytes)
+    return try readAnyForm(at: &offset, in: bytes)
   }
 
   /// Reads bytes.

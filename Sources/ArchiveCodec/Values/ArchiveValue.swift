@@ -49,6 +49,14 @@ extension ArchiveValue {
   public static func read(
     at offset: inout Int, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Self {
+    try readAnyForm(at: &offset, in: bytes)
+  }
+
+  /// The same for those that read their usual form at once.
+  @inlinable
+  static func readAnyForm(
+    at offset: inout Int, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> Self {
     let reader = try ValueReader(bytes, at: offset)
     offset = reader.end
     return try read(from: reader, in: bytes)
