@@ -290,6 +290,60 @@ final class FileStorageTests: XCTestCase {
       try FileStorage(path: directory.child("none/state.rka")).setAsideArchives().count, 0)
   }
 
+  func testAReplacedFileIsKeptWithWhatWasAppendedWhileTheNewOneWasWritten() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try storage.replace(settingAside: .previous, at: Date()) { sink throws(ArchiveError) in
+      try sink.write(Array("old".utf8))
+    }
+    XCTAssertEqual(try storage.generations().count, 0, "Nothing was there.")
+    try storage.replace(settingAside: .previous, at: Date(timeIntervalSince1970: 5)) {
+      sink throws(ArchiveError) in
+      try sink.write(Array("new".utf8))
+      try storage.openForAppending()?.write(Array(", more".utf8), at: 3)
+    }
+    XCTAssertEqual(try read(storage), "new")
+    let kept = try storage.generations()
+    XCTAssertEqual(kept.map(\.reason), [.previous])
+    XCTAssertEqual(kept.map(\.date), [Date(timeIntervalSince1970: 5)])
+    XCTAssertEqual(try kept.map { try read(FileStorage(path: $0.storage.location)) }, ["old, more"])
+    XCTAssertEqual(try storage.setAsideArchives().count, 0)
+    try write("newer", to: storage)
+    XCTAssertEqual(try storage.generations().count, 1)
+  }
+
+  func testWithoutLinksTheOldFileIsMoved() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    let unlinked = FileStorage(
+      path: storage.path,
+      linking: { _, _ in
+        errno = EPERM
+        return -1
+      })
+    try unlinked.replace(settingAside: .previous, at: Date()) { sink throws(ArchiveError) in
+      try sink.write(Array("new".utf8))
+    }
+    XCTAssertEqual(try read(storage), "new")
+    XCTAssertEqual(
+      try storage.generations().map { try read(FileStorage(path: $0.storage.location)) }, ["old"])
+  }
+
+  func testAReplacementThatFailsKeepsNothing() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    let failure = ArchiveError(.storageFull)
+    let error = archiveError {
+      try storage.replace(settingAside: .previous, at: Date()) { _ throws(ArchiveError) in
+        throw failure
+      }
+    }
+    XCTAssertEqual(error?.code, failure.code)
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+  }
+
   func testWhatWasSetAsideInOneSecondIsInItsOrder() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))

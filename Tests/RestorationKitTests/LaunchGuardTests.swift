@@ -241,6 +241,68 @@ final class LaunchGuardTests: XCTestCase {
     let next = try await launch.keeper().restore(into: [TestNode("a")])
     XCTAssertEqual(next.outcome, .restored)
   }
+
+  func testAStateThatCrashedGivesWayToTheGenerationBeforeItOnce() async throws {
+    for value in ["oldest", "old", "new"] {
+      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      _ = try await keeper.restore(into: [node])
+      node.value = value
+      _ = try await keeper.save([node])
+    }
+    let newest = try XCTUnwrap(launch.storedBytes)
+    let memory = launch.store.memory(named: "main")
+    let generations = try memory.generations().map { $0.storage as? MemoryStorage }.map(\.?.bytes)
+    for _ in 1...2 { try await launch.crash() }
+
+    // The one before it is in its place.
+    let node = TestNode("a")
+    var report: RestorationReport?
+    var crashed: LaunchDisk?
+    node.onDecode = { [launch] _ in crashed = launch.disk }
+    report = try await launch.keeper().restore(into: [node])
+    XCTAssertEqual(report?.outcome, .restored)
+    XCTAssertEqual(node.value, "old")
+    XCTAssertEqual(report?.source?.generation, .upgraded)
+    XCTAssertEqual(
+      report?.source?.passedOver.map(\.description),
+      ["memory was set aside, since restoring it crashed."])
+    XCTAssertEqual(launch.setAside, [newest])
+    launch.disk = try XCTUnwrap(crashed)
+    try await launch.crash()
+
+    // And after that nothing.
+    let last = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(last.outcome, .crashed(setAsideAt: "memory 2"))
+    XCTAssertEqual(launch.setAside, [newest, generations.last ?? nil])
+    XCTAssertEqual(launch.disk, LaunchDisk())
+    XCTAssertEqual(try memory.generations().count, 1)
+  }
+
+  func testAStateThatGaveWayAndCameBackIsAGoodOne() async throws {
+    for value in ["old", "new"] {
+      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      _ = try await keeper.restore(into: [node])
+      node.value = value
+      _ = try await keeper.save([node])
+    }
+    for _ in 1...2 { try await launch.crash() }
+    let keeper = try launch.keeper()
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "old")
+    XCTAssertNil(launch.markerBytes)
+    node.value = "newest"
+    _ = try await keeper.save([node])
+    for _ in 1...2 { try await launch.crash() }
+    let again = TestNode("a")
+    let report = try await launch.keeper().restore(into: [again])
+    XCTAssertEqual(again.value, "old", "It gives way once more.")
+    XCTAssertEqual(report.source?.generation, .upgraded)
+  }
 }
 
 /// States in one store and the marks of launches in another.

@@ -29,19 +29,25 @@ public struct FileStorage: ArchiveStorage {
   ///     Otherwise a change takes much less time, and a power cut may leave the
   ///     old file, the new one, a part of it, or none; a crash does no harm.
   public init(path: String, isDurable: Bool = true) {
-    self.init(path: path, isDurable: isDurable) { fsync($0) }
+    self.init(path: path, isDurable: isDurable, linking: { unsafe link($0, $1) })
   }
 
   package init(
     path: String, isDurable: Bool = true,
-    synchronizingDirectory synchronize: @escaping Directory.Synchronize
+    synchronizingDirectory synchronize: @escaping Directory.Synchronize = { fsync($0) },
+    linking: @escaping Linking = { unsafe link($0, $1) }
   ) {
     self.path = path
     self.isDurable = isDurable
+    self.linking = linking
     directory = Directory(parentOf: path, synchronize: synchronize)
   }
 
+  /// The system's call that gives a file a second name; a test gives one that fails.
+  package typealias Linking = @Sendable (_ path: String, _ name: String) -> CInt
+
   let directory: Directory
+  let linking: Linking
 
   var name: String { Directory.name(of: path) }
 
@@ -92,16 +98,23 @@ public struct FileStorage: ArchiveStorage {
   public func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
+    try replace(body) { temporary, final in unsafe rename(temporary, final) }
+  }
+
+  func replace(
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void,
+    publish: (_ temporary: String, _ final: String) -> CInt
+  ) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       try directory.create()
       _ = try isStored()
-      try directory.place(name, durably: isDurable) { file throws(ArchiveError) in
-        let sink = FileSink(file.descriptor)
-        defer { sink.close() }
-        try body(sink)
-      } publish: { temporary, final in
-        unsafe rename(temporary, final)
-      }
+      try directory.place(
+        name, durably: isDurable,
+        { file throws(ArchiveError) in
+          let sink = FileSink(file.descriptor)
+          defer { sink.close() }
+          try body(sink)
+        }, publish: publish)
     }
   }
 

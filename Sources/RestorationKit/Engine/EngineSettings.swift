@@ -21,6 +21,7 @@ final class EngineSettings {
   var nodeLimit = 1 << 22
   var crashThreshold = 2
   var setAsideBound = SetAsideBound()
+  var generationBound = GenerationBound()
   var consumesStateOnLaunch = false
 
   init(
@@ -35,5 +36,7 @@ final class EngineSettings {
     self.now = now
   }
 
-  var settingAside: SettingAside { SettingAside(bound: setAsideBound, date: now()) }
+  var settingAside: SettingAside {
+    SettingAside(bound: setAsideBound, generations: generationBound, date: now())
+  }
 }

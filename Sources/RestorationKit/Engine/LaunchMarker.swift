@@ -13,11 +13,18 @@ struct LaunchMarker: Sendable {
     var begunVersion: ArchiveVersion?
     /// The version that a launch without snapshot has used up its wish of.
     var snapshotIgnored: ArchiveVersion?
+    /// Whether what they restored stands in for a newer state that crashed.
+    var gaveWay = false
+
+    mutating func endRestore() {
+      (begunRestores, begunVersion, gaveWay) = (0, nil, false)
+    }
   }
 
   private enum Key {
     static let begunRestores = "begunRestores"
     static let begun = VersionKeys(generation: "begunGeneration", mac: "begunMAC")
+    static let gaveWay = "gaveWay"
     static let snapshotIgnored = VersionKeys(
       generation: "snapshotIgnoredGeneration", mac: "snapshotIgnoredMAC")
   }
@@ -43,6 +50,7 @@ struct LaunchMarker: Sendable {
       content.begunRestores = try record.decodeIfPresent(forKey: Key.begunRestores) ?? 0
       content.begunVersion = try Key.begun.decode(from: record)
       content.snapshotIgnored = try Key.snapshotIgnored.decode(from: record)
+      content.gaveWay = try record.decodeIfPresent(forKey: Key.gaveWay) ?? false
       return content
     } catch  where error.code != .wrongContext && error.isAboutContent {
       return Content()
@@ -57,6 +65,7 @@ struct LaunchMarker: Sendable {
       encoder.encode(content.begunRestores, forKey: Key.begunRestores)
       Key.begun.encode(content.begunVersion, to: encoder)
       Key.snapshotIgnored.encode(content.snapshotIgnored, to: encoder)
+      if content.gaveWay { encoder.encode(true, forKey: Key.gaveWay) }
     }
     _ = try Archive.write(try builder.finish(), to: storage, key: key, context: context)
   }

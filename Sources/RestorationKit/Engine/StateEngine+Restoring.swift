@@ -68,9 +68,10 @@ extension StateEngine {
     case .inUse(let process): return RestorationReport(.inUse(by: process))
     case .nothing: return RestorationReport(.noArchive)
     case .crashed(let location): return RestorationReport(.crashed(setAsideAt: location))
-    case .state(let tree, let usesSnapshot, let begun):
+    case .state(let tree, let source, let usesSnapshot, let begun):
       window = begun
       var report = try restore(tree, with: participants)
+      if report.outcome == .restored { report.source = source }
       report.usesSnapshot = usesSnapshot && report.outcome == .restored
       return report
     }
@@ -114,7 +115,8 @@ extension StateEngine {
   private func endRestore(_ window: UInt64?) async {
     guard let window else { return await restorationExtension.endRestore(nil) }
     // What is kept stays stored until a save has written it back.
-    let consuming = settings.consumesStateOnLaunch && objects.kept == nil
+    let isConsumed = settings.consumesStateOnLaunch && objects.kept == nil
+    let consuming = isConsumed ? settings.settingAside : nil
     await restorationExtension.endRestore { [file] in
       await file.endRestore(window: window, consuming: consuming)
     }

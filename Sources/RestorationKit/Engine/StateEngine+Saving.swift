@@ -151,7 +151,7 @@ extension StateEngine {
     return try await file.append(
       StateChange(
         version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time),
-      number: number)
+      number: number, settings.settingAside)
   }
 
   private func throwIfStrict(_ walk: PreservationWalk) throws(RestorationError) {

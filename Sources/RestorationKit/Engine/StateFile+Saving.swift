@@ -51,6 +51,7 @@ extension StateFile {
     _ records: RecordBatch, _ time: UInt32, _ key: CurrentKey, _ lock: any ArchiveLock,
     _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
+    prepareGeneration(key, settingAside)
     if let writer = open.writer(with: key, lock), writer.version == known {
       do throws(ArchiveError) {
         return try rewrite(records, time, with: writer)
@@ -67,11 +68,42 @@ extension StateFile {
   ) throws(ArchiveError) -> Archive.Summary {
     do throws(ArchiveError) {
       let summary = try writer.rewrite(records, schema: time)
-      known = summary.version
+      (known, otherVersion) = (summary.version, nil)
       return summary
     } catch {
       noteVersion(of: writer, after: error)
       throw error
+    }
+  }
+
+  /// Says what becomes of what is replaced: of each other version of the app one stays.
+  private func prepareGeneration(_ key: CurrentKey, _ settingAside: SettingAside) {
+    guard let otherVersion else { return place.storage.prepare(settingAside) }
+    var superseded: Set<String> = []
+    do throws(ArchiveError) {
+      for generation in try place.storage.generations() where generation.reason == .upgraded {
+        if isSaved(generation, by: otherVersion, key) { superseded.insert(generation.identifier) }
+      }
+    } catch {
+      // What cannot be listed now is tried again with the next one.
+    }
+    place.storage.prepare(settingAside, superseding: superseded)
+  }
+
+  /// What cannot be read is as good as one of a version of its own.
+  private func isSaved(
+    _ generation: SetAsideArchive, by version: OtherVersion, _ key: CurrentKey
+  ) -> Bool {
+    do throws(ArchiveError) {
+      guard
+        let archive = try Archive.open(
+          generation.storage, key: key.key, context: place.context, limits: limits),
+        let facts = try archive.record(NodeRecord.application)?
+          .container(forKey: NodeRecord.factsKey)
+      else { return false }
+      return try SaveFacts(facts, of: archive).applicationVersion == version.name
+    } catch {
+      return false
     }
   }
 
@@ -107,7 +139,8 @@ extension StateFile {
   func prepareChanges(of version: ArchiveVersion) async {
     do throws(ArchiveError) {
       let taken = try await take()
-      guard known == version else { return }
+      // What another version of the app has saved is written as a whole, and kept.
+      guard known == version, otherVersion == nil else { return }
       let writer = try open.open(
         place.storage, try currentKey(creating: false), place.context, taken.lock, limits)
       if writer.version != version || version.generation == .max { open.close() }
@@ -129,12 +162,15 @@ extension StateFile {
   /// Writes what has changed; nil if a later state was written before.
   ///
   /// - Throws: `outdated` if it is a change of what is not stored any more.
-  func append(_ change: StateChange, number: UInt64) async throws(ArchiveError) -> Written? {
+  func append(
+    _ change: StateChange, number: UInt64, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     // The writer makes sure that the lock is held.
     guard known == change.version, let taken = claim.taken, taken.name + suffix == place.name,
       let writer = try openWriter(taken.lock)
     else { throw ArchiveError(.outdated) }
+    place.storage.prepare(settingAside)
     var writtenByteCount = 0
     do throws(ArchiveError) {
       if let records = change.records {

@@ -81,6 +81,16 @@ public final class StateKeeper {
     set { engine.settings.setAsideBound = newValue }
   }
 
+  /// How many older generations of the state are kept beside it.
+  ///
+  /// By default the one that the last whole save replaced, and the last ones of three
+  /// other versions of the app. It holds for each scene of a host, too. What is beyond it
+  /// goes with the next save that keeps one.
+  public var generationBound: GenerationBound {
+    get { engine.settings.generationBound }
+    set { engine.settings.generationBound = newValue }
+  }
+
   /// Whether the stored state is removed when it was restored.
   ///
   /// Otherwise it stays until the next save, so that a crash before that loses

@@ -126,6 +126,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// Makes the entries.
   var lines = ReportEntries<NodeOutcome> { [] }
 
+  /// The archive that was restored; nil if none was.
+  public internal(set) var source: Source?
+
   /// Whether a snapshot that was taken with the save shows what is back.
   public internal(set) var usesSnapshot = false
 
@@ -146,7 +149,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case outcome
     case lines = "entries"
-    case usesSnapshot, launchProblem, stateName, otherInstances, walkDuration
+    case source, usesSnapshot, launchProblem, stateName, otherInstances, walkDuration
   }
 
   init(_ outcome: Outcome) {
@@ -184,7 +187,7 @@ extension RestorationReport: CustomStringConvertible {
 
   private var headline: String {
     switch outcome {
-    case .restored: restored + otherInstances.sentence(stateName)
+    case .restored: restored + (source?.sentence ?? "") + otherInstances.sentence(stateName)
     case .noArchive:
       "Nothing restored: there is no saved state." + otherInstances.sentence(stateName)
     case .nothingKept:
