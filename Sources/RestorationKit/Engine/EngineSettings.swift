@@ -20,6 +20,7 @@ final class EngineSettings {
   var isStrict = false
   var nodeLimit = 1 << 22
   var crashThreshold = 2
+  var watchdog: RestorationWatchdog?
   var setAsideBound = SetAsideBound()
   var generationBound = GenerationBound()
   var consumesStateOnLaunch = false

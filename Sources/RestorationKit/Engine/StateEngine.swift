@@ -43,8 +43,8 @@ final class StateEngine {
     suffix = ""
     file = StateFile(
       claim: claim, directory: settings.directory, keys: settings.keys,
-      application: settings.application,
-      applicationVersion: settings.environment.applicationVersion, limits: settings.limits)
+      application: settings.application, environment: settings.environment,
+      limits: settings.limits)
   }
 
   private init(beside other: StateEngine, scene identifier: String) {
@@ -67,8 +67,8 @@ final class StateEngine {
   func file(_ suffix: String) -> StateFile {
     StateFile(
       claim: claim, suffix: suffix, directory: settings.directory, keys: settings.keys,
-      application: settings.application,
-      applicationVersion: settings.environment.applicationVersion, limits: settings.limits)
+      application: settings.application, environment: settings.environment,
+      limits: settings.limits)
   }
 
   /// Who is told of calls; those of a scene name its session.

@@ -129,6 +129,6 @@ extension StateFile {
     }
     guard let (snapshot, version) = stored?.content else { return false }
     return try snapshot.isUsable(
-      ignoredBefore: place.marker.read(key).snapshotIgnored == version)
+      ignoredBefore: place.marker.read(key).content.snapshotIgnored == version)
   }
 }

@@ -14,8 +14,19 @@ extension StateFile {
 
     /// A state to restore, and the number by which to end the restore; nil if
     /// it is restored as it is read only.
-    case state(
-      StoredTree, from: RestorationReport.Source, usesSnapshot: Bool, window: UInt64?)
+    case state(StoredTree, Begun)
+  }
+
+  /// A restore that may begin.
+  struct Begun: Sendable {
+    let source: RestorationReport.Source
+    let usesSnapshot: Bool
+    /// The number by which to end it; nil if the state is restored as it is read only.
+    let window: UInt64?
+    /// The places of what is left out, since restores before it crashed there.
+    let skipped: Set<Int>
+    /// Where to note each element before it is made or decoded; nil if no crash is near.
+    let note: LaunchNote?
   }
 
   /// Reads and verifies what is stored, and marks that a restore has begun.
@@ -38,32 +49,39 @@ extension StateFile {
       launchProblem = error.description
       look()
     }
-    (known, otherVersion) = (nil, nil)
-    return try find(crashThreshold: crashThreshold, isClaimed: isClaimed, settingAside)
+    (known, replacing) = (nil, .previous)
+    return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
   }
 
   private func find(
-    crashThreshold: Int, isClaimed: Bool, _ settingAside: SettingAside
+    threshold: Int, isClaimed: Bool, _ settingAside: SettingAside
   ) throws(ArchiveError) -> Found {
     guard try isAnythingStored() else {
       if isClaimed { note { try place.marker.storage.remove() } }
       return .nothing
     }
     let key = try existingKey()
-    var marked = readMarker(key)
+    var stored = readMarker(key)
     var crashed: (location: String?, isLast: Bool)?
     let loaded: Loaded<StoredTree>?
     do throws(ArchiveError) {
       loaded = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
         if crashed?.isLast == true { return nil }
-        if isClaimed, window == nil, let content = marked, content.begunVersion == archive.version,
-          content.begunRestores >= max(1, crashThreshold)
-        {
-          crashed = (try setAsideCrashed(generation, settingAside), isLast: content.gaveWay)
-          marked = LaunchMarker.Content(gaveWay: true)
-          return nil
+        guard isClaimed, window == nil else { return try StoredTree(reading: archive) }
+        let count = stored?.countCrashes(of: archive.version, at: bootSession) ?? 0
+        guard count >= threshold else { return try StoredTree(reading: archive) }
+        if case .element(let place) = stored?.note {
+          let tree = try StoredTree(reading: archive)
+          if stored?.content.skipped.add(
+            place, of: tree, after: count - threshold, by: applicationVersion) == true
+          {
+            return tree
+          }
         }
-        return try StoredTree(reading: archive)
+        let gaveWay = stored?.content.gaveWay == true
+        crashed = (try setAsideCrashed(generation, settingAside), isLast: gaveWay)
+        stored = LaunchMarker.Stored(content: LaunchMarker.Content(gaveWay: true))
+        return nil
       }
     } catch {
       guard crashed != nil, error.isAboutContent else { throw error }
@@ -74,19 +92,25 @@ extension StateFile {
       return crashed.map { .crashed(setAsideAt: $0.location) } ?? .nothing
     }
     let tree = loaded.content
-    if tree.isWhole, loaded.generation == nil { know(tree) }
     let usesSnapshot = tree.snapshot.isUsable(
-      ignoredBefore: marked?.snapshotIgnored == tree.version)
+      ignoredBefore: stored?.content.snapshotIgnored == tree.version)
+    let skipped = stored?.content.skipped.take(in: tree, by: applicationVersion) ?? []
+    if tree.isWhole, loaded.generation == nil {
+      know(tree, hasCrashed: stored?.content.skipped.isOf(tree) == true)
+    }
+    if isClaimed { begin(tree, stored?.content, key) }
+    let isCrashNear = (window?.marked?.begunRestores ?? 0) >= threshold
     return .state(
-      tree, from: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
-      usesSnapshot: usesSnapshot, window: isClaimed ? begin(loaded, &marked, key) : nil)
+      tree,
+      Begun(
+        source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
+        usesSnapshot: usesSnapshot, window: isClaimed ? windowCount : nil, skipped: skipped,
+        note: isClaimed && isCrashNear ? window?.note : nil))
   }
 
-  /// Marks that a restore has begun; returns the number by which to end it.
-  private func begin(
-    _ loaded: Loaded<StoredTree>, _ marked: inout LaunchMarker.Content?, _ key: ArchiveKey
-  ) -> UInt64 {
-    let tree = loaded.content
+  /// Marks that a restore has begun.
+  private func begin(_ tree: StoredTree, _ marked: LaunchMarker.Content?, _ key: ArchiveKey) {
+    var marked = marked
     // Those of another state say nothing about this one.
     if marked?.begunVersion != tree.version { marked?.begunRestores = 0 }
     // A restore of this launch that has not ended is not counted twice.
@@ -94,18 +118,28 @@ extension StateFile {
       marked?.begunRestores = min(max(0, begun), .max - 1) + 1
     }
     marked?.begunVersion = tree.version
+    marked?.bootSession = bootSession
     marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
-    if let marked { note { try place.marker.write(marked, key) } }
     windowCount += 1
     window = Window(
       number: windowCount, version: tree.version, isWhole: tree.isWhole, marked: marked)
-    return windowCount
+    note { try mark(key) }
   }
 
-  private func know(_ tree: StoredTree) {
+  /// Writes the marker of the restore that is under way, and begins a note behind it.
+  func mark(_ key: ArchiveKey) throws {
+    guard let marked = window?.marked else { return }
+    window?.note = nil
+    guard let written = try place.marker.write(marked, key) else { return }
+    window?.note = try LaunchNote(behind: written, in: place.marker.storage)
+  }
+
+  private func know(_ tree: StoredTree, hasCrashed: Bool) {
     known = tree.version
-    if let facts = tree.facts, facts.applicationVersion != applicationVersion {
-      otherVersion = OtherVersion(name: facts.applicationVersion)
+    if hasCrashed {
+      replacing = .crashed
+    } else if let facts = tree.facts, facts.applicationVersion != applicationVersion {
+      replacing = .ofVersion(facts.applicationVersion)
     }
   }
 
@@ -143,7 +177,7 @@ extension StateFile {
   }
 
   /// Nil if what is there must not be replaced, or cannot be.
-  private func readMarker(_ key: ArchiveKey) -> LaunchMarker.Content? {
+  private func readMarker(_ key: ArchiveKey) -> LaunchMarker.Stored? {
     do {
       return try place.marker.read(key)
     } catch {

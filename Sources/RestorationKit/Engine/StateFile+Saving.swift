@@ -68,7 +68,7 @@ extension StateFile {
   ) throws(ArchiveError) -> Archive.Summary {
     do throws(ArchiveError) {
       let summary = try writer.rewrite(records, schema: time)
-      (known, otherVersion) = (summary.version, nil)
+      (known, replacing) = (summary.version, .previous)
       return summary
     } catch {
       noteVersion(of: writer, after: error)
@@ -78,21 +78,29 @@ extension StateFile {
 
   /// Says what becomes of what is replaced: of each other version of the app one stays.
   private func prepareGeneration(_ key: CurrentKey, _ settingAside: SettingAside) {
-    guard let otherVersion else { return place.storage.prepare(settingAside) }
-    var superseded: Set<String> = []
-    do throws(ArchiveError) {
-      for generation in try place.storage.generations() where generation.reason == .upgraded {
-        if isSaved(generation, by: otherVersion, key) { superseded.insert(generation.identifier) }
-      }
-    } catch {
-      // What cannot be listed now is tried again with the next one.
+    switch replacing {
+    case .previous: place.storage.prepare(settingAside)
+    case .crashed: place.storage.prepare(settingAside, as: .crashed)
+    case .ofVersion(let version):
+      place.storage.prepare(
+        settingAside, as: .upgraded, superseding: generations(of: version, key))
     }
-    place.storage.prepare(settingAside, superseding: superseded)
+  }
+
+  private func generations(of version: String?, _ key: CurrentKey) -> Set<String> {
+    do throws(ArchiveError) {
+      let all = try place.storage.generations()
+      return Set(
+        all.filter { $0.reason == .upgraded && isSaved($0, by: version, key) }.map(\.identifier))
+    } catch {
+      // What cannot be listed now goes when there are too many.
+      return []
+    }
   }
 
   /// What cannot be read is as good as one of a version of its own.
   private func isSaved(
-    _ generation: SetAsideArchive, by version: OtherVersion, _ key: CurrentKey
+    _ generation: SetAsideArchive, by version: String?, _ key: CurrentKey
   ) -> Bool {
     do throws(ArchiveError) {
       guard
@@ -101,7 +109,7 @@ extension StateFile {
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)
       else { return false }
-      return try SaveFacts(facts, of: archive).applicationVersion == version.name
+      return try SaveFacts(facts, of: archive).applicationVersion == version
     } catch {
       return false
     }
@@ -127,8 +135,7 @@ extension StateFile {
   func noteCrashesOf(_ version: ArchiveVersion) {
     guard window?.marked != nil else { return }
     window?.marked?.begunVersion = version
-    guard let marked = window?.marked else { return }
-    note { try place.marker.write(marked, existingKey()) }
+    note { try mark(existingKey()) }
   }
 
   // MARK: What has changed
@@ -140,7 +147,7 @@ extension StateFile {
     do throws(ArchiveError) {
       let taken = try await take()
       // What another version of the app has saved is written as a whole, and kept.
-      guard known == version, otherVersion == nil else { return }
+      guard known == version, replacing == .previous else { return }
       let writer = try open.open(
         place.storage, try currentKey(creating: false), place.context, taken.lock, limits)
       if writer.version != version || version.generation == .max { open.close() }

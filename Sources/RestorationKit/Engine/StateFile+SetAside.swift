@@ -32,7 +32,7 @@ extension StateFile {
     _ = try StoredTree(reading: archive)
     let replaced = try place.storage.setAside(.replaced, at: settingAside.date)
     lastNumber = max(lastNumber, number)
-    (known, otherVersion, window) = (nil, nil, nil)
+    (known, replacing, window) = (nil, .previous, nil)
     open.close()
     try place.storage.putBack(stored)
     // Crashes of another state are not counted for this one.

@@ -18,14 +18,16 @@ package actor StateFile {
   let keys: any KeyProvider
   let application: String
   let applicationVersion: String?
+  /// The start of the machine.
+  let bootSession: String?
   let limits: ArchiveLimits
 
   /// Where the state is, under the name that is claimed or looked at.
   var place: Place
   /// The archive that was read whole, or written, here; only that is replaced.
   var known: ArchiveVersion?
-  /// The version of the app that saved it, if that is another one.
-  var otherVersion: OtherVersion?
+  /// What the next whole save sets the stored state aside as.
+  var replacing = Replacing.previous
   /// What goes on with it, if somebody has begun to.
   let open = OpenState()
   /// Not reported yet, because what came after it failed.
@@ -56,9 +58,13 @@ package actor StateFile {
     }
   }
 
-  /// The name of another version of the app; nil if it had none.
-  struct OtherVersion {
-    let name: String?
+  /// What becomes of the stored state when another one takes its place.
+  enum Replacing: Equatable {
+    case previous
+    /// Another version of the app has saved it; nil if that had no name.
+    case ofVersion(String?)
+    /// A part of it was left out, since restoring that crashed.
+    case crashed
   }
 
   struct Window {
@@ -67,6 +73,8 @@ package actor StateFile {
     let isWhole: Bool
     /// Nil if there is no marker that may be changed.
     var marked: LaunchMarker.Content?
+    /// Where the restore is, for the launch after a crash.
+    var note: LaunchNote?
   }
 
   /// Creates the file of a state.
@@ -77,18 +85,20 @@ package actor StateFile {
   ///   - directory: Where the state is.
   ///   - keys: Gives the key.
   ///   - application: The application; with the name it is the context.
-  ///   - applicationVersion: The version of the application, if it has one.
+  ///   - environment: Says the version of the application, and since when the machine runs.
   ///   - limits: What its records may hold; not for the launches.
   package init(
     claim: StateClaim, suffix: String = "", directory: any StateDirectory, keys: any KeyProvider,
-    application: String, applicationVersion: String? = nil, limits: ArchiveLimits = .standard
+    application: String, environment: ApplicationEnvironment = ApplicationEnvironment(),
+    limits: ArchiveLimits = .standard
   ) {
     self.claim = claim
     self.suffix = suffix
     self.directory = directory
     self.keys = keys
     self.application = application
-    self.applicationVersion = applicationVersion
+    applicationVersion = environment.applicationVersion
+    bootSession = environment.bootSession
     self.limits = limits
     place = Place(claim.name + suffix, directory: directory, application: application)
   }
@@ -118,7 +128,7 @@ package actor StateFile {
   func move(to name: String) {
     guard place.name != name + suffix else { return }
     place = Place(name + suffix, directory: directory, application: application)
-    (known, otherVersion, window) = (nil, nil, nil)
+    (known, replacing, window) = (nil, .previous, nil)
     open.close()
   }
 

@@ -109,6 +109,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
     /// Its record cannot be read; the error is given.
     case unreadable(String)
+
+    /// Restoring it, or something below it, crashed too often, so nobody was asked for it.
+    case skipped
   }
 
   /// What the report says of one element, or of the application.
@@ -289,6 +292,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "not back, what was provided for it is already back as \(path)"
     case .parentMissing(let path): "not back, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
+    case .skipped: "left out, since restoring it crashed"
     }
   }
 }

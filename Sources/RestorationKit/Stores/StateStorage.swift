@@ -32,19 +32,22 @@ final class StateStorage: ArchiveStorage {
   ///
   /// - Parameters:
   ///   - settingAside: When that is, and how many generations stay.
-  ///   - superseded: If another version of the app saved it, the generations that it
-  ///     stands for; nil if it was this one.
-  func prepare(_ settingAside: SettingAside, superseding superseded: Set<String>? = nil) {
+  ///   - reason: What it is set aside as.
+  ///   - superseded: The generations that it stands for.
+  func prepare(
+    _ settingAside: SettingAside, as reason: SetAsideReason = .previous,
+    superseding superseded: Set<String> = []
+  ) {
     content.withLock { content in
       content.settingAside = settingAside
-      content.reason = superseded == nil ? .previous : .upgraded
-      content.superseded = superseded ?? []
+      content.reason = reason
+      content.superseded = superseded
     }
   }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     let (settingAside, reason) = content.withLock { ($0.settingAside, $0.reason) }
-    guard settingAside.generations.count(of: reason) > 0 else {
+    guard !reason.isGeneration || settingAside.generations.count(of: reason) > 0 else {
       try base.replace(body)
       return removeExcess()
     }
