@@ -194,6 +194,7 @@ extension StateFile {
   private func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
     guard archive.isWritable, archive.version.generation < .max else { return .unreadable }
     guard archive.version != known else { return nil }
+    guard archive.dropped == nil else { return .unreadable }
     return try StoredTree(reading: archive).isWhole ? .unread : .unreadable
   }
 

@@ -34,7 +34,7 @@ package actor StateFile {
   /// The restore that has begun here and not ended, with what the marker says.
   var window: Window?
   private var windowCount: UInt64 = 0
-  /// Why the marker or a state that was used up is not as it should be.
+  /// Why the marker, the end of a state or one that was used up is not as it should be.
   private(set) var launchProblem: String?
 
   struct Place {
@@ -188,6 +188,9 @@ package actor StateFile {
     guard let archive = try read(key) else {
       return .nothing
     }
+    if let dropped = archive.dropped {
+      launchProblem = dropped.located(at: place.storage.location).description
+    }
     var marked = readMarker(key)
     // Those of another state say nothing about this one.
     if marked?.begunVersion != archive.version { marked?.begunRestores = 0 }
@@ -285,8 +288,11 @@ package actor StateFile {
     return snapshot.isUsable(ignoredBefore: ignored == archive.version)
   }
 
+  /// Opens what is stored, without an end that is not whole: a power cut in a save leaves
+  /// one, and what was said to be stored before that save is there.
   func read(_ key: ArchiveKey) throws(ArchiveError) -> Archive? {
-    try Archive.open(place.storage, key: key, context: place.context, limits: limits)
+    try Archive.open(
+      place.storage, key: key, context: place.context, limits: limits, recovery: .recover)
   }
 
   func existingKey() throws(ArchiveError) -> ArchiveKey {
