@@ -1,5 +1,6 @@
 import ArchiveCodec
 import Foundation
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -437,5 +438,39 @@ final class FileStorageTests: XCTestCase {
         ArchiveError(.inputOutput, location: "memory"))
       XCTAssertEqual(storage.bytes, bytes)
     }
+  }
+
+  func testTheFirstSyncOfAFileThatWasFoundSyncsItsNameToo() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.child("state.rka")
+    // Its writer was killed before it had synced the name.
+    try write("one", to: FileStorage(path: path, isDurable: false))
+    let count = Mutex(0)
+    let storage = FileStorage(path: path) { _ in
+      count.withLock { $0 += 1 }
+      return 0
+    }
+    for opened in 1...2 {
+      let file = try XCTUnwrap(try storage.openForAppending())
+      try file.write(Array("more".utf8), at: 3)
+      for _ in 0..<2 {
+        try file.synchronize()
+        XCTAssertEqual(count.withLock { $0 }, opened)
+      }
+    }
+  }
+
+  func testAFileWhoseNameCannotBeSyncedIsNotSaidToBe() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.child("state.rka")
+    try write("one", to: FileStorage(path: path))
+    let storage = FileStorage(path: path) { _ in
+      errno = EIO
+      return -1
+    }
+    let file = try XCTUnwrap(try storage.openForAppending())
+    try file.write(Array("more".utf8), at: 3)
+    XCTAssertEqual(
+      archiveError { try file.synchronize() }, ArchiveError(.inputOutput, systemError: EIO))
   }
 }

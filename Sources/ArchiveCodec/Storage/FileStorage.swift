@@ -5,6 +5,7 @@ internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
+internal import Synchronization
 
 /// An archive in a file.
 ///
@@ -61,7 +62,9 @@ public struct FileStorage: ArchiveStorage {
 
   /// Opens the file for appending, nil if there is none.
   public func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try located { () throws(ArchiveError) in try StoredFile(path, O_RDWR) }
+    try located { () throws(ArchiveError) in
+      try StoredFile(path, O_RDWR, namedIn: isDurable ? directory : nil)
+    }
   }
 
   /// Locks the file `.NAME.lock` beside it, and makes its directory if needed.
@@ -151,9 +154,14 @@ private final class StoredFile: AppendableArchiveFile {
   private let file: OpenFile
   private let path: String
   private let identity: FileIdentity
+  /// Where the name is, until it is known to be on stable storage.
+  private let unsynchronized: Mutex<Directory?>
   let byteCount: Int
 
-  init?(_ path: String, _ access: CInt = O_RDONLY) throws(ArchiveError) {
+  init?(
+    _ path: String, _ access: CInt = O_RDONLY, namedIn directory: Directory? = nil
+  ) throws(ArchiveError) {
+    unsynchronized = Mutex(directory)
     guard let file = try OpenFile.existing(path, access) else { return nil }
     let status = try file.status()
     byteCount = Int(status.st_size)
@@ -193,8 +201,19 @@ extension StoredFile {
     try SystemCall.check { ftruncate(file.descriptor, off_t(byteCount)) }
   }
 
+  /// With the first sync also the name goes to stable storage: who put the file in place
+  /// may have been killed before that, and the file would go with a power cut.
   func synchronize() throws(ArchiveError) {
     try file.synchronizeData()
+    try unsynchronized.withLock { (directory) throws(ArchiveError) in
+      guard let named = directory else { return }
+      do throws(ArchiveError) {
+        try named.open().synchronize()
+      } catch {
+        throw ArchiveError(.inputOutput, systemError: error.systemError)
+      }
+      directory = nil
+    }
   }
 }
 

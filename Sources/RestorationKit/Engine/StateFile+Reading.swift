@@ -13,6 +13,8 @@ extension StateFile {
     let location: String
     /// Nil if it is the state itself.
     let generation: SetAsideArchive?
+    /// Why the end of it was left out; nil if nothing was.
+    let dropped: ArchiveError?
     let passedOver: [RestorationReport.PassedOver]
 
     func source(savedAt date: Date?, now: Date) -> RestorationReport.Source {
@@ -30,7 +32,9 @@ extension StateFile {
 
   /// What a body reads of the first archive that can be read; nil if nothing is stored.
   ///
-  /// What is missing, empty or damaged is passed over. A failure on the way to it may
+  /// What is missing, empty or damaged is passed over. An end that is not whole is left
+  /// out: a power cut in a save leaves one, and what was said to be stored before that save
+  /// is there. A failure on the way to it may
   /// pass, so no older one takes its place then.
   ///
   /// - Parameters:
@@ -52,12 +56,12 @@ extension StateFile {
       var reason = RestorationReport.PassedOver.Reason.missing
       do throws(ArchiveError) {
         if let archive = try Archive.open(
-          storage, key: key, context: place.context, limits: limits)
+          storage, key: key, context: place.context, limits: limits, recovery: .recover)
         {
           if let content = try body(archive, generation) {
             return Loaded(
               content: content, location: storage.location, generation: generation,
-              passedOver: passedOver)
+              dropped: archive.dropped, passedOver: passedOver)
           }
           reason = .crashed
         }

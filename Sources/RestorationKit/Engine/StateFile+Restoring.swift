@@ -95,8 +95,13 @@ extension StateFile {
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: stored?.content.snapshotIgnored == tree.version)
     let skipped = stored?.content.skipped.take(in: tree, by: applicationVersion) ?? []
+    if let dropped = loaded.dropped {
+      launchProblem = dropped.located(at: loaded.location).description
+    }
     if tree.isWhole, loaded.generation == nil {
-      know(tree, hasCrashed: stored?.content.skipped.isOf(tree) == true)
+      known = tree.version
+      replacing = replacing(
+        tree, dropped: loaded.dropped, hasCrashed: stored?.content.skipped.isOf(tree) == true)
     }
     if isClaimed { begin(tree, stored?.content, key) }
     let isCrashNear = (window?.marked?.begunRestores ?? 0) >= threshold
@@ -134,13 +139,17 @@ extension StateFile {
     window?.note = try LaunchNote(behind: written, in: place.marker.storage)
   }
 
-  private func know(_ tree: StoredTree, hasCrashed: Bool) {
-    known = tree.version
-    if hasCrashed {
-      replacing = .crashed
-    } else if let facts = tree.facts, facts.applicationVersion != applicationVersion {
-      replacing = .ofVersion(facts.applicationVersion)
+  /// What becomes of a state when it is saved as a whole.
+  private func replacing(
+    _ tree: StoredTree, dropped: ArchiveError?, hasCrashed: Bool
+  ) -> Replacing {
+    // What was cut off is a change that nobody was told is stored.
+    if let dropped, dropped.code != .truncated { return .damaged }
+    if hasCrashed { return .crashed }
+    guard let facts = tree.facts, facts.applicationVersion != applicationVersion else {
+      return .previous
     }
+    return .ofVersion(facts.applicationVersion)
   }
 
   /// Sets a state aside that crashed; a generation takes the place of the state for it.

@@ -54,20 +54,43 @@ extension StateFile {
     prepareGeneration(key, settingAside)
     if let writer = open.writer(with: key, lock), writer.version == known {
       do throws(ArchiveError) {
-        return try rewrite(records, time, with: writer)
+        return try rewrite(records, time, with: writer, settingAside)
       } catch {
         open.close()
         guard error.code == .outdated else { throw error }
       }
     }
-    return try rewrite(records, time, with: writer(key, lock, settingAside))
+    let reported = moved
+    do throws(ArchiveError) {
+      return try rewrite(records, time, with: writer(key, lock, settingAside), settingAside)
+    } catch {
+      if moved != reported { putBack(insteadOf: reported, after: error) }
+      throw error
+    }
+  }
+
+  /// Puts back what was set aside for a state that could not be written: the next launch
+  /// would find nothing.
+  private func putBack(insteadOf reported: String?, after error: ArchiveError) {
+    do throws(ArchiveError) {
+      guard error.code != .notDurable, try place.storage.open() == nil else { return }
+      let archives = try place.storage.setAsideArchives()
+      guard let archive = archives.first(where: { $0.storage.location == moved }) else { return }
+      open.close()
+      try place.storage.putBack(archive)
+      moved = reported
+    } catch {
+      // It stays set aside, and the next report says so.
+    }
   }
 
   private func rewrite(
-    _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter
+    _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter,
+    _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
     do throws(ArchiveError) {
       let summary = try writer.rewrite(records, schema: time)
+      if let reason = replacing.setAsideReason { noteReplaced(reason, settingAside) }
       (known, replacing) = (summary.version, .previous)
       return summary
     } catch {
@@ -78,12 +101,11 @@ extension StateFile {
 
   /// Says what becomes of what is replaced: of each other version of the app one stays.
   private func prepareGeneration(_ key: CurrentKey, _ settingAside: SettingAside) {
-    switch replacing {
-    case .previous: place.storage.prepare(settingAside)
-    case .crashed: place.storage.prepare(settingAside, as: .crashed)
-    case .ofVersion(let version):
+    if case .ofVersion(let version) = replacing {
       place.storage.prepare(
         settingAside, as: .upgraded, superseding: generations(of: version, key))
+    } else {
+      place.storage.prepare(settingAside, as: replacing.setAsideReason ?? .previous)
     }
   }
 
@@ -146,7 +168,7 @@ extension StateFile {
   func prepareChanges(of version: ArchiveVersion) async {
     do throws(ArchiveError) {
       let taken = try await take()
-      // What another version of the app has saved is written as a whole, and kept.
+      // What is kept, as that of another version of the app, is written as a whole.
       guard known == version, replacing == .previous else { return }
       let writer = try open.open(
         place.storage, try currentKey(creating: false), place.context, taken.lock, limits)
@@ -237,6 +259,7 @@ extension StateFile {
   private func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
     guard archive.isWritable, archive.version.generation < .max else { return .unreadable }
     guard archive.version != known else { return nil }
+    guard archive.dropped == nil else { return .unreadable }
     return try StoredTree(reading: archive).isWhole ? .unread : .unreadable
   }
 

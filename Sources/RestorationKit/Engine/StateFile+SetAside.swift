@@ -65,6 +65,20 @@ extension StateFile {
     return location
   }
 
+  /// Reports what a save has replaced and set aside.
+  func noteReplaced(_ reason: SetAsideReason, _ settingAside: SettingAside) {
+    do throws(ArchiveError) {
+      let archives = try place.storage.setAsideArchives()
+      guard let location = archives.last(where: { $0.reason == reason })?.storage.location else {
+        return
+      }
+      moved = location
+      removeExcess(settingAside, except: location)
+    } catch {
+      // It is there all the same, and setAsideStates() has it.
+    }
+  }
+
   /// What cannot be removed now is tried again when another one is set aside: it
   /// is no reason to fail a save.
   private func removeExcess(_ settingAside: SettingAside, except location: String) {

@@ -39,7 +39,7 @@ package actor StateFile {
   /// The restore that has begun here and not ended, with what the marker says.
   var window: Window?
   var windowCount: UInt64 = 0
-  /// Why the marker or a state that was used up is not as it should be.
+  /// Why the marker, the end of a state or one that was used up is not as it should be.
   var launchProblem: String?
 
   struct Place {
@@ -65,6 +65,17 @@ package actor StateFile {
     case ofVersion(String?)
     /// A part of it was left out, since restoring that crashed.
     case crashed
+    /// Its end is damaged, and more than a change that was cut off.
+    case damaged
+
+    /// Why it is set aside; nil if it is a generation.
+    var setAsideReason: SetAsideReason? {
+      switch self {
+      case .previous, .ofVersion: nil
+      case .crashed: .crashed
+      case .damaged: .unreadable
+      }
+    }
   }
 
   struct Window {
