@@ -1,3 +1,4 @@
+import Foundation
 import RestorationKit
 import XCTest
 
@@ -26,6 +27,41 @@ final class BaseDirectoriesTests: XCTestCase {
       XCTAssertEqual(state(["XDG_STATE_HOME": path]), "/home/u/.local/state/org.example")
       XCTAssertEqual(
         key(["XDG_DATA_HOME": path]), "/home/u/.local/share/restoration-keys/org.example.key")
+    }
+  }
+
+  private func setVariable(_ name: String, _ value: String?) {
+    if let value { setenv(name, value, 1) } else { unsetenv(name) }
+  }
+
+  /// The directories of this process, if HOME is the only one of these variables that it may have.
+  private func directories(ofHome home: String?) -> BaseDirectories {
+    let names = ["HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"]
+    let before = ProcessInfo.processInfo.environment
+    defer { for name in names { setVariable(name, before[name]) } }
+    for name in names { setVariable(name, name == "HOME" ? home : nil) }
+    return .current
+  }
+
+  func testAProcessHasTheHomeThatItsVariableSays() {
+    let directories = directories(ofHome: "/home/of/nobody")
+    XCTAssertEqual(
+      directories.state(of: "org.example"), "/home/of/nobody/.local/state/org.example")
+    XCTAssertEqual(
+      directories.keyFile(of: "org.example"),
+      "/home/of/nobody/.local/share/restoration-keys/org.example.key")
+  }
+
+  func testAProcessWithoutAnAbsoluteHomeHasTheOneOfItsUser() {
+    let home = FileManager.default.homeDirectoryForCurrentUser.path
+    for variable in [nil, "", "home", "./home", "~/home"] {
+      let directories = directories(ofHome: variable)
+      let message = "HOME is \(variable ?? "absent")"
+      XCTAssertEqual(
+        directories.state(of: "org.example"), "\(home)/.local/state/org.example", message)
+      XCTAssertEqual(
+        directories.keyFile(of: "org.example"),
+        "\(home)/.local/share/restoration-keys/org.example.key", message)
     }
   }
 }

@@ -110,6 +110,51 @@ final class ChangedStructureTests: ChangeTestCase {
     try await assertStoredAsAWhole([root], prepare)
   }
 
+  func testAnObjectWhoseParentGoesIsStoredBelowNothing() async throws {
+    for isBelowView in [false, true] {
+      let keeper = try launch.keeper()
+      let object = TrackedObject("object")
+      func prepare(_ keeper: StateKeeper) {
+        keeper.registerObject(object, restorationIdentifier: "object")
+      }
+      prepare(keeper)
+      let (root, nodes) = try await savedTree(with: keeper)
+      let view = TestView("view")
+      nodes[1].views = [view]
+      object.restorationParent = isBelowView ? view : nodes[1]
+      nodes[0].references = [object]
+      _ = try await keeper.save([root])
+      let path = isBelowView ? "root/n1/view/object" : "root/n1/object"
+      XCTAssertEqual(try value(of: path), "object")
+      root.below = [nodes[0], nodes[2]]
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try value(of: "object"), "object")
+      try await assertStoredAsAWhole([root], prepare)
+    }
+  }
+
+  func testAnObjectWhoseParentMovesIsStoredBelowItThere() async throws {
+    let keeper = try launch.keeper()
+    let object = TrackedObject("object")
+    func prepare(_ keeper: StateKeeper) {
+      keeper.registerObject(object, restorationIdentifier: "object")
+    }
+    prepare(keeper)
+    let (root, nodes) = try await savedTree(with: keeper)
+    object.restorationParent = nodes[1]
+    nodes[0].references = [object]
+    _ = try await keeper.save([root])
+    root.below = [nodes[0], nodes[2]]
+    nodes[2].below = [nodes[1]]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/n2/n1/object"), "object")
+    try await assertStoredAsAWhole([root], prepare)
+    nodes[1].name = "renamed"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/n2/renamed/object"), "object")
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
   func testWhatOnlyAReferenceReachesGoesWithTheLastOne() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)

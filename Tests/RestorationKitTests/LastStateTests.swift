@@ -142,6 +142,41 @@ final class LastStateTests: XCTestCase {
     XCTAssertEqual(check.entries.map(\.notes), [[.migrated(from: 1)]])
   }
 
+  func testANodeThatCannotBeEncodedIsMadeByItsRestorationClass() async throws {
+    defer { TestFactory.make = { _, _ in nil } }
+    for hasLastState in [false, true] {
+      for isWhole in [false, true] {
+        let launch = Launch()
+        let keeper = try launch.keeper()
+        let node = TestNode("a", value: "good")
+        node.restorationClass = TestFactory.self
+        let root = TrackedNode("root")
+        let other = TrackedNode("other")
+        root.below = hasLastState ? [node, other] : [other]
+        _ = try await keeper.save([root])
+        root.below = [node, other]
+        node.value = "never stored"
+        node.onEncode = { _ in throw Broken() }
+        let saved =
+          isWhole ? try await keeper.saveEverything([root]) : try await keeper.save([root])
+        XCTAssertEqual(saved.unaskedCount, isWhole ? 0 : 1)
+        XCTAssertEqual(
+          saved.outcome(of: "root/a"), hasLastState ? .savedWithLastState : .savedWithoutState)
+
+        let made = TestNode("a")
+        TestFactory.make = { _, _ in made }
+        let back = TrackedNode("root")
+        back.below = [TrackedNode("other")]
+        let restored = try await launch.keeper().restore(into: [back])
+        XCTAssertEqual(
+          restored.outcome(of: "root/a"),
+          hasLastState
+            ? .restored(by: .restorationClass) : .restoredWithoutState(by: .restorationClass))
+        XCTAssertEqual(made.value, hasLastState ? "good" : nil)
+      }
+    }
+  }
+
   func testTheRowsOfAListAreKeptWithItsLastState() async throws {
     let keeper = try launch.keeper()
     let list = TestList("a", rows: ["x", "y", "z"])

@@ -92,6 +92,32 @@ final class LetGoTests: XCTestCase {
     XCTAssertNil(launch.store.memory(named: "main~2").bytes)
   }
 
+  func testNobodyCanTakeANumberedStateWhileItIsRemoved() async throws {
+    let launch = Launch()
+    let states = launch.store
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let second = try launch.keeper(endsLast: false)
+    _ = try await second.save([TestNode("a")])
+    states.memory(named: "main~2.launch").bytes = [1]
+    await first.close()
+    await second.close()
+    launch.now += 31 * 24 * 60 * 60
+    let removals = Mutex<[String: Bool]>([:])
+    let store = HookedStore(states) { name, call throws(ArchiveError) in
+      guard call == .remove, name.hasPrefix("main~2") else { return }
+      let isLocked = try states.memory(named: "main~2").isLocked()
+      removals.withLock { $0[name] = isLocked }
+    }
+    let last = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys,
+      now: { [launch] in launch.now })
+    _ = try await last.restore(into: [TestNode("a")])
+    XCTAssertEqual(removals.withLock { $0 }, ["main~2": true, "main~2.launch": true])
+    XCTAssertFalse(try states.memory(named: "main~2").isLocked())
+    XCTAssertEqual(try states.names().filter { $0.hasPrefix("main~2") }, [])
+  }
+
   func testAStateThatAnotherHasTakenMeanwhileIsNobodysAndItsSetAsideStatesStay() async throws {
     for isSingle in [false, true] {
       let directory = try TemporaryDirectory()

@@ -48,6 +48,26 @@ final class ListTests: XCTestCase {
     XCTAssertEqual(isRaw, true)
   }
 
+  func testPositionsAreMarkedWhateverOfThemIsSaved() async throws {
+    let savings: [(selected: [String], first: IndexPath?)] = [
+      (["b"], nil), ([], IndexPath(index: 1)), (["b"], IndexPath(index: 1)), ([], nil),
+    ]
+    for isNamed in [false, true] {
+      for (selected, first) in savings {
+        let saved = list(["a", "b"], isNamed: isNamed)
+        (saved.selectedRows, saved.firstVisibleIndexPath) = (selected, first)
+        _ = try await launch.keeper().save([saved])
+        let back = list(["a", "b"], isNamed: isNamed)
+        var isRaw: Bool?
+        back.onDecode = { isRaw = $0.hasRawListPositions }
+        _ = try await launch.keeper().restore(into: [back])
+        XCTAssertEqual(isRaw, !isNamed, "\(selected) \(String(describing: first))")
+        XCTAssertEqual(back.selectedRows, selected)
+        XCTAssertEqual(back.firstVisibleIndexPath, first)
+      }
+    }
+  }
+
   func testPositionsThatAreNotThereAnyMoreAreSkipped() async throws {
     try await save(list(["a", "b", "c"], isNamed: false), selecting: ["c", "a"], first: 2)
     let back = list(["x"], isNamed: false)

@@ -358,6 +358,36 @@ final class LookupTests: XCTestCase {
     }
   }
 
+  func testANodeThatIsRestoredAgainWithoutARestorationClassKeepsNone() async throws {
+    let saved = TestNode("a", value: "by a class")
+    saved.restorationClass = TestFactory.self
+    _ = try await launch.keeper().save([saved])
+    let byClass = launch.storedBytes
+    (saved.restorationClass, saved.value) = (nil, "by none")
+    _ = try await launch.keeper().save([saved])
+    let byNone = launch.storedBytes
+
+    launch.storedBytes = byClass
+    let made = TestNode("a")
+    TestFactory.make = { _, _ in made }
+    defer { TestFactory.make = { _, _ in nil } }
+    let keeper = try launch.keeper()
+    let first = try await keeper.restore()
+    XCTAssertEqual(first.outcome(of: "a"), .restored(by: .restorationClass))
+    XCTAssertEqual(made.value, "by a class")
+    launch.storedBytes = byNone
+    let second = try await keeper.restore(into: [made])
+    XCTAssertEqual(second.outcome(of: "a"), .restored(by: .existing))
+    XCTAssertEqual(made.value, "by none")
+    made.value = "saved again"
+    _ = try await keeper.save([made])
+
+    let back = TestNode("a")
+    let last = try await launch.keeper().restore(into: [back])
+    XCTAssertEqual(last.outcome(of: "a"), .restored(by: .existing))
+    XCTAssertEqual(back.value, "saved again")
+  }
+
   func testAMadeNodeThatNobodyTakesIsReported() async throws {
     let presented = nodeWithClass("sheet")
     let parent = TestNode("root", children: [nodeWithClass()])

@@ -1,3 +1,5 @@
+import ArchiveCodec
+import Foundation
 import RestorationKit
 import TestSupport
 import XCTest
@@ -82,6 +84,31 @@ final class ManyRecordsTests: XCTestCase {
         .restored(by: .existing), .classMismatch(by: .existing, found: "UnrelatedNode"),
         .restored(by: .existing), .restored(by: .existing),
       ])
+  }
+
+  func testTheKeysOfTheLibraryAreShortHoweverManyTheAppHas() async throws {
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { coder in
+      for number in 0..<200 { coder.encode(number, forKey: "key \(number)") }
+    }
+    let list = TestList("list", rows: ["row"])
+    list.firstVisibleIndexPath = IndexPath(index: 0)
+    let root = TestStack("root", children: [TestNode("page"), TestNode("page"), list])
+    root.restorationPresented = TestNode("sheet")
+    _ = try await launch.keeper(delegate: delegate).save([root])
+    let archive = try XCTUnwrap(try launch.archive())
+    var symbols: [String: UInt32] = [:]
+    for record in try archive.readAll() where record.identifier > 1 {
+      let record = try record.content.get()
+      let parts = [try record.container(forKey: "node"), try record.container(forKey: "builtIn")]
+      for values in [record] + parts.compactMap(\.self) {
+        for key in values.keys { symbols[key] = try XCTUnwrap(values.symbol(of: key), key) }
+      }
+    }
+    let rare = ["siblingIndex", "presented", "firstVisibleIndexPath"]
+    XCTAssertEqual(rare.filter { symbols[$0] == nil }, [])
+    // A key of a lower number takes one byte.
+    XCTAssertEqual(symbols.filter { $0.value >= 64 }, [:])
   }
 
   func testWhatAHookRegistersCountsForTheElementsAfterIt() async throws {

@@ -77,6 +77,17 @@ final class RegistrationTests: XCTestCase {
     XCTAssertEqual(outcome, .notFound)
   }
 
+  func testAClassMayHaveTheNameOfAKeyThatTheLibraryWrites() async throws {
+    for name in ["roots", "snapshot", "node", "state", "class", "restorationClass", "offset"] {
+      let (saved, outcome) = try await roundTrip(SelfMade("a")) {
+        try $0.register(SelfMade.self, as: name)
+      }
+      XCTAssertEqual(saved.entries.last?.className, name)
+      XCTAssertEqual(saved.entries.last?.notes, [], name)
+      XCTAssertEqual(outcome, .restored(by: .restorationClass), name)
+    }
+  }
+
   func testARestorationClassIsNotTheMakerOfAClassThatHasItsName() async throws {
     _ = try await launch.keeper().save([TestNode("a")])
     let keeper = try StateKeeper(

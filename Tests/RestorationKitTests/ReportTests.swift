@@ -181,6 +181,22 @@ final class ReportTests: XCTestCase {
     XCTAssertNotEqual(path, RestorationPath(["nav", "page"]))
   }
 
+  func testTheReportsOfAStackWithTwoEqualScreensComeBackFromJSON() async throws {
+    let launch = Launch()
+    func stack() -> TestStack {
+      TestStack("nav", children: [TestNode("page"), TestNode("page")])
+    }
+    let saved = try await launch.keeper().save([stack()])
+    let restored = try await launch.keeper().restore(into: [stack()])
+    XCTAssertEqual(saved.entries.map(\.path.siblingIndex), [0, 0, 1])
+    XCTAssertEqual(restored.entries.map(\.path.siblingIndex), [0, 0, 1])
+    let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+    XCTAssertEqual(
+      try decoder.decode(PreservationReport.self, from: encoder.encode(saved)), saved)
+    XCTAssertEqual(
+      try decoder.decode(RestorationReport.self, from: encoder.encode(restored)), restored)
+  }
+
   func testAPathWithTooFewSiblingIndicesIsRefused() {
     let json = Data(#"{"siblingIndices":[0],"identifiers":["nav","page"]}"#.utf8)
     XCTAssertThrowsError(try JSONDecoder().decode(RestorationPath.self, from: json)) { error in

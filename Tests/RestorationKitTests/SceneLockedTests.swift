@@ -163,6 +163,40 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertEqual(file.setAsideBytes, [bytes.dropLast(10)])
   }
 
+  func testASceneThatStartsAfreshWhenTheKeyIsThereIsLockedNoMore() async throws {
+    for hasCrashed in [false, true] {
+      let app = SceneLaunch()
+      let stored = try await app.store(1, in: try await app.host())
+      let file = app.launch.store.memory(named: "main.scene-\(stored)")
+      let marker = app.launch.store.memory(named: "main.scene-\(stored).launch")
+      for _ in 1...2 where hasCrashed {
+        var marked: [UInt8]?
+        app.prepare = { $0.onConnect = { _ in marked = marker.bytes } }
+        await (try await app.host()).restoreScenes()
+        marker.bytes = try XCTUnwrap(marked)
+      }
+      app.prepare = nil
+      let host = try await app.host(launching: false)
+      app.launch.keys.lock(after: 1)
+      try await host.launch()
+      let scene = try await host.connect(host.openSessions[0])
+      XCTAssertEqual(try scene.restoration?.get().outcome, .locked)
+      XCTAssertTrue(host.isLocked)
+
+      if !hasCrashed { file.bytes = nil }
+      app.launch.keys.isLocked = false
+      try await host.protectedDataDidBecomeAvailable()
+      XCTAssertEqual(
+        try scene.restoration?.get().outcome,
+        hasCrashed ? .crashed(setAsideAt: "memory 1") : .noArchive)
+      XCTAssertNil(scene.session.failure)
+      XCTAssertFalse(host.isLocked)
+      let report = try await host.save(scene)
+      XCTAssertEqual(report.outcome, .saved)
+      XCTAssertEqual(file.setAsideBytes.count, hasCrashed ? 1 : 0)
+    }
+  }
+
   func testWhatWasChangedStaysSetWhenASaveFindsTheKeyLocked() async throws {
     let host = try await app.host()
     let scene = try await host.open()

@@ -136,6 +136,14 @@ final class UnreadKeyTests: XCTestCase {
     XCTAssertEqual(report.problems, report.entries)
   }
 
+  func testAKeyIsMissedAlsoBeforeANodeOfWhichAllIsRead() async throws {
+    let saved = ["a", "b"].map { TestNode($0, value: "saved") }
+    saved[0].onEncode = { $0.encode(1, forKey: "left") }
+    _ = try await launch.keeper().save(saved)
+    let report = try await launch.keeper().restore(into: [TestNode("a"), TestNode("b")])
+    XCTAssertEqual(report.entries.map(\.notes), [[.unreadKeys(["left"])], []])
+  }
+
   func testANodeThatIsNotDecodedMissesNothing() async throws {
     let node = TestNode("root", value: "x")
     _ = try await launch.keeper().save([node])

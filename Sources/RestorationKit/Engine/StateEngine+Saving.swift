@@ -140,7 +140,7 @@ extension StateEngine {
   private func write(
     _ walk: PreservationWalk, number: UInt64
   ) async throws(ArchiveError) -> StateFile.Written? {
-    let isChanged = walk.isApplicationChanged || walk.writtenCount > 0 || walk.isTreeChanged
+    let isChanged = walk.isApplicationChanged || walk.hasWritten || walk.isTreeChanged
     let (records, removed) = try walk.finish()
     walk.end()
     guard !walk.rewrites, let version = walk.rows.version else {

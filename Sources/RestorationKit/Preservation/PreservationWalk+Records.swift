@@ -101,8 +101,6 @@ extension PreservationWalk {
     let row = rows[number]
     var record = NodeRecord(
       row.kind, row.identifier, siblingIndex: Int(row.siblingIndex), className: info.name)
-    record.version = version(info, origin)
-    record.restorationClassName = origin.restorationClassName
     record.storyboard = origin.storyboard
     let connections = connections(of: number, kept: kept)
     record.views = connections.views
@@ -175,7 +173,7 @@ extension PreservationWalk {
     if !asksEverything { undo.append((number, known)) }
     rows[number].stored = fingerprint
     if asksEverything, wasAsked, isWritten { noteUnannounced(number) }
-    if isWritten { writtenCount += 1 }
+    if isWritten { hasWritten = true }
   }
 
   /// What changes and does not say so is stored by chance.

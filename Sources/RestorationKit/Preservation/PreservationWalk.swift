@@ -82,8 +82,8 @@ final class PreservationWalk: StateEncoding {
   /// The rows of objects that are not there any more: they lose their place with what
   /// contained them, or only asking everything tells where they went.
   var gone: [RowNumber] = []
-  /// How many records of elements are written.
-  var writtenCount = 0
+  /// Whether the record of an element is written.
+  var hasWritten = false
   /// Those of the tabs that were asked which nothing else holds.
   var askedTabs: [RowNumber: any StateRestoring] = [:]
   /// Whether nobody looks at the notes any more.
@@ -189,7 +189,7 @@ final class PreservationWalk: StateEncoding {
           rows[number].isAsked = false
         }
         referrals.removeAll { $0.referrer != nil }
-        writtenCount = 0
+        hasWritten = false
         (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
         (exclusions, gaps) = ([], [:])
       }

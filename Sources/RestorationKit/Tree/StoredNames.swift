@@ -11,7 +11,6 @@ final class StoredNames: Sendable {
   init(_ names: [SiblingCheck.Name]) {
     self.names = names
     var depths: [Int32] = []
-    depths.reserveCapacity(names.count)
     for name in names { depths.append((name.parent.map { depths[$0] } ?? 0) + 1) }
     self.depths = depths
   }

@@ -14,10 +14,7 @@ extension Rows {
   /// itself when it has changed.
   func hold(_ object: any StateRestoring, _ number: RowNumber) {
     guard self[number].isTracked || !isReached(number) else { return }
-    if objects.count < rows.count {
-      objects.append(
-        contentsOf: repeatElement(WeakObject(), count: max(rows.count, 8) * 2 - objects.count))
-    }
+    while objects.count <= number.place { objects.append(WeakObject()) }
     if objects[number.place].object !== object {
       objects[number.place].object = object
       self[number].isAsked = false
