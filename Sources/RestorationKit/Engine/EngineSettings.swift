@@ -19,6 +19,7 @@ final class EngineSettings {
   var trace: ((RestorationTrace) -> Void)?
   var isStrict = false
   var nodeLimit = 1 << 22
+  var sizeBudget: SizeBudget?
   var crashThreshold = 2
   var setAsideBound = SetAsideBound()
   var consumesStateOnLaunch = false

@@ -62,6 +62,14 @@ public final class StateKeeper {
   /// restore throws, and the next save sets the state aside.
   public var limits: ArchiveLimits { engine.settings.limits }
 
+  /// How large a state may be; nil, the default, for no bound but ``limits``.
+  ///
+  /// It holds for the state of the keeper and for that of each scene, each by itself.
+  public var sizeBudget: SizeBudget? {
+    get { engine.settings.sizeBudget }
+    set { engine.settings.sizeBudget = newValue }
+  }
+
   /// How many restores in a row may begin and not end before the state is set
   /// aside; less than 1 is as 1.
   ///

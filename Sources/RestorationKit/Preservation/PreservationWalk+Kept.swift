@@ -99,6 +99,7 @@ extension PreservationWalk {
       return nil
     }
     let since = kept.firstSave(keeping: top, now: now)
+    var parents: [Int: RowNumber] = [:]
     for place in kept.subtree(of: top) {
       guard let entry = kept[place] else { continue }
       var record = entry.element.content
@@ -112,7 +113,8 @@ extension PreservationWalk {
         record.referrer = parent?.record
       }
       let number = keptRow(of: place, entry.element)
-      rows.placeKept(number)
+      rows.placeKept(number, below: parents[place] ?? parent)
+      for child in entry.children { parents[child] = number }
       rows.keep(number, because: entry.outcome)
       report.add(number)
       storedParts.append(StoredPart(record: record, number: number, values: entry.element.values))

@@ -55,6 +55,10 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// A node above it has no identifier or is a duplicate; its path is given.
     case excluded(by: RestorationPath)
 
+    /// With it the state would be larger than its budget, so it is left out with all
+    /// below it, which take so many bytes; see ``SizeBudget``.
+    case overBudget(byteCount: Int)
+
     /// Another node had its path before.
     case duplicate
 
@@ -78,6 +82,17 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// Makes the entries.
   var lines = ReportEntries<NodeOutcome> { [] }
+
+  /// How large the stored record of each element is, empty if nothing was saved.
+  ///
+  /// After a save of what has changed also those are told that were not asked. A report that somebody keeps until the next save costs that a copy of what is
+  /// known of all nodes.
+  ///
+  /// - Complexity: O(*n* log *n*) in the stored elements when it is asked for first.
+  public var sizes: StateSizes { sizeTree.made }
+
+  /// Makes the sizes.
+  var sizeTree = ReportSizes { StateSizes() }
 
   /// The version of the archive that was written.
   public internal(set) var version: ArchiveVersion?
@@ -109,6 +124,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case outcome
     case lines = "entries"
+    case sizeTree = "sizes"
     case unaskedCount, version, byteCount, writtenByteCount, walkDuration, setAside, stateName
     case otherInstances
   }
@@ -134,7 +150,7 @@ extension PreservationReport.NodeOutcome {
   /// is a note.
   public var isProblem: Bool {
     switch self {
-    case .duplicate, .containedTwice: true
+    case .duplicate, .containedTwice, .overBudget: true
     case .saved, .savedWithoutState, .keptAsStored, .expired, .replaced, .savedWithLastState,
       .noIdentifier, .excluded:
       false
@@ -190,6 +206,8 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     case .expired: "left out, nobody provided it in the 30 days for which it was kept"
     case .noIdentifier: "left out, it has no usable restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"
+    case .overBudget(let byteCount):
+      "left out, with its \(byteCount) bytes the state would be larger than its budget"
     case .duplicate:
       "left out, another one has this path; give each of the two an identifier of its own"
     case .containedTwice:

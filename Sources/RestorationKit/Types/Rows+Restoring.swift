@@ -28,6 +28,7 @@ extension Rows {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
       rows[number.place].isFree = false
       rows[number.place].stored = tree.fingerprints[place]
+      rows[number.place].byteCount = UInt32(clamping: tree.laterFingerprints.byteCount(at: place))
       if let object = object(place) {
         let identity = ObjectIdentifier(object)
         // One that came back at two places has one row.
