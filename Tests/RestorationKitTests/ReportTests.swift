@@ -146,6 +146,7 @@ final class ReportTests: XCTestCase {
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
       .kept, .renamed(to: "C"), .version(2),
       .overSoftBudget(byteCount: 3, soft: 2, largest: []),
+      .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
       .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
     ]
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])

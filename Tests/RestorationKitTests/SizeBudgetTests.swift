@@ -187,6 +187,7 @@ final class SizeBudgetTests: ChangeTestCase {
       }
       grown.value = text(5_000)
       grown.below += [node("new", 50)]
+      grown.views = [TestView("new view", value: "v")]
       (root.below[1] as? TrackedNode)?.value = "changed"
       for _ in 0..<3 {
         let report = try await keeper.save([root])
@@ -204,6 +205,7 @@ final class SizeBudgetTests: ChangeTestCase {
         XCTAssertEqual(try value(of: "root/grown/below")?.count, 100)
         XCTAssertEqual(try value(of: "root/other"), "changed")
         XCTAssertNil(try launch.storedRecords()?["root/grown/new"])
+        XCTAssertNil(try launch.storedRecords()?["root/grown/new view"])
         XCTAssertEqual(try launch.storedRecords()?.strays, [])
       }
       grown.value = text(700)
@@ -211,7 +213,21 @@ final class SizeBudgetTests: ChangeTestCase {
       XCTAssertEqual(report.problems, [])
       XCTAssertEqual(try value(of: "root/grown")?.count, 700)
       XCTAssertEqual(try value(of: "root/grown/new")?.count, 50)
+      XCTAssertEqual(try value(of: "root/grown/new view"), "v")
     }
+  }
+
+  func testANodeThatHasGrownAndGotAnotherNameKeepsItsStateUnderThat() async throws {
+    let keeper = try keeper(hard: 2_000)
+    let grown = node("grown", 500)
+    let root = node("root", 10, nil, [grown])
+    _ = try await keeper.save([root])
+    grown.value = text(5_000)
+    grown.name = "renamed"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/renamed"), .savedWithLastState)
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/renamed"])
+    XCTAssertEqual(try value(of: "root/renamed")?.count, 500)
   }
 
   func testALastStateWithoutRoomIsLeftOutWholly() async throws {
@@ -271,6 +287,19 @@ final class SizeBudgetTests: ChangeTestCase {
     try await assertStoredAsAWhole([root]) { $0.sizeBudget = SizeBudget(hard: 4_000) }
   }
 
+  func testWhoForgotToSayThatItHasChangedIsNamedWhereTheStateIsTooLargeToo() async throws {
+    let keeper = try keeper(hard: 4_000)
+    let (root, nodes) = try await savedTree(3, with: keeper)
+    nodes[1].isQuiet = true
+    nodes[1].value = "quiet"
+    root.below += [node("large", 5_000)]
+    let report = try await keeper.saveEverything([root])
+    XCTAssertEqual(leftOut(report), ["root/large"])
+    XCTAssertEqual(
+      report.entries.filter { $0.notes == [.notInvalidated] }.map(\.path.description), ["root/n1"])
+    XCTAssertEqual(try value(of: "root/n1"), "quiet")
+  }
+
   func testRandomHistoriesStoreWhatASaveOfEverythingStores() async throws {
     var random = SeededGenerator()
     for _ in 0..<12 {
@@ -318,6 +347,29 @@ final class SizeBudgetTests: ChangeTestCase {
       XCTAssertEqual(
         try launch.storedRecords()?.words, try StoredRecords(stored).words, message)
       XCTAssertEqual(Set(leftOut(report)), Set(leftOut(wholeReport)), message)
+    }
+  }
+
+  func testWhatIsKeptIsNeverLeftOutAndNeitherIsWhatIsAboveIt() async throws {
+    for isState in [false, true] {
+      let launch = Launch()
+      let old = TestNode("old", value: text(3_000))
+      let above = TestNode("above", children: [old])
+      let newer = try launch.keeper()
+      try newer.register(
+        TestNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+      _ = try await newer.save([above])
+      let keeper = try keeper(hard: 1_000, over: launch)
+      try keeper.register(TestNode.self)
+      let back = TestNode("above", children: isState ? [TestNode("old")] : [])
+      _ = try await keeper.restore(into: [back])
+      let report = try await keeper.save([back, node("other", 500)])
+      XCTAssertEqual(leftOut(report), ["other"])
+      XCTAssertEqual(report.outcome(of: "above/old"), .keptAsStored)
+      XCTAssertEqual(
+        report.entries.first?.notes,
+        [.overHardBudget(byteCount: report.sizes.byteCount, hard: 1_000)])
+      XCTAssertEqual(try launch.storedPaths(), ["above", "above/old"])
     }
   }
 

@@ -20,6 +20,7 @@ final class EngineSettings {
   var isStrict = false
   var nodeLimit = 1 << 22
   var sizeBudget: SizeBudget?
+  var keptBound: KeptBound? = KeptBound()
   var crashThreshold = 2
   var setAsideBound = SetAsideBound()
   var consumesStateOnLaunch = false

@@ -89,7 +89,7 @@ extension StateEngine {
     let walk = PreservationWalk(
       rows, changing: builder, types: types, objects: objects, limits: settings.limits,
       nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.sizeBudget,
-      stored: stored, trace: trace
+      keptBound: settings.keptBound, stored: stored, trace: trace
     )
     // What is not stored after all is written by the next save.
     let unknown = Rows()
@@ -124,6 +124,7 @@ extension StateEngine {
     walk.describe(in: &report)
     guard let written else {
       report.outcome = .superseded
+      report.sizeTree = ReportSizes { StateSizes() }
       return report
     }
     rows.version = written.version

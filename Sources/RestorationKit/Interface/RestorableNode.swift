@@ -96,7 +96,7 @@ public protocol NodeRestoration: ObjectRestoration {
   /// - Returns: The node, or nil to drop it together with all below it: the next
   ///   save stores nothing of them.
   /// - Throws: Any error leaves it out this time and keeps it: saves write it as
-  ///   it is stored, for 30 days, so that a later launch can try again.
+  ///   it is stored, so that a later launch can try again.
   static func node(
     at path: RestorationPath, coder: StateDecoder
   ) throws -> (any RestorableNode)?

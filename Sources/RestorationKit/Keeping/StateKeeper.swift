@@ -70,6 +70,16 @@ public final class StateKeeper {
     set { engine.settings.sizeBudget = newValue }
   }
 
+  /// For how long, and up to what size, saves keep what a restore could not bring back;
+  /// nil for ever.
+  ///
+  /// By default a year of 365 days, and 8 MiB. It holds for the state of the keeper and
+  /// for that of each scene, each by itself.
+  public var keptBound: KeptBound? {
+    get { engine.settings.keptBound }
+    set { engine.settings.keptBound = newValue }
+  }
+
   /// How many restores in a row may begin and not end before the state is set
   /// aside; less than 1 is as 1.
   ///

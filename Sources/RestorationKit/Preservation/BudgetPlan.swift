@@ -40,21 +40,24 @@ struct BudgetPlan {
   /// The nodes, and the objects in no scope, in the order in which they go.
   private func candidates(_ priorities: [RowNumber: RestorationPriority]) -> [Int] {
     var own = Array(repeating: 0, count: byteCounts.count)
-    var owners = Array(repeating: -1, count: byteCounts.count)
+    var owners = Array(repeating: 0, count: byteCounts.count)
     var most = Array(repeating: RestorationPriority.normal, count: byteCounts.count)
-    for (place, number) in tree.rows.enumerated() where rows[number].type != nil {
+    var keepers: [Int] = []
+    for (place, number) in tree.rows.enumerated() {
       let parent = tree.parents[place]
-      let isOwner = rows[number].kind == .node || parent < 0
+      let isOwner = parent < 0 || rows[number].kind == .node && rows[number].type != nil
       owners[place] = isOwner ? place : owners[parent]
-      if owners[place] >= 0 { own[owners[place]] += byteCounts[place] }
+      own[owners[place]] += byteCounts[place]
+      // Nothing else has what is kept.
+      if rows.outcome(of: number) == .keptAsStored { keepers.append(owners[place]) }
       guard isOwner else { continue }
-      let above = parent < 0 || owners[parent] < 0 ? .normal : most[owners[parent]]
-      most[place] = priorities[number] ?? above
+      most[place] = priorities[number] ?? (parent < 0 ? .normal : most[owners[parent]])
     }
+    for place in keepers { most[place] = .required }
     // What is above one that is more important stays with it.
     for place in most.indices.reversed() where owners[place] == place {
       let parent = tree.parents[place]
-      guard parent >= 0, owners[parent] >= 0 else { continue }
+      guard parent >= 0 else { continue }
       most[owners[parent]] = max(most[owners[parent]], most[place])
     }
     return owners.indices.filter { owners[$0] == $0 && most[$0] < .required }
@@ -103,17 +106,13 @@ struct BudgetPlan {
       var kept: [Int] = []
       var next = range.lowerBound
       while next < range.upperBound {
-        if rows[tree.rows[next]].type == nil {
-          // It was not back, and is as it was stored.
-          bytes += byteCounts[next]
-        } else if let last = lastByteCounts[tree.rows[next]] {
+        if let last = lastByteCounts[tree.rows[next]] {
           bytes += last
           kept.append(next)
+          next += 1
         } else {
           next = tree.ends[next]
-          continue
         }
-        next += 1
       }
       let keepsLast = !kept.isEmpty && kept[0] == range.lowerBound && byteCount + bytes <= hard
       for place in range { fates[place] = .leftOut }

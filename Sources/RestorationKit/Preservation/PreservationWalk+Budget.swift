@@ -18,10 +18,10 @@ extension PreservationWalk {
 
   /// Asks everything, and again without that for which there is no room.
   func walkEverythingWithinBudget(_ roots: [any RestorableNode]) throws {
-    guard let hard = budget?.hard else { return try walkEverything(roots) }
+    guard let hard = budget?.hard else { return try walkEverythingWithinKeptBound(roots) }
     let mark = try builder.mark()
     let notes = rows.notes[nil]
-    try walkEverything(roots)
+    try walkEverythingWithinKeptBound(roots)
     guard rows.byteCount > hard else { return }
     let plan = plan(hard)
     guard !plan.tops.isEmpty else { return }
@@ -30,7 +30,7 @@ extension PreservationWalk {
     }
     hasFates = true
     let before = plan.tree.rows.map { Entry($0, of: rows) }
-    for undo in undo { rows[undo.number].isAsked = undo.wasAsked }
+    restoreWasAsked()
     beginAnew(from: mark, notes)
     try walkEverything(roots)
     report(plan, before)
@@ -114,8 +114,8 @@ extension PreservationWalk {
     guard let stored else { return [:] }
     var byPlace: [Place: Int] = [:]
     for (place, element) in stored.elements.enumerated() {
-      byPlace[Place(kind: element.content.kind, path: element.path)] = Self.mostBytes(
-        stored.laterFingerprints.byteCount(at: place))
+      byPlace[Place(kind: element.content.kind, path: element.path)] =
+        stored.laterFingerprints.byteCount(at: place).map(Self.mostBytes)
     }
     for number in rows.placed {
       counts[number] = byPlace[Place(kind: rows[number].kind, path: rows.path(of: number))]

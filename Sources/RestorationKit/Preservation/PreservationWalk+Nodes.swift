@@ -318,6 +318,7 @@ extension PreservationWalk {
   /// Says what became of all; what makes that later needs nothing of this walk but its
   /// rows.
   func describe(in report: inout PreservationReport) {
+    report.kept = keptItems.map(\.element)
     let rows = rows.copy()
     report.sizeTree = ReportSizes { rows.sizes }
     guard asksEverything else {

@@ -124,7 +124,7 @@ extension PreservationWalk {
     kept below: KeptBelow = []
   ) throws {
     rows[number].save = rows.save
-    if let state = kept?.state(of: object) {
+    if let state = kept?.state(of: object), keeps(state, of: object, number) {
       return keepState(state, nodeRecord(number, info, origin, below), number)
     }
     if hasFates, fates[ObjectIdentifier(object)] == .lastState {

@@ -69,8 +69,12 @@ final class PreservationWalk: StateEncoding {
   var untaken: [Sibling: Int] = [:]
   /// What has taken the place of something that is kept.
   var takenPlaces: [Int: any StateRestoring] = [:]
-  /// What was kept for long enough.
-  var expiredPlaces: [Int] = []
+  /// What is kept in this walk.
+  var keptItems: [KeptItem] = []
+  /// The records of what has no room among that.
+  var crowdedOut: Set<UInt64> = []
+  /// What was kept for long enough, or had no room.
+  var settlementOfKept = KeptRecords.Settlement()
   /// What has no record yet, because its state could not be encoded.
   var lost: [LostState] = []
 
@@ -93,6 +97,8 @@ final class PreservationWalk: StateEncoding {
 
   /// What bounds the state.
   let budget: SizeBudget?
+  /// What bounds what is kept.
+  let keptBound: KeptBound?
   /// What is stored, if the rows do not know it and the budget may ask for it.
   let stored: StoredTree?
   /// What becomes of those for which there is no room.
@@ -119,9 +125,10 @@ final class PreservationWalk: StateEncoding {
   init(
     _ rows: Rows, changing builder: RecordBuilder? = nil, types: TypeTable, objects: ObjectTable,
     limits: ArchiveLimits, nodeLimit: Int, now: Date, budget: SizeBudget? = nil,
-    stored: StoredTree? = nil, trace: ((RestorationTrace) -> Void)? = nil
+    keptBound: KeptBound? = KeptBound(), stored: StoredTree? = nil,
+    trace: ((RestorationTrace) -> Void)? = nil
   ) {
-    (self.budget, self.stored) = (budget, stored)
+    (self.budget, self.keptBound, self.stored) = (budget, keptBound, stored)
     self.rows = rows
     self.types = types
     self.objects = objects
@@ -228,7 +235,13 @@ final class PreservationWalk: StateEncoding {
     (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
     (exclusions, gaps, askedTabs) = ([], [:], [:])
     (storedParts, nextStored, waiting, nextWaiting) = ([], 0, [], 0)
-    (untaken, takenPlaces, expiredPlaces) = ([:], [:], [])
+    (untaken, takenPlaces, keptItems) = ([:], [:], [])
+    settlementOfKept = KeptRecords.Settlement()
+  }
+
+  /// Forgets that this walk has asked, for one that asks all the same again.
+  func restoreWasAsked() {
+    for undo in undo.reversed() { rows[undo.number].isAsked = undo.wasAsked }
   }
 
   /// Whether those that never say when they change can be asked alone.
@@ -241,7 +254,7 @@ final class PreservationWalk: StateEncoding {
 
   func walkEverything(_ roots: [any RestorableNode]) throws {
     asksEverything = true
-    keepsUndo = budget?.hard != nil
+    keepsUndo = budget?.hard != nil || kept != nil
     // What a hook registers comes too late for those that were asked before it.
     rows.registrationCount = registrationCount
     rows.beginWalk(kept)

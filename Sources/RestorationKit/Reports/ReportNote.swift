@@ -138,8 +138,9 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// Its state was migrated, or would be, from the version it was stored with.
   case migrated(from: Int)
 
-  /// Saves write it as it is stored, for 30 days, while the one above it is saved:
-  /// it is not back, or the one above could not be decoded and so did not take it.
+  /// Saves write it as it is stored, while the one above it is saved and within the
+  /// ``StateKeeper/keptBound``: it is not back, or the one above could not be decoded
+  /// and so did not take it.
   case kept
 
   /// What its class is called now.
@@ -148,11 +149,14 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The version that its state was stored with, if that is not 1.
   case version(Int)
 
-  /// When a save first kept it because it was not back.
-  ///
-  /// A save that is more than 30 days later leaves it out, if it is still not
-  /// back.
+  /// When a save first kept it because it was not back, or because nobody could read
+  /// its state.
   case keptSince(Date)
+
+  /// The state that was stored of it, which nobody could read, was kept since then, for
+  /// longer than the ``StateKeeper/keptBound`` says, or is more than may be kept: now its
+  /// own state is in the place of that.
+  case keptStateDropped(since: Date, byteCount: Int)
 }
 
 extension ReportNote {
@@ -160,7 +164,7 @@ extension ReportNote {
   public var isProblem: Bool {
     switch self {
     case .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed, .version,
-      .keptSince, .overSoftBudget:
+      .keptSince, .overSoftBudget, .keptStateDropped:
       false
     case .overHardBudget, .lastStateForBudget, .encodeFailed, .willEncodeFailed,
       .rootWithoutIdentifier, .identifierTooLong,
@@ -263,6 +267,8 @@ extension ReportNote: CustomStringConvertible {
     case .renamed(let name): "its class is called \(name) now"
     case .version(let version): "stored with version \(version)"
     case .keptSince(let date): "saves have kept it since \(date)"
+    case .keptStateDropped(let since, let byteCount):
+      "the state that could not be read, kept since \(since), is dropped with its \(byteCount) bytes"
     }
   }
 }

@@ -13,10 +13,9 @@
 ///   in its scope. Registered objects in no scope are as nodes of normal priority.
 /// - Of those that went, the most important first, each comes back that has room after
 ///   all, or else keeps the state that is stored of it, if that has room.
-/// - What is ``RestorationPriority/required`` is never left out, nor what the
-///   application writes. What is kept because it was not back goes only with the node
-///   that it is kept below. A state of which these are too large is stored all the
-///   same.
+/// - What is ``RestorationPriority/required`` is never left out, nor what a
+///   ``StateKeeper/keptBound`` is for, nor what lies above one of these, nor what the
+///   application writes. A state of which these are too large is stored all the same.
 ///
 /// The report names each that is left out, with its bytes. It comes back into the state
 /// with the save in which it has room. Such a save asks the nodes twice.

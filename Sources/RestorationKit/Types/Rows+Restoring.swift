@@ -28,7 +28,8 @@ extension Rows {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
       rows[number.place].isFree = false
       rows[number.place].stored = tree.fingerprints[place]
-      rows[number.place].byteCount = UInt32(clamping: tree.laterFingerprints.byteCount(at: place))
+      rows[number.place].byteCount = UInt32(
+        clamping: tree.laterFingerprints.byteCount(at: place) ?? 0)
       // A record that is kept is that of no object, although one was made for it which its
       // container could not take: that may be anywhere now, or have another at its address.
       if let place = kept?.place(ofRecord: element.record) {
