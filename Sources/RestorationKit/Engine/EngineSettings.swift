@@ -19,6 +19,8 @@ final class EngineSettings {
   var trace: ((RestorationTrace) -> Void)?
   var isStrict = false
   var nodeLimit = 1 << 22
+  var sizeBudget: SizeBudget?
+  var keptBound: KeptBound? = KeptBound()
   var crashThreshold = 2
   var watchdog: RestorationWatchdog?
   var setAsideBound = SetAsideBound()

@@ -62,6 +62,24 @@ public final class StateKeeper {
   /// restore throws, and the next save sets the state aside.
   public var limits: ArchiveLimits { engine.settings.limits }
 
+  /// How large a state may be; nil, the default, for no bound but ``limits``.
+  ///
+  /// It holds for the state of the keeper and for that of each scene, each by itself.
+  public var sizeBudget: SizeBudget? {
+    get { engine.settings.sizeBudget }
+    set { engine.settings.sizeBudget = newValue }
+  }
+
+  /// For how long, and up to what size, saves keep what a restore could not bring back;
+  /// nil for ever.
+  ///
+  /// By default a year of 365 days, and 8 MiB. It holds for the state of the keeper and
+  /// for that of each scene, each by itself.
+  public var keptBound: KeptBound? {
+    get { engine.settings.keptBound }
+    set { engine.settings.keptBound = newValue }
+  }
+
   /// How many restores in a row may crash before a part of the state is left out; less
   /// than 1 is as 1.
   ///

@@ -147,13 +147,18 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// Those who have them.
   public internal(set) var otherInstances: [OtherInstance] = []
 
+  /// What is not back, or not read, and is kept by the saves that follow.
+  ///
+  /// ``StateKeeper/keptBound`` says for how long. Empty for a node that came late.
+  public internal(set) var kept: [KeptElement] = []
+
   /// How long the caller was held up by making and decoding nodes.
   public internal(set) var walkDuration: Duration = .zero
 
   private enum CodingKeys: String, CodingKey {
     case outcome
     case lines = "entries"
-    case source, usesSnapshot, launchProblem, stateName, otherInstances, walkDuration
+    case source, kept, usesSnapshot, launchProblem, stateName, otherInstances, walkDuration
   }
 
   init(_ outcome: Outcome) {

@@ -121,7 +121,9 @@ final class RestorationRun {
     if let late {
       late.kept.settleLate(late.place, result(unattached))
     } else {
-      objects.kept = KeptRecords(result(unattached))
+      let result = result(unattached)
+      objects.kept = KeptRecords(result)
+      report.kept = objects.kept?.list(result) ?? []
     }
     if late == nil, delegate != nil, let note = applicationCoder.unreadNote {
       ofApplication.append(note)
