@@ -139,6 +139,8 @@ private final class Owner {
   private var made: [String: Item] = [:]
   private var decodedNumber: String?
   var number = 0
+  /// Whether there is a state that it could not read, which its first save sets aside.
+  var hasUnread = false
 
   init(_ process: DiskProcess, keys: any KeyProvider, version: Int, _ limits: ArchiveLimits) throws
   {
@@ -326,6 +328,8 @@ private final class SurvivalHistory {
     let everything = chance(10)
     let number = log.attempt(owner.nodes)
     owner.number = number
+    // Between setting a state aside and the one that takes its place there is none.
+    let fault = fault == .end && owner.hasUnread ? .failure : fault
     if let fault { arm(fault, owner) }
     counts.saves += 1
     var what = "\(log.name): save \(number)\(everything ? " of everything" : "")"
@@ -339,6 +343,7 @@ private final class SurvivalHistory {
         what += ", crashed"
       } else if report.outcome == .saved {
         log.acknowledge(number, on: disk)
+        owner.hasUnread = false
         what += hasFailed ? ", stored in spite of a \(fault.map { "\($0)" } ?? "")" : ""
       } else {
         fail("\(what): \(report.outcome)")
@@ -481,8 +486,12 @@ private final class SurvivalHistory {
     } catch {
       let hasFailed = owner.process.disarm()
       story.append("\(what) failed: \((error as? RestorationError)?.archive?.code as Any)")
-      // It is launched again.
-      if owner.process.hasEnded || hasFailed { return false }
+      if owner.process.hasEnded { return false }
+      if hasFailed {
+        // The app goes on with its defaults, or is launched again.
+        owner.hasUnread = true
+        return chance(50)
+      }
       if !log.findUnreadable() { fail("\(what) failed: \(error)") }
       return true
     }

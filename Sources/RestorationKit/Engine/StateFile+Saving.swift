@@ -59,7 +59,28 @@ extension StateFile {
         guard error.code == .outdated else { throw error }
       }
     }
-    return try rewrite(records, time, with: writer(key, lock, settingAside))
+    let reported = moved
+    do throws(ArchiveError) {
+      return try rewrite(records, time, with: writer(key, lock, settingAside))
+    } catch {
+      if moved != reported { putBack(insteadOf: reported, after: error) }
+      throw error
+    }
+  }
+
+  /// Puts back what was set aside for a state that could not be written: the next launch
+  /// would find nothing.
+  private func putBack(insteadOf reported: String?, after error: ArchiveError) {
+    do throws(ArchiveError) {
+      guard error.code != .notDurable, try place.storage.open() == nil else { return }
+      let archives = try place.storage.setAsideArchives()
+      guard let archive = archives.first(where: { $0.storage.location == moved }) else { return }
+      open.close()
+      try place.storage.putBack(archive)
+      moved = reported
+    } catch {
+      // It stays set aside, and the next report says so.
+    }
   }
 
   private func rewrite(
