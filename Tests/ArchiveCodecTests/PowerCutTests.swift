@@ -216,7 +216,7 @@ private final class WriterHistory {
         process.end()
       }
     }
-    story.append(what)
+    story.append(fault == .lie ? "\(what), with a lie" : what)
     if process.hasEnded { try open() }
   }
 

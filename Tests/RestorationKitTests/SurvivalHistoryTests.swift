@@ -217,6 +217,7 @@ private final class SurvivalHistory {
   private var version = 1
   private var story: [String] = []
   private var nodeCount = 0
+  private var hasFailed = false
   private(set) var counts = SurvivalCounts()
 
   init(_ random: SeededGenerator) {
@@ -233,8 +234,6 @@ private final class SurvivalHistory {
     hasFailed = true
     XCTFail("TEST_SEED=\(random.seed), step \(counts.steps): \(what)\n\(story.suffix(25))")
   }
-
-  private var hasFailed = false
 
   func run(steps: Int) async throws {
     try await launch(0)
@@ -322,12 +321,10 @@ private final class SurvivalHistory {
 
   // MARK: Saving
 
-  private func save(_ place: Int, _ fault: FaultyDisk.Fault? = nil, changing: Bool = true)
-    async throws
-  {
+  private func save(_ place: Int, _ fault: FaultyDisk.Fault? = nil) async throws {
     guard let owner = owners[place], !hasFailed else { return }
     let log = logs[place]
-    if changing { change(owner) }
+    change(owner)
     let everything = chance(10)
     let number = log.attempt(owner.nodes)
     owner.number = number

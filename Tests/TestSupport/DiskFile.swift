@@ -14,6 +14,8 @@ struct DiskFile {
   private var lengths: [Int] = []
   /// Whether a sync of this file has said that it was done, and was not.
   private(set) var isOwed = false
+  /// Whether what it had lied about was lost by one that failed: no later one makes it true.
+  private var isLost = false
 
   init(_ bytes: [UInt8] = []) {
     self.bytes = bytes
@@ -54,7 +56,7 @@ struct DiskFile {
       Self.put(last, at: sector, in: &durable)
     }
     settle()
-    isOwed = false
+    isOwed = isLost
   }
 
   /// Says that it is done, and does nothing.
@@ -66,6 +68,7 @@ struct DiskFile {
   mutating func failToSynchronize(_ random: inout SeededGenerator) {
     durable = remains(&random)
     settle()
+    isLost = isOwed
   }
 
   /// Leaves what is on the disk, and of the rest whatever had reached it.
@@ -73,7 +76,7 @@ struct DiskFile {
     durable = remains(&random)
     bytes = durable
     settle()
-    isOwed = false
+    (isOwed, isLost) = (false, false)
   }
 
   private mutating func settle() {

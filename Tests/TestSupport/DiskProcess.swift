@@ -1,6 +1,6 @@
 package import ArchiveCodec
 internal import Foundation
-import RestorationKit
+internal import RestorationKit
 internal import Synchronization
 
 /// A process that keeps states on a ``FaultyDisk``, until it ends.
@@ -14,7 +14,6 @@ package final class DiskProcess: StateDirectory {
     /// How many calls are made before the fault.
     var callsLeft = 0
     var hasFailed = false
-    var callCount = 0
   }
 
   let disk: FaultyDisk
@@ -44,9 +43,6 @@ package final class DiskProcess: StateDirectory {
     }
   }
 
-  /// How many calls were made.
-  package var callCount: Int { state.withLock { $0.callCount } }
-
   package var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
   /// Kills the process: its locks go, and nothing that it still calls does anything.
@@ -58,7 +54,6 @@ package final class DiskProcess: StateDirectory {
   func course(of call: FaultyDisk.Call) -> FaultyDisk.Course {
     let isSync = call == .synchronize || call == .synchronizeDirectory
     let (fault, hasEnded) = state.withLock { state -> (FaultyDisk.Fault?, Bool) in
-      state.callCount += 1
       guard let fault = state.fault, !state.hasEnded else { return (nil, state.hasEnded) }
       guard state.callsLeft == 0 else {
         state.callsLeft -= 1
@@ -232,7 +227,11 @@ private struct DiskStorage: ArchiveStorage {
         identifier: kept, reason: SetAsideReason(rawValue: String(parts[0])),
         date: Date(timeIntervalSince1970: TimeInterval(parts[1]) ?? 0),
         storage: DiskStorage(process: process, name: kept, isDurable: isDurable))
-    }.sorted { ($0.date, $0.identifier) < ($1.date, $1.identifier) }
+    }.sorted { ($0.date, number(of: $0)) < ($1.date, number(of: $1)) }
+  }
+
+  private func number(of archive: SetAsideArchive) -> Int {
+    archive.identifier.split(separator: "-").last.flatMap { Int($0) } ?? 0
   }
 
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {

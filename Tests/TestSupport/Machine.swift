@@ -8,14 +8,14 @@ import Darwin
 import Foundation
 import XCTest
 
-/// A disk of 64 KiB, mounted over a directory, that a test can fill.
+/// A small disk, mounted over a directory, that a test can fill.
 package struct SmallDisk: ~Copyable {
   private let path: String
 
   /// Skips the test where no disk can be mounted.
-  package init(over path: String) throws {
+  package init(over path: String, byteCount: Int = 1 << 16) throws {
     #if os(Linux)
-    guard mount("tmpfs", path, "tmpfs", 0, "size=65536") == 0 else {
+    guard mount("tmpfs", path, "tmpfs", 0, "size=\(byteCount)") == 0 else {
       throw XCTSkip("A small disk to fill can be mounted by root only.")
     }
     self.path = path
