@@ -150,6 +150,23 @@ private struct DiskStorage: ArchiveStorage {
   // MARK: Changes
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try replace(settingAside: nil, body)
+  }
+
+  func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try replace(settingAside: asideName(reason, date), body)
+  }
+
+  private func asideName(_ reason: SetAsideReason, _ date: Date) -> String {
+    "\(name).\(reason.rawValue)-\(Int(date.timeIntervalSince1970))-\(disk.nextNumber())"
+  }
+
+  private func replace(
+    settingAside kept: String?, _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
     try process.sweepTemporaries { $0 == name }
     if isDurable { try process.ask(.openDirectory) }
     let temporary = ".\(name).\(disk.nextNumber()).tmp"
@@ -163,12 +180,23 @@ private struct DiskStorage: ArchiveStorage {
           try disk.synchronize(file, course)
         }
       }
+      if let kept { keep(as: kept) }
       try rename(temporary, to: name)
     } catch {
       process.removeTemporary(temporary)
       throw error
     }
     try synchronizeDirectory()
+  }
+
+  /// That it cannot be kept is no reason to fail.
+  private func keep(as kept: String) {
+    do throws(ArchiveError) {
+      try process.make(.link) { (course) throws(ArchiveError) in
+        try disk.link(name, to: kept, course)
+      }
+    } catch {
+    }
   }
 
   func remove() throws(ArchiveError) {
@@ -207,8 +235,7 @@ private struct DiskStorage: ArchiveStorage {
 
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
     guard try isStored() else { return nil }
-    let seconds = Int(date.timeIntervalSince1970)
-    let kept = "\(name).\(reason.rawValue)-\(seconds)-\(disk.nextNumber())"
+    let kept = asideName(reason, date)
     try rename(name, to: kept)
     return kept
   }
@@ -220,6 +247,14 @@ private struct DiskStorage: ArchiveStorage {
   }
 
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try archives().filter { $0.reason?.isGeneration != true }
+  }
+
+  func generations() throws(ArchiveError) -> [SetAsideArchive] {
+    try archives().filter { $0.reason?.isGeneration == true }
+  }
+
+  private func archives() throws(ArchiveError) -> [SetAsideArchive] {
     try process.ask(.list)
     return asideNames.map { kept in
       let parts = kept.dropFirst(name.count + 1).split(separator: "-")

@@ -15,7 +15,7 @@ package final class FaultyDisk: Sendable {
   /// What a process asks the system for.
   package enum Call: Hashable, Sendable {
     case open, status, read, create, write, truncate, synchronize
-    case rename, unlink, openDirectory, synchronizeDirectory, list, askForLock
+    case link, rename, unlink, openDirectory, synchronizeDirectory, list, askForLock
   }
 
   /// What is to become of a call.
@@ -167,7 +167,7 @@ package final class FaultyDisk: Sendable {
 
   /// How a call that is to fail does so.
   func failure(of call: Call) -> Course {
-    let needsRoom = [.create, .write, .synchronize, .rename].contains(call)
+    let needsRoom = [.create, .write, .synchronize, .link, .rename].contains(call)
     return .fails(needsRoom && state.withLock { Bool.random(using: &$0.random) } ? ENOSPC : EIO)
   }
 
@@ -241,6 +241,16 @@ package final class FaultyDisk: Sendable {
   func rename(_ old: String, to new: String, _ course: Course) throws(ArchiveError) {
     state.withLock { state in
       if isDone(course, &state.random) { state.change(.rename(old, to: new)) }
+    }
+    try course.finish()
+  }
+
+  /// Gives the file under a name another one, if there is a file.
+  func link(_ old: String, to new: String, _ course: Course) throws(ArchiveError) {
+    state.withLock { state in
+      if let file = state.names[old], isDone(course, &state.random) {
+        state.change(.link(new, file: file))
+      }
     }
     try course.finish()
   }

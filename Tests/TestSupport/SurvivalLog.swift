@@ -47,7 +47,8 @@ package final class SurvivalLog<State> {
   ///
   /// - Returns: Whether it may be.
   package func find(_ numbers: Set<Int>) -> Bool {
-    let found = numbers.intersection(allowed)
+    // What a lie of the disk has damaged gives way to an older generation.
+    let found = mayBeUnreadable ? numbers : numbers.intersection(allowed)
     if isCut { (allowed, isCut, mayBeUnreadable) = (found, false, false) }
     return !found.isEmpty
   }
