@@ -51,7 +51,7 @@ final class KilledAppTests: XCTestCase {
 
   private func leftOver(in directory: borrowing TemporaryDirectory) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: directory.child("state"))
-      .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".rka") }
+      .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".rka") && !$0.contains(".rka.previous-") }
   }
 
   // MARK: A keeper
