@@ -1,5 +1,6 @@
 import ArchiveCodec
 import Foundation
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -290,6 +291,60 @@ final class FileStorageTests: XCTestCase {
       try FileStorage(path: directory.child("none/state.rka")).setAsideArchives().count, 0)
   }
 
+  func testAReplacedFileIsKeptWithWhatWasAppendedWhileTheNewOneWasWritten() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try storage.replace(settingAside: .previous, at: Date()) { sink throws(ArchiveError) in
+      try sink.write(Array("old".utf8))
+    }
+    XCTAssertEqual(try storage.generations().count, 0, "Nothing was there.")
+    try storage.replace(settingAside: .previous, at: Date(timeIntervalSince1970: 5)) {
+      sink throws(ArchiveError) in
+      try sink.write(Array("new".utf8))
+      try storage.openForAppending()?.write(Array(", more".utf8), at: 3)
+    }
+    XCTAssertEqual(try read(storage), "new")
+    let kept = try storage.generations()
+    XCTAssertEqual(kept.map(\.reason), [.previous])
+    XCTAssertEqual(kept.map(\.date), [Date(timeIntervalSince1970: 5)])
+    XCTAssertEqual(try kept.map { try read(FileStorage(path: $0.storage.location)) }, ["old, more"])
+    XCTAssertEqual(try storage.setAsideArchives().count, 0)
+    try write("newer", to: storage)
+    XCTAssertEqual(try storage.generations().count, 1)
+  }
+
+  func testWithoutLinksTheOldFileIsMoved() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    let unlinked = FileStorage(
+      path: storage.path,
+      linking: { _, _ in
+        errno = EPERM
+        return -1
+      })
+    try unlinked.replace(settingAside: .previous, at: Date()) { sink throws(ArchiveError) in
+      try sink.write(Array("new".utf8))
+    }
+    XCTAssertEqual(try read(storage), "new")
+    XCTAssertEqual(
+      try storage.generations().map { try read(FileStorage(path: $0.storage.location)) }, ["old"])
+  }
+
+  func testAReplacementThatFailsKeepsNothing() throws {
+    let directory = try TemporaryDirectory()
+    let storage = FileStorage(path: directory.child("state.rka"))
+    try write("old", to: storage)
+    let failure = ArchiveError(.storageFull)
+    let error = archiveError {
+      try storage.replace(settingAside: .previous, at: Date()) { _ throws(ArchiveError) in
+        throw failure
+      }
+    }
+    XCTAssertEqual(error?.code, failure.code)
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+  }
+
   func testWhatWasSetAsideInOneSecondIsInItsOrder() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))
@@ -383,5 +438,39 @@ final class FileStorageTests: XCTestCase {
         ArchiveError(.inputOutput, location: "memory"))
       XCTAssertEqual(storage.bytes, bytes)
     }
+  }
+
+  func testTheFirstSyncOfAFileThatWasFoundSyncsItsNameToo() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.child("state.rka")
+    // Its writer was killed before it had synced the name.
+    try write("one", to: FileStorage(path: path, isDurable: false))
+    let count = Mutex(0)
+    let storage = FileStorage(path: path) { _ in
+      count.withLock { $0 += 1 }
+      return 0
+    }
+    for opened in 1...2 {
+      let file = try XCTUnwrap(try storage.openForAppending())
+      try file.write(Array("more".utf8), at: 3)
+      for _ in 0..<2 {
+        try file.synchronize()
+        XCTAssertEqual(count.withLock { $0 }, opened)
+      }
+    }
+  }
+
+  func testAFileWhoseNameCannotBeSyncedIsNotSaidToBe() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.child("state.rka")
+    try write("one", to: FileStorage(path: path))
+    let storage = FileStorage(path: path) { _ in
+      errno = EIO
+      return -1
+    }
+    let file = try XCTUnwrap(try storage.openForAppending())
+    try file.write(Array("more".utf8), at: 3)
+    XCTAssertEqual(
+      archiveError { try file.synchronize() }, ArchiveError(.inputOutput, systemError: EIO))
   }
 }

@@ -1,26 +1,23 @@
 import ArchiveCodec
+import Foundation
 import TestSupport
 import XCTest
 
-/// A disk that stops at every call, and keeps any part of what was not synced.
+/// A disk whose power is cut at any call, and that keeps any part of what was not synced.
+///
+/// Set `RESTORATION_HISTORY_STEPS` for another number of steps than 10,000.
 final class PowerCutTests: XCTestCase {
   private let archives = Result { try TestArchives() }
 
-  private func value(_ bytes: [UInt8]) throws -> Int {
-    let archives = try archives.get()
-    let archive = try Archive.open(
-      MemoryStorage(bytes), key: archives.key, context: archives.context, recovery: .recover)
-    try archive?.verifyAll()
-    return try archive?.record(1)?.decode(Int.self, forKey: "value") ?? 0
-  }
+  // MARK: At every call
 
   /// Writes 1, 2, 3… until a call fails; returns the last that was acknowledged.
-  private func run(_ storage: FaultyStorage, durability: ArchiveWriter.Durability) throws -> Int {
+  private func write(to process: DiskProcess, durability: ArchiveWriter.Durability) throws -> Int {
     let archives = try archives.get()
     var acknowledged = 0
     do {
       let writer = try ArchiveWriter.open(
-        storage, key: archives.key, context: archives.context)
+        process.storage(named: "main"), key: archives.key, context: archives.context)
       for value in 1...12 {
         let builder = writer.builder()
         try builder.append(record: 1) { encoder in
@@ -38,61 +35,250 @@ final class PowerCutTests: XCTestCase {
     return acknowledged
   }
 
-  private func stopping(at call: Int) -> FaultyStorage {
-    FaultyStorage { _, number in number >= call ? ArchiveError(.inputOutput) : nil }
+  /// Cuts the power at each call, several times with other remains, and checks the value that
+  /// is left with what was acknowledged.
+  private func cutEverywhere(
+    _ durability: ArchiveWriter.Durability, _ isAllowed: (_ value: Int, _ acknowledged: Int) -> Bool
+  ) throws {
+    let archives = try archives.get()
+    var random = SeededGenerator()
+    var call = 0
+    var isWhole = false
+    while !isWhole {
+      for _ in 0..<8 {
+        let disk = FaultyDisk(seed: random.next())
+        let process = disk.process()
+        process.arm(.end, after: call)
+        let acknowledged = try write(to: process, durability: durability)
+        isWhole = !process.hasEnded
+        process.end()
+        disk.cutPower()
+        let archive = try Archive.open(
+          disk.process().storage(named: "main"), key: archives.key, context: archives.context,
+          recovery: .recover)
+        try archive?.verifyAll()
+        let value = try archive?.record(1)?.decode(Int.self, forKey: "value") ?? 0
+        XCTAssertTrue(
+          isAllowed(value, acknowledged), "TEST_SEED=\(random.seed) call \(call): \(value)")
+      }
+      call += 1
+    }
+    XCTAssertGreaterThan(call, 30)
   }
 
   func testWhatWasAcknowledgedIsThereAfterACutAtEveryCall() throws {
-    let callCount = 40
-    for call in 1...callCount {
-      let storage = stopping(at: call)
-      let acknowledged = try run(storage, durability: .durable)
-      guard let durable = storage.durableBytes else {
-        XCTAssertEqual(acknowledged, 0)
-        continue
-      }
-      let left = try value(durable)
-      XCTAssertTrue((acknowledged...acknowledged + 1).contains(left), "call \(call): \(left)")
+    try cutEverywhere(.durable) { value, acknowledged in
+      (acknowledged...acknowledged + 1).contains(value)
     }
-    let whole = FaultyStorage()
-    XCTAssertEqual(try run(whole, durability: .durable), 12)
-    XCTAssertLessThan(whole.callCount, callCount)
   }
 
   func testAnyPartOfWhatWasNotSyncedLeavesAStateThatWasWritten() throws {
-    var generator = SeededGenerator()
-    for call in stride(from: 2, through: 16, by: 1) {
-      let storage = stopping(at: call)
-      let acknowledged = try run(storage, durability: .lazy(maximumDelay: .seconds(3600)))
-      guard let durable = storage.durableBytes, let bytes = storage.bytes else { continue }
-      let synced = zip(durable, bytes).prefix { $0 == $1 }.count
-      let least = try value(durable)
-      guard bytes.starts(with: durable) else {
-        // A new file that was synced, but whose name is not there for good: the
-        // cut leaves the old one or the new one.
-        XCTAssertTrue((least...acknowledged + 1).contains(try value(bytes)))
-        continue
+    try cutEverywhere(.lazy(maximumDelay: .seconds(3600))) { value, acknowledged in
+      // The first one is a file of its own, which is synced.
+      (min(acknowledged, 1)...acknowledged + 1).contains(value)
+    }
+  }
+
+  // MARK: Histories
+
+  func testWhateverFailsInALongLifeTheArchiveIsOneThatWasWritten() throws {
+    let steps =
+      ProcessInfo.processInfo.environment["RESTORATION_HISTORY_STEPS"].flatMap { Int($0) } ?? 10_000
+    var done = 0
+    while done < steps, testRun?.failureCount ?? 0 == 0 {
+      // Each has a seed of its own, with which it can be run alone.
+      let history = try WriterHistory(archives.get(), SeededGenerator())
+      for _ in 0..<min(50, steps - done) where history.failure == nil { try history.step() }
+      if let failure = history.failure { XCTFail(failure) }
+      done += 50
+    }
+  }
+}
+
+/// A life of an archive, whose records are those of a model.
+private final class WriterHistory {
+  private typealias Records = [UInt64: String]
+
+  private static let name = "main"
+  private static let numberRecord: UInt64 = 100
+
+  private let archives: TestArchives
+  private var random: SeededGenerator
+  private let disk: FaultyDisk
+  private let log = SurvivalLog<Records>("\(name).rka", first: [:])
+  private var process: DiskProcess
+  private var writer: ArchiveWriter?
+  private var story: [String] = []
+  /// Whether something was appended lazily since the last sync.
+  private var hasUnsynced = false
+  private(set) var failure: String?
+
+  init(_ archives: TestArchives, _ random: SeededGenerator) throws {
+    self.archives = archives
+    self.random = random
+    disk = FaultyDisk(seed: self.random.next())
+    process = disk.process()
+    try open()
+  }
+
+  private func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+  private func fail(_ what: String) {
+    failure = failure ?? "TEST_SEED=\(random.seed): \(what)\n\(story.suffix(20))"
+  }
+
+  func step() throws {
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<50: try change(nil)
+    case 50..<65: try change(.failure)
+    case 65..<75: try change(.end)
+    case 75..<88:
+      try change(.end)
+      try cutPower()
+    case 88..<93: try change(.lie)
+    case 93..<96:
+      process.end()
+      try open()
+    default: try cutPower()
+    }
+  }
+
+  // MARK: Changes
+
+  private func change(_ fault: FaultyDisk.Fault?) throws {
+    guard let writer else { return try open() }
+    var records = try writer.archive.map(Self.records) ?? [:]
+    let kind = Int.random(in: 0..<10, using: &random)
+    let isLazy = chance(30)
+    let number = log.states.count
+    var changed: Set<UInt64> = [Self.numberRecord]
+    var removed: UInt64?
+    if kind < 7 {
+      for _ in 0..<Int.random(in: 0...2, using: &random) {
+        let record = UInt64.random(in: 1...6, using: &random)
+        let count = chance(10) ? 12_000 : chance(30) ? 700 : 3
+        records[record] = "\(number) " + String(repeating: "y", count: count)
+        changed.insert(record)
       }
-      for _ in 0..<60 {
-        var left = bytes
-        // Each sector that was not synced is there, zero, or stale.
-        for sector in stride(from: synced, to: bytes.count, by: 512) {
-          let end = min(sector + 512, bytes.count)
-          switch Int.random(in: 0..<4, using: &generator) {
-          case 0: left.replaceSubrange(sector..<end, with: repeatElement(0, count: end - sector))
-          case 1:
-            left.replaceSubrange(
-              sector..<end,
-              with: (sector..<end).map { _ in UInt8.random(in: 0...255, using: &generator) })
-          default: break
+      removed = records.keys.filter { $0 < 7 && !changed.contains($0) }.min()
+      if chance(70) { removed = nil }
+      if let removed { records[removed] = nil }
+    }
+    records[Self.numberRecord] = "\(number)"
+    if let fault {
+      process.arm(fault, after: fault == .lie ? 0 : .random(in: 0..<12, using: &random))
+    }
+    var what = "\(number)"
+    do {
+      switch kind {
+      case 7, 8:
+        // What is there stays as it is, and is on the disk then.
+        let current = try writer.archive.map(Self.number) ?? 0
+        what = kind == 7 ? "compacted \(current)" : "synced \(current)"
+        if kind == 7 { try writer.compact() } else { try writer.synchronize() }
+        if !process.hasEnded, writer.archive != nil { acknowledge(current) }
+      default:
+        _ = log.attempt(records)
+        if kind == 9 {
+          what += " written"
+          let builder = RecordBuilder()
+          try Self.append(records, Set(records.keys), to: builder)
+          try writer.rewrite(builder.finish())
+        } else {
+          what += isLazy ? " appended lazily" : " appended"
+          let builder = writer.builder()
+          try Self.append(records, changed, to: builder)
+          // The first file of an archive is durable and has nothing to remove.
+          let isFirst = writer.archive == nil
+          try writer.append(
+            builder.finish(), removing: removed.map { [$0] } ?? [],
+            durability: isLazy ? .lazy(maximumDelay: .seconds(3600)) : .durable)
+          if isLazy, !isFirst {
+            hasUnsynced = true
+            break
           }
         }
-        let length = Int.random(in: synced...bytes.count, using: &generator)
-        let value = try value(Array(left[..<length]))
-        XCTAssertTrue(
-          (least...max(acknowledged, least)).contains(value),
-          "seed \(generator.seed) call \(call): \(value)")
+        if !process.hasEnded { acknowledge(number) }
       }
+      process.disarm()
+    } catch let error as ArchiveError {
+      what += " failed: \(error.code)"
+      let hasFailed = process.disarm()
+      if !hasFailed, ![.poisoned, .outdated].contains(error.code) { fail("\(what): \(error)") }
+      if !process.hasEnded, hasUnsynced {
+        // A sync that failed may have lost what was appended before it and is only in the memory
+        // of the system now, and no later sync writes that: a new file does.
+        let current = try writer.archive.map(Self.number) ?? 0
+        try writer.compact()
+        acknowledge(current)
+        what += ", written anew \(current)"
+      } else if error.code == .poisoned || error.code == .outdated || chance(30) {
+        process.end()
+      }
+    }
+    story.append(fault == .lie ? "\(what), with a lie" : what)
+    if process.hasEnded { try open() }
+  }
+
+  private func acknowledge(_ number: Int) {
+    log.acknowledge(number, on: disk)
+    hasUnsynced = false
+  }
+
+  private static func append(
+    _ records: Records, _ changed: Set<UInt64>, to builder: RecordBuilder
+  ) throws {
+    for record in changed.sorted() {
+      guard let text = records[record] else { continue }
+      try builder.append(record: record) { $0.encode(text, forKey: "text") }
+    }
+  }
+
+  private static func records(_ archive: Archive) throws -> Records {
+    var records: Records = [:]
+    for record in try archive.readAll() {
+      records[record.identifier] = try record.content.get().decode(forKey: "text")
+    }
+    return records
+  }
+
+  private static func number(_ archive: Archive) throws -> Int {
+    try archive.record(numberRecord).flatMap { Int(try $0.decode(String.self, forKey: "text")) }
+      ?? 0
+  }
+
+  // MARK: Opening
+
+  private func cutPower() throws {
+    process.end()
+    writer = nil
+    log.cut(disk)
+    disk.cutPower()
+    story.append("power cut")
+    try open()
+  }
+
+  /// Opens what is there in another process, and checks that it may be.
+  private func open() throws {
+    process.end()
+    writer = nil
+    process = disk.process()
+    let storage = process.storage(named: Self.name)
+    do {
+      let opened = try ArchiveWriter.open(storage, key: archives.key, context: archives.context)
+      try opened.archive?.verifyAll()
+      let number = try opened.archive.map(Self.number) ?? 0
+      story.append("opened \(number)")
+      guard log.find([number]) else {
+        return fail("\(number) is there, and not one of \(log.allowed.sorted())")
+      }
+      let records = try opened.archive.map(Self.records) ?? [:]
+      if records != log.states[number] { fail("\(number) is a mixture") }
+      writer = opened
+    } catch let error as ArchiveError {
+      story.append("not opened: \(error.code)")
+      guard log.findUnreadable() else { return fail("\(error)") }
+      try storage.remove()
     }
   }
 }

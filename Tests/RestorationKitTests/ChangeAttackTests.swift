@@ -177,7 +177,7 @@ final class ChangeAttackTests: ChangeTestCase {
         root.below.append(late)
         _ = try await keeper.restore(late: late, below: root)
       case 1: root.below.append(late)
-      default: launch.now += 40 * 24 * 60 * 60
+      default: launch.now += 400 * 24 * 60 * 60
       }
       for _ in 0..<2 { _ = try await keeper.save([root]) }
       nodes[3].value = "changed"

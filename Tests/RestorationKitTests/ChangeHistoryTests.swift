@@ -252,7 +252,7 @@ final class ChangeHistoryTests: XCTestCase {
     histories: for _ in 0..<Self.historyCount {
       // Each has a seed of its own, with which it can be run alone.
       random = SeededGenerator()
-      launch.storedBytes = nil
+      try launch.removeState()
       var world = makeWorld()
       var story: [String] = []
       var keeper = try keeper(world, over: launch, fails)

@@ -15,9 +15,24 @@ final class KeptTimeTests: XCTestCase {
     launch.now = start + days * 24 * 60 * 60 + seconds
   }
 
+  private func keeper() throws -> StateKeeper {
+    let keeper = try launch.keeper()
+    keeper.keptBound = KeptBound(age: 30 * 24 * 60 * 60)
+    return keeper
+  }
+
+  /// An outcome without what it says of age and size.
+  private func plain(
+    _ outcome: PreservationReport.NodeOutcome
+  ) -> PreservationReport.NodeOutcome {
+    if case .expired = outcome { expired } else { outcome }
+  }
+
+  private let expired = PreservationReport.NodeOutcome.expired(since: .distantPast, byteCount: 0)
+
   private func saveAll() async throws {
     let node = TestNode("a", value: "typed", children: [TestNode("below", value: "too")])
-    _ = try await launch.keeper().save([TestNode("root", children: [node])])
+    _ = try await keeper().save([TestNode("root", children: [node])])
   }
 
   /// A launch in which the node is not there.
@@ -26,12 +41,12 @@ final class KeptTimeTests: XCTestCase {
   private func launchWithoutIt(saves: Int = 1) async throws
     -> [[PreservationReport.NodeOutcome]]
   {
-    let keeper = try launch.keeper()
+    let keeper = try self.keeper()
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     var outcomes: [[PreservationReport.NodeOutcome]] = []
     for _ in 0..<saves {
-      outcomes.append(try await keeper.save([root]).entries.map(\.outcome))
+      outcomes.append(try await keeper.save([root]).entries.map { plain($0.outcome) })
     }
     return outcomes
   }
@@ -40,7 +55,7 @@ final class KeptTimeTests: XCTestCase {
   private func stored() async throws -> [String?] {
     let below = TestNode("below")
     let node = TestNode("a", children: [below])
-    _ = try await launch.keeper().restore(into: [TestNode("root", children: [node])])
+    _ = try await keeper().restore(into: [TestNode("root", children: [node])])
     return [node.value, below.value]
   }
 
@@ -56,14 +71,14 @@ final class KeptTimeTests: XCTestCase {
     let values = try await stored()
     XCTAssertEqual(values, ["typed", "too"], "a restore finds it until a save leaves it out")
     let outcomes = try await launchWithoutIt(saves: 2)
-    XCTAssertEqual(outcomes, [[.saved, .expired], [.saved]])
+    XCTAssertEqual(outcomes, [[.saved, expired], [.saved]])
     let gone = try await stored()
     XCTAssertEqual(gone, [nil, nil])
   }
 
   func testItIsDroppedInALaunchThatLastsLonger() async throws {
     try await saveAll()
-    let keeper = try launch.keeper()
+    let keeper = try self.keeper()
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     for (days, kept) in [(0, 2), (30, 2), (31, 1), (32, 0)] as [(Double, Int)] {
@@ -77,7 +92,7 @@ final class KeptTimeTests: XCTestCase {
     try await saveAll()
     _ = try await launchWithoutIt()
     go(to: 20)
-    let keeper = try launch.keeper()
+    let keeper = try self.keeper()
     let root = TestNode("root", children: [TestNode("a", children: [TestNode("below")])])
     _ = try await keeper.restore(into: [root])
     _ = try await keeper.save([root])
@@ -92,14 +107,14 @@ final class KeptTimeTests: XCTestCase {
     try await saveAll()
     _ = try await launchWithoutIt()
     go(to: 20)
-    let keeper = try launch.keeper()
+    let keeper = try self.keeper()
     let root = TestNode("root", children: [TestNode("a")])
     _ = try await keeper.restore(into: [root])
     _ = try await keeper.save([root])
     go(to: 31)
     let report = try await keeper.save([root])
     XCTAssertEqual(report.entries.last?.path.description, "root/a/below")
-    XCTAssertEqual(report.entries.last?.outcome, .expired)
+    XCTAssertEqual(report.entries.last.map { plain($0.outcome) }, expired)
   }
 
   func testAClockThatGoesBackwardsDropsNothing() async throws {
@@ -123,20 +138,24 @@ final class KeptTimeTests: XCTestCase {
     }
     go(to: 131)
     let outcomes = try await launchWithoutIt()
-    XCTAssertEqual(outcomes, [[.saved, .expired]])
+    XCTAssertEqual(outcomes, [[.saved, expired]])
   }
 
   func testTheSaveThatDropsItSaysSo() async throws {
     try await saveAll()
     _ = try await launchWithoutIt()
     go(to: 31)
-    let keeper = try launch.keeper()
+    let keeper = try self.keeper()
     let root = TestNode("root")
-    _ = try await keeper.restore(into: [root])
+    let kept = try await keeper.restore(into: [root]).kept.first
     let report = try await keeper.save([root])
+    let size = try XCTUnwrap(kept?.byteCount)
+    XCTAssertEqual(report.entries.last?.outcome, .expired(since: start, byteCount: size))
     XCTAssertEqual(
       report.entries.last?.description,
-      "root/a (TestNode): left out, nobody provided it in the 30 days for which it was kept")
+      "root/a (TestNode): left out with its \(size) bytes, nobody provided it although it was kept"
+        + " since 2026-05-09 06:13:20 +0000")
+    XCTAssertEqual(report.kept, [])
   }
 
   func testASaveThatFailsDropsNothing() async throws {
@@ -152,6 +171,7 @@ final class KeptTimeTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys, now: { self.launch.now }
     )
+    keeper.keptBound = KeptBound(age: 30 * 24 * 60 * 60)
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     await assertThrows(WholeError(ArchiveError(.inputOutput, location: "memory"))) {
@@ -180,7 +200,7 @@ final class KeptTimeTests: XCTestCase {
       try builder.finish(), to: launch.store.memory(named: "main"), key: key,
       context: ArchiveContext([Launch.application, "main"]))
     let node = TestNode("a")
-    let report = try await launch.keeper().restore(into: [node])
+    let report = try await keeper().restore(into: [node])
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(node.value, "typed")
   }
@@ -195,7 +215,7 @@ final class KeptTimeTests: XCTestCase {
       launch.now += 31 * 24 * 60 * 60
       let outcomes = try await launchWithoutIt()
       XCTAssertEqual(
-        outcomes, [isExpired ? [.saved, .expired] : [.saved, .keptAsStored, .keptAsStored]],
+        outcomes, [isExpired ? [.saved, expired] : [.saved, .keptAsStored, .keptAsStored]],
         "\(seconds)")
     }
   }

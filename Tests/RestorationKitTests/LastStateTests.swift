@@ -38,8 +38,8 @@ final class LastStateTests: XCTestCase {
       XCTAssertEqual(
         restored.problems.map(\.reason),
         [
-          "restored, already there. The state is that of an earlier save, since it could not be"
-            + " encoded."
+          "restored, already there. The state is that of an earlier save, since later ones could not be"
+            + " stored."
         ])
     }
     node.onEncode = nil

@@ -124,7 +124,8 @@ final class LaunchGuardTests: XCTestCase {
   func testNoDamageOfTheMarkStopsARestore() async throws {
     try await save()
     try await launch.crash()
-    let marker = try XCTUnwrap(launch.markerBytes)
+    // What is behind it says where the restore was.
+    let marker = try XCTUnwrap(launch.markerBytes).dropLast(8)
     func check(_ bytes: [UInt8], _ message: String) async throws {
       launch.markerBytes = bytes
       let keeper = try launch.keeper()
@@ -138,7 +139,7 @@ final class LaunchGuardTests: XCTestCase {
     for position in marker.indices {
       var damaged = marker
       damaged[position] ^= 1 << (position % 8)
-      try await check(damaged, "byte \(position)")
+      try await check(Array(damaged), "byte \(position)")
       try await check(Array(marker[..<position]), "\(position) bytes")
     }
   }
@@ -240,6 +241,62 @@ final class LaunchGuardTests: XCTestCase {
     launch.disk = open
     let next = try await launch.keeper().restore(into: [TestNode("a")])
     XCTAssertEqual(next.outcome, .restored)
+  }
+
+  func testAStateThatCrashedGivesWayToTheGenerationBeforeItOnce() async throws {
+    for value in ["oldest", "old", "new"] {
+      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      _ = try await keeper.restore(into: [node])
+      node.value = value
+      _ = try await keeper.save([node])
+    }
+    let newest = try XCTUnwrap(launch.storedBytes)
+    let memory = launch.store.memory(named: "main")
+    let generations = try memory.generations().map { $0.storage as? MemoryStorage }.map(\.?.bytes)
+    for _ in 1...2 { try await launch.crash() }
+
+    // The one before it is in its place.
+    let report = try await launch.crash()
+    XCTAssertEqual(report.outcome, .restored)
+    XCTAssertEqual(report.source?.generation, .upgraded)
+    XCTAssertEqual(
+      report.source?.passedOver.map(\.description),
+      ["memory was set aside, since restoring it crashed."])
+    XCTAssertEqual(launch.setAside, [newest])
+    try await launch.crash()
+
+    // And after that nothing.
+    let last = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(last.outcome, .crashed(setAsideAt: "memory 2"))
+    XCTAssertEqual(launch.setAside, [newest, generations.last ?? nil])
+    XCTAssertEqual(launch.disk, LaunchDisk())
+    XCTAssertEqual(try memory.generations().count, 1)
+  }
+
+  func testAStateThatGaveWayAndCameBackIsAGoodOne() async throws {
+    for value in ["old", "new"] {
+      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      _ = try await keeper.restore(into: [node])
+      node.value = value
+      _ = try await keeper.save([node])
+    }
+    for _ in 1...2 { try await launch.crash() }
+    let keeper = try launch.keeper()
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "old")
+    XCTAssertNil(launch.markerBytes)
+    node.value = "newest"
+    _ = try await keeper.save([node])
+    for _ in 1...2 { try await launch.crash() }
+    let again = TestNode("a")
+    let report = try await launch.keeper().restore(into: [again])
+    XCTAssertEqual(again.value, "old", "It gives way once more.")
+    XCTAssertEqual(report.source?.generation, .upgraded)
   }
 }
 

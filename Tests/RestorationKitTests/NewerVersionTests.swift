@@ -338,6 +338,28 @@ final class NewerVersionTests: XCTestCase {
     XCTAssertEqual(child.value, "shown")
   }
 
+  func testWhatAContainerCouldNotTakeMayBeContainedElsewhere() async throws {
+    let launch = Launch()
+    let pane = Screen("pane", "newer", [TestNode("child", value: "saved")])
+    _ = try await keeper(launch, version: 2).save([pane])
+
+    let older = try keeper(launch, version: 1)
+    let (olderPane, child) = (Screen("pane"), TestNode("child"))
+    let delegate = TestDelegate()
+    delegate.onNode = { path, _ in path.identifier == "child" ? child : nil }
+    older.delegate = delegate
+    _ = try await older.restore(into: [olderPane])
+    for _ in 0..<2 {
+      let report = try await older.save([olderPane, child])
+      XCTAssertEqual(report.outcome(of: "child"), .saved)
+      XCTAssertEqual(report.outcome(of: "pane/child"), .keptAsStored)
+    }
+    await older.close()
+    let back = TestNode("child")
+    _ = try await keeper(launch, version: 2).restore(into: [Screen("pane", nil, [back])])
+    XCTAssertEqual(back.value, "saved")
+  }
+
   func testWhatTakesThePathOfAKeptNodeReplacesIt() async throws {
     let launch = Launch()
     _ = try await keeper(launch, version: 2).save([Screen("a", "newer")])

@@ -139,11 +139,15 @@ final class ReportTests: XCTestCase {
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
       .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
       .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState,
-      .unreadKeys(["k", "l"]),
+      .unreadKeys(["k", "l"]), .overHardBudget(byteCount: 3, hard: 2),
+      .lastStateForBudget(byteCount: 3),
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
-      .kept, .renamed(to: "C"), .version(2), .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
+      .kept, .renamed(to: "C"), .version(2),
+      .overSoftBudget(byteCount: 3, soft: 2, largest: []),
+      .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
+      .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
     ]
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])
     XCTAssertEqual(others.filter(\.isProblem), [])

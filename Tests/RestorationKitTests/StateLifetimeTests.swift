@@ -137,7 +137,8 @@ final class StateLifetimeTests: XCTestCase {
         made == call ? ArchiveError(.inputOutput) : nil
       }
       let keeper = try StateKeeper(
-        application: Launch.application, directory: Store(storage: storage), keys: launch.keys)
+        application: Launch.application, directory: Store(storage: storage), keys: launch.keys,
+        environment: launch.environment)
       _ = try await keeper.restore()
       do {
         _ = try await keeper.save([TestNode("a", value: "after")])

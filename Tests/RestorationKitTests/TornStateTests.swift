@@ -31,6 +31,46 @@ final class TornStateTests: XCTestCase {
     }
   }
 
+  func testAStateWhoseLastSaveIsTornComesBackAsItWasBeforeThatSave() async throws {
+    // A save that is cut off may also be one that goes on. When only the length has
+    // reached the disk, it is damaged, and the report says so.
+    for (count, problem) in [(0, nil), (10, ArchiveError.Code.damaged)] {
+      let launch = Launch()
+      let first = try launch.keeper()
+      let root = TrackedNode("root")
+      root.value = "first"
+      _ = try await first.save([root])
+      let whole = try XCTUnwrap(launch.storedBytes)
+      root.value = "second"
+      _ = try await first.save([root])
+      await first.close()
+      var torn = try XCTUnwrap(launch.storedBytes)
+      XCTAssertEqual(Array(torn.prefix(whole.count)), whole)
+      torn = torn.dropLast(10) + [UInt8](repeating: 0, count: count)
+      launch.storedBytes = torn
+
+      let keeper = try launch.keeper()
+      let back = TrackedNode("root")
+      let restored = try await keeper.restore(into: [back])
+      XCTAssertEqual(restored.outcome, .restored)
+      XCTAssertEqual(back.value, "first")
+      XCTAssertEqual(
+        restored.launchProblem,
+        problem.map { code in
+          ArchiveError(code, offset: whole.count, subject: "commit", location: "memory").description
+        })
+
+      back.value = "third"
+      let saved = try await keeper.save([back])
+      XCTAssertEqual(try launch.storedRecords()?["root"]?.value, "third")
+      // Of what is damaged somebody may find more one day than a launch does.
+      XCTAssertEqual(launch.setAside, problem == nil ? [] : [torn])
+      XCTAssertEqual(saved.setAside, problem == nil ? nil : "memory 1")
+      XCTAssertEqual(
+        Array(try XCTUnwrap(launch.storedBytes).prefix(whole.count)) == whole, problem == nil)
+    }
+  }
+
   func testADeclinedOrDiscardedStateIsNotRemovedUnderAWriter() async throws {
     let launch = Launch()
     let directory = try TemporaryDirectory()

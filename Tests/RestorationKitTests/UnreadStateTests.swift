@@ -70,6 +70,30 @@ final class UnreadStateTests: XCTestCase {
     XCTAssertEqual(saved, "default")
   }
 
+  func testAStateThatNobodyHasReadStaysInItsPlaceIfItCannotBeReplaced() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "typed for hours")])
+    let before = launch.storedBytes
+    let isFull = Flag()
+    isFull.isSet = true
+    let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
+      if call == .replace, isFull.isSet { throw ArchiveError(.storageFull) }
+    }
+    launch.endProcess()
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+    for _ in 0..<2 {
+      await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory"))) {
+        _ = try await keeper.save([TestNode("a", value: "default")])
+      }
+      XCTAssertEqual(launch.storedBytes, before)
+      XCTAssertEqual(launch.setAside, [])
+    }
+    isFull.isSet = false
+    let report = try await keeper.save([TestNode("a", value: "default")])
+    XCTAssertNotNil(report.setAside)
+    XCTAssertEqual(launch.setAside, [before])
+  }
+
   func testAStateThatWasReadAfterAllIsReplaced() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "first")])
     let keeper = try keeper()

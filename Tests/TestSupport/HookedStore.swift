@@ -68,8 +68,21 @@ private struct HookedStorage: ArchiveStorage {
   func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try replace { () throws(ArchiveError) in try storage.replace(body) }
+  }
+
+  func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try replace { () throws(ArchiveError) in
+      try storage.replace(settingAside: reason, at: date, body)
+    }
+  }
+
+  private func replace(_ replace: () throws(ArchiveError) -> Void) throws(ArchiveError) {
     try before(.replace)
-    try storage.replace(body)
+    try replace()
     do {
       try before(.publish)
     } catch {
@@ -95,6 +108,11 @@ private struct HookedStorage: ArchiveStorage {
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
     try before(.list)
     return try storage.setAsideArchives()
+  }
+
+  func generations() throws(ArchiveError) -> [SetAsideArchive] {
+    try before(.list)
+    return try storage.generations()
   }
 
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {

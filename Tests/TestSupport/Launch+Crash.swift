@@ -31,17 +31,29 @@ extension Launch {
   /// The states that were set aside.
   package var setAside: [[UInt8]] { store.memory(named: "main").setAsideBytes }
 
-  /// A launch that crashes when it decodes the node `a`.
+  /// A launch that crashes when all nodes are decoded.
   ///
   /// - Returns: What its restore had reported, had it ended.
   @discardableResult
   package func crash(threshold: Int = 2) async throws -> RestorationReport {
-    let node = TestNode("a")
+    var crashed: LaunchDisk?
+    let delegate = TestDelegate()
+    delegate.onDidDecode = { [self] _ in crashed = disk }
+    let keeper = try keeper(delegate: delegate)
+    keeper.crashThreshold = threshold
+    let report = try await keeper.restore(into: [TestNode("a")])
+    if let crashed { disk = crashed }
+    return report
+  }
+
+  /// A launch that crashes when it decodes a node of a tree.
+  ///
+  /// - Returns: What its restore had reported, had it ended.
+  @discardableResult
+  package func crash(decoding node: TestNode, in root: TestNode) async throws -> RestorationReport {
     var crashed: LaunchDisk?
     node.onDecode = { [self] _ in crashed = disk }
-    let keeper = try keeper()
-    keeper.crashThreshold = threshold
-    let report = try await keeper.restore(into: [node])
+    let report = try await keeper().restore(into: [root])
     if let crashed { disk = crashed }
     return report
   }

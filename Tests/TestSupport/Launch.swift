@@ -55,6 +55,14 @@ package final class Launch {
     set { store.memory(named: "main").bytes = newValue }
   }
 
+  /// Takes away what is stored, and what was kept of it.
+  package func removeState() throws {
+    for generation in try store.memory(named: "main").generations() {
+      try generation.storage.remove()
+    }
+    storedBytes = nil
+  }
+
   /// The stored archive, to look at its records.
   package func archive() throws -> Archive? {
     guard let key = try keys.key(creating: false) else { return nil }

@@ -5,16 +5,17 @@ import Musl
 #elseif canImport(Darwin)
 import Darwin
 #endif
+import Foundation
 import XCTest
 
-/// A disk of 64 KiB, mounted over a directory, that a test can fill.
+/// A small disk, mounted over a directory, that a test can fill.
 package struct SmallDisk: ~Copyable {
   private let path: String
 
   /// Skips the test where no disk can be mounted.
-  package init(over path: String) throws {
+  package init(over path: String, byteCount: Int = 1 << 16) throws {
     #if os(Linux)
-    guard mount("tmpfs", path, "tmpfs", 0, "size=65536") == 0 else {
+    guard mount("tmpfs", path, "tmpfs", 0, "size=\(byteCount)") == 0 else {
       throw XCTSkip("A small disk to fill can be mounted by root only.")
     }
     self.path = path
@@ -29,6 +30,62 @@ package struct SmallDisk: ~Copyable {
     #endif
   }
 }
+
+#if os(Linux)
+/// A file system of its own in a file, whose power a test can cut.
+package final class ImageDisk {
+  /// Where it is mounted.
+  package let path: String
+  private let image: String
+  private var isMounted = false
+
+  /// Skips the test where it cannot be made.
+  package init(in directory: borrowing TemporaryDirectory) throws {
+    image = directory.child("image")
+    path = directory.child("disk")
+    try Self.run("truncate", "--size=32M", image)
+    try Self.run("mkfs.ext4", "-q", "-F", image)
+    try Self.run("mkdir", path)
+  }
+
+  deinit {
+    if isMounted { try? Self.run("umount", path) }
+  }
+
+  package func mount() throws {
+    try Self.run("mount", "-o", "loop", image, path)
+    isMounted = true
+  }
+
+  package func unmount() throws {
+    try Self.run("umount", path)
+    isMounted = false
+  }
+
+  /// Lets nothing reach the disk any more, of what is on its way neither.
+  package func cutPower() throws {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY)
+    defer { close(descriptor) }
+    // FS_IOC_SHUTDOWN, without writing out the log.
+    var flags: UInt32 = 2
+    XCTAssertEqual(ioctl(descriptor, 0x8004_587D, &flags), 0)
+  }
+
+  private static func run(_ command: String...) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = command
+    let output = Pipe()
+    process.standardError = output
+    try process.run()
+    let said = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw XCTSkip("\(command.joined(separator: " ")): \(String(decoding: said, as: UTF8.self))")
+    }
+  }
+}
+#endif
 
 /// Makes this process an ordinary user until it goes, if it is root, who may
 /// do everything.

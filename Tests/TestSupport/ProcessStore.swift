@@ -101,5 +101,14 @@ private struct ProcessStorage: ArchiveStorage {
     try storage.setAsideArchives()
   }
 
+  func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try storage.replace(settingAside: reason, at: date, body)
+  }
+
+  func generations() throws(ArchiveError) -> [SetAsideArchive] { try storage.generations() }
+
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) { try storage.putBack(archive) }
 }

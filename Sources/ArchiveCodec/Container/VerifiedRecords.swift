@@ -29,6 +29,9 @@ package struct VerifiedRecords: Sendable {
   /// The identifier of the record at a place.
   package func identifier(at place: Int) -> UInt64 { places[place].identifier }
 
+  /// The size of the record at a place in bytes, as its builder said it.
+  package func byteCount(at place: Int) -> Int { Int(places[place].byteCount) }
+
   /// The fingerprint of the record at a place, for whoever will build it again with
   /// the keys of its archive.
   ///

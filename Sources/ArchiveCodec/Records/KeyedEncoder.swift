@@ -253,6 +253,11 @@ extension KeyedEncoder {
     }
   }
 
+  /// The size of a container that was ended last, with its key, in bytes.
+  package func byteCount(of container: Container) -> Int {
+    writer.output.count - container.before.writer.byteCount
+  }
+
   /// Takes back a container with all that is in it, and its key.
   package func undoContainer(_ container: Container) {
     guard container.isWritten else { return }

@@ -191,31 +191,36 @@ extension RecordBuilder {
 
   /// Ends the open record; if it throws, nothing of the record remains.
   ///
+  /// - Returns: The size of the record in bytes.
   /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does, and what its
   ///   objects throw.
-  package func end() throws {
-    try note(byteCount: try close(lent ?? encoder))
+  @discardableResult
+  package func end() throws -> Int {
+    let byteCount = try close(lent ?? encoder)
+    try note(byteCount: byteCount)
+    return byteCount
   }
 
   /// Ends the open record, of which nothing remains if it is what somebody has
   /// already; if it throws, nothing remains either.
   ///
   /// - Parameter known: That of the stored record; nil writes this one anyway.
-  /// - Returns: The fingerprint of the record, and whether it is written.
+  /// - Returns: The fingerprint of the record, its size in bytes, and whether it is
+  ///   written.
   /// - Throws: As ``end()``.
   package func end(
     ifOtherThan known: RecordFingerprint?
-  ) throws -> (fingerprint: RecordFingerprint, isWritten: Bool) {
+  ) throws -> (fingerprint: RecordFingerprint, byteCount: Int, isWritten: Bool) {
     let byteCount = try close(lent ?? encoder)
     let fingerprint = writer.output.withBytes { bytes in
       RecordFingerprint(bytes.extracting(bytes.count - byteCount..<bytes.count))
     }
     guard fingerprint != known else {
       abandon()
-      return (fingerprint, false)
+      return (fingerprint, byteCount, false)
     }
     try note(byteCount: byteCount)
-    return (fingerprint, true)
+    return (fingerprint, byteCount, true)
   }
 
   /// Writes what belongs around the values; returns the bytes of the payload.

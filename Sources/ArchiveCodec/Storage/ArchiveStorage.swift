@@ -80,11 +80,34 @@ public protocol ArchiveStorage: Sendable {
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String?
 
-  /// What was set aside here and is still there, the oldest first.
+  /// What was set aside here and is still there, the oldest first, without the
+  /// ``generations()``.
   ///
   /// - Returns: All of them; none if the storage cannot tell, as by default.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive]
+
+  /// Replaces what is stored, and sets aside what was there as an older generation.
+  ///
+  /// The old archive gets its other name when the new one is about to take its own, so
+  /// it has all that was appended to it until then. That it cannot be kept is no reason
+  /// to fail. By default nothing is kept, and it does what ``replace(_:)`` does.
+  ///
+  /// - Parameters:
+  ///   - reason: One that is a generation; see ``SetAsideReason/isGeneration``.
+  ///   - date: When, by the clock of the caller.
+  ///   - body: Writes the bytes in order.
+  /// - Throws: As ``replace(_:)``.
+  func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError)
+
+  /// The older generations that are kept here, the oldest first.
+  ///
+  /// - Returns: All of them; none if the storage keeps none, as by default.
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
+  func generations() throws(ArchiveError) -> [SetAsideArchive]
 
   /// Makes an archive that was set aside the stored one again.
   ///
@@ -92,7 +115,7 @@ public protocol ArchiveStorage: Sendable {
   /// ends, the archive is in its place, or still set aside, or both. By default
   /// it is copied.
   ///
-  /// - Parameter archive: One of ``setAsideArchives()``.
+  /// - Parameter archive: One of ``setAsideArchives()`` or ``generations()``.
   /// - Throws: ``ArchiveError`` as ``replace(_:)`` does.
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError)
 }

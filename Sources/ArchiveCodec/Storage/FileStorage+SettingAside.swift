@@ -34,6 +34,35 @@ extension FileStorage {
     }
   }
 
+  /// Writes a new file as ``replace(_:)`` does, and keeps the old one under the name
+  /// that ``setAside(_:at:)`` would give it.
+  ///
+  /// On a file system without hard links the old file is moved, so for a moment it is
+  /// there under the other name only.
+  public func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    let kept = "\(path).\(SetAsideName(reason, at: date))"
+    try replace(body) { temporary, final in
+      let isMoved = keep(final, as: kept)
+      let result = unsafe rename(temporary, final)
+      if result != 0, isMoved {
+        let failure = errno
+        _ = unsafe rename(kept, final)
+        errno = failure
+      }
+      return result
+    }
+  }
+
+  /// Gives a file a second name, or, where that cannot be, only that one; true if so.
+  private func keep(_ path: String, as kept: String) -> Bool {
+    // An interrupted call comes here again.
+    guard linking(path, kept) != 0, errno != ENOENT, errno != EEXIST else { return false }
+    return unsafe rename(path, kept) == 0
+  }
+
   /// The files beside it that were set aside, the oldest first.
   ///
   /// Those of earlier versions are named `NAME.unreadable-NUMBER`, whyever they
@@ -41,13 +70,30 @@ extension FileStorage {
   ///
   /// - Complexity: O(*n*) in the names in the directory, which are listed.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try archives { $0?.isGeneration != true }
+  }
+
+  /// The older generations beside it, the oldest first.
+  ///
+  /// - Complexity: As ``setAsideArchives()``.
+  public func generations() throws(ArchiveError) -> [SetAsideArchive] {
+    try archives { $0?.isGeneration == true }
+  }
+
+  private func archives(
+    where isIncluded: (SetAsideReason?) -> Bool
+  ) throws(ArchiveError) -> [SetAsideArchive] {
     try located { () throws(ArchiveError) in
       var found: [SetAsideArchive] = []
       let prefix = "\(name)."
       try directory.forEachName(beginningWith: prefix) { candidate throws(ArchiveError) in
         let identifier = String(candidate.dropFirst(prefix.count))
-        guard let name = SetAsideName(identifier) else { return }
-        let kept = FileStorage(path: "\(path).\(identifier)", isDurable: isDurable)
+        guard let name = SetAsideName(identifier), isIncluded(name.reason) else { return }
+        // When a generation goes, nobody waits for the disk: with the state that comes or goes
+        // next it is gone for good.
+        let kept = FileStorage(
+          path: "\(path).\(identifier)",
+          isDurable: isDurable && name.reason?.isGeneration != true)
         guard let status = try Directory.status(of: kept.path), status.isRegularFile else { return }
         found.append(
           SetAsideArchive(
@@ -99,7 +145,7 @@ private struct SetAsideName: CustomStringConvertible {
   init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard let first = parts.first, let reason = SetAsideReason(rawValue: String(first)),
-      let last = parts.last, UInt64(last, radix: 36) != nil
+      let last = parts.last, let number = UInt64(last, radix: 36)
     else { return nil }
     switch parts.count {
     case 2 where reason == .unreadable:
@@ -108,7 +154,7 @@ private struct SetAsideName: CustomStringConvertible {
     case 3:
       guard let seconds = Int64(parts[1]) else { return nil }
       self.reason = reason
-      date = Date(timeIntervalSince1970: TimeInterval(seconds))
+      date = Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(number >> 32) / 1e9)
     default: return nil
     }
     description = text

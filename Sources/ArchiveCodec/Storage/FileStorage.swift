@@ -5,6 +5,7 @@ internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
+internal import Synchronization
 
 /// An archive in a file.
 ///
@@ -29,19 +30,25 @@ public struct FileStorage: ArchiveStorage {
   ///     Otherwise a change takes much less time, and a power cut may leave the
   ///     old file, the new one, a part of it, or none; a crash does no harm.
   public init(path: String, isDurable: Bool = true) {
-    self.init(path: path, isDurable: isDurable) { fsync($0) }
+    self.init(path: path, isDurable: isDurable, linking: { unsafe link($0, $1) })
   }
 
   package init(
     path: String, isDurable: Bool = true,
-    synchronizingDirectory synchronize: @escaping Directory.Synchronize
+    synchronizingDirectory synchronize: @escaping Directory.Synchronize = { fsync($0) },
+    linking: @escaping Linking = { unsafe link($0, $1) }
   ) {
     self.path = path
     self.isDurable = isDurable
+    self.linking = linking
     directory = Directory(parentOf: path, synchronize: synchronize)
   }
 
+  /// The system's call that gives a file a second name; a test gives one that fails.
+  package typealias Linking = @Sendable (_ path: String, _ name: String) -> CInt
+
   let directory: Directory
+  let linking: Linking
 
   var name: String { Directory.name(of: path) }
 
@@ -55,7 +62,9 @@ public struct FileStorage: ArchiveStorage {
 
   /// Opens the file for appending, nil if there is none.
   public func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try located { () throws(ArchiveError) in try StoredFile(path, O_RDWR) }
+    try located { () throws(ArchiveError) in
+      try StoredFile(path, O_RDWR, namedIn: isDurable ? directory : nil)
+    }
   }
 
   /// Locks the file `.NAME.lock` beside it, and makes its directory if needed.
@@ -92,16 +101,23 @@ public struct FileStorage: ArchiveStorage {
   public func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
+    try replace(body) { temporary, final in unsafe rename(temporary, final) }
+  }
+
+  func replace(
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void,
+    publish: (_ temporary: String, _ final: String) -> CInt
+  ) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       try directory.create()
       _ = try isStored()
-      try directory.place(name, durably: isDurable) { file throws(ArchiveError) in
-        let sink = FileSink(file.descriptor)
-        defer { sink.close() }
-        try body(sink)
-      } publish: { temporary, final in
-        unsafe rename(temporary, final)
-      }
+      try directory.place(
+        name, durably: isDurable,
+        { file throws(ArchiveError) in
+          let sink = FileSink(file.descriptor)
+          defer { sink.close() }
+          try body(sink)
+        }, publish: publish)
     }
   }
 
@@ -138,9 +154,14 @@ private final class StoredFile: AppendableArchiveFile {
   private let file: OpenFile
   private let path: String
   private let identity: FileIdentity
+  /// Where the name is, until it is known to be on stable storage.
+  private let unsynchronized: Mutex<Directory?>
   let byteCount: Int
 
-  init?(_ path: String, _ access: CInt = O_RDONLY) throws(ArchiveError) {
+  init?(
+    _ path: String, _ access: CInt = O_RDONLY, namedIn directory: Directory? = nil
+  ) throws(ArchiveError) {
+    unsynchronized = Mutex(directory)
     guard let file = try OpenFile.existing(path, access) else { return nil }
     let status = try file.status()
     byteCount = Int(status.st_size)
@@ -180,8 +201,19 @@ extension StoredFile {
     try SystemCall.check { ftruncate(file.descriptor, off_t(byteCount)) }
   }
 
+  /// With the first sync also the name goes to stable storage: who put the file in place
+  /// may have been killed before that, and the file would go with a power cut.
   func synchronize() throws(ArchiveError) {
     try file.synchronizeData()
+    try unsynchronized.withLock { (directory) throws(ArchiveError) in
+      guard let named = directory else { return }
+      do throws(ArchiveError) {
+        try named.open().synchronize()
+      } catch {
+        throw ArchiveError(.inputOutput, systemError: error.systemError)
+      }
+      directory = nil
+    }
   }
 }
 

@@ -12,6 +12,7 @@ public final class MemoryStorage: ArchiveStorage {
     var stored: StoredBytes?
     var setAside: [SetAside] = []
     var setAsideCount = 0
+    var generationCount = 0
     var isLocked = false
   }
 
@@ -46,10 +47,14 @@ public final class MemoryStorage: ArchiveStorage {
     set { contents.withLock { $0.stored = newValue.map(StoredBytes.init) } }
   }
 
-  /// What was set aside and is still there, oldest first.
-  public var setAsideBytes: [[UInt8]] { aside.compactMap(\.storage.bytes) }
+  /// What was set aside and is still there, oldest first, without older generations.
+  public var setAsideBytes: [[UInt8]] {
+    aside { !$0.isGeneration }.compactMap(\.storage.bytes)
+  }
 
-  private var aside: [SetAside] { contents.withLock { $0.setAside } }
+  private func aside(where isIncluded: (SetAsideReason) -> Bool) -> [SetAside] {
+    contents.withLock { contents in contents.setAside.filter { isIncluded($0.reason) } }
+  }
 
   fileprivate var stored: StoredBytes? { contents.withLock { $0.stored } }
 
@@ -103,20 +108,54 @@ public final class MemoryStorage: ArchiveStorage {
 
   /// Moves the bytes to ``setAsideBytes``.
   public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    contents.withLock { contents in
-      guard let stored = contents.stored.take() else { return nil }
+    contents.withLock { setAside(reason, at: date, &$0) }
+  }
+
+  @discardableResult
+  private func setAside(
+    _ reason: SetAsideReason, at date: Date, _ contents: inout Contents
+  ) -> String? {
+    guard let stored = contents.stored.take() else { return nil }
+    let identifier: String
+    if reason.isGeneration {
+      contents.generationCount += 1
+      identifier = "generation \(contents.generationCount)"
+    } else {
       contents.setAsideCount += 1
-      let identifier = "\(contents.setAsideCount)"
-      let storage = MemoryStorage(stored, location: "\(location) \(identifier)")
-      contents.setAside.append(
-        SetAside(identifier: identifier, reason: reason, date: date, storage: storage))
-      return storage.location
+      identifier = "\(contents.setAsideCount)"
     }
+    contents.setAside.removeAll { $0.storage.bytes == nil }
+    let storage = MemoryStorage(stored, location: "\(location) \(identifier)")
+    contents.setAside.append(
+      SetAside(identifier: identifier, reason: reason, date: date, storage: storage))
+    return storage.location
   }
 
   /// What was set aside and is still there.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    aside.filter { $0.storage.bytes != nil }.map {
+    archives { !$0.isGeneration }
+  }
+
+  /// Replaces the bytes, and keeps the old ones beside them.
+  public func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    let sink = MemorySink()
+    try body(sink)
+    contents.withLock { contents in
+      setAside(reason, at: date, &contents)
+      contents.stored = StoredBytes(sink.bytes)
+    }
+  }
+
+  /// The older generations that are still there.
+  public func generations() throws(ArchiveError) -> [SetAsideArchive] {
+    archives(where: \.isGeneration)
+  }
+
+  private func archives(where isIncluded: (SetAsideReason) -> Bool) -> [SetAsideArchive] {
+    aside(where: isIncluded).filter { $0.storage.bytes != nil }.map {
       SetAsideArchive(
         identifier: $0.identifier, reason: $0.reason, date: $0.date, storage: $0.storage)
     }

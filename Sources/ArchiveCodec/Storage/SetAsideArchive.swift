@@ -17,6 +17,16 @@ public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {
 
   /// One that had been set aside before was put back in its place.
   case replaced
+
+  /// A newer one took its place, and might be damaged one day.
+  case previous
+
+  /// One that a newer version of the app wrote took its place.
+  case upgraded
+
+  /// Whether it was good when it was set aside, so that it stands in for a newer one
+  /// that cannot be read.
+  public var isGeneration: Bool { self == .previous || self == .upgraded }
 }
 
 /// An archive that was set aside.
@@ -60,6 +70,17 @@ extension ArchiveStorage {
 
   /// Cannot tell.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] { [] }
+
+  /// Keeps nothing of what it replaces.
+  public func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try replace(body)
+  }
+
+  /// Keeps none.
+  public func generations() throws(ArchiveError) -> [SetAsideArchive] { [] }
 
   /// Copies it, and then removes it.
   public func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {

@@ -19,8 +19,12 @@ final class EngineSettings {
   var trace: ((RestorationTrace) -> Void)?
   var isStrict = false
   var nodeLimit = 1 << 22
+  var sizeBudget: SizeBudget?
+  var keptBound: KeptBound? = KeptBound()
   var crashThreshold = 2
+  var watchdog: RestorationWatchdog?
   var setAsideBound = SetAsideBound()
+  var generationBound = GenerationBound()
   var consumesStateOnLaunch = false
 
   init(
@@ -35,5 +39,7 @@ final class EngineSettings {
     self.now = now
   }
 
-  var settingAside: SettingAside { SettingAside(bound: setAsideBound, date: now()) }
+  var settingAside: SettingAside {
+    SettingAside(bound: setAsideBound, generations: generationBound, date: now())
+  }
 }

@@ -2,22 +2,53 @@ internal import ArchiveCodec
 
 /// What this launch and those before it leave behind, sealed beside the state.
 ///
-/// It says how many restores in a row began and never ended. It is sealed as
-/// the state is, so that nobody without the key can make a keeper give up a
-/// state.
+/// It says how many restores in a row began and never ended, and what a restore leaves
+/// out because of that. It is sealed as the state is, so that nobody without the key can
+/// make a keeper give up a state.
 struct LaunchMarker: Sendable {
   struct Content: Equatable, Sendable {
     /// The restores in a row that began and did not end, with the one under way.
     var begunRestores = 0
     /// What they restored; an old marker says nothing about another state.
     var begunVersion: ArchiveVersion?
+    /// The start of the machine at which the last of them began.
+    var bootSession: String?
     /// The version that a launch without snapshot has used up its wish of.
     var snapshotIgnored: ArchiveVersion?
+    /// Whether what they restored stands in for a newer state that crashed.
+    var gaveWay = false
+    /// What restores leave out, since they crashed in it.
+    var skipped = SkippedElements()
+
+    mutating func endRestore() {
+      (begunRestores, begunVersion, bootSession, gaveWay) = (0, nil, nil, false)
+    }
+  }
+
+  /// What is stored, and where the last restore was when its process ended.
+  struct Stored {
+    var content = Content()
+    var note: LaunchNote.Place?
+
+    /// How many restores of a state crashed in a row.
+    ///
+    /// The last one did not if the app ended by itself, or the machine with it.
+    mutating func countCrashes(of version: ArchiveVersion, at bootSession: String?) -> Int {
+      guard content.begunVersion == version else { return 0 }
+      let before = content.bootSession
+      if note == .exited || before != nil && bootSession != nil && before != bootSession {
+        content.begunRestores = max(1, content.begunRestores) - 1
+      }
+      return content.begunRestores
+    }
   }
 
   private enum Key {
     static let begunRestores = "begunRestores"
     static let begun = VersionKeys(generation: "begunGeneration", mac: "begunMAC")
+    static let bootSession = "bootSession"
+    static let gaveWay = "gaveWay"
+    static let skipped = "skipped"
     static let snapshotIgnored = VersionKeys(
       generation: "snapshotIgnoredGeneration", mac: "snapshotIgnoredMAC")
   }
@@ -34,31 +65,55 @@ struct LaunchMarker: Sendable {
   ///
   /// - Throws: `ArchiveError` with `wrongContext` if something else is in its
   ///   place, which must not be replaced, and what the storage throws.
-  func read(_ key: ArchiveKey) throws(ArchiveError) -> Content {
+  func read(_ key: ArchiveKey) throws(ArchiveError) -> Stored {
     do throws(ArchiveError) {
-      guard let archive = try Archive.open(storage, key: key, context: context),
+      // The note behind it is no part of the archive.
+      guard
+        let archive = try Archive.open(storage, key: key, context: context, recovery: .recover),
         let record = try archive.record(Self.record)
-      else { return Content() }
+      else { return Stored() }
       var content = Content()
       content.begunRestores = try record.decodeIfPresent(forKey: Key.begunRestores) ?? 0
       content.begunVersion = try Key.begun.decode(from: record)
+      content.bootSession = try record.decodeIfPresent(forKey: Key.bootSession)
       content.snapshotIgnored = try Key.snapshotIgnored.decode(from: record)
-      return content
+      content.gaveWay = try record.decodeIfPresent(forKey: Key.gaveWay) ?? false
+      do {
+        content.skipped =
+          try record.decodeIfPresent(SkippedElements.self, forKey: Key.skipped) ?? content.skipped
+      } catch {
+        throw .content(error)
+      }
+      let note = try storage.open().flatMap { (file) throws(ArchiveError) in
+        try LaunchNote.read(behind: archive.version, in: file)
+      }
+      return Stored(content: content, note: note)
     } catch  where error.code != .wrongContext && error.isAboutContent {
-      return Content()
+      return Stored()
     }
   }
 
   /// Stores what is to be known; nothing to be known leaves no file.
-  func write(_ content: Content, _ key: ArchiveKey) throws {
-    guard content != Content() else { return try storage.remove() }
+  ///
+  /// - Returns: What was written; nil if nothing was.
+  @discardableResult
+  func write(_ content: Content, _ key: ArchiveKey) throws -> Archive.Summary? {
+    guard content != Content() else {
+      try storage.remove()
+      return nil
+    }
     let builder = RecordBuilder()
     try builder.append(record: Self.record) { encoder in
       encoder.encode(content.begunRestores, forKey: Key.begunRestores)
       Key.begun.encode(content.begunVersion, to: encoder)
+      encoder.encode(content.bootSession, forKey: Key.bootSession)
       Key.snapshotIgnored.encode(content.snapshotIgnored, to: encoder)
+      if content.gaveWay { encoder.encode(true, forKey: Key.gaveWay) }
+      if content.skipped != SkippedElements() {
+        try encoder.encode(content.skipped, forKey: Key.skipped)
+      }
     }
-    _ = try Archive.write(try builder.finish(), to: storage, key: key, context: context)
+    return try Archive.write(try builder.finish(), to: storage, key: key, context: context)
   }
 }
 

@@ -25,18 +25,16 @@ final class OpenState: Sendable {
 
   func close() { content.withLock { $0 = nil } }
 
-  /// Opens what is stored, or will be.
+  /// Opens what is stored, or will be; the first change cuts off an end that is not whole.
   ///
-  /// - Throws: As ``ArchiveWriter/open(_:with:context:limits:recovery:)``; a damaged end
-  ///   of the journal is an error, too.
+  /// - Throws: As ``ArchiveWriter/open(_:with:context:limits:recovery:)``.
   func open(
     _ storage: any ArchiveStorage, _ key: CurrentKey, _ context: ArchiveContext,
     _ lock: any ArchiveLock, _ limits: ArchiveLimits
   ) throws(ArchiveError) -> ArchiveWriter {
     let lock = BorrowedLock(lock)
     let writer = try ArchiveWriter(
-      storage, with: .key(key.key), context: context, lock: lock, limits: limits,
-      recovery: .strict)
+      storage, with: .key(key.key), context: context, lock: lock, limits: limits)
     content.withLock {
       $0 = Content(writer: writer, key: key.key, stamp: key.stamp, lock: lock)
     }

@@ -31,7 +31,7 @@ extension StateEngine {
     await endRestore(window)
     switch result {
     case .success(var report):
-      report.launchProblem = await file.launchProblem
+      report.launchProblem = await file.launchProblem ?? report.launchProblem
       report.stateName = stateName
       report.otherInstances = otherInstances
       lastStatus = RestorationStatus(after: report.outcome)
@@ -68,17 +68,19 @@ extension StateEngine {
     case .inUse(let process): return RestorationReport(.inUse(by: process))
     case .nothing: return RestorationReport(.noArchive)
     case .crashed(let location): return RestorationReport(.crashed(setAsideAt: location))
-    case .state(let tree, let usesSnapshot, let begun):
-      window = begun
-      var report = try restore(tree, with: participants)
-      report.usesSnapshot = usesSnapshot && report.outcome == .restored
+    case .state(let tree, let begun):
+      window = begun.window
+      var report = try restore(tree, begun, with: participants)
+      if report.outcome == .restored { report.source = begun.source }
+      report.usesSnapshot = begun.usesSnapshot && report.outcome == .restored
       return report
     }
   }
 
   /// All that is called in the app, in one go.
   private func restore(
-    _ tree: StoredTree, with participants: (StoredTree) -> RestorationParticipants?
+    _ tree: StoredTree, _ begun: StateFile.Begun,
+    with participants: (StoredTree) -> RestorationParticipants?
   ) throws(RestorationError) -> RestorationReport {
     let start = ContinuousClock.now
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
@@ -86,6 +88,10 @@ extension StateEngine {
       tree, types: types, objects: objects, delegate: participants.delegate, now: settings.now(),
       trace: trace)
     run.roots = participants.roots
+    run.skipped = begun.skipped
+    let progress = RestorationProgress(
+      tree, begun.note.map { note in { try note.reach($0) } }, settings.watchdog)
+    run.progress = progress
     if let delegate = participants.delegate {
       run.note(.shouldRestoreApplicationState)
       guard delegate.shouldRestoreApplicationState(with: run.applicationCoder) else {
@@ -95,6 +101,7 @@ extension StateEngine {
     var report = run.run()
     rows = run.rows ?? Rows()
     report.walkDuration = start.duration(to: .now)
+    if let problem = progress?.end() { report.launchProblem = problem }
     try throwIfStrict(run)
     return report
   }
@@ -114,7 +121,8 @@ extension StateEngine {
   private func endRestore(_ window: UInt64?) async {
     guard let window else { return await restorationExtension.endRestore(nil) }
     // What is kept stays stored until a save has written it back.
-    let consuming = settings.consumesStateOnLaunch && objects.kept == nil
+    let isConsumed = settings.consumesStateOnLaunch && objects.kept == nil
+    let consuming = isConsumed ? settings.settingAside : nil
     await restorationExtension.endRestore { [file] in
       await file.endRestore(window: window, consuming: consuming)
     }

@@ -36,17 +36,20 @@ extension StateEngine {
     defer { if !isReported { objects.putBack(content.keptCoders) } }
     do {
       var builder: RecordBuilder?
+      var stored: StoredTree?
       repeat {
         await otherRestoreEnded()
         builder = await builderOfChanges()
+        stored = try await treeForBudget(changing: builder)
       } while restoreUnderWay != nil
       // What came late meanwhile is in no stored record.
       if rows.version == nil { builder = nil }
       do throws(any Error) {
-        return try await save(content, number: number, changing: builder, &isReported)
+        return try await save(content, number: number, changing: builder, stored, &isReported)
       } catch let error as ArchiveError where error.code == .outdated && builder != nil {
         // Somebody else has changed what is stored, so all is written.
-        return try await save(content, number: number, changing: nil, &isReported)
+        stored = try await treeForBudget(changing: nil)
+        return try await save(content, number: number, changing: nil, stored, &isReported)
       }
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
@@ -77,7 +80,7 @@ extension StateEngine {
 
   private func save(
     _ content: SavedContent, number: UInt64, changing builder: RecordBuilder?,
-    _ isReported: inout Bool
+    _ stored: StoredTree?, _ isReported: inout Bool
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
     let comesFirst = !hasTriedToRestore
@@ -85,7 +88,8 @@ extension StateEngine {
     let rows = rows
     let walk = PreservationWalk(
       rows, changing: builder, types: types, objects: objects, limits: settings.limits,
-      nodeLimit: settings.nodeLimit, now: settings.now(), trace: trace
+      nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.sizeBudget,
+      keptBound: settings.keptBound, stored: stored, trace: trace
     )
     // What is not stored after all is written by the next save.
     let unknown = Rows()
@@ -103,7 +107,12 @@ extension StateEngine {
     try throwIfStrict(walk)
     report.walkDuration = start.duration(to: .now)
     if !walk.lost.isEmpty {
-      try walk.keepLastStates(from: try await lastTree())
+      let tree = if let stored { stored } else { try await lastTree() }
+      try walk.keepLastStates(from: tree)
+    }
+    if settings.sizeBudget != nil {
+      walk.noteSize()
+      try throwIfStrict(walk)
     }
     let settlement = walk.settlement()
     let written = try await write(walk, number: number)
@@ -112,9 +121,10 @@ extension StateEngine {
     if comesFirst, written?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
     // Before the entries, which have a copy of the rows.
     if let written { rows.note(written.fingerprints) }
-    report.lines = walk.makeEntries()
+    walk.describe(in: &report)
     guard let written else {
       report.outcome = .superseded
+      report.sizeTree = ReportSizes { StateSizes() }
       return report
     }
     rows.version = written.version
@@ -151,7 +161,7 @@ extension StateEngine {
     return try await file.append(
       StateChange(
         version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time),
-      number: number)
+      number: number, settings.settingAside)
   }
 
   private func throwIfStrict(_ walk: PreservationWalk) throws(RestorationError) {
@@ -180,6 +190,14 @@ extension StateEngine {
       guard error.isAboutContent || error.code == .keyMissing else { throw error }
       return nil
     }
+  }
+
+  /// What is stored, if a budget may ask for it and the rows do not know it.
+  private func treeForBudget(
+    changing builder: RecordBuilder?
+  ) async throws(ArchiveError) -> StoredTree? {
+    guard builder == nil, settings.sizeBudget?.hard != nil else { return nil }
+    return try await lastTree()
   }
 
   /// All that is called in the app, in one go; false if the gate says no.

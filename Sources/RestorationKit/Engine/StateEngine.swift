@@ -43,7 +43,8 @@ final class StateEngine {
     suffix = ""
     file = StateFile(
       claim: claim, directory: settings.directory, keys: settings.keys,
-      application: settings.application, limits: settings.limits)
+      application: settings.application, environment: settings.environment,
+      limits: settings.limits)
   }
 
   private init(beside other: StateEngine, scene identifier: String) {
@@ -66,7 +67,8 @@ final class StateEngine {
   func file(_ suffix: String) -> StateFile {
     StateFile(
       claim: claim, suffix: suffix, directory: settings.directory, keys: settings.keys,
-      application: settings.application, limits: settings.limits)
+      application: settings.application, environment: settings.environment,
+      limits: settings.limits)
   }
 
   /// Who is told of calls; those of a scene name its session.
@@ -111,6 +113,14 @@ final class StateEngine {
   func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
     do {
       return try await file.setAsideStates()
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
+  func generations() async throws(RestorationError) -> [SetAsideState] {
+    do {
+      return try await file.generations()
     } catch {
       throw RestorationError(error)
     }

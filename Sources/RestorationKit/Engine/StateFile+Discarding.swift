@@ -47,7 +47,7 @@ extension StateFile {
     guard claim.taken == nil else { return true }
     do {
       move(to: try claim.free())
-      return try place.storage.open() != nil || place.marker.storage.open() != nil
+      return try isAnythingStored() || place.marker.storage.open() != nil
         || !place.storage.setAsideArchives().isEmpty
     } catch {
       // What cannot be opened is there.

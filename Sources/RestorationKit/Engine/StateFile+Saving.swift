@@ -51,27 +51,89 @@ extension StateFile {
     _ records: RecordBatch, _ time: UInt32, _ key: CurrentKey, _ lock: any ArchiveLock,
     _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
+    prepareGeneration(key, settingAside)
     if let writer = open.writer(with: key, lock), writer.version == known {
       do throws(ArchiveError) {
-        return try rewrite(records, time, with: writer)
+        return try rewrite(records, time, with: writer, settingAside)
       } catch {
         open.close()
         guard error.code == .outdated else { throw error }
       }
     }
-    return try rewrite(records, time, with: writer(key, lock, settingAside))
+    let reported = moved
+    do throws(ArchiveError) {
+      return try rewrite(records, time, with: writer(key, lock, settingAside), settingAside)
+    } catch {
+      if moved != reported { putBack(insteadOf: reported, after: error) }
+      throw error
+    }
+  }
+
+  /// Puts back what was set aside for a state that could not be written: the next launch
+  /// would find nothing.
+  private func putBack(insteadOf reported: String?, after error: ArchiveError) {
+    do throws(ArchiveError) {
+      guard error.code != .notDurable, try place.storage.open() == nil else { return }
+      let archives = try place.storage.setAsideArchives()
+      guard let archive = archives.first(where: { $0.storage.location == moved }) else { return }
+      open.close()
+      try place.storage.putBack(archive)
+      moved = reported
+    } catch {
+      // It stays set aside, and the next report says so.
+    }
   }
 
   private func rewrite(
-    _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter
+    _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter,
+    _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
     do throws(ArchiveError) {
       let summary = try writer.rewrite(records, schema: time)
-      known = summary.version
+      if let reason = replacing.setAsideReason { noteReplaced(reason, settingAside) }
+      (known, replacing) = (summary.version, .previous)
       return summary
     } catch {
       noteVersion(of: writer, after: error)
       throw error
+    }
+  }
+
+  /// Says what becomes of what is replaced: of each other version of the app one stays.
+  private func prepareGeneration(_ key: CurrentKey, _ settingAside: SettingAside) {
+    if case .ofVersion(let version) = replacing {
+      place.storage.prepare(
+        settingAside, as: .upgraded, superseding: generations(of: version, key))
+    } else {
+      place.storage.prepare(settingAside, as: replacing.setAsideReason ?? .previous)
+    }
+  }
+
+  private func generations(of version: String?, _ key: CurrentKey) -> Set<String> {
+    do throws(ArchiveError) {
+      let all = try place.storage.generations()
+      return Set(
+        all.filter { $0.reason == .upgraded && isSaved($0, by: version, key) }.map(\.identifier))
+    } catch {
+      // What cannot be listed now goes when there are too many.
+      return []
+    }
+  }
+
+  /// What cannot be read is as good as one of a version of its own.
+  private func isSaved(
+    _ generation: SetAsideArchive, by version: String?, _ key: CurrentKey
+  ) -> Bool {
+    do throws(ArchiveError) {
+      guard
+        let archive = try Archive.open(
+          generation.storage, key: key.key, context: place.context, limits: limits),
+        let facts = try archive.record(NodeRecord.application)?
+          .container(forKey: NodeRecord.factsKey)
+      else { return false }
+      return try SaveFacts(facts, of: archive).applicationVersion == version
+    } catch {
+      return false
     }
   }
 
@@ -95,8 +157,7 @@ extension StateFile {
   func noteCrashesOf(_ version: ArchiveVersion) {
     guard window?.marked != nil else { return }
     window?.marked?.begunVersion = version
-    guard let marked = window?.marked else { return }
-    note { try place.marker.write(marked, existingKey()) }
+    note { try mark(existingKey()) }
   }
 
   // MARK: What has changed
@@ -107,7 +168,8 @@ extension StateFile {
   func prepareChanges(of version: ArchiveVersion) async {
     do throws(ArchiveError) {
       let taken = try await take()
-      guard known == version else { return }
+      // What is kept, as that of another version of the app, is written as a whole.
+      guard known == version, replacing == .previous else { return }
       let writer = try open.open(
         place.storage, try currentKey(creating: false), place.context, taken.lock, limits)
       if writer.version != version || version.generation == .max { open.close() }
@@ -129,12 +191,15 @@ extension StateFile {
   /// Writes what has changed; nil if a later state was written before.
   ///
   /// - Throws: `outdated` if it is a change of what is not stored any more.
-  func append(_ change: StateChange, number: UInt64) async throws(ArchiveError) -> Written? {
+  func append(
+    _ change: StateChange, number: UInt64, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     // The writer makes sure that the lock is held.
     guard known == change.version, let taken = claim.taken, taken.name + suffix == place.name,
       let writer = try openWriter(taken.lock)
     else { throw ArchiveError(.outdated) }
+    place.storage.prepare(settingAside)
     var writtenByteCount = 0
     do throws(ArchiveError) {
       if let records = change.records {
@@ -194,6 +259,7 @@ extension StateFile {
   private func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
     guard archive.isWritable, archive.version.generation < .max else { return .unreadable }
     guard archive.version != known else { return nil }
+    guard archive.dropped == nil else { return .unreadable }
     return try StoredTree(reading: archive).isWhole ? .unread : .unreadable
   }
 

@@ -7,6 +7,14 @@ extension StateFile {
     return try place.storage.setAsideArchives().map { SetAsideState($0, ofState: place.name) }
   }
 
+  /// The generations of the state, the newest first.
+  func generations() throws(ArchiveError) -> [SetAsideState] {
+    look()
+    return try place.storage.generations().reversed().map {
+      SetAsideState($0, ofState: place.name)
+    }
+  }
+
   /// Makes what was set aside the stored state again; false if it is gone.
   ///
   /// Saves that walked before do not go over it, and those that follow set it
@@ -24,7 +32,7 @@ extension StateFile {
     _ = try StoredTree(reading: archive)
     let replaced = try place.storage.setAside(.replaced, at: settingAside.date)
     lastNumber = max(lastNumber, number)
-    (known, window) = (nil, nil)
+    (known, replacing, window) = (nil, .previous, nil)
     open.close()
     try place.storage.putBack(stored)
     // Crashes of another state are not counted for this one.
@@ -41,7 +49,8 @@ extension StateFile {
   /// Nil if it is gone, or of another state.
   private func archive(of state: SetAsideState) throws(ArchiveError) -> SetAsideArchive? {
     guard state.stateName == place.name else { return nil }
-    return try place.storage.setAsideArchives().first { $0.identifier == state.id }
+    let all = try place.storage.setAsideArchives() + place.storage.generations()
+    return all.first { $0.identifier == state.id }
   }
 
   func removeAllSetAside() throws(ArchiveError) {
@@ -54,6 +63,20 @@ extension StateFile {
     let location = try place.storage.setAside(reason, at: settingAside.date)
     if let location { removeExcess(settingAside, except: location) }
     return location
+  }
+
+  /// Reports what a save has replaced and set aside.
+  func noteReplaced(_ reason: SetAsideReason, _ settingAside: SettingAside) {
+    do throws(ArchiveError) {
+      let archives = try place.storage.setAsideArchives()
+      guard let location = archives.last(where: { $0.reason == reason })?.storage.location else {
+        return
+      }
+      moved = location
+      removeExcess(settingAside, except: location)
+    } catch {
+      // It is there all the same, and setAsideStates() has it.
+    }
   }
 
   /// What cannot be removed now is tried again when another one is set aside: it

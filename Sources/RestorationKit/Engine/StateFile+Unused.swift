@@ -57,7 +57,7 @@ extension StateFile {
       for name in saved {
         let storage = directory.storage(named: name)
         for archive in try storage.setAsideArchives() { try archive.storage.remove() }
-        try storage.remove()
+        try StateStorage(storage).remove()
         try directory.launchStorage(ofStateNamed: name).remove()
       }
       if saved.isEmpty { try directory.launchStorage(ofStateNamed: number).remove() }

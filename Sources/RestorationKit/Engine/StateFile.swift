@@ -17,12 +17,17 @@ package actor StateFile {
   let directory: any StateDirectory
   let keys: any KeyProvider
   let application: String
+  let applicationVersion: String?
+  /// The start of the machine.
+  let bootSession: String?
   let limits: ArchiveLimits
 
   /// Where the state is, under the name that is claimed or looked at.
   var place: Place
   /// The archive that was read whole, or written, here; only that is replaced.
   var known: ArchiveVersion?
+  /// What the next whole save sets the stored state aside as.
+  var replacing = Replacing.previous
   /// What goes on with it, if somebody has begun to.
   let open = OpenState()
   /// Not reported yet, because what came after it failed.
@@ -33,23 +38,43 @@ package actor StateFile {
 
   /// The restore that has begun here and not ended, with what the marker says.
   var window: Window?
-  private var windowCount: UInt64 = 0
-  /// Why the marker or a state that was used up is not as it should be.
-  private(set) var launchProblem: String?
+  var windowCount: UInt64 = 0
+  /// Why the marker, the end of a state or one that was used up is not as it should be.
+  var launchProblem: String?
 
   struct Place {
     let name: String
-    let storage: any ArchiveStorage
+    let storage: StateStorage
     let context: ArchiveContext
     let marker: LaunchMarker
 
     init(_ name: String, directory: any StateDirectory, application: String) {
       self.name = name
-      storage = directory.storage(named: name)
+      storage = StateStorage(directory.storage(named: name))
       context = ArchiveContext([application, name])
       marker = LaunchMarker(
         storage: directory.launchStorage(ofStateNamed: name),
         context: ArchiveContext(context.fields + ["launch"]))
+    }
+  }
+
+  /// What becomes of the stored state when another one takes its place.
+  enum Replacing: Equatable {
+    case previous
+    /// Another version of the app has saved it; nil if that had no name.
+    case ofVersion(String?)
+    /// A part of it was left out, since restoring that crashed.
+    case crashed
+    /// Its end is damaged, and more than a change that was cut off.
+    case damaged
+
+    /// Why it is set aside; nil if it is a generation.
+    var setAsideReason: SetAsideReason? {
+      switch self {
+      case .previous, .ofVersion: nil
+      case .crashed: .crashed
+      case .damaged: .unreadable
+      }
     }
   }
 
@@ -59,6 +84,8 @@ package actor StateFile {
     let isWhole: Bool
     /// Nil if there is no marker that may be changed.
     var marked: LaunchMarker.Content?
+    /// Where the restore is, for the launch after a crash.
+    var note: LaunchNote?
   }
 
   /// Creates the file of a state.
@@ -69,16 +96,20 @@ package actor StateFile {
   ///   - directory: Where the state is.
   ///   - keys: Gives the key.
   ///   - application: The application; with the name it is the context.
+  ///   - environment: Says the version of the application, and since when the machine runs.
   ///   - limits: What its records may hold; not for the launches.
   package init(
     claim: StateClaim, suffix: String = "", directory: any StateDirectory, keys: any KeyProvider,
-    application: String, limits: ArchiveLimits = .standard
+    application: String, environment: ApplicationEnvironment = ApplicationEnvironment(),
+    limits: ArchiveLimits = .standard
   ) {
     self.claim = claim
     self.suffix = suffix
     self.directory = directory
     self.keys = keys
     self.application = application
+    applicationVersion = environment.applicationVersion
+    bootSession = environment.bootSession
     self.limits = limits
     place = Place(claim.name + suffix, directory: directory, application: application)
   }
@@ -108,7 +139,7 @@ package actor StateFile {
   func move(to name: String) {
     guard place.name != name + suffix else { return }
     place = Place(name + suffix, directory: directory, application: application)
-    (known, window) = (nil, nil)
+    (known, replacing, window) = (nil, .previous, nil)
     open.close()
   }
 
@@ -122,7 +153,7 @@ package actor StateFile {
     guard let window, var marked = window.marked, let taken = claim.taken,
       taken.name + suffix == place.name
     else { return }
-    (marked.begunRestores, marked.begunVersion) = (0, nil)
+    marked.endRestore()
     do {
       guard try taken.lock.isHeld(), let key = try keys.key(creating: false) else { return }
       try place.marker.write(marked, key)
@@ -135,158 +166,7 @@ package actor StateFile {
   /// and closes what is open.
   func close() {
     open.close()
-    if let window { endRestore(window: window.number, consuming: false) }
-  }
-
-  /// What a restore finds.
-  enum Found: Sendable {
-    case nothing
-
-    /// Another instance of the app has it.
-    case inUse(by: String?)
-
-    /// Restoring it crashed too often, so it is set aside.
-    case crashed(setAsideAt: String?)
-
-    /// A state to restore, and the number by which to end the restore; nil if
-    /// it is restored as it is read only.
-    case state(StoredTree, usesSnapshot: Bool, window: UInt64?)
-  }
-
-  /// Reads and verifies what is stored, and marks that a restore has begun.
-  ///
-  /// The marker is written when the state has been read: what is refused does
-  /// not run anything of the app. Where the state cannot be claimed because
-  /// nothing can be written there, it is restored all the same, without mark.
-  func beginRestore(
-    crashThreshold: Int, _ settingAside: SettingAside
-  ) async throws(ArchiveError) -> Found {
-    launchProblem = nil
-    var isClaimed = true
-    do throws(ArchiveError) {
-      try await take()
-      // What belongs to scenes, too, is not for each of them.
-      if suffix.isEmpty { cleanUp(at: settingAside.date) }
-    } catch {
-      if error.code == .locked { return .inUse(by: error.subject) }
-      isClaimed = false
-      launchProblem = error.description
-      look()
-    }
-    known = nil
-    return try find(crashThreshold: crashThreshold, isClaimed: isClaimed, settingAside)
-  }
-
-  private func find(
-    crashThreshold: Int, isClaimed: Bool, _ settingAside: SettingAside
-  ) throws(ArchiveError) -> Found {
-    guard try place.storage.open() != nil else {
-      if isClaimed { note { try place.marker.storage.remove() } }
-      return .nothing
-    }
-    let key = try existingKey()
-    guard let archive = try read(key) else {
-      return .nothing
-    }
-    var marked = readMarker(key)
-    // Those of another state say nothing about this one.
-    if marked?.begunVersion != archive.version { marked?.begunRestores = 0 }
-    if isClaimed, window == nil, let marked, marked.begunRestores >= max(1, crashThreshold) {
-      let location = try setAside(.crashed, settingAside)
-      note { try place.marker.storage.remove() }
-      return .crashed(setAsideAt: location)
-    }
-    let tree = try StoredTree(reading: archive)
-    if tree.isWhole { known = tree.version }
-    let usesSnapshot = tree.snapshot.isUsable(
-      ignoredBefore: marked?.snapshotIgnored == tree.version)
-    guard isClaimed else { return .state(tree, usesSnapshot: usesSnapshot, window: nil) }
-    // A restore of this launch that has not ended is not counted twice.
-    if window == nil, let begun = marked?.begunRestores {
-      marked?.begunRestores = min(max(0, begun), .max - 1) + 1
-    }
-    marked?.begunVersion = tree.version
-    marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
-    if let marked { note { try place.marker.write(marked, key) } }
-    windowCount += 1
-    window = Window(
-      number: windowCount, version: tree.version, isWhole: tree.isWhole, marked: marked)
-    return .state(tree, usesSnapshot: usesSnapshot, window: windowCount)
-  }
-
-  /// Reads and verifies what is stored, nil if nothing is; marks nothing.
-  func read() throws(ArchiveError) -> StoredTree? {
-    look()
-    guard try place.storage.open() != nil else { return nil }
-    guard let archive = try read(existingKey()) else { return nil }
-    return try StoredTree(reading: archive)
-  }
-
-  /// What was written in the name of a scene, and where that lies.
-  struct HostPart: Sendable {
-    let values: KeyedDecoder
-    let savedAt: Date?
-    let version: ArchiveVersion
-    let byteCount: Int
-  }
-
-  /// Reads and verifies what was written in the name of a scene, and nothing
-  /// else; nil if nothing was.
-  func readHostPart() throws(ArchiveError) -> HostPart? {
-    look()
-    guard let opened = try place.storage.open() else { return nil }
-    guard let archive = try read(existingKey()),
-      let record = try archive.record(NodeRecord.application),
-      let values = try record.container(forKey: NodeRecord.hostKey)
-    else { return nil }
-    let facts = try record.container(forKey: NodeRecord.factsKey)
-      .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
-    return HostPart(
-      values: values, savedAt: facts?.timestamp, version: archive.version,
-      byteCount: opened.byteCount)
-  }
-
-  /// Says that a version was read whole though it has no nodes.
-  func know(_ version: ArchiveVersion) {
-    known = version
-  }
-
-  /// Takes the mark away; with `consuming` also the state, if it is still the
-  /// one that was restored and nothing of it was unreadable.
-  func endRestore(window number: UInt64, consuming: Bool) {
-    guard var window, window.number == number else { return }
-    self.window = nil
-    window.marked?.begunRestores = 0
-    window.marked?.begunVersion = nil
-    // Whoever has the state now has its marker, too.
-    guard let taken = claim.taken, taken.name + suffix == place.name else { return }
-    note {
-      guard try taken.lock.isHeld() else { return }
-      let key = try existingKey()
-      if let marked = window.marked { try place.marker.write(marked, key) }
-      guard consuming, window.isWhole else { return }
-      let stored = try read(key)
-      guard stored?.version == window.version else { return }
-      open.close()
-      try place.storage.remove()
-    }
-  }
-
-  /// Whether the next launch may show the snapshot that was taken with the save.
-  func isSnapshotUsable() throws(ArchiveError) -> Bool {
-    move(to: try claim.free())
-    guard try place.storage.open() != nil else { return false }
-    let key = try existingKey()
-    guard let archive = try read(key) else {
-      return false
-    }
-    let snapshot = try SnapshotUse(reading: try archive.record(NodeRecord.tree))
-    let ignored = try place.marker.read(key).snapshotIgnored
-    return snapshot.isUsable(ignoredBefore: ignored == archive.version)
-  }
-
-  func read(_ key: ArchiveKey) throws(ArchiveError) -> Archive? {
-    try Archive.open(place.storage, key: key, context: place.context, limits: limits)
+    if let window { endRestore(window: window.number) }
   }
 
   func existingKey() throws(ArchiveError) -> ArchiveKey {
@@ -294,16 +174,6 @@ package actor StateFile {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
     return key
-  }
-
-  /// Nil if what is there must not be replaced, or cannot be.
-  private func readMarker(_ key: ArchiveKey) -> LaunchMarker.Content? {
-    do {
-      return try place.marker.read(key)
-    } catch {
-      launchProblem = error.description
-      return nil
-    }
   }
 
   /// Launches go on without a marker: it must never stop a restore.

@@ -40,6 +40,13 @@ public protocol RestorableNode: StateRestoring {
   /// the node and under it. In a restore they are asked for when they are loaded.
   var restorationViews: [any RestorableView] { get }
 
+  /// How much it matters that the node is saved where not all has room.
+  ///
+  /// Nil by default: that of the node above it, and normal for a root. Its views and
+  /// the objects in its scope go with it. Asked for only in a save that is over the
+  /// ``StateKeeper/sizeBudget``.
+  var restorationPriority: RestorationPriority? { get }
+
   /// Makes what the node shows, if that is done late; does nothing by default.
   ///
   /// Called in a restore after all nodes were made or found and before any is
@@ -59,6 +66,9 @@ extension RestorableNode {
 
   /// None.
   public var restorationViews: [any RestorableView] { [] }
+
+  /// That of the node above it.
+  public var restorationPriority: RestorationPriority? { nil }
 
   /// Does nothing.
   public func loadViewIfNeeded() {}
@@ -86,7 +96,7 @@ public protocol NodeRestoration: ObjectRestoration {
   /// - Returns: The node, or nil to drop it together with all below it: the next
   ///   save stores nothing of them.
   /// - Throws: Any error leaves it out this time and keeps it: saves write it as
-  ///   it is stored, for 30 days, so that a later launch can try again.
+  ///   it is stored, so that a later launch can try again.
   static func node(
     at path: RestorationPath, coder: StateDecoder
   ) throws -> (any RestorableNode)?

@@ -40,7 +40,7 @@ extension StateKeeper {
   /// Restores a node that came after the restore, from what is kept for it.
   ///
   /// For a tab or a window that is built when the user first looks at it. What
-  /// was stored of it is kept meanwhile, for 30 days. Call it when the node has
+  /// was stored of it is kept meanwhile. Call it when the node has
   /// its identifier, before the user sees it and before the next save: a node
   /// that was saved has replaced what was kept for it. The one above must be
   /// back, so begin with the uppermost.

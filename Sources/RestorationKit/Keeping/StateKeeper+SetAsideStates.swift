@@ -15,6 +15,20 @@ extension StateKeeper {
     try await engine.setAsideStates()
   }
 
+  /// Lists the older generations of the state, newest first.
+  ///
+  /// They are what saves have replaced, as far as ``generationBound`` says. A restore
+  /// takes the first that can be read if the state cannot be. One that is put back with
+  /// ``putBack(_:)`` is restored instead of the state.
+  ///
+  /// - Returns: Those of the state that ``setAsideStates()`` is about; none if the
+  ///   directory keeps none.
+  /// - Throws: ``RestorationError`` with `archive` if they cannot be listed.
+  /// - Complexity: O(*n*) in what is stored beside the state.
+  public func generations() async throws(RestorationError) -> [SetAsideState] {
+    try await engine.generations()
+  }
+
   /// Puts a state that was set aside back in its place, to be restored.
   ///
   /// The next ``restore(into:)`` brings it back. Call that at once, or at the
@@ -27,7 +41,7 @@ extension StateKeeper {
   ///       print(try await keeper.restore(into: [window]))
   ///     }
   ///
-  /// - Parameter state: One of ``setAsideStates()``.
+  /// - Parameter state: One of ``setAsideStates()`` or ``generations()``.
   /// - Throws: ``RestorationError`` with `setAsideStateMissing` if it is gone, and
   ///   with `archive` if it cannot be read, or its key is locked; nothing is
   ///   changed then. Also with `archive` if it cannot be put back; whatever is

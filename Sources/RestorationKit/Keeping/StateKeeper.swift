@@ -62,15 +62,47 @@ public final class StateKeeper {
   /// restore throws, and the next save sets the state aside.
   public var limits: ArchiveLimits { engine.settings.limits }
 
-  /// How many restores in a row may begin and not end before the state is set
-  /// aside; less than 1 is as 1.
+  /// How large a state may be; nil, the default, for no bound but ``limits``.
   ///
-  /// The launch after that restores nothing, sets the state aside and reports
-  /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` has it. A
-  /// process that ends for any reason while it restores counts.
+  /// It holds for the state of the keeper and for that of each scene, each by itself.
+  public var sizeBudget: SizeBudget? {
+    get { engine.settings.sizeBudget }
+    set { engine.settings.sizeBudget = newValue }
+  }
+
+  /// For how long, and up to what size, saves keep what a restore could not bring back;
+  /// nil for ever.
+  ///
+  /// By default a year of 365 days, and 8 MiB. It holds for the state of the keeper and
+  /// for that of each scene, each by itself.
+  public var keptBound: KeptBound? {
+    get { engine.settings.keptBound }
+    set { engine.settings.keptBound = newValue }
+  }
+
+  /// How many restores in a row may crash before a part of the state is left out; less
+  /// than 1 is as 1.
+  ///
+  /// The restore before that notes which element it makes or decodes. The launch after it
+  /// leaves out the one that crashed, with all below it; the next one what is above it; and
+  /// the one after that sets the whole state aside, as does one whose crash was in none, and
+  /// restores the generation before it, if there is one. If that crashes as often, the next
+  /// launch restores nothing and reports
+  /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` has them.
+  ///
+  /// What was left out is kept, as a node that was not found, and it is left out as long as
+  /// it is kept by this version of the app. The next save sets a copy of the whole state
+  /// aside. A process counts as crashed that ends while it restores, unless it called
+  /// `exit`, or the machine was restarted.
   public var crashThreshold: Int {
     get { engine.settings.crashThreshold }
     set { engine.settings.crashThreshold = newValue }
+  }
+
+  /// Is told of a node in which a restore hangs; nil by default.
+  public var restorationWatchdog: RestorationWatchdog? {
+    get { engine.settings.watchdog }
+    set { engine.settings.watchdog = newValue }
   }
 
   /// How many states that were set aside stay, and for how long.
@@ -79,6 +111,16 @@ public final class StateKeeper {
   public var setAsideBound: SetAsideBound {
     get { engine.settings.setAsideBound }
     set { engine.settings.setAsideBound = newValue }
+  }
+
+  /// How many older generations of the state are kept beside it.
+  ///
+  /// By default the one that the last whole save replaced, and the last ones of three
+  /// other versions of the app. It holds for each scene of a host, too. What is beyond it
+  /// goes with the next save that keeps one.
+  public var generationBound: GenerationBound {
+    get { engine.settings.generationBound }
+    set { engine.settings.generationBound = newValue }
   }
 
   /// Whether the stored state is removed when it was restored.

@@ -45,6 +45,7 @@ extension PreservationWalk {
     try followReferrals()
     try need(isRegular && refers(nil, asBefore: references) && isApplicationInOrder)
     try need(!rows.loose.contains(where: isMissed))
+    try need(isWithinBudget)
   }
 
   private func need(_ condition: Bool) throws(NeedsEverything) {

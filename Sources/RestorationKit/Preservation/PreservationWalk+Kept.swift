@@ -15,6 +15,7 @@ extension PreservationWalk {
     record.className = kept.element.content.className
     record.restorationClassName = kept.element.content.restorationClassName
     record.version = kept.element.content.version
+    record.keptSince = self.kept?.firstSave(keeping: kept.element, now: now)
     rows.keep(number, because: kept.outcome)
     storedParts.append(StoredPart(record: record, number: number, values: kept.element.values))
   }
@@ -92,13 +93,17 @@ extension PreservationWalk {
   ///
   /// - Returns: The record of the first; nil if it was kept for long enough.
   private func keep(_ top: Int, below parent: RowNumber?) -> RowNumber? {
-    guard let kept, let first = kept[top]?.element else { return nil }
-    guard !kept.isExpired(top, now: now) else {
-      addEntry(first, .expired)
-      expiredPlaces.append(top)
+    guard let kept, let entry = kept[top] else { return nil }
+    let first = entry.element
+    let since = kept.firstSave(keeping: first, now: now)
+    let byteCount = kept.byteCount(below: top)
+    if let outcome = dropping(first.record, since, byteCount) {
+      addEntry(first, outcome)
+      settlementOfKept.dropped.append(top)
       return nil
     }
-    let since = kept.firstSave(keeping: top, now: now)
+    note(first, entry.outcome, isStateAlone: false, since, byteCount)
+    var parents: [Int: RowNumber] = [:]
     for place in kept.subtree(of: top) {
       guard let entry = kept[place] else { continue }
       var record = entry.element.content
@@ -112,7 +117,8 @@ extension PreservationWalk {
         record.referrer = parent?.record
       }
       let number = keptRow(of: place, entry.element)
-      rows.placeKept(number)
+      rows.placeKept(number, below: parents[place] ?? parent)
+      for child in entry.children { parents[child] = number }
       rows.keep(number, because: entry.outcome)
       report.add(number)
       storedParts.append(StoredPart(record: record, number: number, values: entry.element.values))
@@ -143,7 +149,8 @@ extension PreservationWalk {
       if let element = kept?[place]?.element { addEntry(element, .replaced) }
     }
     return KeptRecords.Settlement(
-      replaced: replaced.map { (place: $0.key, object: $0.value) }, expired: expiredPlaces)
+      replaced: replaced.map { (place: $0.key, object: $0.value) },
+      dropped: settlementOfKept.dropped, droppedStates: settlementOfKept.droppedStates)
   }
 
   // MARK: Records

@@ -9,7 +9,7 @@ struct LostState {
 }
 
 extension PreservationWalk {
-  private struct Place: Hashable {
+  struct Place: Hashable {
     let kind: ElementKind
     let path: RestorationPath
   }
@@ -28,6 +28,12 @@ extension PreservationWalk {
       (Place(kind: $0.content.kind, path: $0.path), $0)
     }
     let elements = Dictionary(stored, uniquingKeysWith: { first, _ in first })
+    // One without room may have had another path in the record that is its own.
+    let byRecord =
+      rewrites || !hasFates
+      ? [:]
+      : Dictionary(
+        stored.map { ($0.1.record, $0.1) }, uniquingKeysWith: { first, _ in first })
     // What the stored records stand for now.
     var numbers: [UInt64: UInt64] = [:]
     let places = placesOfRecords()
@@ -36,7 +42,7 @@ extension PreservationWalk {
     for (place, element) in stored { numbers[element.record] = places[place] }
     for lost in lost {
       let place = Place(kind: lost.record.kind, path: rows.path(of: lost.number))
-      let element = elements[place]
+      let element = elements[place] ?? byRecord[lost.number.record]
       if let element, element.values.state != nil,
         element.content.className == lost.record.className || inKeptPlaces.contains(lost.number)
       {
@@ -76,5 +82,7 @@ extension PreservationWalk {
       }
     }
     rows.setOutcome(.savedWithLastState, lost.number)
+    // What it is by now it has not said for this record.
+    rows[lost.number].isAsked = false
   }
 }

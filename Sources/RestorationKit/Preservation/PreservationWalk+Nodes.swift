@@ -80,6 +80,11 @@ extension PreservationWalk {
         node,
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
+    // It has taken its name, so that nothing else is in its place.
+    if hasFates, isLeftOut(node) {
+      if let parent { rows[parent].isIncomplete = true }
+      return nil
+    }
     let info = types.info(of: node)
     let number = known ?? rows.meet(node, .node, info)
     // The row may be that of one that went and was at the same address.
@@ -222,7 +227,7 @@ extension PreservationWalk {
           : index > 0 || names.insert(identifier)
       }
       guard case .contained(let placed)? = visit?.place else {
-        if isStack {
+        if isStack, !isLeftOut(child) {
           gap = visit.map { path(of: $0) } ?? rows.path(of: number).appending("")
         }
         if let visit { stack.append(visit) }
@@ -310,13 +315,18 @@ extension PreservationWalk {
         className: types.className(of: object), outcome: outcome, notes: notes))
   }
 
-  /// What makes the entries, and needs nothing of this walk but its rows.
-  func makeEntries() -> ReportEntries<PreservationReport.NodeOutcome> {
+  /// Says what became of all; what makes that later needs nothing of this walk but its
+  /// rows.
+  func describe(in report: inout PreservationReport) {
+    report.kept = keptItems.map(\.element)
+    let rows = rows.copy()
+    report.sizeTree = ReportSizes { rows.sizes }
     guard asksEverything else {
-      let entries = report.entries(of: rows)
-      return ReportEntries { entries }
+      let entries = self.report.entries(of: self.rows)
+      report.lines = ReportEntries { entries }
+      return
     }
-    return ReportEntries { [rows = rows.copy(), report] in report.entries(of: rows) }
+    report.lines = ReportEntries { [lines = self.report] in lines.entries(of: rows) }
   }
 
   /// How many elements are stored that nobody was asked for.

@@ -22,6 +22,7 @@ extension PreservationWalk {
     if let parent, scope == nil { rows.missingScopes.insert(ObjectIdentifier(parent)) }
     try checkCount(rows.path(of: scope).appending(identifier))
     keepAlive(object)
+    guard !isLeftOut(object) else { return }
     let number = row(of: object, .object)
     guard take(Sibling(.object, below: scope, identifier)) else {
       rows[number].isDuplicate = true

@@ -122,8 +122,14 @@ extension PreservationWalk {
     kept below: KeptBelow = []
   ) throws {
     rows[number].save = rows.save
-    if let state = kept?.state(of: object) {
+    if let state = kept?.state(of: object), keeps(state, of: object, number) {
       return keepState(state, nodeRecord(number, info, origin, below), number)
+    }
+    if hasFates, fates[ObjectIdentifier(object)] == .lastState {
+      rows.setOutcome(.savedWithoutState, number)
+      // That this is stored otherwise is no change of its own.
+      rows[number].isAsked = false
+      return try goOnWithoutState(object, number, info, origin, below)
     }
     try builder.begin(record: number.record, with: encoder)
     do {
@@ -167,11 +173,19 @@ extension PreservationWalk {
     // What has a note may be stored otherwise when others have changed.
     rows[number].isAsked =
       rows[number].isRegistered && !rows[number].isIncomplete && !rows.hasNotes(number)
-    if rewrites { return try builder.end() }
+    if rewrites {
+      rows[number].byteCount = UInt32(clamping: try builder.end())
+      return
+    }
     let known = rows[number].stored
-    let (fingerprint, isWritten) = try builder.end(ifOtherThan: known)
-    if !asksEverything { undo.append((number, known)) }
+    let (fingerprint, byteCount, isWritten) = try builder.end(ifOtherThan: known)
+    if keepsUndo {
+      undo.append(
+        Undo(
+          number: number, stored: known, byteCount: rows[number].byteCount, wasAsked: wasAsked))
+    }
     rows[number].stored = fingerprint
+    rows[number].byteCount = UInt32(clamping: byteCount)
     if asksEverything, wasAsked, isWritten { noteUnannounced(number) }
     if isWritten { hasWritten = true }
   }
@@ -220,6 +234,14 @@ extension PreservationWalk {
     _ kept: KeptBelow, _ error: any Error
   ) throws {
     loseState(of: number, error)
+    try goOnWithoutState(object, number, info, origin, kept)
+  }
+
+  /// Keeps an object without its state, and what is stored of that.
+  private func goOnWithoutState(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
+    _ kept: KeptBelow
+  ) throws {
     lost.append(
       LostState(
         record: nodeRecord(number, info, origin, kept), number: number,

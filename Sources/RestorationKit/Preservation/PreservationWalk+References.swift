@@ -64,6 +64,7 @@ extension PreservationWalk {
       noteReference(to: placed, from: referrer)
       return placed.record
     }
+    guard !isLeftOut(object) else { return nil }
     guard objects.canBeReferred(object) else {
       let className = types.className(of: object)
       rows.note(.referenceWithoutIdentifier(key: key, className: className), referrer)

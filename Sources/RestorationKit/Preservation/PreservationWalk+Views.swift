@@ -31,6 +31,10 @@ extension PreservationWalk {
         addEntry(.view, view, below: number, identifier, .duplicate)
         return nil
       }
+      guard !isLeftOut(view) else {
+        rows[number].isIncomplete = true
+        return nil
+      }
       keepAlive(view)
       let placed = row(of: view, .view)
       place(placed, .view, below: number, identifier)

@@ -54,8 +54,10 @@ final class PreservationWalk: StateEncoding {
   var isRegular: Bool { rows.isRegular && !report.hasProblems }
   /// Whether every object is asked.
   private(set) var asksEverything = false
-  /// What the rows said was stored that are written in a save of what has changed.
-  var undo: [(number: RowNumber, stored: RecordFingerprint)] = []
+  /// What the rows said of those that are written, for a walk that may begin anew.
+  var undo: [Undo] = []
+  /// Whether it may.
+  @safe @exclusivity(unchecked) private(set) var keepsUndo = true
 
   /// What is written when all else has its record, and how far that is.
   var storedParts: [StoredPart] = []
@@ -67,8 +69,12 @@ final class PreservationWalk: StateEncoding {
   var untaken: [Sibling: Int] = [:]
   /// What has taken the place of something that is kept.
   var takenPlaces: [Int: any StateRestoring] = [:]
-  /// What was kept for long enough.
-  var expiredPlaces: [Int] = []
+  /// What is kept in this walk.
+  var keptItems: [KeptItem] = []
+  /// The records of what has no room among that.
+  var crowdedOut: Set<UInt64> = []
+  /// What was kept for long enough, or had no room.
+  var settlementOfKept = KeptRecords.Settlement()
   /// What has no record yet, because its state could not be encoded.
   var lost: [LostState] = []
 
@@ -89,6 +95,24 @@ final class PreservationWalk: StateEncoding {
   /// Whether nobody looks at the notes any more.
   private(set) var hasEnded = false
 
+  /// What bounds the state.
+  let budget: SizeBudget?
+  /// What bounds what is kept.
+  let keptBound: KeptBound?
+  /// What is stored, if the rows do not know it and the budget may ask for it.
+  let stored: StoredTree?
+  /// What becomes of those for which there is no room.
+  var fates: [ObjectIdentifier: Fate] = [:]
+  /// Whether there are such; most saves test this alone.
+  @safe @exclusivity(unchecked) var hasFates = false
+
+  struct Undo {
+    let number: RowNumber
+    let stored: RecordFingerprint
+    let byteCount: UInt32
+    let wasAsked: Bool
+  }
+
   struct Referral {
     let object: any StateRestoring
     /// Nil for the application.
@@ -100,9 +124,11 @@ final class PreservationWalk: StateEncoding {
   /// writes all anew.
   init(
     _ rows: Rows, changing builder: RecordBuilder? = nil, types: TypeTable, objects: ObjectTable,
-    limits: ArchiveLimits, nodeLimit: Int, now: Date,
+    limits: ArchiveLimits, nodeLimit: Int, now: Date, budget: SizeBudget? = nil,
+    keptBound: KeptBound? = KeptBound(), stored: StoredTree? = nil,
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
+    (self.budget, self.keptBound, self.stored) = (budget, keptBound, stored)
     self.rows = rows
     self.types = types
     self.objects = objects
@@ -137,17 +163,20 @@ final class PreservationWalk: StateEncoding {
     do {
       // Without the facts, which say when it was saved.
       var fingerprints: [RecordFingerprint] = []
+      rows.applicationByteCount = 0
       let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
       let coder = openCoder(nil)
       defer { coder.close() }
       try state(coder, encoder)
       encoder.endContainer(container)
       fingerprints.append(encoder.fingerprint(of: container))
+      rows.applicationByteCount += encoder.byteCount(of: container)
       if let host {
         let container = encoder.beginContainer(forKey: NodeRecord.hostKey)
         try host(encoder)
         encoder.endContainer(container)
         fingerprints.append(encoder.fingerprint(of: container))
+        rows.applicationByteCount += encoder.byteCount(of: container)
       }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
       isApplicationChanged = fingerprints != rows.application
@@ -182,22 +211,37 @@ final class PreservationWalk: StateEncoding {
         return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
       } catch is NeedsEverything {
         // What happened to them is found out by asking all of them.
-        builder.goBack(to: mark)
-        rows.notes[nil] = notes
-        for (number, stored) in undo.reversed() {
-          rows[number].stored = stored
-          rows[number].isAsked = false
-        }
-        referrals.removeAll { $0.referrer != nil }
-        hasWritten = false
-        (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
-        (exclusions, gaps) = ([], [:])
+        for undo in undo { rows[undo.number].isAsked = false }
+        beginAnew(from: mark, notes)
       }
     }
-    try walkEverything(roots)
+    try walkEverythingWithinBudget(roots)
     let isTopPreserved = isTopPreserved(roots)
     rows.isRegular = isRegular && isTopPreserved
     try encodeTree(isTopPreserved: isTopPreserved, isIgnored: isSnapshotIgnored())
+  }
+
+  /// Forgets what the walk has found out since a mark.
+  func beginAnew(from mark: RecordBuilder.Mark, _ notes: [ReportNote]?) {
+    builder.goBack(to: mark)
+    rows.notes[nil] = notes
+    for undo in undo.reversed() {
+      rows[undo.number].stored = undo.stored
+      rows[undo.number].byteCount = undo.byteCount
+    }
+    undo = []
+    referrals.removeAll { $0.referrer != nil }
+    hasWritten = false
+    (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
+    (exclusions, gaps, askedTabs) = ([], [:], [:])
+    (storedParts, nextStored, waiting, nextWaiting) = ([], 0, [], 0)
+    (untaken, takenPlaces, keptItems) = ([:], [:], [])
+    settlementOfKept = KeptRecords.Settlement()
+  }
+
+  /// Forgets that this walk has asked, for one that asks all the same again.
+  func restoreWasAsked() {
+    for undo in undo.reversed() { rows[undo.number].isAsked = undo.wasAsked }
   }
 
   /// Whether those that never say when they change can be asked alone.
@@ -208,8 +252,9 @@ final class PreservationWalk: StateEncoding {
 
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
-  private func walkEverything(_ roots: [any RestorableNode]) throws {
+  func walkEverything(_ roots: [any RestorableNode]) throws {
     asksEverything = true
+    keepsUndo = budget?.hard != nil || kept != nil
     // What a hook registers comes too late for those that were asked before it.
     rows.registrationCount = registrationCount
     rows.beginWalk(kept)
@@ -269,10 +314,13 @@ final class PreservationWalk: StateEncoding {
         }
       }
     }
-    if rewrites { return try builder.end() }
+    if rewrites {
+      try builder.end()
+      return
+    }
     // A wish to ignore the snapshot is for the version that is written with it.
     let known = snapshot == .ignoredOnce ? nil : rows.tree
-    (rows.tree, isTreeChanged) = try builder.end(ifOtherThan: known)
+    (rows.tree, _, isTreeChanged) = try builder.end(ifOtherThan: known)
   }
 
   func drain() throws {
@@ -304,6 +352,12 @@ final class PreservationWalk: StateEncoding {
   }
 
   // MARK: Rows
+
+  /// Does something with each node that the walk has met so far.
+  func forEachSeenNode(_ body: (any RestorableNode) -> Void) {
+    for nodes in seenContents { nodes.forEach(body) }
+    for case let node as any RestorableNode in seen { body(node) }
+  }
 
   /// Makes sure that an object stays what its address says.
   func keepAlive(_ object: any StateRestoring) { seen.append(object) }

@@ -1,4 +1,9 @@
 public import ArchiveCodec
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// What a save did, with a line for every node.
 public struct PreservationReport: Hashable, Codable, Sendable {
@@ -37,9 +42,15 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// ``ReportNote/keptBecause(_:)``.
     case keptAsStored
 
-    /// It was not back for more than 30 days in which it was kept, so it is left
-    /// out.
-    case expired
+    /// It was not back, and was kept since then, for longer than the
+    /// ``StateKeeper/keptBound``, so it is left out with all below it, which take so
+    /// many bytes.
+    case expired(since: Date, byteCount: Int)
+
+    /// It was not back and is left out with all below it, because all that is kept has
+    /// more bytes than the ``StateKeeper/keptBound``, and it was kept for longer than the
+    /// rest.
+    case crowdedOut(since: Date, byteCount: Int)
 
     /// It was not back and kept; now another node is saved at its path, and takes
     /// its place.
@@ -54,6 +65,10 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
     /// A node above it has no identifier or is a duplicate; its path is given.
     case excluded(by: RestorationPath)
+
+    /// With it the state would be larger than its budget, so it is left out with all
+    /// below it, which take so many bytes; see ``SizeBudget``.
+    case overBudget(byteCount: Int)
 
     /// Another node had its path before.
     case duplicate
@@ -78,6 +93,22 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// Makes the entries.
   var lines = ReportEntries<NodeOutcome> { [] }
+
+  /// How large the stored record of each element is, empty if nothing was saved.
+  ///
+  /// After a save of what has changed also those are told that were not asked. A report that somebody keeps until the next save costs that a copy of what is
+  /// known of all nodes.
+  ///
+  /// - Complexity: O(*n* log *n*) in the stored elements when it is asked for first.
+  public var sizes: StateSizes { sizeTree.made }
+
+  /// Makes the sizes.
+  var sizeTree = ReportSizes { StateSizes() }
+
+  /// What is stored as it was, because the restore could not bring it back.
+  ///
+  /// ``StateKeeper/keptBound`` says for how long.
+  public internal(set) var kept: [KeptElement] = []
 
   /// The version of the archive that was written.
   public internal(set) var version: ArchiveVersion?
@@ -109,7 +140,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case outcome
     case lines = "entries"
-    case unaskedCount, version, byteCount, writtenByteCount, walkDuration, setAside, stateName
+    case sizeTree = "sizes"
+    case kept, unaskedCount, version, byteCount, writtenByteCount, walkDuration, setAside, stateName
     case otherInstances
   }
 
@@ -134,8 +166,9 @@ extension PreservationReport.NodeOutcome {
   /// is a note.
   public var isProblem: Bool {
     switch self {
-    case .duplicate, .containedTwice: true
-    case .saved, .savedWithoutState, .keptAsStored, .expired, .replaced, .savedWithLastState,
+    case .duplicate, .containedTwice, .overBudget: true
+    case .saved, .savedWithoutState, .keptAsStored, .expired, .crowdedOut, .replaced,
+      .savedWithLastState,
       .noIdentifier, .excluded:
       false
     }
@@ -187,9 +220,14 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     case .keptAsStored: "kept as it is stored"
     case .replaced:
       "gone, another node is saved in its place; it could have come back by restore(late:below:)"
-    case .expired: "left out, nobody provided it in the 30 days for which it was kept"
+    case .expired(let since, let byteCount):
+      "left out with its \(byteCount) bytes, nobody provided it although it was kept since \(since)"
+    case .crowdedOut(let since, let byteCount):
+      "left out with its \(byteCount) bytes, which were kept since \(since): more is kept than may be"
     case .noIdentifier: "left out, it has no usable restoration identifier"
     case .excluded(let path): "left out, \(path) above it is left out"
+    case .overBudget(let byteCount):
+      "left out, with its \(byteCount) bytes the state would be larger than its budget"
     case .duplicate:
       "left out, another one has this path; give each of the two an identifier of its own"
     case .containedTwice:

@@ -5,33 +5,46 @@ internal import Synchronization
 /// Most reports are not looked at, and the paths of all nodes take a tenth of a save
 /// (benchmark: save nodes).
 struct ReportEntries<Outcome: ReportOutcome>: Sendable {
-  private let source: Source
+  private let source: MadeLater<[ReportEntry<Outcome>]>
 
   init(_ make: @escaping () -> [ReportEntry<Outcome>]) {
-    source = Source(make)
+    source = MadeLater(make)
   }
 
-  var made: [ReportEntry<Outcome>] { source.made() }
+  var made: [ReportEntry<Outcome>] { source.value }
+}
 
-  // Sendable although the closure may hold what is not: nobody changes that any
-  // more, and the lock lets one caller at a time make entries of it, once.
-  private final class Source: @unchecked Sendable {
-    private let lock = Mutex<Void>(())
-    private var make: (() -> [ReportEntry<Outcome>])?
-    private var entries: [ReportEntry<Outcome>] = []
+/// The sizes in a report, made when somebody asks for them.
+struct ReportSizes: Sendable {
+  private let source: MadeLater<StateSizes>
 
-    init(_ make: @escaping () -> [ReportEntry<Outcome>]) {
-      self.make = make
-    }
+  init(_ make: @escaping () -> StateSizes) {
+    source = MadeLater(make)
+  }
 
-    func made() -> [ReportEntry<Outcome>] {
-      lock.withLock { _ in
-        if let make {
-          entries = make()
-          self.make = nil
-        }
-        return entries
-      }
+  var made: StateSizes { source.value }
+}
+
+/// A part of a report that is made once.
+//
+// Sendable although the closure may hold what is not: nobody changes that any
+// more, and the lock lets one caller at a time make something of it, once.
+private final class MadeLater<Value: Sendable>: @unchecked Sendable {
+  private let lock = Mutex<Void>(())
+  private var make: (() -> Value)?
+  private var made: Value?
+
+  init(_ make: @escaping () -> Value) {
+    self.make = make
+  }
+
+  var value: Value {
+    lock.withLock { _ in
+      if let made { return made }
+      guard let make else { preconditionFailure("made and gone") }
+      let value = make()
+      (made, self.make) = (value, nil)
+      return value
     }
   }
 }
@@ -46,6 +59,21 @@ extension ReportEntries: Codable {
   init(from decoder: any Decoder) throws {
     let entries = try [ReportEntry<Outcome>](from: decoder)
     self.init { entries }
+  }
+
+  func encode(to encoder: any Encoder) throws { try made.encode(to: encoder) }
+}
+
+extension ReportSizes: Hashable {
+  static func == (left: ReportSizes, right: ReportSizes) -> Bool { left.made == right.made }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(made) }
+}
+
+extension ReportSizes: Codable {
+  init(from decoder: any Decoder) throws {
+    let sizes = try StateSizes(from: decoder)
+    self.init { sizes }
   }
 
   func encode(to encoder: any Encoder) throws { try made.encode(to: encoder) }

@@ -46,6 +46,15 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The restoration class is not registered, so it will not be found.
   case restorationClassNotRegistered(String)
 
+  /// The state takes more bytes than its budget bears, although nothing is left that
+  /// may be left out; it is stored all the same. See ``SizeBudget``.
+  case overHardBudget(byteCount: Int, hard: Int)
+
+  /// With its state, and that of what is below, which take so many bytes, the whole
+  /// would be larger than its budget, so what was stored before stays. What was not
+  /// stored before is left out.
+  case lastStateForBudget(byteCount: Int)
+
   /// It has changed and has not said so, so only a save that asks everything, as
   /// this one, stores it. Call ``StateRestoring/invalidateRestorableState()`` after
   /// each change.
@@ -92,8 +101,8 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// more; the next save leaves it out, unless it is ``kept``.
   case notContained
 
-  /// Its state is that of an earlier save than the rest, because it could not be
-  /// encoded since.
+  /// Its state is that of an earlier save than the rest, because since then it could
+  /// not be encoded, or was too large for the budget.
   case lastState
 
   /// The keys that were stored and that neither its factory nor its decoding asked
@@ -107,6 +116,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   case unreadKeys([String])
 
   // MARK: No problems
+
+  /// The state takes more bytes than it should; the smallest parts that take a tenth
+  /// of them or more are named, the largest first. See ``SizeBudget``.
+  case overSoftBudget(byteCount: Int, soft: Int, largest: [StateSizes.Element])
 
   /// It was saved as a root of its own, because a node above it that contains it
   /// was left out.
@@ -125,8 +138,9 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// Its state was migrated, or would be, from the version it was stored with.
   case migrated(from: Int)
 
-  /// Saves write it as it is stored, for 30 days, while the one above it is saved:
-  /// it is not back, or the one above could not be decoded and so did not take it.
+  /// Saves write it as it is stored, while the one above it is saved and within the
+  /// ``StateKeeper/keptBound``: it is not back, or the one above could not be decoded
+  /// and so did not take it.
   case kept
 
   /// What its class is called now.
@@ -135,11 +149,14 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The version that its state was stored with, if that is not 1.
   case version(Int)
 
-  /// When a save first kept it because it was not back.
-  ///
-  /// A save that is more than 30 days later leaves it out, if it is still not
-  /// back.
+  /// When a save first kept it because it was not back, or because nobody could read
+  /// its state.
   case keptSince(Date)
+
+  /// The state that was stored of it, which nobody could read, was kept since then, for
+  /// longer than the ``StateKeeper/keptBound`` says, or is more than may be kept: now its
+  /// own state is in the place of that.
+  case keptStateDropped(since: Date, byteCount: Int)
 }
 
 extension ReportNote {
@@ -147,9 +164,10 @@ extension ReportNote {
   public var isProblem: Bool {
     switch self {
     case .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed, .version,
-      .keptSince:
+      .keptSince, .overSoftBudget, .keptStateDropped:
       false
-    case .encodeFailed, .willEncodeFailed, .rootWithoutIdentifier, .identifierTooLong,
+    case .overHardBudget, .lastStateForBudget, .encodeFailed, .willEncodeFailed,
+      .rootWithoutIdentifier, .identifierTooLong,
       .referenceWithoutIdentifier, .referenceToUnpreservedView, .coderKept, .notInvalidated,
       .coderKeptAfterSave, .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
@@ -194,6 +212,12 @@ extension ReportNote: CustomStringConvertible {
     case .restorationClassNotRegistered(let name):
       "The restoration class \(name) is not registered."
         + " Call keeper.register(restorationClass: \(name).self)."
+    case .overHardBudget(let byteCount, let hard):
+      "The state takes \(byteCount) bytes, more than the \(hard) of its budget, and nothing more"
+        + " may be left out. Store less, or give nodes a lower restorationPriority."
+    case .lastStateForBudget(let byteCount):
+      "With its \(byteCount) bytes the state would be larger than its budget, so what was stored of"
+        + " it and below it stays."
     case .notInvalidated:
       "It has changed and did not say so. Call invalidateRestorableState() after each change, or"
         + " let its stateTracking be .always."
@@ -226,10 +250,13 @@ extension ReportNote: CustomStringConvertible {
       "The node above it does not contain it. Take it from coder.restoredChildren or"
         + " restoredPresented: the next save leaves it out, unless it is kept."
     case .lastState:
-      "The state is that of an earlier save, since it could not be encoded."
+      "The state is that of an earlier save, since later ones could not be stored."
     case .unreadKeys(let keys):
       "Nobody read what is stored under \(keys.map { "“\($0)”" }.joined(separator: ", "))."
         + " Compare how the key and the hook are spelled."
+    case .overSoftBudget(let byteCount, let soft, let largest):
+      "the state takes \(byteCount) bytes, more than \(soft)"
+        + (largest.isEmpty ? "" : "; of these \(largest.map(\.phrase).joined(separator: ", "))")
     case .detached: "detached, since a node above it is left out"
     case .keptBecause(let outcome): "at the restore: \(outcome)"
     case .unusedInheritedHooks:
@@ -240,6 +267,8 @@ extension ReportNote: CustomStringConvertible {
     case .renamed(let name): "its class is called \(name) now"
     case .version(let version): "stored with version \(version)"
     case .keptSince(let date): "saves have kept it since \(date)"
+    case .keptStateDropped(let since, let byteCount):
+      "the state that could not be read, kept since \(since), is dropped with its \(byteCount) bytes"
     }
   }
 }

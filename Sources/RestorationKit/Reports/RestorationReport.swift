@@ -109,6 +109,9 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
     /// Its record cannot be read; the error is given.
     case unreadable(String)
+
+    /// Restoring it, or something below it, crashed too often, so nobody was asked for it.
+    case skipped
   }
 
   /// What the report says of one element, or of the application.
@@ -126,11 +129,15 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// Makes the entries.
   var lines = ReportEntries<NodeOutcome> { [] }
 
+  /// The archive that was restored; nil if none was.
+  public internal(set) var source: Source?
+
   /// Whether a snapshot that was taken with the save shows what is back.
   public internal(set) var usesSnapshot = false
 
   /// Why a crash in this restore may not be counted, or the state is still
-  /// there though it was to be consumed, or what a killed save has left may be.
+  /// there though it was to be consumed, or what a killed save has left may be;
+  /// or that the end of the state was damaged and left out, as after a power cut.
   public internal(set) var launchProblem: String?
 
   /// The state that was restored; with a number if other instances have those
@@ -140,13 +147,18 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// Those who have them.
   public internal(set) var otherInstances: [OtherInstance] = []
 
+  /// What is not back, or not read, and is kept by the saves that follow.
+  ///
+  /// ``StateKeeper/keptBound`` says for how long. Empty for a node that came late.
+  public internal(set) var kept: [KeptElement] = []
+
   /// How long the caller was held up by making and decoding nodes.
   public internal(set) var walkDuration: Duration = .zero
 
   private enum CodingKeys: String, CodingKey {
     case outcome
     case lines = "entries"
-    case usesSnapshot, launchProblem, stateName, otherInstances, walkDuration
+    case source, kept, usesSnapshot, launchProblem, stateName, otherInstances, walkDuration
   }
 
   init(_ outcome: Outcome) {
@@ -184,7 +196,7 @@ extension RestorationReport: CustomStringConvertible {
 
   private var headline: String {
     switch outcome {
-    case .restored: restored + otherInstances.sentence(stateName)
+    case .restored: restored + (source?.sentence ?? "") + otherInstances.sentence(stateName)
     case .noArchive:
       "Nothing restored: there is no saved state." + otherInstances.sentence(stateName)
     case .nothingKept:
@@ -286,6 +298,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "not back, what was provided for it is already back as \(path)"
     case .parentMissing(let path): "not back, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
+    case .skipped: "left out, since restoring it crashed"
     }
   }
 }

@@ -1,6 +1,7 @@
 extension RestorationRun {
   func decode() {
     eachRestored { object, place in
+      reach(place)
       withCoder(place) { coder in
         restoreContent(object, coder, place)
         attempt(place) {
@@ -16,6 +17,7 @@ extension RestorationRun {
 
   func restoreAfterLayout() {
     eachRestored { object, place in
+      reach(place)
       withCoder(place) { coder in
         attempt(place) {
           try coder.builtIn?.restoreAfterLayout(object)

@@ -3,6 +3,7 @@ extension RestorationRun {
     let lookup = ObjectLookup(types: types, delegate: delegate, trace: trace)
     outcomes.reserveCapacity(tree.outline.rows.count)
     for place in tree.outline.rows.indices {
+      reach(place)
       switch withCoder(place, { find(place, $0, lookup) }) {
       case .found(let object, let step): take(object, by: step, as: place)
       case .missing(let outcome): leaveOut(place, outcome)
@@ -33,6 +34,7 @@ extension RestorationRun {
     _ place: Int, _ coder: StateDecoder, _ lookup: ObjectLookup
   ) -> ObjectLookup.Result {
     let row = tree.outline.rows[place]
+    if !skipped.isEmpty, skipped.contains(place) { return .missing(.skipped) }
     var container: TypeTraits = []
     if let parent = row.parent {
       guard restored.isBack(parent) else {
@@ -163,6 +165,7 @@ extension RestorationRun {
         keepUnlessVetoed(place)
         continue
       }
+      reach(owner)
       if views[owner] == nil { views[owner] = ViewTree.viewsByIdentifier(of: node) }
       guard let view = views[owner]?[tree.outline.identifier(of: place)] else {
         keepUnlessVetoed(place)

@@ -12,6 +12,10 @@ final class RestorationRun {
   let tree: StoredTree
   /// What exists already; set before it runs.
   var roots: [any RestorableNode] = []
+  /// The places of what is left out; set before it runs, as the next.
+  var skipped: Set<Int> = []
+  /// Told where it is.
+  var progress: RestorationProgress?
   let types: TypeTable
   let objects: ObjectTable
   let delegate: (any StateDelegate)?
@@ -85,16 +89,19 @@ final class RestorationRun {
     makeObjects()
     for place in outcomes.indices where outcomes[place].isDecodable {
       guard let node = restored.node(at: place) else { continue }
+      reach(place)
       note(.loadViewIfNeeded, place)
       node.loadViewIfNeeded()
     }
     findViews()
     decode()
+    reach(nil)
     if let delegate {
       note(.layOutRestoredInterface)
       delegate.layOutRestoredInterface()
     }
     restoreAfterLayout()
+    reach(nil)
     var ofApplication: [ReportNote] = []
     do {
       if late == nil, let delegate {
@@ -105,14 +112,18 @@ final class RestorationRun {
       ofApplication.append(.didDecodeFailed(error.reason))
     }
     eachRestored { object, place in
+      reach(place)
       note(.applicationFinishedRestoringState, place)
       object.applicationFinishedRestoringState()
     }
+    reach(nil)
     let unattached = unattachedRecords()
     if let late {
       late.kept.settleLate(late.place, result(unattached))
     } else {
-      objects.kept = KeptRecords(result(unattached))
+      let result = result(unattached)
+      objects.kept = KeptRecords(result)
+      report.kept = objects.kept?.list(result) ?? []
     }
     if late == nil, delegate != nil, let note = applicationCoder.unreadNote {
       ofApplication.append(note)
@@ -128,6 +139,12 @@ final class RestorationRun {
 
   /// The first of what the developer should look at, when it has run.
   var firstProblem: String? { lines.made.first(where: \.isProblem)?.description }
+
+  /// Says which element is made or decoded now; nil if it is none.
+  @inline(__always)
+  func reach(_ place: Int?) {
+    if let progress { progress.reach(place) }
+  }
 
   @inline(__always)
   func note(_ call: RestorationTrace.Call, _ place: Int? = nil) {

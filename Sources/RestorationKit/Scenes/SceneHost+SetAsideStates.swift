@@ -13,13 +13,25 @@ extension SceneHost {
     return try await engine(of: session).setAsideStates()
   }
 
+  /// Lists the older generations of a session's state, newest first.
+  ///
+  /// - Parameter session: One of ``openSessions``; of another one there are none.
+  /// - Returns: What is kept beside its state.
+  /// - Throws: As ``StateKeeper/generations()``.
+  public func generations(
+    of session: SceneSession
+  ) async throws(RestorationError) -> [SetAsideState] {
+    guard openSessions.contains(session) else { return [] }
+    return try await engine(of: session).generations()
+  }
+
   /// Puts a state of a session back, to be restored when it connects.
   ///
   /// Its activity and values are those of the session at once. What is stored now
   /// is set aside.
   ///
   /// - Parameters:
-  ///   - state: One of ``setAsideStates(of:)``.
+  ///   - state: One of ``setAsideStates(of:)`` or ``generations(of:)``.
   ///   - session: One of ``openSessions`` that has no scene; see
   ///     ``disconnect(_:)``.
   /// - Throws: As ``StateKeeper/putBack(_:)``, and ``RestorationError``

@@ -113,12 +113,19 @@ final class SceneListFile {
     let setAside: String?
     do {
       setAside = try await file.write(
-        try records(list), number: writeCount, settings.settingAside)?.setAside
+        try records(list), number: writeCount, settingAside)?.setAside
     } catch {
       throw RestorationError(.content(error))
     }
     written = list
     return setAside
+  }
+
+  /// An older list would name windows that were closed since; without any list the files of
+  /// the scenes say which there are.
+  private var settingAside: SettingAside {
+    let settings = settings.settingAside
+    return SettingAside(bound: settings.bound, generations: .none, date: settings.date)
   }
 
   private func records(_ list: SceneList) throws -> RecordBatch {

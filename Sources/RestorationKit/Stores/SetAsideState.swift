@@ -7,7 +7,7 @@ public import Foundation
 
 /// A state that was set aside and can be put back.
 ///
-/// It comes from ``StateKeeper/setAsideStates()``.
+/// It comes from ``StateKeeper/setAsideStates()`` or ``StateKeeper/generations()``.
 public struct SetAsideState: Hashable, Sendable, Identifiable {
   /// Tells it from others of the same state.
   public let id: String
@@ -44,6 +44,8 @@ extension SetAsideState: CustomStringConvertible {
       case .unread: "nobody had read it"
       case .unreadable: "it could not be read"
       case .replaced: "another one was put back"
+      case .previous: "a newer one took its place"
+      case .upgraded: "another version of the app saved one in its place"
       case nil: "it was in the way"
       }
     return "\(location), set aside since \(why)"
@@ -90,10 +92,15 @@ public struct SetAsideBound: Hashable, Sendable {
 /// When something is set aside, and what may go for it.
 package struct SettingAside: Sendable {
   let bound: SetAsideBound
+  let generations: GenerationBound
   let date: Date
 
-  package init(bound: SetAsideBound = SetAsideBound(), date: Date = Date()) {
+  package init(
+    bound: SetAsideBound = SetAsideBound(), generations: GenerationBound = GenerationBound(),
+    date: Date = Date()
+  ) {
     self.bound = bound
+    self.generations = generations
     self.date = date
   }
 }

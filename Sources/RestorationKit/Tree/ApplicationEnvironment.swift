@@ -16,6 +16,9 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   /// The version of the operating system.
   public let systemVersion: String
 
+  /// The start of the machine; nil if the system does not say.
+  package var bootSession = BootSession.identifier
+
   /// Creates an environment.
   ///
   /// - Parameters:

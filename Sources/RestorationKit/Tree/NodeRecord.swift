@@ -52,7 +52,8 @@ struct NodeRecord: Sendable {
   /// Whether its state is that of an earlier save, because a later one could not
   /// be encoded.
   var hasLastState = false
-  /// When it was first saved without having been back; nil if it was there.
+  /// When it was first saved as it was stored, because it was not back or nobody could
+  /// read its state; nil if it was there.
   var keptSince: Date?
   /// The element above, if this one is not contained: what scopes a registered
   /// object, or the first node that refers to a node.

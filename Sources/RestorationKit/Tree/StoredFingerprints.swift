@@ -17,6 +17,12 @@ final class StoredFingerprints: Sendable {
     self.records = records
   }
 
+  /// The size of the record of an element in bytes; nil in a part of a tree.
+  func byteCount(at place: Int) -> Int? {
+    guard place < outline.rows.count else { return nil }
+    return records.byteCount(at: Int(outline.rows[place].recordPlace))
+  }
+
   /// Begins to find them out; whoever asks for them waits for that, or does it.
   func begin() {
     DispatchQueue.global(qos: .userInitiated).async { _ = self.all }

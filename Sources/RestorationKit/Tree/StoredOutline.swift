@@ -150,6 +150,9 @@ extension StoredOutline {
     references[Int(range.lowerBound)..<Int(range.upperBound)]
   }
 
+  /// Whether an element was not back when it was saved.
+  func isKept(_ place: Int) -> Bool { keptSince[rows[place].record] != nil }
+
   /// What an element is, as it was written.
   func content(of place: Int) -> NodeRecord {
     let row = rows[place]

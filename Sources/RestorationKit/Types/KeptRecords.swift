@@ -61,8 +61,10 @@ final class KeptRecords {
   private var places: [UInt64: Int] = [:]
   private var topsBelow = WeakTable<Tops>()
   private var rootTops = Tops()
-  /// The first saves that kept what no save had kept before.
-  private var firstSaves: [Int: Date] = [:]
+  /// The first saves that kept what no save had kept before, by its record.
+  private var firstSaves: [UInt64: Date] = [:]
+  /// The sizes of the stored records of all that is kept.
+  private var byteCounts: [UInt64: Int] = [:]
   /// What the stored records that something kept refers to stand for.
   private var objects: [UInt64: Reference] = [:]
   private var referredRecords: Set<UInt64> = []
@@ -92,8 +94,12 @@ final class KeptRecords {
 
   private func keep(_ result: RestoreResult) {
     let elements = result.tree.elements
+    let sizes = result.tree.laterFingerprints
     for place in result.unread {
       guard let object = result.restored[elements[place].record] else { continue }
+      if let byteCount = sizes.byteCount(at: place) {
+        byteCounts[elements[place].record] = byteCount
+      }
       states[object] = State(element: elements[place], outcome: result.outcomes[place])
       noteReferences(of: elements[place])
     }
@@ -105,6 +111,7 @@ final class KeptRecords {
       let kept = unclaimed.count
       keptPlaces[place] = kept
       places[element.record] = kept
+      if let byteCount = sizes.byteCount(at: place) { byteCounts[element.record] = byteCount }
       unclaimed.append(Unclaimed(element: element, outcome: result.outcomes[place]))
       noteReferences(of: element)
       if let above {
@@ -191,27 +198,65 @@ extension KeptRecords {
 // MARK: - Time
 
 extension KeptRecords {
-  /// How long something is kept that nobody provides, in seconds: 30 days.
-  static let longestTime: TimeInterval = 30 * 24 * 60 * 60
+  /// When it was kept in a save for the first time; nil if it never was.
+  ///
+  /// A clock that was not set does not count.
+  func firstSave(keeping element: StoredTree.Element) -> Date? {
+    let since = element.content.keptSince ?? firstSaves[element.record]
+    return since.flatMap { $0 > .earliestSave ? $0 : nil }
+  }
 
-  /// When it was kept in a save for the first time; that is now if it never was.
+  /// The same; that is now if it never was.
   ///
   /// It cannot have been before the save in which it was there, whatever the
   /// clock says: when that is right again, nothing must have grown old.
-  func firstSave(keeping place: Int, now: Date) -> Date {
-    if let since = unclaimed[place]?.element.content.keptSince ?? firstSaves[place],
-      since > .earliestSave
-    {
-      return since
-    }
+  func firstSave(keeping element: StoredTree.Element, now: Date) -> Date {
+    if let since = firstSave(keeping: element) { return since }
     let since = max(now, facts?.timestamp ?? now)
-    firstSaves[place] = since
+    firstSaves[element.record] = since
     return since
   }
+}
 
-  /// Whether it was kept for long enough; not if the clock was set back.
-  func isExpired(_ place: Int, now: Date) -> Bool {
-    now.timeIntervalSince(firstSave(keeping: place, now: now)) > Self.longestTime
+// MARK: - Sizes
+
+extension KeptRecords {
+  /// The size of a state in bytes.
+  func byteCount(of state: State) -> Int { byteCounts[state.element.record] ?? 0 }
+
+  /// The size of what has a place, with all below it.
+  func byteCount(below top: Int) -> Int {
+    subtree(of: top).reduce(0) { sum, place in
+      sum + (unclaimed[place].flatMap { byteCounts[$0.element.record] } ?? 0)
+    }
+  }
+
+  /// All that is kept of a restore that has just run.
+  ///
+  /// - Complexity: O(*n*) in what is kept.
+  func list(_ result: RestoreResult) -> [KeptElement] {
+    let below = Set(unclaimed.compactMap(\.self).flatMap(\.children))
+    let elements = result.tree.elements
+    return result.unread.compactMap { place in
+      guard let state = result.restored[elements[place].record].flatMap({ states[$0] }) else {
+        return nil
+      }
+      return listed(state.element, state.outcome, isStateAlone: true, byteCount(of: state))
+    }
+      + unclaimed.indices.compactMap { place in
+        guard !below.contains(place), let kept = unclaimed[place] else { return nil }
+        return listed(kept.element, kept.outcome, isStateAlone: false, byteCount(below: place))
+      }
+  }
+
+  private func listed(
+    _ element: StoredTree.Element, _ reason: RestorationReport.NodeOutcome, isStateAlone: Bool,
+    _ byteCount: Int
+  ) -> KeptElement {
+    KeptElement(
+      kind: element.content.kind, path: element.path, className: element.content.className,
+      reason: reason, isStateAlone: isStateAlone, since: firstSave(keeping: element),
+      byteCount: byteCount)
   }
 }
 
@@ -224,12 +269,13 @@ extension KeptRecords {
   func tree(below top: Int) -> StoredTree {
     var elements: [StoredTree.Element] = []
     var parents: [Int: Int] = [:]
+    let since = unclaimed[top].flatMap { firstSave(keeping: $0.element) }
     for place in subtree(of: top) {
       guard let kept = unclaimed[place] else { continue }
       for child in kept.children { parents[child] = elements.count }
       var content = kept.element.content
       // What is not back this time goes on counting.
-      content.keptSince = content.keptSince ?? firstSaves[top]
+      content.keptSince = content.keptSince ?? firstSaves[kept.element.record] ?? since
       elements.append(
         StoredTree.Element(
           record: kept.element.record, path: kept.element.path, parent: parents[place],
@@ -251,12 +297,15 @@ extension KeptRecords {
   /// What a save changes of what is kept, when it has been written.
   struct Settlement {
     var replaced: [(place: Int, object: any StateRestoring)] = []
-    var expired: [Int] = []
+    var dropped: [Int] = []
+    /// The objects whose states are not kept any more.
+    var droppedStates: [any StateRestoring] = []
   }
 
   func settle(_ settlement: Settlement) {
     for (place, object) in settlement.replaced { replace(place, by: object) }
-    for place in settlement.expired { remove(place) }
+    for place in settlement.dropped { remove(place) }
+    for object in settlement.droppedStates { states[object] = nil }
   }
 
   /// What was kept below it is kept below the object from now on.
@@ -267,9 +316,11 @@ extension KeptRecords {
       objects[kept.element.record] = Reference(object: object)
     }
     var tops = topsBelow[object] ?? Tops()
+    let since = firstSave(keeping: kept.element)
     for child in kept.children {
-      firstSaves[child] = kept.element.content.keptSince ?? firstSaves[place]
-      if let content = unclaimed[child]?.element.content { tops.append(child, content) }
+      guard let element = unclaimed[child]?.element else { continue }
+      if firstSave(keeping: element) == nil { firstSaves[element.record] = since }
+      tops.append(child, element.content)
     }
     topsBelow[object] = tops
   }

@@ -52,6 +52,8 @@ struct Row {
   /// The one above; nil for a root.
   var parent: RowNumber?
   var siblingIndex: Int32 = 0
+  /// The size of its record; what a record may hold at most is less.
+  var byteCount: UInt32 = 0
   var identifier = ""
   /// The contained nodes that have a place, in ``Rows/contents``.
   var children: Range<Int32> = 0..<0

@@ -71,7 +71,7 @@ extension Rows {
   /// The rows as they are, for a report: whatever saves do later, it says the same.
   func copy() -> Rows {
     let copy = Rows()
-    (copy.rows, copy.walk) = (rows, walk)
+    (copy.rows, copy.walk, copy.applicationByteCount) = (rows, walk, applicationByteCount)
     // Also the paths: that of what was left out is the one that it had then.
     (copy.notes, copy.outcomes, copy.stored, copy.paths) = (notes, outcomes, stored, paths)
     return copy

@@ -28,14 +28,19 @@ extension Rows {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
       rows[number.place].isFree = false
       rows[number.place].stored = tree.fingerprints[place]
-      if let object = object(place) {
+      rows[number.place].byteCount = UInt32(
+        clamping: tree.laterFingerprints.byteCount(at: place) ?? 0)
+      // A record that is kept is that of no object, although one was made for it which its
+      // container could not take: that may be anywhere now, or have another at its address.
+      if let place = kept?.place(ofRecord: element.record) {
+        keptRows[place] = number
+      } else if let object = object(place) {
         let identity = ObjectIdentifier(object)
         // One that came back at two places has one row.
         if let other = numbers.find(identity) { rows[other].identity = nil }
         rows[number.place].identity = identity
         numbers.set(number.place, for: identity)
       }
-      if let place = kept?.place(ofRecord: element.record) { keptRows[place] = number }
     }
     free = rows.indices.lazy.filter { [rows] in rows[$0].isFree }.map { RowNumber($0) }
   }

@@ -45,6 +45,8 @@ final class Rows {
   var formerNames: [String: [String]] = [:]
   /// What is stored of the application, but for the facts of the save.
   var application: [RecordFingerprint] = []
+  /// The size of that in bytes.
+  var applicationByteCount = 0
   var tree = RecordFingerprint.none
   /// Whether all that somebody contains or refers to has its place and its state.
   @safe @exclusivity(unchecked) var isRegular = false
@@ -309,7 +311,8 @@ final class Rows {
   }
 
   /// Gives the row of what is kept its place.
-  func placeKept(_ number: RowNumber) {
+  func placeKept(_ number: RowNumber, below parent: RowNumber?) {
+    self[number].parent = parent
     guard self[number].status != .placed else { return }
     self[number].status = .placed
     placedCount += 1

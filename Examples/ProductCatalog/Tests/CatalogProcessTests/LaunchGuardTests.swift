@@ -64,12 +64,39 @@ final class LaunchGuardTests: XCTestCase {
   }
 
   func testAfterOneCrashWithTheThresholdOneTheStateIsSetAside() throws {
-    try checkThatTheStateIsSetAside(after: ["trap"], threshold: 1)
-    try checkThatTheStateIsSetAside(after: ["kill"], threshold: 1)
+    try checkThatTheStateIsSetAside(after: ["killOutside"], threshold: 1)
   }
 
   func testAfterTwoCrashesWithTheThresholdTwoTheStateIsSetAside() throws {
-    try checkThatTheStateIsSetAside(after: ["kill", "trap"], threshold: 2)
+    try checkThatTheStateIsSetAside(after: ["trap", "killOutside"], threshold: 2)
+  }
+
+  func testAfterCrashesInAScreenItIsLeftOutAndItsStateStays() throws {
+    for crashes in [["trap"], ["kill"], ["kill", "trap"]] {
+      let sandbox = try Sandbox()
+      let threshold = crashes.count
+      XCTAssertEqual(try run("save", threshold: threshold, in: sandbox), .said("saved"))
+      let saved = try states(sandbox)["main.rka"]
+      for deed in crashes {
+        XCTAssertEqual(try run(deed, threshold: threshold, in: sandbox), .crash)
+      }
+      for deed in ["restore", "kill", "trap"] {
+        XCTAssertEqual(
+          try run(deed, threshold: threshold, in: sandbox),
+          .said("restored\nscreen left out, since restoring it crashed"))
+        XCTAssertEqual(try states(sandbox)["main.rka"], saved)
+      }
+    }
+  }
+
+  func testAnAppThatExitsInTheMidstOfItsRestoreHasNotCrashed() throws {
+    let sandbox = try Sandbox()
+    XCTAssertEqual(try run("save", threshold: 1, in: sandbox), .said("saved"))
+    for _ in 1...3 {
+      XCTAssertEqual(
+        try run("exit", threshold: 1, in: sandbox), Ending(output: "", wasCrash: false))
+    }
+    XCTAssertEqual(try run("restore", threshold: 1, in: sandbox), .said("restored"))
   }
 
   func testALaunchThatRestoresBetweenTwoCrashesKeepsTheState() throws {

@@ -1,14 +1,17 @@
 import Foundation
 import RestorationKit
 
-/// An app whose one screen can end the process while it is decoded.
+/// An app that can end in the midst of its restore.
 ///
-/// Its arguments are the crash threshold and what to do. It prints what the keeper reports.
+/// Its arguments are the crash threshold and what to do. It prints what the keeper reports,
+/// and what was left out.
 @main enum CrashingApp {
   private enum Deed: String {
     case save, restore
-    /// Two ways of ending while the screen is decoded.
-    case trap, kill
+    /// Three ways of ending while the screen is decoded.
+    case trap, kill, exit
+    /// Ends while no screen is decoded.
+    case killOutside
     /// Ends when the restore is over.
     case killLater
   }
@@ -26,15 +29,32 @@ import RestorationKit
       print(try await keeper.save([screen]).outcome)
       return
     case .trap: screen.onDecode = { preconditionFailure("The app was told to crash.") }
-    case .kill, .killLater, .restore: break
+    case .exit: screen.onDecode = { Foundation.exit(0) }
+    case .kill: screen.onDecode = killItself
+    case .killOutside, .killLater, .restore: break
     }
-    if deed == .kill { screen.onDecode = killItself }
-    print(try await keeper.restore(into: [screen]).outcome)
+    let delegate = Delegate(kills: deed == .killOutside)
+    keeper.delegate = delegate
+    let report = try await keeper.restore(into: [screen])
+    print(report.outcome)
+    for entry in report.entries where entry.outcome == .skipped { print(entry.path, entry.outcome) }
     if deed == .killLater { killItself() }
   }
 
-  private static func killItself() {
+  fileprivate static func killItself() {
     _ = Foundation.kill(getpid(), SIGKILL)
+  }
+}
+
+@MainActor private final class Delegate: @MainActor StateDelegate {
+  private let kills: Bool
+
+  init(kills: Bool) {
+    self.kills = kills
+  }
+
+  func didDecodeRestorableState(with coder: StateDecoder) throws {
+    if kills { CrashingApp.killItself() }
   }
 }
 

@@ -1,0 +1,138 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Reads what is stored: the state, or else the newest of its generations that can be read.
+extension StateFile {
+  /// What was read of an archive, and of which one.
+  struct Loaded<Content> {
+    let content: Content
+    let location: String
+    /// Nil if it is the state itself.
+    let generation: SetAsideArchive?
+    /// Why the end of it was left out; nil if nothing was.
+    let dropped: ArchiveError?
+    let passedOver: [RestorationReport.PassedOver]
+
+    func source(savedAt date: Date?, now: Date) -> RestorationReport.Source {
+      RestorationReport.Source(
+        location: location, generation: generation?.reason, savedAt: date,
+        age: date.map { now.timeIntervalSince($0) }, passedOver: passedOver)
+    }
+  }
+
+  /// Whether there is a state or a generation of one.
+  func isAnythingStored() throws(ArchiveError) -> Bool {
+    if try place.storage.open() != nil { return true }
+    return try !place.storage.generations().isEmpty
+  }
+
+  /// What a body reads of the first archive that can be read; nil if nothing is stored.
+  ///
+  /// What is missing, empty or damaged is passed over. An end that is not whole is left
+  /// out: a power cut in a save leaves one, and what was said to be stored before that save
+  /// is there. A failure on the way to it may
+  /// pass, so no older one takes its place then.
+  ///
+  /// - Parameters:
+  ///   - key: The key of all of them.
+  ///   - body: Reads an archive; nil passes it over, since restoring it crashed. The
+  ///     state comes without a generation.
+  /// - Returns: What was read, with what was passed over.
+  /// - Throws: Why the newest one cannot be read, if none can be; else what the storage
+  ///   throws.
+  func firstReadable<Content>(
+    _ key: ArchiveKey,
+    _ body: (Archive, SetAsideArchive?) throws(ArchiveError) -> Content?
+  ) throws(ArchiveError) -> Loaded<Content>? {
+    var passedOver: [RestorationReport.PassedOver] = []
+    var failure: ArchiveError?
+    func load(
+      _ storage: any ArchiveStorage, _ generation: SetAsideArchive?
+    ) throws(ArchiveError) -> Loaded<Content>? {
+      var reason = RestorationReport.PassedOver.Reason.missing
+      do throws(ArchiveError) {
+        if let archive = try Archive.open(
+          storage, key: key, context: place.context, limits: limits, recovery: .recover)
+        {
+          if let content = try body(archive, generation) {
+            return Loaded(
+              content: content, location: storage.location, generation: generation,
+              dropped: archive.dropped, passedOver: passedOver)
+          }
+          reason = .crashed
+        }
+      } catch {
+        guard error.isAboutContent else { throw error }
+        reason = .unreadable(error.description)
+        failure = failure ?? error
+      }
+      passedOver.append(RestorationReport.PassedOver(location: storage.location, reason: reason))
+      return nil
+    }
+    if let loaded = try load(place.storage, nil) { return loaded }
+    for generation in try place.storage.generations().reversed() {
+      if let loaded = try load(generation.storage, generation) { return loaded }
+    }
+    if let failure { throw failure }
+    return nil
+  }
+
+  /// Reads and verifies what is stored, nil if nothing is; marks nothing.
+  func read() throws(ArchiveError) -> StoredTree? {
+    look()
+    guard try isAnythingStored() else { return nil }
+    return try firstReadable(existingKey()) { (archive, _) throws(ArchiveError) in
+      try StoredTree(reading: archive)
+    }?.content
+  }
+
+  /// What was written in the name of a scene, and where that lies.
+  struct HostPart: Sendable {
+    let values: KeyedDecoder
+    let savedAt: Date?
+    let version: ArchiveVersion
+    let byteCount: Int
+  }
+
+  /// Reads and verifies what was written in the name of a scene, and nothing
+  /// else; nil if nothing was.
+  func readHostPart() throws(ArchiveError) -> HostPart? {
+    look()
+    guard try isAnythingStored() else { return nil }
+    let part = try firstReadable(existingKey()) { (archive, generation) throws(ArchiveError) in
+      let record = try archive.record(NodeRecord.application)
+      let facts = try record?.container(forKey: NodeRecord.factsKey)
+        .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
+      let file = try (generation?.storage ?? place.storage).open()
+      return (
+        values: try record?.container(forKey: NodeRecord.hostKey), savedAt: facts?.timestamp,
+        version: archive.version, byteCount: file?.byteCount ?? 0
+      )
+    }?.content
+    guard let part, let values = part.values else { return nil }
+    return HostPart(
+      values: values, savedAt: part.savedAt, version: part.version, byteCount: part.byteCount)
+  }
+
+  /// Says that a version was read whole though it has no nodes.
+  func know(_ version: ArchiveVersion) {
+    known = version
+  }
+
+  /// Whether the next launch may show the snapshot that was taken with the save.
+  func isSnapshotUsable() throws(ArchiveError) -> Bool {
+    move(to: try claim.free())
+    guard try isAnythingStored() else { return false }
+    let key = try existingKey()
+    let stored = try firstReadable(key) { (archive, _) throws(ArchiveError) in
+      (snapshot: try SnapshotUse(reading: try archive.record(NodeRecord.tree)), archive.version)
+    }
+    guard let (snapshot, version) = stored?.content else { return false }
+    return try snapshot.isUsable(
+      ignoredBefore: place.marker.read(key).content.snapshotIgnored == version)
+  }
+}

@@ -1,0 +1,197 @@
+internal import ArchiveCodec
+
+/// Finds what to restore, and marks that a restore has begun and ended.
+extension StateFile {
+  /// What a restore finds.
+  enum Found: Sendable {
+    case nothing
+
+    /// Another instance of the app has it.
+    case inUse(by: String?)
+
+    /// Restoring it crashed too often, so it is set aside.
+    case crashed(setAsideAt: String?)
+
+    /// A state to restore, and the number by which to end the restore; nil if
+    /// it is restored as it is read only.
+    case state(StoredTree, Begun)
+  }
+
+  /// A restore that may begin.
+  struct Begun: Sendable {
+    let source: RestorationReport.Source
+    let usesSnapshot: Bool
+    /// The number by which to end it; nil if the state is restored as it is read only.
+    let window: UInt64?
+    /// The places of what is left out, since restores before it crashed there.
+    let skipped: Set<Int>
+    /// Where to note each element before it is made or decoded; nil if no crash is near.
+    let note: LaunchNote?
+  }
+
+  /// Reads and verifies what is stored, and marks that a restore has begun.
+  ///
+  /// The marker is written when the state has been read: what is refused does
+  /// not run anything of the app. Where the state cannot be claimed because
+  /// nothing can be written there, it is restored all the same, without mark.
+  func beginRestore(
+    crashThreshold: Int, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Found {
+    launchProblem = nil
+    var isClaimed = true
+    do throws(ArchiveError) {
+      try await take()
+      // What belongs to scenes, too, is not for each of them.
+      if suffix.isEmpty { cleanUp(at: settingAside.date) }
+    } catch {
+      if error.code == .locked { return .inUse(by: error.subject) }
+      isClaimed = false
+      launchProblem = error.description
+      look()
+    }
+    (known, replacing) = (nil, .previous)
+    return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
+  }
+
+  private func find(
+    threshold: Int, isClaimed: Bool, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> Found {
+    guard try isAnythingStored() else {
+      if isClaimed { note { try place.marker.storage.remove() } }
+      return .nothing
+    }
+    let key = try existingKey()
+    var stored = readMarker(key)
+    var crashed: (location: String?, isLast: Bool)?
+    let loaded: Loaded<StoredTree>?
+    do throws(ArchiveError) {
+      loaded = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
+        if crashed?.isLast == true { return nil }
+        guard isClaimed, window == nil else { return try StoredTree(reading: archive) }
+        let count = stored?.countCrashes(of: archive.version, at: bootSession) ?? 0
+        guard count >= threshold else { return try StoredTree(reading: archive) }
+        if case .element(let place) = stored?.note {
+          let tree = try StoredTree(reading: archive)
+          if stored?.content.skipped.add(
+            place, of: tree, after: count - threshold, by: applicationVersion) == true
+          {
+            return tree
+          }
+        }
+        let gaveWay = stored?.content.gaveWay == true
+        crashed = (try setAsideCrashed(generation, settingAside), isLast: gaveWay)
+        stored = LaunchMarker.Stored(content: LaunchMarker.Content(gaveWay: true))
+        return nil
+      }
+    } catch {
+      guard crashed != nil, error.isAboutContent else { throw error }
+      loaded = nil
+    }
+    guard let loaded else {
+      if isClaimed { note { try place.marker.storage.remove() } }
+      return crashed.map { .crashed(setAsideAt: $0.location) } ?? .nothing
+    }
+    let tree = loaded.content
+    let usesSnapshot = tree.snapshot.isUsable(
+      ignoredBefore: stored?.content.snapshotIgnored == tree.version)
+    let skipped = stored?.content.skipped.take(in: tree, by: applicationVersion) ?? []
+    if let dropped = loaded.dropped {
+      launchProblem = dropped.located(at: loaded.location).description
+    }
+    if tree.isWhole, loaded.generation == nil {
+      known = tree.version
+      replacing = replacing(
+        tree, dropped: loaded.dropped, hasCrashed: stored?.content.skipped.isOf(tree) == true)
+    }
+    if isClaimed { begin(tree, stored?.content, key) }
+    let isCrashNear = (window?.marked?.begunRestores ?? 0) >= threshold
+    return .state(
+      tree,
+      Begun(
+        source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
+        usesSnapshot: usesSnapshot, window: isClaimed ? windowCount : nil, skipped: skipped,
+        note: isClaimed && isCrashNear ? window?.note : nil))
+  }
+
+  /// Marks that a restore has begun.
+  private func begin(_ tree: StoredTree, _ marked: LaunchMarker.Content?, _ key: ArchiveKey) {
+    var marked = marked
+    // Those of another state say nothing about this one.
+    if marked?.begunVersion != tree.version { marked?.begunRestores = 0 }
+    // A restore of this launch that has not ended is not counted twice.
+    if window == nil, let begun = marked?.begunRestores {
+      marked?.begunRestores = min(max(0, begun), .max - 1) + 1
+    }
+    marked?.begunVersion = tree.version
+    marked?.bootSession = bootSession
+    marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
+    windowCount += 1
+    window = Window(
+      number: windowCount, version: tree.version, isWhole: tree.isWhole, marked: marked)
+    note { try mark(key) }
+  }
+
+  /// Writes the marker of the restore that is under way, and begins a note behind it.
+  func mark(_ key: ArchiveKey) throws {
+    guard let marked = window?.marked else { return }
+    window?.note = nil
+    guard let written = try place.marker.write(marked, key) else { return }
+    window?.note = try LaunchNote(behind: written, in: place.marker.storage)
+  }
+
+  /// What becomes of a state when it is saved as a whole.
+  private func replacing(
+    _ tree: StoredTree, dropped: ArchiveError?, hasCrashed: Bool
+  ) -> Replacing {
+    // What was cut off is a change that nobody was told is stored.
+    if let dropped, dropped.code != .truncated { return .damaged }
+    if hasCrashed { return .crashed }
+    guard let facts = tree.facts, facts.applicationVersion != applicationVersion else {
+      return .previous
+    }
+    return .ofVersion(facts.applicationVersion)
+  }
+
+  /// Sets a state aside that crashed; a generation takes the place of the state for it.
+  private func setAsideCrashed(
+    _ generation: SetAsideArchive?, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> String? {
+    if let generation {
+      _ = try setAside(.unreadable, settingAside)
+      try place.storage.putBack(generation)
+    }
+    return try setAside(.crashed, settingAside)
+  }
+
+  /// Takes the mark away; with the date of a restore also the state, if it is still the
+  /// one that was restored and nothing of it was unreadable.
+  func endRestore(window number: UInt64, consuming settingAside: SettingAside? = nil) {
+    guard var window, window.number == number else { return }
+    self.window = nil
+    window.marked?.endRestore()
+    // Whoever has the state now has its marker, too.
+    guard let taken = claim.taken, taken.name + suffix == place.name else { return }
+    note {
+      guard try taken.lock.isHeld() else { return }
+      let key = try existingKey()
+      if let marked = window.marked { try place.marker.write(marked, key) }
+      guard let settingAside, window.isWhole else { return }
+      let stored = try firstReadable(key) { (archive, _) in archive.version }
+      guard let stored, stored.content == window.version else { return }
+      open.close()
+      // What a generation stood in for cannot be read.
+      if stored.generation != nil { _ = try setAside(.unreadable, settingAside) }
+      try place.storage.remove()
+    }
+  }
+
+  /// Nil if what is there must not be replaced, or cannot be.
+  private func readMarker(_ key: ArchiveKey) -> LaunchMarker.Stored? {
+    do {
+      return try place.marker.read(key)
+    } catch {
+      launchProblem = error.description
+      return nil
+    }
+  }
+}

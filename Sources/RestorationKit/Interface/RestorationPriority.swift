@@ -1,0 +1,30 @@
+/// How much it matters that a node is in the state, where the state is larger than its
+/// budget.
+///
+/// Nodes of a lower priority are left out first; see ``SizeBudget``.
+public struct RestorationPriority: RawRepresentable, Hashable, Comparable, Sendable {
+  /// The larger, the later it is left out.
+  public var rawValue: Int
+
+  /// Creates a priority between or beside those that have names.
+  public init(rawValue: Int) {
+    self.rawValue = rawValue
+  }
+
+  /// 250: what comes back by itself, as a preview or a result of a search.
+  public static let low = RestorationPriority(rawValue: 250)
+
+  /// 500: that of roots which say nothing.
+  public static let normal = RestorationPriority(rawValue: 500)
+
+  /// 750: what the user has made.
+  public static let high = RestorationPriority(rawValue: 750)
+
+  /// 1000: it is never left out, nor is what it lies in; so are those above.
+  public static let required = RestorationPriority(rawValue: 1000)
+
+  /// Whether the first one goes before the second.
+  public static func < (left: RestorationPriority, right: RestorationPriority) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}

@@ -1,0 +1,129 @@
+internal import ArchiveCodec
+
+/// The bound of a state: what has no room is left out in a second walk, so that all that
+/// is stored is as if it were not there.
+extension PreservationWalk {
+  /// What becomes of an object for which there is no room.
+  enum Fate {
+    case leftOut
+    /// What is stored of it stays.
+    case lastState
+  }
+
+  func isLeftOut(_ object: any StateRestoring) -> Bool {
+    hasFates && fates[ObjectIdentifier(object)] == .leftOut
+  }
+
+  var isWithinBudget: Bool { budget?.hard.map { rows.byteCount <= $0 } ?? true }
+
+  /// Asks everything, and again without that for which there is no room.
+  func walkEverythingWithinBudget(_ roots: [any RestorableNode]) throws {
+    guard let hard = budget?.hard else { return try walkEverythingWithinKeptBound(roots) }
+    let mark = try builder.mark()
+    let notes = rows.notes[nil]
+    try walkEverythingWithinKeptBound(roots)
+    guard rows.byteCount > hard else { return }
+    let plan = plan(hard)
+    guard !plan.tops.isEmpty else { return }
+    for (place, fate) in plan.fates {
+      if let identity = rows[plan.tree.rows[place]].identity { fates[identity] = fate }
+    }
+    hasFates = true
+    let before = plan.tree.rows.map { Entry($0, of: rows) }
+    restoreWasAsked()
+    beginAnew(from: mark, notes)
+    try walkEverything(roots)
+    report(plan, before)
+  }
+
+  /// What is said of an element that has no place any more.
+  private struct Entry {
+    let number: RowNumber
+    let kind: ElementKind
+    let path: RestorationPath
+    let className: String
+
+    init(_ number: RowNumber, of rows: Rows) {
+      self.number = number
+      kind = rows[number].kind
+      path = rows.path(of: number)
+      className = rows.className(of: number)
+    }
+  }
+
+  private func plan(_ hard: Int) -> BudgetPlan {
+    var priorities: [RowNumber: RestorationPriority] = [:]
+    forEachSeenNode { node in
+      if let number = rows.placed(node) { priorities[number] = node.restorationPriority }
+    }
+    return BudgetPlan(rows, hard, priorities, lastByteCounts: lastByteCounts())
+  }
+
+  private func report(_ plan: BudgetPlan, _ entries: [Entry]) {
+    for top in plan.tops {
+      let entry = entries[top.place]
+      if top.keepsLast {
+        rows.note(.lastStateForBudget(byteCount: top.byteCount), entry.number)
+      } else {
+        add(entry, top.byteCount)
+      }
+    }
+    // What nothing refers to now that is not there.
+    for (place, entry) in entries.enumerated() where plan.fates[place] == nil {
+      guard rows[entry.number].walk != rows.walk || rows[entry.number].status != .placed,
+        rows[entry.number].type != nil
+      else { continue }
+      add(entry, plan.byteCounts[place])
+    }
+  }
+
+  private func add(_ entry: Entry, _ byteCount: Int) {
+    report.add(
+      PreservationReport.Entry(
+        kind: entry.kind, path: entry.path, className: entry.className,
+        outcome: .overBudget(byteCount: byteCount)))
+  }
+
+  /// Says how large the state is, when all has its record.
+  func noteSize() {
+    guard let budget else { return }
+    let byteCount = rows.byteCount
+    if let hard = budget.hard, byteCount > hard {
+      noteApplication(.overHardBudget(byteCount: byteCount, hard: hard))
+    }
+    if let soft = budget.soft, byteCount > soft {
+      noteApplication(
+        .overSoftBudget(byteCount: byteCount, soft: soft, largest: rows.largestParts))
+    }
+  }
+
+  // MARK: What is stored
+
+  /// The bytes that records take which keep what is stored, as far as something is.
+  private func lastByteCounts() -> [RowNumber: Int] {
+    var counts: [RowNumber: Int] = [:]
+    guard rewrites else {
+      for lost in lost where rows[lost.number].stored != .none {
+        counts[lost.number] = Self.mostBytes(Int(rows[lost.number].byteCount))
+      }
+      for undo in undo where undo.stored != .none {
+        counts[undo.number] = Self.mostBytes(Int(undo.byteCount))
+      }
+      return counts
+    }
+    guard let stored else { return [:] }
+    var byPlace: [Place: Int] = [:]
+    for (place, element) in stored.elements.enumerated() {
+      byPlace[Place(kind: element.content.kind, path: element.path)] =
+        stored.laterFingerprints.byteCount(at: place).map(Self.mostBytes)
+    }
+    for number in rows.placed {
+      counts[number] = byPlace[Place(kind: rows[number].kind, path: rows.path(of: number))]
+    }
+    return counts
+  }
+
+  /// Such a record says that it keeps what is stored, and may name others by longer
+  /// numbers.
+  private static func mostBytes(_ stored: Int) -> Int { stored + stored / 64 + 64 }
+}

@@ -1,0 +1,30 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Something that a restore could not bring back, and that saves keep as it is stored.
+public struct KeptElement: Hashable, Codable, Sendable {
+  /// What it is.
+  public let kind: ElementKind
+
+  /// Where it was.
+  public let path: RestorationPath
+
+  /// The name of its class, as it was saved.
+  public let className: String
+
+  /// What became of it in the restore.
+  public let reason: RestorationReport.NodeOutcome
+
+  /// Whether only its state is kept, because it is back itself and nobody could read
+  /// that.
+  public let isStateAlone: Bool
+
+  /// When a save kept it for the first time; nil if none has yet.
+  public let since: Date?
+
+  /// The size of its records in bytes, with all that is kept below it.
+  public let byteCount: Int
+}

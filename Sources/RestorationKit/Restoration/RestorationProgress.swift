@@ -1,0 +1,112 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Is told of an element in which a restore hangs.
+///
+///     keeper.restorationWatchdog = RestorationWatchdog(after: .seconds(5)) { path in
+///       logger.error("Restoring \(path) takes long.")
+///     }
+///
+/// The restore holds its actor, so nothing else could say which node it is. It only tells:
+/// a process that is killed in there counts as crashed in that node.
+public struct RestorationWatchdog: Sendable {
+  let limit: Duration
+  let tell: @Sendable (RestorationPath) -> Void
+
+  /// Creates a watchdog.
+  ///
+  /// - Parameters:
+  ///   - limit: How long a restore may be at one element, its hooks taken together.
+  ///   - tell: Called once for each element, on another thread, after that time and before
+  ///     twice as much.
+  public init(after limit: Duration, _ tell: @escaping @Sendable (RestorationPath) -> Void) {
+    self.limit = limit
+    self.tell = tell
+  }
+}
+
+/// Where a restore is, for whoever wants to know.
+final class RestorationProgress {
+  /// Notes it for the launch after a crash.
+  private let note: ((Int?) throws -> Void)?
+  private let watch: ProgressWatch?
+  private var problem: String?
+
+  /// Nil if nobody wants to know.
+  init?(
+    _ tree: StoredTree, _ note: ((Int?) throws -> Void)?, _ watchdog: RestorationWatchdog?
+  ) {
+    guard note != nil || watchdog != nil else { return nil }
+    self.note = note
+    watch = watchdog.map { ProgressWatch($0, tree.outline) }
+  }
+
+  func reach(_ place: Int?) {
+    watch?.reach(place)
+    guard let note else { return }
+    do {
+      try note(place)
+    } catch {
+      problem = problem ?? error.reason
+    }
+  }
+
+  /// Says why not all could be noted; nil if it was.
+  func end() -> String? {
+    watch?.end()
+    return problem
+  }
+}
+
+/// Looks from time to time whether a restore is where it was.
+private final class ProgressWatch: Sendable {
+  private struct Seen {
+    var step: UInt64 = 0
+    var wasTold = false
+  }
+
+  private let watchdog: RestorationWatchdog
+  private let outline: StoredOutline
+  /// Grows with each element that is reached.
+  private let step = Atomic<UInt64>(0)
+  /// Less than 0 outside of all.
+  private let place = Atomic<Int>(-1)
+  private let isOver = Atomic<Bool>(false)
+  private let seen = Mutex(Seen())
+
+  init(_ watchdog: RestorationWatchdog, _ outline: StoredOutline) {
+    self.watchdog = watchdog
+    self.outline = outline
+    schedule()
+  }
+
+  func reach(_ place: Int?) {
+    self.place.store(place ?? -1, ordering: .releasing)
+    step.wrappingAdd(1, ordering: .releasing)
+  }
+
+  func end() { isOver.store(true, ordering: .releasing) }
+
+  private func schedule() {
+    let seconds = watchdog.limit / .seconds(1)
+    DispatchQueue.global().asyncAfter(deadline: .now() + max(0.001, seconds)) { [weak self] in
+      self?.look()
+    }
+  }
+
+  private func look() {
+    guard !isOver.load(ordering: .acquiring) else { return }
+    let step = step.load(ordering: .acquiring)
+    let place = place.load(ordering: .acquiring)
+    let hangs = seen.withLock { seen in
+      guard seen.step == step else {
+        seen = Seen(step: step)
+        return false
+      }
+      defer { seen.wasTold = true }
+      return !seen.wasTold
+    }
+    if hangs, place >= 0 { watchdog.tell(outline.path(of: place)) }
+    schedule()
+  }
+}

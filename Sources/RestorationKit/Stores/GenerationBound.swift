@@ -1,0 +1,35 @@
+internal import ArchiveCodec
+
+/// How many older generations of a state are kept beside it.
+///
+/// A save that writes a state as a whole keeps what it replaces, and so does one whose
+/// changes have made the state too long. A restore takes the newest generation that can be
+/// read if the state itself cannot be, or if restoring it crashed too often. They go when
+/// the state is discarded.
+public struct GenerationBound: Hashable, Sendable {
+  /// How many of those stay that this version of the app has saved.
+  public var previousCount: Int
+
+  /// How many of those stay that other versions of the app had saved last, one for each
+  /// version.
+  ///
+  /// A version is what ``ApplicationEnvironment/applicationVersion`` says.
+  public var upgradedCount: Int
+
+  /// Creates a bound; by default one and three stay.
+  ///
+  /// - Parameters:
+  ///   - previousCount: How many of this version stay; less than 0 is as 0.
+  ///   - upgradedCount: How many of other versions stay; less than 0 is as 0.
+  public init(previousCount: Int = 1, upgradedCount: Int = 3) {
+    self.previousCount = previousCount
+    self.upgradedCount = upgradedCount
+  }
+
+  /// Keeps none.
+  public static let none = GenerationBound(previousCount: 0, upgradedCount: 0)
+
+  func count(of reason: SetAsideReason) -> Int {
+    max(0, reason == .upgraded ? upgradedCount : previousCount)
+  }
+}

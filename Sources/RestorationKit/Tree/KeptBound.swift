@@ -1,0 +1,27 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// For how long, and up to what size, saves keep what a restore could not bring back.
+///
+/// An element that is not back counts with all that is kept below it, a state that
+/// nobody could read by itself. What is over the age goes; where the rest takes more
+/// bytes together than there may be, the oldest goes first. The report of the save that
+/// drops something names it with its age and size.
+///
+/// The age is counted from the first save that kept it, by the clock of the keeper. A
+/// clock that is set back, or was not set yet, drops nothing.
+public struct KeptBound: Hashable, Codable, Sendable {
+  /// How long something is kept, in seconds; nil for ever.
+  public var age: TimeInterval?
+
+  /// How many bytes of one state are kept; nil for any number.
+  public var byteCount: Int?
+
+  /// Creates a bound: by default a year of 365 days, and 8 MiB.
+  public init(age: TimeInterval? = 365 * 24 * 60 * 60, byteCount: Int? = 8 << 20) {
+    (self.age, self.byteCount) = (age, byteCount)
+  }
+}

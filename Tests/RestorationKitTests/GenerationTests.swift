@@ -1,0 +1,344 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What is kept beside a state, and what stands in for one that cannot be read.
+@MainActor
+final class GenerationTests: XCTestCase {
+  private let keys = MemoryKeyProvider()
+  private var now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  private func keeper(_ directory: TemporaryDirectory, version: String = "1") throws -> StateKeeper
+  {
+    try StateKeeper(
+      application: Launch.application, directory: FileStateDirectory(path: directory.path),
+      keys: keys,
+      environment: ApplicationEnvironment(applicationVersion: version, systemVersion: "6.1"),
+      now: { [self] in now })
+  }
+
+  /// Saves a value as a launch does that restores first; a long one makes the journal so
+  /// long that the state is rewritten.
+  private func save(
+    _ value: String, in directory: TemporaryDirectory, version: String = "1", isLong: Bool = false,
+    bound: GenerationBound? = nil
+  ) async throws {
+    let keeper = try keeper(directory, version: version)
+    if let bound { keeper.generationBound = bound }
+    let nodes = [TestNode("a"), TestNode("b")]
+    _ = try await keeper.restore(into: nodes)
+    nodes[0].value = value
+    if isLong { nodes[1].value = String(repeating: value.first ?? "x", count: 70_000) }
+    now += 60
+    _ = try await keeper.save(nodes)
+    await keeper.close()
+  }
+
+  /// A state with both kinds of generations: A of another version, then B, then C.
+  private func threeGenerations() async throws -> TemporaryDirectory {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory, version: "0")
+    try await save("B", in: directory)
+    try await save("B", in: directory, isLong: true)
+    try await save("C", in: directory)
+    return directory
+  }
+
+  private func restored(
+    _ directory: TemporaryDirectory, version: String = "1"
+  ) async throws -> (value: String?, report: RestorationReport) {
+    let keeper = try keeper(directory, version: version)
+    let node = TestNode("a")
+    let report = try await keeper.restore(into: [node, TestNode("b")])
+    await keeper.close()
+    return (node.value, report)
+  }
+
+  /// The value in a file, whatever it is called.
+  private func value(_ directory: TemporaryDirectory, _ name: String) throws -> String? {
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    let archive = try Archive.open(
+      MemoryStorage(try directory.bytes(of: name)), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+    return try StoredRecords(try XCTUnwrap(archive)).elements.first { $0.path == "a" }?.value
+  }
+
+  private static let state = "main.rka"
+
+  private func names(_ directory: TemporaryDirectory, _ reason: String) throws -> [String] {
+    try directory.names().filter { $0.hasPrefix("\(Self.state).\(reason)-") }
+  }
+
+  // MARK: What is kept
+
+  func testARewriteKeepsWhatItReplacesWithAllThatWasAppended() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory)
+    XCTAssertEqual(try directory.names(), [Self.state])
+    try await save("B", in: directory)
+    XCTAssertEqual(try directory.names(), [Self.state], "A change replaces nothing.")
+    try await save("C", in: directory, isLong: true)
+    let kept = try names(directory, "previous")
+    XCTAssertEqual(try kept.map { try value(directory, $0) }, ["C"])
+    XCTAssertEqual(try directory.names().count, 2)
+  }
+
+  func testTheFirstSaveOfAnotherVersionKeepsWhatTheOneBeforeItHadSavedLast() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory)
+    try await save("B", in: directory)
+    try await save("C", in: directory, version: "2")
+    try await save("D", in: directory, version: "2")
+    let kept = try names(directory, "upgraded")
+    XCTAssertEqual(try kept.map { try value(directory, $0) }, ["B"])
+    XCTAssertEqual(try value(directory, Self.state), "D")
+  }
+
+  func testOfEachVersionTheLastStateIsKeptAndTheNewestThreeStay() async throws {
+    let directory = try TemporaryDirectory()
+    func kept() throws -> [String?] {
+      try names(directory, "upgraded").map { try value(directory, $0) }
+    }
+    for version in ["1", "2", "1", "2"] { try await save(version, in: directory, version: version) }
+    try await save("2 again", in: directory, version: "2")
+    XCTAssertEqual(try kept(), ["2", "1"])
+    for version in ["3", "4", "5"] { try await save(version, in: directory, version: version) }
+    XCTAssertEqual(try kept(), ["2 again", "3", "4"])
+    XCTAssertEqual(try directory.names().count, 4)
+  }
+
+  func testTheDiskHoldsAtMostWhatTheBoundSays() async throws {
+    for (bound, previous, upgraded) in [
+      (GenerationBound(), 1, 3), (.none, 0, 0), (GenerationBound(previousCount: 2), 2, 3),
+      (GenerationBound(previousCount: -1, upgradedCount: 1), 0, 1),
+    ] {
+      let directory = try TemporaryDirectory()
+      for round in 1...5 {
+        for value in ["x", "y"] {
+          try await save(
+            value, in: directory, version: "\(round)", isLong: true, bound: bound)
+        }
+      }
+      XCTAssertEqual(try names(directory, "previous").count, previous)
+      XCTAssertEqual(try names(directory, "upgraded").count, upgraded)
+      XCTAssertEqual(try directory.names().count, 1 + previous + upgraded)
+    }
+  }
+
+  func testTheNewestGenerationIsTheLastOneAlsoIfTheClockIsSetBack() async throws {
+    let directory = try TemporaryDirectory()
+    for value in ["A", "B", "C", "D", "E"] {
+      try await save(value, in: directory, isLong: true, bound: GenerationBound(previousCount: 3))
+      now -= 1000
+    }
+    let keeper = try keeper(directory)
+    let generations = try await keeper.generations()
+    XCTAssertEqual(
+      try generations.map { try value(directory, URL(filePath: $0.location).lastPathComponent) },
+      ["E", "D", "C"])
+    XCTAssertEqual(generations.map(\.reason), [.previous, .previous, .previous])
+  }
+
+  // MARK: What is restored
+
+  private enum Damage: CaseIterable {
+    case none, missing, empty, truncated, garbage
+  }
+
+  private func damage(_ damage: Damage, _ name: String, in directory: TemporaryDirectory) throws {
+    let bytes = try directory.bytes(of: name)
+    switch damage {
+    case .none: break
+    case .missing: try FileManager.default.removeItem(atPath: directory.child(name))
+    case .empty: try directory.write([], to: name)
+    case .truncated: try directory.write(Array(bytes.prefix(300)), to: name)
+    case .garbage: try directory.write(bytes.map { $0 ^ 0x55 }, to: name)
+    }
+  }
+
+  func testTheNewestThatCanBeReadIsRestoredWhateverTheOthersAre() async throws {
+    let source = try await threeGenerations()
+    let previous = try XCTUnwrap(try names(source, "previous").first)
+    let upgraded = try XCTUnwrap(try names(source, "upgraded").first)
+    let order = [Self.state, previous, upgraded]
+    XCTAssertEqual(try source.names().sorted(), order.sorted())
+    for first in Damage.allCases {
+      for second in Damage.allCases {
+        for third in Damage.allCases {
+          for isLocked in [false, true] {
+            let damages = [first, second, third]
+            let label = "\(damages), locked \(isLocked)"
+            let directory = try TemporaryDirectory()
+            for (name, damage) in zip(order, damages) {
+              try directory.write(try source.bytes(of: name), to: name)
+              try self.damage(damage, name, in: directory)
+            }
+            let before = try contents(directory)
+            keys.isLocked = isLocked
+            defer { keys.isLocked = false }
+            let keeper = try keeper(directory)
+            let node = TestNode("a")
+            let isNothing = damages == [.missing, .missing, .missing]
+            let best = damages.firstIndex(of: .none)
+            do {
+              let report = try await keeper.restore(into: [node])
+              if isNothing {
+                XCTAssertEqual(report.outcome, .noArchive, label)
+              } else if isLocked {
+                XCTAssertEqual(report.outcome, .locked, label)
+              } else {
+                let best = try XCTUnwrap(best, label)
+                XCTAssertEqual(report.outcome, .restored, label)
+                XCTAssertEqual(node.value, ["C", "B", "A"][best], label)
+                XCTAssertEqual(report.source?.location, directory.child(order[best]), label)
+                XCTAssertEqual(
+                  report.source?.generation, [nil, .previous, .upgraded][best], label)
+                XCTAssertEqual(
+                  report.source?.passedOver.map { $0.reason == .missing },
+                  // Of generations nobody knows that they are missing.
+                  damages[..<best].enumerated().filter { $0.offset == 0 || $0.element != .missing }
+                    .map { $0.element == .missing }, label)
+              }
+            } catch let error as RestorationError {
+              XCTAssertFalse(isLocked || isNothing || best != nil, label)
+              XCTAssertNotNil(error.archive, label)
+            }
+            XCTAssertEqual(try contents(directory).filter { $0.key != ".main.rka.lock" }, before)
+            await keeper.close()
+          }
+        }
+      }
+    }
+  }
+
+  private func contents(_ directory: TemporaryDirectory) throws -> [String: [UInt8]] {
+    var contents: [String: [UInt8]] = [:]
+    for name in try directory.names() where !name.contains(".launch") {
+      contents[name] = try directory.bytes(of: name)
+    }
+    return contents
+  }
+
+  func testTheSaveAfterItSetsTheDamagedStateAsideAndGoesOn() async throws {
+    for damage in [Damage.empty, .truncated, .garbage] {
+      let directory = try await threeGenerations()
+      try self.damage(damage, Self.state, in: directory)
+      let damaged = try directory.bytes(of: Self.state)
+      let previous = try names(directory, "previous")
+      try await save("D", in: directory)
+      XCTAssertEqual(try value(directory, Self.state), "D")
+      XCTAssertEqual(
+        try names(directory, "unreadable").map { try directory.bytes(of: $0) }, [damaged])
+      XCTAssertEqual(try names(directory, "previous"), previous)
+      let again = try await restored(directory)
+      XCTAssertEqual(again.value, "D")
+      XCTAssertNil(again.report.source?.generation)
+    }
+  }
+
+  func testTheReportNamesTheFileAndItsAgeAndWhyItIsNotTheNewest() async throws {
+    let directory = try await threeGenerations()
+    let saved = now
+    now += 30
+    var report = try await restored(directory).report
+    XCTAssertEqual(report.source?.location, directory.child(Self.state))
+    XCTAssertEqual(report.source?.savedAt, saved)
+    XCTAssertEqual(report.source?.age, 30)
+    XCTAssertEqual(report.source?.passedOver, [])
+    try directory.write([], to: Self.state)
+    report = try await restored(directory).report
+    let previous = directory.child(try XCTUnwrap(try names(directory, "previous").first))
+    XCTAssertEqual(
+      report.description.split(separator: "\n").first,
+      "Restored 2 of 2 nodes. It is an older generation, \(previous), saved 90 s ago."
+        + " \(directory.child(Self.state)) cannot be read. The archive ends too early. Restore it"
+        + " from a backup, or write another one. (truncated: byte 0, in"
+        + " \(directory.child(Self.state)))")
+    let copy = try JSONDecoder().decode(
+      RestorationReport.self, from: try JSONEncoder().encode(report))
+    XCTAssertEqual(copy, report)
+  }
+
+  func testAFailureThatMayPassLetsNoOlderStateTakeItsPlace() async throws {
+    let directory = try await threeGenerations()
+    try FileManager.default.removeItem(atPath: directory.child(Self.state))
+    try FileManager.default.createDirectory(
+      atPath: directory.child(Self.state), withIntermediateDirectories: false)
+    let keeper = try keeper(directory)
+    let error = await restorationError { _ = try await keeper.restore() }
+    XCTAssertEqual(error?.archive?.code, .notAFile)
+  }
+
+  func testAGenerationThatIsPutBackIsRestored() async throws {
+    let directory = try await threeGenerations()
+    let keeper = try keeper(directory)
+    let last = try await keeper.generations().last
+    try await keeper.putBack(try XCTUnwrap(last))
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "A")
+    XCTAssertEqual(try names(directory, "replaced").map { try value(directory, $0) }, ["C"])
+    let left = try await keeper.generations().map(\.reason)
+    XCTAssertEqual(left, [.previous])
+    let aside = try await keeper.setAsideStates().map(\.reason)
+    XCTAssertEqual(aside, [.replaced])
+  }
+
+  // MARK: When it goes
+
+  func testNothingIsLeftOfAStateThatIsDiscardedDeclinedOrConsumed() async throws {
+    for (name, end) in [
+      ("discarded", { keeper, _ in try await keeper.discardState() }),
+      (
+        "declined",
+        { keeper, nodes in
+          let delegate = TestDelegate()
+          delegate.saves = false
+          keeper.delegate = delegate
+          let report = try await keeper.save(nodes)
+          XCTAssertEqual(report.outcome, .declined)
+        }
+      ),
+      (
+        "consumed",
+        { keeper, nodes in
+          keeper.consumesStateOnLaunch = true
+          _ = try await keeper.restore(into: nodes)
+        }
+      ),
+    ] as [(String, (StateKeeper, [TestNode]) async throws -> Void)] {
+      let directory = try await threeGenerations()
+      let keeper = try keeper(directory)
+      let nodes = [TestNode("a"), TestNode("b")]
+      _ = try await keeper.restore(into: nodes)
+      try await end(keeper, nodes)
+      await keeper.close()
+      XCTAssertEqual(try directory.names(), [], name)
+    }
+  }
+
+  func testTheGenerationsGoWithAStateThatIsNotThere() async throws {
+    let directory = try await threeGenerations()
+    try FileManager.default.removeItem(atPath: directory.child(Self.state))
+    let keeper = try keeper(directory)
+    try await keeper.discardState()
+    await keeper.close()
+    XCTAssertEqual(try directory.names(), [])
+  }
+
+  func testAConsumedGenerationGoesAndTheDamagedStateIsSetAside() async throws {
+    let directory = try await threeGenerations()
+    try directory.write([1], to: Self.state)
+    let keeper = try keeper(directory)
+    keeper.consumesStateOnLaunch = true
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node, TestNode("b")])
+    await keeper.close()
+    XCTAssertEqual(node.value, "B")
+    XCTAssertEqual(
+      try directory.names().map { try directory.bytes(of: $0) }, [[1]])
+    XCTAssertEqual(try names(directory, "unreadable").count, 1)
+  }
+}

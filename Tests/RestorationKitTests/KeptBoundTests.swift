@@ -1,0 +1,269 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// For how long, and up to what size, saves keep what is not back.
+@MainActor
+final class KeptBoundTests: XCTestCase {
+  private let launch = Launch()
+  private let start = Date(timeIntervalSinceReferenceDate: 800_000_000)
+  private let day: TimeInterval = 24 * 60 * 60
+
+  private func go(to days: Double) { launch.now = start + days * day }
+
+  private func keeper(_ bound: KeptBound? = KeptBound(), version: Int = 1) throws -> StateKeeper {
+    let keeper = try launch.keeper()
+    keeper.keptBound = bound
+    try keeper.register(
+      SpecialTestNode.self, version: version,
+      migrations: (1..<version).map { StateMigration(from: $0) { _ in } })
+    return keeper
+  }
+
+  private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+  /// Saves a root with nodes of some sizes.
+  private func save(_ names: [String: Int]) async throws {
+    let nodes = names.sorted { $0.key < $1.key }.map { TestNode($0.key, value: text($0.value)) }
+    _ = try await keeper().save([TestNode("root", children: nodes)])
+  }
+
+  /// A launch with these nodes alone.
+  private func launchWith(
+    _ names: [String], _ bound: KeptBound? = KeptBound()
+  ) async throws -> (restored: RestorationReport, saved: PreservationReport) {
+    let keeper = try keeper(bound)
+    let root = TestNode("root", children: names.map { TestNode($0) })
+    let restored = try await keeper.restore(into: [root])
+    return (restored, try await keeper.save([root]))
+  }
+
+  func testByDefaultItIsAYearAnd8MiB() throws {
+    let keeper = try launch.keeper()
+    XCTAssertEqual(keeper.keptBound, KeptBound(age: 365 * day, byteCount: 8 * 1024 * 1024))
+    keeper.keptBound = nil
+    XCTAssertNil(keeper.keptBound)
+  }
+
+  func testReportsListWhatIsKeptWithItsAgeAndSize() async throws {
+    let below = TestNode("below", value: "deep")
+    let saved = try await keeper().save([
+      TestNode("root", children: [TestNode("a", value: "typed", children: [below])])
+    ])
+    let size = try XCTUnwrap(
+      saved.sizes.elements.first { $0.path.description == "root/a" }?.byteCount)
+    go(to: 3)
+    let first = try await launchWith([])
+    for (kept, since) in [(first.restored.kept, nil), (first.saved.kept, start + 3 * day)]
+      as [([KeptElement], Date?)]
+    {
+      let element = try XCTUnwrap(kept.first)
+      XCTAssertEqual(kept.count, 1)
+      XCTAssertEqual(element.kind, .node)
+      XCTAssertEqual(element.path, RestorationPath(["root", "a"]))
+      XCTAssertEqual(element.className, "TestNode")
+      XCTAssertEqual(element.reason, .notFound)
+      XCTAssertFalse(element.isStateAlone)
+      XCTAssertEqual(element.since, since)
+      XCTAssertEqual(element.byteCount, size)
+    }
+    go(to: 5)
+    let second = try await launchWith([])
+    XCTAssertEqual(second.restored.kept.map(\.since), [start + 3 * day])
+    XCTAssertEqual(second.saved.kept.map(\.since), [start + 3 * day])
+    let back = try await launchWith(["a"])
+    XCTAssertEqual(back.restored.kept.map(\.path.description), ["root/a/below"])
+  }
+
+  func testTheOldestGoesFirstWhereMoreIsKeptThanMayBe() async throws {
+    try await save(["a": 2_000, "b": 2_000, "c": 500])
+    _ = try await launchWith(["b", "c"])
+    go(to: 10)
+    _ = try await launchWith(["c"])
+    go(to: 20)
+    let (restored, saved) = try await launchWith([], KeptBound(byteCount: 3_000))
+    let size = try XCTUnwrap(restored.kept.first { $0.path.identifier == "a" }?.byteCount)
+    XCTAssertGreaterThan(size, 2_000)
+    XCTAssertEqual(saved.outcome(of: "root/a"), .crowdedOut(since: start, byteCount: size))
+    XCTAssertEqual(saved.outcome(of: "root/b"), .keptAsStored)
+    XCTAssertEqual(saved.outcome(of: "root/c"), .keptAsStored)
+    XCTAssertEqual(saved.kept.map(\.path.description), ["root/c", "root/b"])
+    XCTAssertEqual(saved.kept.map(\.since), [start + 20 * day, start + 10 * day])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/c", "root/b"])
+    XCTAssertEqual(
+      saved.entries.first { $0.path.identifier == "a" }?.reason,
+      "left out with its \(size) bytes, which were kept since 2026-05-09 06:13:20 +0000: more is"
+        + " kept than may be")
+    let again = try await launchWith([], KeptBound(byteCount: 3_000))
+    XCTAssertEqual(again.saved.entries.map(\.outcome), [.saved, .keptAsStored, .keptAsStored])
+  }
+
+  func testOfOneAgeTheLargestGoesFirst() async throws {
+    try await save(["a": 500, "b": 2_000, "c": 600])
+    let (_, saved) = try await launchWith([], KeptBound(byteCount: 1_500))
+    XCTAssertEqual(saved.kept.map(\.path.description), ["root/a", "root/c"])
+  }
+
+  func testWhatIsReplacedTakesNoRoom() async throws {
+    try await save(["a": 2_000, "b": 2_000])
+    _ = try await launchWith([])
+    go(to: 10)
+    let keeper = try keeper(KeptBound(byteCount: 3_000))
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    root.restorationChildren = [TestNode("b", value: "new")]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
+    XCTAssertEqual(report.entries.last?.outcome, .replaced)
+  }
+
+  func testWithoutABoundEverythingIsKept() async throws {
+    try await save(["a": 9 << 20])
+    for days in [0, 10_000, 20_000] as [Double] {
+      go(to: days)
+      let report = try await launchWith([], nil)
+      XCTAssertEqual(report.saved.kept.count, 1)
+    }
+    let report = try await launchWith([], KeptBound(age: nil))
+    XCTAssertEqual(report.saved.kept.count, 0, "it has more than 8 MiB")
+  }
+
+  func testADropThatIsNotStoredDropsNothing() async throws {
+    try await save(["a": 2_000])
+    let fails = Flag()
+    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      if name == "main", call.isWrite, fails.isSet { throw ArchiveError(.inputOutput) }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+    keeper.keptBound = KeptBound(byteCount: 1_000)
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    fails.isSet = true
+    await assertThrows(WholeError(ArchiveError(.inputOutput, location: "memory"))) {
+      _ = try await keeper.save([root])
+    }
+    fails.isSet = false
+    keeper.keptBound = KeptBound()
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
+  }
+
+  // MARK: States that nobody could read
+
+  private func saveNewer() async throws {
+    let node = SpecialTestNode("a", value: "newer")
+    _ = try await keeper(version: 2).save([node])
+  }
+
+  private func older(
+    _ bound: KeptBound? = KeptBound(), saves: Int = 1
+  ) async throws -> [PreservationReport] {
+    let keeper = try keeper(bound)
+    let node = SpecialTestNode("a", value: "older")
+    _ = try await keeper.restore(into: [node])
+    var reports: [PreservationReport] = []
+    for _ in 0..<saves { reports.append(try await keeper.save([node])) }
+    return reports
+  }
+
+  func testAStateThatNobodyCouldReadHasAnAgeToo() async throws {
+    try await saveNewer()
+    for days in [1, 200, 366] as [Double] {
+      go(to: days)
+      for report in try await older(saves: 2) {
+        XCTAssertEqual(report.outcome(of: "a"), .keptAsStored)
+        XCTAssertEqual(report.kept.map(\.since), [start + day])
+        XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
+        XCTAssertGreaterThan(report.kept.first?.byteCount ?? 0, 20)
+      }
+    }
+    go(to: 367)
+    let reports = try await older(saves: 2)
+    XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.saved, .saved])
+    guard case .keptStateDropped(let since, let byteCount)? = reports[0].notes.first else {
+      return XCTFail("\(reports)")
+    }
+    XCTAssertEqual(since, start + day)
+    XCTAssertGreaterThan(byteCount, 20)
+    XCTAssertEqual(reports[1].notes, [])
+    XCTAssertEqual(reports.flatMap(\.kept), [])
+    XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "older")
+  }
+
+  func testAStateThatNobodyCouldReadGoesWhereMoreIsKeptThanMayBe() async throws {
+    try await saveNewer()
+    let reports = try await older(KeptBound(byteCount: 10), saves: 2)
+    XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.saved, .saved])
+    XCTAssertEqual(reports.map(\.notes.count), [1, 0])
+  }
+
+  func testANewerVersionThatTakesItRestoresIt() async throws {
+    try await saveNewer()
+    for days in [1, 200, 365] as [Double] {
+      go(to: days)
+      _ = try await older()
+    }
+    let keeper = try keeper(version: 2)
+    let node = SpecialTestNode("a")
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(report.kept, [])
+    XCTAssertEqual(node.value, "newer")
+    // After a save of its own its age is forgotten.
+    _ = try await keeper.save([node])
+    go(to: 700)
+    let later = try await older()
+    XCTAssertEqual(later.flatMap(\.kept).map(\.since), [start + 700 * day])
+  }
+
+  func testAClockThatGoesBackwardsOrWasNotSetDropsNoState() async throws {
+    try await saveNewer()
+    for days in [400, 10, -20_000, 764] as [Double] {
+      go(to: days)
+      let reports = try await older()
+      XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.keptAsStored], "\(days)")
+    }
+    go(to: 766)
+    let reports = try await older()
+    XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.saved])
+  }
+
+  func testAStateThatIsKeptIsWrittenOnceAndAsItWas() async throws {
+    try await saveNewer()
+    let reports = try await older(saves: 3)
+    XCTAssertEqual(reports.map(\.writtenByteCount).map { $0 > 0 }, [true, false, false])
+    XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "newer")
+  }
+
+  func testAScenesStateHasTheBoundByItself() async throws {
+    let app = SceneLaunch()
+    func host(_ bound: KeptBound) async throws -> SceneHost {
+      let keeper = try app.launch.keeper()
+      keeper.keptBound = bound
+      let host = SceneHost(keeper)
+      host.register(SceneConfiguration { app.makeDelegate() })
+      try await host.launch()
+      return host
+    }
+    for number in 1...2 {
+      app.prepare = { [self] in
+        $0.roots = [
+          TestNode("root", children: [TestNode("a", value: text(number * 1_000))])
+        ]
+      }
+      let first = try await host(KeptBound())
+      for scene in first.connectedScenes { try await first.close(scene) }
+      try await first.save(try await first.open())
+      app.prepare = { $0.roots = [TestNode("root")] }
+      let next = try await host(KeptBound(byteCount: 1_500))
+      await next.restoreScenes()
+      let scene = try XCTUnwrap(next.connectedScenes.first)
+      let report = try await next.save(scene)
+      XCTAssertEqual(report.kept.count, number == 1 ? 1 : 0)
+      try await next.close(scene)
+    }
+  }
+}

@@ -1,0 +1,223 @@
+#if os(Linux)
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Real processes that save to a real directory until they are killed.
+///
+/// Set `KILLED_APP_KILLS` for another number of kills than 25.
+final class KilledAppTests: XCTestCase {
+  static let directory = "KILLED_APP_DIRECTORY"
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let nodeCount = 8
+  private static let sceneCount = 3
+
+  private var random = SeededGenerator()
+  private let kills = environment["KILLED_APP_KILLS"].flatMap { Int($0) } ?? 25
+
+  /// A keeper of this process; the key is beside the states.
+  @MainActor
+  private func keeper() throws -> StateKeeper {
+    guard let path = Self.environment[Self.directory] else {
+      throw XCTSkip("Runs in a process of its own.")
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: FileStateDirectory(path: "\(path)/state"),
+      keys: FileKeyProvider(path: "\(path)/key"))
+    // A restore that is killed is not one that crashes.
+    keeper.crashThreshold = .max
+    return keeper
+  }
+
+  /// Runs a test of this class in another process, and kills it at some moment
+  /// after some answers.
+  private func runAndKill(_ test: String, in directory: borrowing TemporaryDirectory) throws
+    -> [String]
+  {
+    let process = try TestProcess(
+      "RestorationKitTests.KilledAppTests/\(test)", [Self.directory: directory.path])
+    var lines: [String] = []
+    let count = Int.random(in: 1...15, using: &random)
+    while lines.count < count, let line = try process.answer() { lines.append(line) }
+    // In the midst of whatever it does now.
+    let end = ContinuousClock.now + .microseconds(.random(in: 0...6000, using: &random))
+    while ContinuousClock.now < end {}
+    process.kill()
+    while let line = try process.answer() { lines.append(line) }
+    return lines
+  }
+
+  private func leftOver(in directory: borrowing TemporaryDirectory) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: directory.child("state"))
+      .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".rka") && !$0.contains(".rka.previous-") }
+  }
+
+  // MARK: A keeper
+
+  /// The other process: changes one node after the other, and says what is stored, and when.
+  @MainActor
+  func testTheKeeperThatIsKilled() async throws {
+    let keeper = try keeper()
+    let root = TrackedNode("root")
+    let nodes = (0..<Self.nodeCount).map { TrackedNode("n\($0)") }
+    root.below = nodes
+    let report = try await keeper.restore(into: [root])
+    var number = Int(root.value) ?? 0
+    let values = nodes.map { String($0.value.prefix { $0 != " " }) }
+    TestProcess.say("\(report.outcome) \(number) \(values.joined(separator: ","))")
+    while true {
+      number += 1
+      root.value = "\(number)"
+      nodes[number % Self.nodeCount].value =
+        "\(number) " + String(repeating: "x", count: number % 5 * 700)
+      do {
+        let report =
+          number % 10 == 0
+          ? try await keeper.saveEverything([root]) : try await keeper.save([root])
+        TestProcess.say("\(report.outcome) \(number) \(DispatchTime.now().uptimeNanoseconds)")
+      } catch {
+        TestProcess.say("failed")
+        // Until it is killed.
+        _ = readLine()
+      }
+    }
+  }
+
+  /// The number of the save that came back, after a check that it is one.
+  static func restoredNumber(_ line: String, _ what: String) -> Int? {
+    let words = line.split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, let number = Int(words[1]) else {
+      XCTFail("\(what): \(line)")
+      return nil
+    }
+    XCTAssertEqual(words[0], number == 0 ? "noArchive" : "restored", what)
+    let values = (0..<nodeCount).map { place in
+      let last = number - (number - place + nodeCount) % nodeCount
+      return last > 0 ? "\(last)" : ""
+    }
+    XCTAssertEqual(String(words[2]), values.joined(separator: ","), what)
+    return number
+  }
+
+  func testWhatAKilledKeeperSaidToBeStoredComesBackAndNothingHalf() throws {
+    let directory = try TemporaryDirectory()
+    var last = 0
+    for kill in 0..<kills {
+      let what = "kill \(kill), seed \(random.seed)"
+      let lines = try runAndKill("testTheKeeperThatIsKilled", in: directory)
+      guard let first = lines.first else { continue }
+      guard let number = Self.restoredNumber(first, what) else { return }
+      // What was written may not have been acknowledged any more.
+      XCTAssertTrue((last...last + 1).contains(number), "\(what): \(number) after \(last)")
+      last = number
+      for line in lines.dropFirst() {
+        last += 1
+        XCTAssertTrue(line.hasPrefix("saved \(last) "), "\(what): \(line)")
+      }
+    }
+    XCTAssertGreaterThan(last, 0)
+    XCTAssertEqual(try leftOver(in: directory), [])
+  }
+
+  // MARK: A host
+
+  /// The other process: changes one window after the other, closes and opens some.
+  @MainActor
+  func testTheHostThatIsKilled() async throws {
+    let host = SceneHost(try keeper())
+    host.declaredActivityTypes = ["product"]
+    host.register(
+      SceneConfiguration(restoration: .always) {
+        let delegate = TestSceneDelegate()
+        delegate.roots = [TestNode("root")]
+        return delegate
+      })
+    try await host.launch()
+    let failures = await host.restoreScenes()
+    guard failures.isEmpty else { return TestProcess.say("failed \(failures)") }
+    var number = 0
+    var said: [String] = []
+    for scene in host.connectedScenes {
+      let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
+      let id = scene.session.stateRestorationActivity?.id ?? 0
+      delegate.activity = scene.session.stateRestorationActivity
+      let values = [DraftModel(scene).draft, (delegate.roots.first as? TestNode)?.value ?? ""]
+      let isWhole = values == (id == 0 ? ["", ""] : ["\(id)", "\(id)"])
+      said.append("\(scene.session.persistentIdentifier)=\(isWhole ? "\(id)" : "\(id) \(values)")")
+      number = max(number, id)
+    }
+    TestProcess.say("restored \(said.joined(separator: " "))")
+    while true {
+      if number % 5 == 0, let first = host.connectedScenes.first {
+        TestProcess.say("closing \(first.session.persistentIdentifier)")
+        try await host.close(first)
+        TestProcess.say("closed \(first.session.persistentIdentifier)")
+      }
+      while host.connectedScenes.count < Self.sceneCount { _ = try await host.open() }
+      number += 1
+      let scene = host.connectedScenes[number % Self.sceneCount]
+      let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
+      let activity = UserActivity(activityType: "product")
+      activity.userInfo = ["id": .integer(number)]
+      delegate.activity = activity
+      DraftModel(scene).draft = "\(number)"
+      (delegate.roots.first as? TestNode)?.value = "\(number)"
+      let report = try await host.save(scene)
+      TestProcess.say("\(report.outcome) \(scene.session.persistentIdentifier) \(number)")
+    }
+  }
+
+  func testWhatAKilledHostSaidToBeStoredComesBackAndNoWindowThatWasClosed() throws {
+    let directory = try TemporaryDirectory()
+    // What each window was saved with last, and those that may be gone.
+    var saved: [String: Int] = [:]
+    var closing: Set<String> = []
+    var closed: Set<String> = []
+    var last = 0
+    for kill in 0..<kills {
+      let what = "kill \(kill), seed \(random.seed)"
+      let lines = try runAndKill("testTheHostThatIsKilled", in: directory)
+      guard let first = lines.first else { continue }
+      let words = first.split(separator: " ").map(String.init)
+      guard words[0] == "restored" else { return XCTFail("\(what): \(first)") }
+      var back: [String: Int] = [:]
+      for word in words.dropFirst() {
+        let parts = word.split(separator: "=")
+        guard parts.count == 2, let number = Int(parts[1]) else {
+          return XCTFail("\(what): a mixture in \(first)")
+        }
+        back[String(parts[0])] = number
+      }
+      XCTAssertTrue(closed.isDisjoint(with: back.keys), "\(what): one came back in \(first)")
+      for (identifier, number) in saved {
+        let found = back[identifier]
+        let isGone = found == nil && closing.contains(identifier)
+        // The save that the kill interrupted may be there.
+        XCTAssertTrue(
+          found == number || found == last + 1 || isGone,
+          "\(what): \(number) of \(identifier) came back as \(first)")
+      }
+      (saved, closing) = (back, [])
+      last = back.values.max() ?? 0
+      for line in lines.dropFirst() {
+        let words = line.split(separator: " ").map(String.init)
+        switch (words[0], words.count) {
+        case ("saved", 3):
+          last = try XCTUnwrap(Int(words[2]))
+          saved[words[1]] = last
+        case ("closing", 2): closing.insert(words[1])
+        case ("closed", 2):
+          saved[words[1]] = nil
+          closed.insert(words[1])
+        default: return XCTFail("\(what): \(line)")
+        }
+      }
+    }
+    XCTAssertGreaterThan(last, 0)
+    XCTAssertFalse(closed.isEmpty)
+    XCTAssertEqual(try leftOver(in: directory), [])
+  }
+}
+#endif

@@ -1,0 +1,236 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// What a launch leaves out after launches that crashed in a node.
+@MainActor
+final class NodeGuardTests: XCTestCase {
+  private let launch = Launch()
+
+  private struct Screens {
+    let root, group, bad, good: TestNode
+
+    @MainActor init(_ value: String? = nil) {
+      bad = TestNode("bad", value: value)
+      group = TestNode("group", value: value, children: [bad])
+      good = TestNode("good", value: value)
+      root = TestNode("root", value: value, children: [group, good])
+    }
+
+    @MainActor var values: [String?] { [root, group, bad, good].map(\.value) }
+  }
+
+  private func save() async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    _ = try await keeper.save([Screens("saved").root])
+  }
+
+  /// A launch that crashes in the decoding of a node.
+  @discardableResult
+  private func crash(in node: KeyPath<Screens, TestNode>) async throws -> RestorationReport {
+    let screens = Screens()
+    return try await launch.crash(decoding: screens[keyPath: node], in: screens.root)
+  }
+
+  func testAfterTwoCrashesInANodeItIsLeftOutThenTheOneAboveItThenEverything() async throws {
+    try await save()
+    let saved = try XCTUnwrap(launch.storedBytes)
+    for _ in 1...2 {
+      let report = try await crash(in: \.bad)
+      XCTAssertEqual(report.problems, [])
+    }
+
+    // The third launch crashes in another one.
+    var screens = Screens()
+    var report = try await launch.crash(decoding: screens.good, in: screens.root)
+    XCTAssertEqual(screens.values, ["saved", "saved", nil, "saved"])
+    XCTAssertEqual(report.outcome, .restored)
+    XCTAssertEqual(report.outcome(of: "root/group/bad"), .skipped)
+    XCTAssertEqual(report.problems.map(\.path.description), ["root/group/bad"])
+
+    // The fourth does so, too.
+    screens = Screens()
+    report = try await launch.crash(decoding: screens.root, in: screens.root)
+    XCTAssertEqual(screens.values, ["saved", nil, nil, nil])
+    XCTAssertEqual(report.outcome(of: "root/group"), .skipped)
+    XCTAssertEqual(report.outcome(of: "root/good"), .skipped)
+
+    screens = Screens()
+    report = try await launch.keeper().restore(into: [screens.root])
+    XCTAssertEqual(screens.values, [nil, nil, nil, nil])
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
+    XCTAssertEqual(launch.setAside, [saved])
+    XCTAssertEqual(launch.disk, LaunchDisk())
+  }
+
+  func testACrashOutsideOfAllNodesSetsTheStateAside() async throws {
+    try await save()
+    try await crash(in: \.bad)
+    try await launch.crash()
+    let report = try await launch.keeper().restore(into: [Screens().root])
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
+  }
+
+  func testWhatWasLeftOutIsKeptAndLeftOutAsLongAsItIs() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    let saved = try XCTUnwrap(launch.storedBytes)
+    for round in 0..<3 {
+      // The app makes no such node by itself.
+      let root = TestNode("root", children: [TestNode("group"), TestNode("good")])
+      let keeper = try launch.keeper()
+      let report = try await keeper.restore(into: [root])
+      XCTAssertEqual(report.outcome(of: "root/group/bad"), .skipped, "\(round)")
+      root.value = "\(round)"
+      _ = try await keeper.save([root])
+      let stored = try StoredRecords(try XCTUnwrap(try launch.archive())).elements
+      XCTAssertEqual(try stored.first { $0.path == "root/group/bad" }?.value, "saved")
+      XCTAssertEqual(try stored.first { $0.path == "root" }?.value, "\(round)")
+      XCTAssertEqual(launch.setAside, [saved], "A copy is set aside once.")
+    }
+    // Another version of the app has mended it.
+    launch.environment = ApplicationEnvironment(applicationVersion: "12", systemVersion: "6.1")
+    let screens = Screens()
+    let report = try await launch.keeper().restore(into: [screens.root])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(screens.bad.value, "saved")
+  }
+
+  func testANodeThatIsThereIsSavedAnewAndRestoredFromThenOn() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    let saved = try XCTUnwrap(launch.storedBytes)
+    var screens = Screens()
+    var keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [screens.root])
+    screens.bad.value = "new"
+    _ = try await keeper.save([screens.root])
+    XCTAssertEqual(launch.setAside, [saved])
+    screens = Screens()
+    keeper = try launch.keeper()
+    let report = try await keeper.restore(into: [screens.root])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(screens.bad.value, "new")
+    XCTAssertNil(launch.markerBytes)
+  }
+
+  func testANodeThatIsMadeIsNotedAndNobodyIsAskedForItAgain() async throws {
+    let made = TestNode("made", value: "saved")
+    made.restorationClass = TestFactory.self
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([made, TestNode("other", value: "saved")])
+    await keeper.close()
+    var crashed: LaunchDisk?
+    var askedCount = 0
+    TestFactory.make = { [launch] _, _ in
+      askedCount += 1
+      crashed = launch.disk
+      return nil
+    }
+    defer { TestFactory.make = { _, _ in nil } }
+    for _ in 1...2 {
+      _ = try await launch.keeper().restore(into: [TestNode("other")])
+      launch.disk = try XCTUnwrap(crashed)
+    }
+    let other = TestNode("other")
+    let report = try await launch.keeper().restore(into: [other])
+    XCTAssertEqual(askedCount, 2)
+    XCTAssertEqual(report.outcome(of: "made"), .skipped)
+    XCTAssertEqual(other.value, "saved")
+  }
+
+  func testNothingIsNotedAboutNodesUntilALaunchHasCrashed() async throws {
+    try await save()
+    func notes() async throws -> Set<[UInt8]> {
+      var notes: Set<[UInt8]> = []
+      let screens = Screens()
+      for node in [screens.root, screens.bad, screens.good] {
+        node.onDecode = { [launch] _ in notes.insert(launch.markerBytes?.suffix(8) ?? []) }
+      }
+      _ = try await launch.keeper().restore(into: [screens.root])
+      return notes
+    }
+    let first = try await notes()
+    XCTAssertEqual(first.count, 1)
+    try await crash(in: \.bad)
+    let second = try await notes()
+    XCTAssertEqual(second.count, 3)
+  }
+
+  func testANoteOfAnotherMarkerIsNone() async throws {
+    try await save()
+    try await crash(in: \.bad)
+    let note = try XCTUnwrap(launch.markerBytes).suffix(8)
+    try await crash(in: \.bad)
+    let marker = try XCTUnwrap(launch.markerBytes)
+    launch.markerBytes = marker.dropLast(8) + note
+    let report = try await launch.keeper().restore(into: [Screens().root])
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
+  }
+
+  func testNoNoteIsATrap() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    let marker = try XCTUnwrap(launch.markerBytes)
+    let saved = launch.storedBytes
+    for number in [0, 1, 4, 5, 1 << 31, UInt32.max - 1, .max] as [UInt32] {
+      let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+      launch.disk = LaunchDisk(
+        state: saved, marker: marker.dropLast(8) + bytes + marker.suffix(4))
+      let report = try await launch.keeper().restore(into: [Screens().root])
+      switch number {
+      case 1, 4, .max: XCTAssertEqual(report.outcome, .restored, "\(number)")
+      default:
+        guard case .crashed = report.outcome else {
+          XCTFail("\(number): \(report.outcome)")
+          continue
+        }
+      }
+    }
+  }
+
+  func testARestartOfTheMachineAndAnExitAreNoCrashes() async throws {
+    try await save()
+    for round in 1...5 {
+      launch.environment.bootSession = "\(round)"
+      let report = try await crash(in: \.bad)
+      XCTAssertEqual(report.problems, [], "\(round)")
+    }
+    launch.environment.bootSession = "6"
+    for round in 1...5 {
+      let screens = Screens()
+      var left: LaunchDisk?
+      screens.bad.onDecode = { [launch] _ in
+        LaunchNote.noteExit()
+        left = launch.disk
+      }
+      let report = try await launch.keeper().restore(into: [screens.root])
+      XCTAssertEqual(report.problems, [], "\(round)")
+      launch.disk = try XCTUnwrap(left)
+    }
+    try await crash(in: \.bad)
+    try await crash(in: \.bad)
+    let report = try await launch.keeper().restore(into: [Screens().root])
+    XCTAssertEqual(report.problems.map(\.path.description), ["root/group/bad"])
+  }
+
+  func testAWatchdogNamesTheNodeInWhichARestoreHangs() async throws {
+    try await save()
+    let screens = Screens()
+    let told = Mutex<[String]>([])
+    let keeper = try launch.keeper()
+    keeper.restorationWatchdog = RestorationWatchdog(after: .milliseconds(20)) { path in
+      told.withLock { $0.append(path.description) }
+    }
+    screens.bad.onDecode = { _ in
+      let end = ContinuousClock.now + .seconds(20)
+      while told.withLock({ $0.isEmpty }), ContinuousClock.now < end {}
+    }
+    _ = try await keeper.restore(into: [screens.root])
+    XCTAssertEqual(told.withLock { $0 }, ["root/group/bad"])
+  }
+}

@@ -1,0 +1,374 @@
+package import ArchiveCodec
+internal import Foundation
+internal import RestorationKit
+internal import Synchronization
+
+/// A process that keeps states on a ``FaultyDisk``, until it ends.
+///
+/// Its storages make the calls that `FileStorage` makes, in the same order, and each
+/// of them can be the one that fails or the last one.
+package final class DiskProcess: StateDirectory {
+  private struct State {
+    var hasEnded = false
+    var fault: FaultyDisk.Fault?
+    /// How many calls are made before the fault.
+    var callsLeft = 0
+    var hasFailed = false
+  }
+
+  let disk: FaultyDisk
+  let number: Int
+  private let state = Mutex(State())
+
+  init(_ disk: FaultyDisk, number: Int) {
+    self.disk = disk
+    self.number = number
+  }
+
+  // MARK: Faults
+
+  /// Lets a call go wrong: the next one, or one after some others.
+  package func arm(_ fault: FaultyDisk.Fault, after callCount: Int) {
+    state.withLock { state in
+      (state.fault, state.callsLeft, state.hasFailed) = (fault, callCount, false)
+    }
+  }
+
+  /// Lets all calls succeed again; whether one has gone wrong since it was armed.
+  @discardableResult
+  package func disarm() -> Bool {
+    state.withLock { state in
+      defer { (state.fault, state.hasFailed) = (nil, false) }
+      return state.hasFailed
+    }
+  }
+
+  package var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+  /// Kills the process: its locks go, and nothing that it still calls does anything.
+  package func end() {
+    state.withLock { $0.hasEnded = true }
+    disk.unlockAll(of: number)
+  }
+
+  func course(of call: FaultyDisk.Call) -> FaultyDisk.Course {
+    let isSync = call == .synchronize || call == .synchronizeDirectory
+    let (fault, hasEnded) = state.withLock { state -> (FaultyDisk.Fault?, Bool) in
+      guard let fault = state.fault, !state.hasEnded else { return (nil, state.hasEnded) }
+      guard state.callsLeft == 0 else {
+        state.callsLeft -= 1
+        return (nil, false)
+      }
+      if fault == .lie, !isSync { return (nil, false) }
+      (state.fault, state.hasFailed, state.hasEnded) = (nil, true, fault == .end)
+      return (fault, false)
+    }
+    switch fault {
+    case .failure: return disk.failure(of: call)
+    case .end: return .ends
+    case .lie: return .lies
+    case nil: return hasEnded ? .ends : disk.course(of: call)
+    }
+  }
+
+  /// Makes a call that changes nothing.
+  func ask(_ call: FaultyDisk.Call) throws(ArchiveError) {
+    try course(of: call).finish()
+  }
+
+  /// Makes a call that may change something; one that has ended changes nothing.
+  func make<Result>(
+    _ call: FaultyDisk.Call, _ body: (FaultyDisk.Course) throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    let hadEnded = hasEnded
+    let course = course(of: call)
+    if hadEnded { try course.finish() }
+    return try body(course)
+  }
+
+  // MARK: States
+
+  static let suffix = ".rka"
+
+  package func storage(named name: String) -> any ArchiveStorage {
+    DiskStorage(process: self, name: name + Self.suffix, isDurable: true)
+  }
+
+  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+    DiskStorage(process: self, name: "\(name).launch\(Self.suffix)", isDurable: false)
+  }
+
+  package func names() throws(ArchiveError) -> [String] {
+    try ask(.list)
+    return disk.names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }
+      .map { String($0.dropLast(Self.suffix.count)) }
+  }
+
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try sweepTemporaries { name in
+      name.hasSuffix(Self.suffix) && isOwn(String(name.dropLast(Self.suffix.count)))
+    }
+  }
+
+  /// Nobody writes two files of a name at once here, so all are left over.
+  func sweepTemporaries(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try ask(.list)
+    for temporary in disk.names where temporary.hasPrefix(".") && temporary.hasSuffix(".tmp") {
+      let stem = temporary.dropFirst().dropLast(".tmp".count)
+      guard let dot = stem.lastIndex(of: "."), isOwn(String(stem[..<dot])) else { continue }
+      removeTemporary(temporary)
+    }
+  }
+
+  func removeTemporary(_ name: String) {
+    do throws(ArchiveError) {
+      try make(.unlink) { (course) throws(ArchiveError) in try disk.unlink(name, course) }
+    } catch {
+      // It goes with a later one.
+    }
+  }
+}
+
+private struct DiskStorage: ArchiveStorage {
+  let process: DiskProcess
+  let name: String
+  let isDurable: Bool
+
+  var disk: FaultyDisk { process.disk }
+  var location: String { name }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try openForAppending() }
+
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try process.ask(.open)
+    return disk.file(named: name).map { file in
+      OpenDiskFile(
+        process: process, name: name, file: file, byteCount: disk.byteCount(of: file))
+    }
+  }
+
+  // MARK: Changes
+
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try replace(settingAside: nil, body)
+  }
+
+  func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try replace(settingAside: asideName(reason, date), body)
+  }
+
+  private func asideName(_ reason: SetAsideReason, _ date: Date) -> String {
+    "\(name).\(reason.rawValue)-\(Int(date.timeIntervalSince1970))-\(disk.nextNumber())"
+  }
+
+  private func replace(
+    settingAside kept: String?, _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try process.sweepTemporaries { $0 == name }
+    if isDurable { try process.ask(.openDirectory) }
+    let temporary = ".\(name).\(disk.nextNumber()).tmp"
+    let file = try process.make(.create) { (course) throws(ArchiveError) in
+      try disk.create(temporary, course)
+    }
+    do {
+      try body(DiskSink(process: process, file: file))
+      if isDurable {
+        try process.make(.synchronize) { (course) throws(ArchiveError) in
+          try disk.synchronize(file, course)
+        }
+      }
+      if let kept { keep(as: kept) }
+      try rename(temporary, to: name)
+    } catch {
+      process.removeTemporary(temporary)
+      throw error
+    }
+    try synchronizeDirectory()
+  }
+
+  /// That it cannot be kept is no reason to fail.
+  private func keep(as kept: String) {
+    do throws(ArchiveError) {
+      try process.make(.link) { (course) throws(ArchiveError) in
+        try disk.link(name, to: kept, course)
+      }
+    } catch {
+    }
+  }
+
+  func remove() throws(ArchiveError) {
+    try process.sweepTemporaries { $0 == name }
+    guard try isStored() else { return }
+    if isDurable { try process.ask(.openDirectory) }
+    try process.make(.unlink) { (course) throws(ArchiveError) in try disk.unlink(name, course) }
+    try synchronizeDirectory()
+  }
+
+  private func isStored() throws(ArchiveError) -> Bool {
+    try process.ask(.status)
+    return disk.file(named: name) != nil
+  }
+
+  private func rename(_ old: String, to new: String) throws(ArchiveError) {
+    try process.make(.rename) { (course) throws(ArchiveError) in
+      try disk.rename(old, to: new, course)
+    }
+  }
+
+  private func synchronizeDirectory() throws(ArchiveError) {
+    guard isDurable else { return }
+    do {
+      try process.make(.synchronizeDirectory) { (course) throws(ArchiveError) in
+        try disk.synchronizeDirectory(course)
+      }
+    } catch {
+      throw ArchiveError(.notDurable, systemError: error.systemError)
+    }
+  }
+
+  // MARK: Setting aside
+
+  func setAside() throws(ArchiveError) -> String? { try setAside(.unreadable, at: Date()) }
+
+  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
+    guard try isStored() else { return nil }
+    let kept = asideName(reason, date)
+    try rename(name, to: kept)
+    return kept
+  }
+
+  private var asideNames: [String] {
+    disk.names.filter { kept in
+      SetAsideReason.allCases.contains { kept.hasPrefix("\(name).\($0.rawValue)-") }
+    }
+  }
+
+  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try archives().filter { $0.reason?.isGeneration != true }
+  }
+
+  func generations() throws(ArchiveError) -> [SetAsideArchive] {
+    try archives().filter { $0.reason?.isGeneration == true }
+  }
+
+  private func archives() throws(ArchiveError) -> [SetAsideArchive] {
+    try process.ask(.list)
+    return asideNames.map { kept in
+      let parts = kept.dropFirst(name.count + 1).split(separator: "-")
+      return SetAsideArchive(
+        identifier: kept, reason: SetAsideReason(rawValue: String(parts[0])),
+        date: Date(timeIntervalSince1970: TimeInterval(parts[1]) ?? 0),
+        storage: DiskStorage(process: process, name: kept, isDurable: isDurable))
+    }.sorted { ($0.date, number(of: $0)) < ($1.date, number(of: $1)) }
+  }
+
+  private func number(of archive: SetAsideArchive) -> Int {
+    archive.identifier.split(separator: "-").last.flatMap { Int($0) } ?? 0
+  }
+
+  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
+    if isDurable { try process.ask(.openDirectory) }
+    try rename(archive.identifier, to: name)
+    try synchronizeDirectory()
+  }
+
+  // MARK: Locks
+
+  func lock() throws(ArchiveError) -> any ArchiveLock {
+    guard !process.hasEnded else { throw ArchiveError(.inputOutput) }
+    if let holder = disk.lock(name, by: process.number) {
+      throw ArchiveError(.locked, subject: "process \(holder)")
+    }
+    return DiskLock(process: process, name: name)
+  }
+
+  func isLocked() throws(ArchiveError) -> Bool { disk.holder(of: name) != nil }
+}
+
+private final class DiskLock: ArchiveLock {
+  private let process: DiskProcess
+  private let name: String
+
+  init(process: DiskProcess, name: String) {
+    self.process = process
+    self.name = name
+  }
+
+  deinit { process.disk.unlock(name, by: process.number) }
+
+  func isHeld() throws(ArchiveError) -> Bool {
+    try process.ask(.askForLock)
+    return process.disk.holder(of: name) == process.number
+  }
+}
+
+private final class DiskSink: ArchiveSink {
+  private let process: DiskProcess
+  private let file: Int
+  private var end = 0
+
+  init(process: DiskProcess, file: Int) {
+    self.process = process
+    self.file = file
+  }
+
+  func write(_ bytes: [UInt8]) throws(ArchiveError) {
+    try process.make(.write) { (course) throws(ArchiveError) in
+      try process.disk.write(bytes, to: file, at: end, course)
+    }
+    end += bytes.count
+  }
+}
+
+private final class OpenDiskFile: AppendableArchiveFile {
+  private let process: DiskProcess
+  private let name: String
+  private let file: Int
+  private let isNameSynchronized = Flag()
+  let byteCount: Int
+
+  init(process: DiskProcess, name: String, file: Int, byteCount: Int) {
+    (self.process, self.name, self.file, self.byteCount) = (process, name, file, byteCount)
+  }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try process.ask(.read)
+    guard let bytes = process.disk.bytes(of: file, at: offset, count: count) else {
+      throw ArchiveError(.truncated, offset: byteCount)
+    }
+    return bytes
+  }
+
+  func storedByteCount() throws(ArchiveError) -> Int? {
+    try process.ask(.status)
+    guard process.disk.file(named: name) == file else { return nil }
+    return process.disk.byteCount(of: file)
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    try process.make(.write) { (course) throws(ArchiveError) in
+      try process.disk.write(bytes, to: file, at: offset, course)
+    }
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) {
+    try process.make(.truncate) { (course) throws(ArchiveError) in
+      try process.disk.truncate(file, to: byteCount, course)
+    }
+  }
+
+  func synchronize() throws(ArchiveError) {
+    try process.make(.synchronize) { (course) throws(ArchiveError) in
+      try process.disk.synchronize(file, course)
+    }
+    guard !isNameSynchronized.isSet else { return }
+    try process.ask(.openDirectory)
+    try process.make(.synchronizeDirectory) { (course) throws(ArchiveError) in
+      try process.disk.synchronizeDirectory(course)
+    }
+    isNameSynchronized.isSet = true
+  }
+}
