@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// What is stored of a scene beside its nodes, in its own file.
 struct SceneContent: Hashable, Codable, Sendable {
@@ -14,6 +19,9 @@ struct SceneContent: Hashable, Codable, Sendable {
   var storage: [String: StoredValue] = [:]
   var windowValue: StoredValue?
   var activationConditions = SceneActivationConditions()
+  /// When its scene was closed, if it can be opened again: a list that is lost must not
+  /// bring back what was closed.
+  var closedAt: Date?
 
   init(_ role: SceneRole, configurationName: String?) {
     self.role = role

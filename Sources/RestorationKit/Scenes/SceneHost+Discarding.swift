@@ -1,19 +1,10 @@
 internal import ArchiveCodec
 
 extension SceneHost {
-  /// The user closed the scene: its session, its file and its data key go, and
-  /// what was set aside of it.
-  ///
-  /// - Parameter scene: A connected scene. It is not saved.
-  /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed
-  ///   now; the session is gone all the same, and the next launch tries again.
-  public func close(_ scene: Scene) async throws(RestorationError) {
-    try await discard(scene.session)
-  }
-
   /// Discards a session, and first disconnects its scene if there is one.
   ///
-  /// - Parameter session: One of ``openSessions``; another one is ignored.
+  /// - Parameter session: One of ``openSessions`` or ``closedSessions``; another one is
+  ///   ignored.
   /// - Throws: As ``close(_:)``.
   public func discard(_ session: SceneSession) async throws(RestorationError) {
     try await discard([session])
@@ -21,7 +12,8 @@ extension SceneHost {
 
   /// Discards sessions, and tells the delegate of all of them in one call.
   ///
-  /// - Parameter sessions: Some of ``openSessions``; others are ignored.
+  /// - Parameter sessions: Some of ``openSessions`` and ``closedSessions``; others are
+  ///   ignored.
   /// - Throws: As ``close(_:)``.
   public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
     // While one ends, another one may begin.
@@ -29,10 +21,11 @@ extension SceneHost {
       sessions.lazy.compactMap { self.connections[$0.persistentIdentifier] }.first
     }
     while let underWay = connecting() { await underWay.end() }
-    let gone = openSessions.filter { sessions.contains($0) }
+    let gone = (openSessions + closedSessions).filter { sessions.contains($0) }
     guard !gone.isEmpty else { return }
     for scene in gone.compactMap(\.scene) { release(scene) }
     openSessions.removeAll { gone.contains($0) }
+    closedSessions.removeAll { gone.contains($0) }
     discarded += gone
     // First the list: whatever happens now, no closed window comes back.
     await writeList()
@@ -58,7 +51,7 @@ extension SceneHost {
     }
     discarded.removeAll { told.contains($0) }
     // Nor does a list that was set aside name windows when none is left.
-    if openSessions.isEmpty, discarded.isEmpty, isListRead {
+    if openSessions.isEmpty, closedSessions.isEmpty, discarded.isEmpty, isListRead {
       do throws(RestorationError) {
         try await list.removeSetAside()
       } catch {
@@ -111,8 +104,11 @@ extension SceneHost {
     } catch {
       throw RestorationError(error)
     }
-    let gone = stored.scenes.filter { identifiers.contains($0.identifier) }
+    let gone = (stored.scenes + (stored.closed ?? [])).filter {
+      identifiers.contains($0.identifier)
+    }
     stored.scenes.removeAll { gone.contains($0) }
+    stored.closed?.removeAll { gone.contains($0) }
     stored.discarded += gone
     try await list.write { stored }
     for entry in gone {
@@ -123,14 +119,14 @@ extension SceneHost {
   /// Ends the app properly: what has changed is saved, the next launch knows that
   /// this one did not crash, and other instances can have the scenes.
   ///
-  /// - Parameter closingScenes: Whether all scenes are closed, as for users who
-  ///   do not want windows to come back.
+  /// - Parameter closingScenes: Whether all scenes are discarded, also those that were
+  ///   closed, as for users who do not want windows to come back.
   /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``.
   public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
     var failure: RestorationError?
     do throws(RestorationError) {
       if closingScenes {
-        try await discard(openSessions)
+        try await discard(openSessions + closedSessions)
       } else {
         try await saveChangedScenes()
       }

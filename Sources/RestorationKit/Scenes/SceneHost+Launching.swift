@@ -90,8 +90,11 @@ extension SceneHost {
     var found = (stored?.scenes ?? []).map { SceneSession($0) }
     discarded = (stored?.discarded ?? []).map { SceneSession($0) }
     for session in found { await load(session) }
+    var closed = (stored?.closed ?? []).map { SceneSession($0) }
     do {
-      found += try await lostSessions(besides: Set(found + discarded))
+      for lost in try await lostSessions(besides: Set(found + closed + discarded)) {
+        if lost.closedAt == nil { found.append(lost) } else { closed.append(lost) }
+      }
     } catch {
       failure = failure ?? RestorationError(error)
     }
@@ -99,6 +102,7 @@ extension SceneHost {
     // Those that were opened before the list was read are at the front.
     found.removeAll { openSessions.contains($0) }
     openSessions += found
+    closedSessions = closed
     // Who only looks writes and discards nothing.
     (isListRead, isListLocked) = (isOwner, false)
     if isOwner { await discardUnwanted(found) }
@@ -132,7 +136,7 @@ extension SceneHost {
         let session = SceneSession(
           SceneList.Entry(
             identifier: identifier, role: content.role,
-            configurationName: content.configurationName))
+            configurationName: content.configurationName, closedAt: content.closedAt))
         await load(session)
         found.append(session)
       } catch {
@@ -164,8 +168,10 @@ extension SceneHost {
     }
     openSessions.removeAll { unwanted.contains($0) }
     discarded += unwanted
+    let closedCount = closedSessions.count
+    discardClosed()
     // First the list, so that a launch that ends here goes on at the next one.
-    if !unwanted.isEmpty { await writeList() }
+    if !unwanted.isEmpty || closedSessions.count < closedCount { await writeList() }
     await tellDiscarded()
   }
 }

@@ -41,6 +41,16 @@ public final class SceneHost {
   /// All sessions, most recently used first.
   public internal(set) var openSessions: [SceneSession] = []
 
+  /// Which closed scenes can be opened again; nil, the default, if a scene that is closed
+  /// is gone.
+  ///
+  /// Set it before ``launch(asSession:)``, which discards what is over it.
+  public var closedSceneBound: ClosedSceneBound?
+
+  /// Sessions whose scenes were closed and can be opened again with
+  /// ``reopen(_:activity:)``, the one that was closed last first.
+  public internal(set) var closedSessions: [SceneSession] = []
+
   /// The scenes that are there now, in the order of their sessions.
   public var connectedScenes: [Scene] { openSessions.compactMap(\.scene) }
 
@@ -206,8 +216,9 @@ public final class SceneHost {
     do throws(RestorationError) {
       let location = try await list.write {
         SceneList(
-          scenes: openSessions.map(\.entry), discarded: discarded.map(\.entry),
-          endedCleanly: endsCleanly)
+          scenes: openSessions.map(\.entry),
+          closed: closedSessions.isEmpty ? nil : closedSessions.map(\.entry),
+          discarded: discarded.map(\.entry), endedCleanly: endsCleanly)
       }
       listSetAsideAt = location ?? listSetAsideAt
       listFailure = nil

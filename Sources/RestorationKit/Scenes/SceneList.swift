@@ -17,6 +17,7 @@ struct SceneList: Hashable, Codable, Sendable {
     var savedAt: Date?
     var byteCount = 0
     var change: Change?
+    var closedAt: Date?
   }
 
   /// What was set on a session and is not in its file.
@@ -28,6 +29,8 @@ struct SceneList: Hashable, Codable, Sendable {
   }
 
   var scenes: [Entry] = []
+  /// Closed, and can be opened again; nil in a list of a version that knew none.
+  var closed: [Entry]?
   /// Discarded, and the app has not been told yet.
   var discarded: [Entry] = []
   /// Whether the app said that it was about to end.

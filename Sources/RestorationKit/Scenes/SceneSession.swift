@@ -31,6 +31,9 @@ public final class SceneSession {
   /// The size of what is stored, in bytes.
   public internal(set) var byteCount: Int
 
+  /// When its scene was closed; nil if it is not one of ``SceneHost/closedSessions``.
+  public internal(set) var closedAt: Date?
+
   /// Whether the session comes back at the next launch.
   ///
   /// Set it to false for a window that should leave nothing behind: the next
@@ -65,6 +68,7 @@ public final class SceneSession {
     savedAt = entry.savedAt
     byteCount = entry.byteCount
     isRestorable = entry.isRestorable
+    closedAt = entry.closedAt
     content = SceneContent(entry.role, configurationName: entry.configurationName)
     listed = entry.change
   }
@@ -157,7 +161,7 @@ public final class SceneSession {
   var entry: SceneList.Entry {
     var entry = SceneList.Entry(
       identifier: persistentIdentifier, role: role, configurationName: configurationName,
-      isRestorable: isRestorable, savedAt: savedAt, byteCount: byteCount)
+      isRestorable: isRestorable, savedAt: savedAt, byteCount: byteCount, closedAt: closedAt)
     guard isRestorable else { return entry }
     // Titles of any length must not make the list of all windows too large.
     entry.title = title.map { String($0.prefix(Self.longestListedTitle)) }

@@ -1,0 +1,122 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Which closed scenes can be opened again.
+public struct ClosedSceneBound: Hashable, Sendable {
+  /// How many; the one that was closed first goes first.
+  public var count: Int
+
+  /// How long after they were closed, in seconds.
+  ///
+  /// One that was closed in the future, by a clock that was set back, stays.
+  public var age: TimeInterval
+
+  /// Creates a bound; by default ten scenes can be opened again for a day.
+  ///
+  /// - Parameters:
+  ///   - count: How many; less than 1 is none.
+  ///   - age: How long after they were closed, in seconds.
+  public init(count: Int = 10, age: TimeInterval = 24 * 3600) {
+    self.count = count
+    self.age = age
+  }
+}
+
+extension SceneHost {
+  /// The user closed the scene: its session, its file and its data key go, and
+  /// what was set aside of it.
+  ///
+  /// With a ``closedSceneBound`` it is saved and then joins ``closedSessions`` instead,
+  /// unless its session is not restorable.
+  ///
+  /// - Parameter scene: A connected scene. Without a bound it is not saved.
+  /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed
+  ///   now, or the scene not saved; the scene is closed all the same, and the next launch
+  ///   removes what is to go.
+  public func close(_ scene: Scene) async throws(RestorationError) {
+    let session = scene.session
+    guard let bound = closedSceneBound, bound.count > 0, session.isRestorable,
+      openSessions.contains(session)
+    else { return try await discard(session) }
+    let now = keeper.engine.settings.now()
+    session.content.closedAt = now
+    var failure: RestorationError?
+    do throws(RestorationError) {
+      try await save(scene)
+    } catch {
+      failure = error
+    }
+    // It may have been discarded meanwhile.
+    if openSessions.contains(session) {
+      release(scene)
+      openSessions.removeAll { $0 == session }
+      session.closedAt = now
+      closedSessions.insert(session, at: 0)
+      await engine(of: session).file.close()
+      discardClosed()
+      await writeList()
+    }
+    failure = failure ?? listFailure
+    if let failed = await tellDiscarded() { failure = failure ?? failed }
+    if let failure { throw failure }
+  }
+
+  /// Opens a scene again that was closed, as it was then.
+  ///
+  /// - Parameters:
+  ///   - session: One of ``closedSessions``.
+  ///   - activity: What the user wants to do in it.
+  /// - Returns: The scene, which is active.
+  /// - Throws: As ``connect(_:activity:)``; the session stays closed then, but with
+  ///   `strict`. ``RestorationError`` with `notConnected` if it is not closed, or gone.
+  @discardableResult
+  public func reopen(
+    _ session: SceneSession, activity: UserActivity? = nil
+  ) async throws(RestorationError) -> Scene {
+    guard let place = closedSessions.firstIndex(where: { $0 === session }) else {
+      throw RestorationError(
+        .notConnected, "The session is not closed. Use one of the host's closedSessions.")
+    }
+    closedSessions.remove(at: place)
+    openSessions.insert(session, at: 0)
+    let closedAt = session.closedAt
+    session.closedAt = nil
+    await load(session)
+    do throws(RestorationError) {
+      let scene = try await connect(session, activity: activity)
+      await noteReopened(session)
+      return scene
+    } catch {
+      if error.code == .strict {
+        await noteReopened(session)
+      } else {
+        openSessions.removeAll { $0 == session }
+        session.closedAt = closedAt
+        closedSessions.insert(session, at: min(place, closedSessions.count))
+      }
+      throw error
+    }
+  }
+
+  private func noteReopened(_ session: SceneSession) async {
+    session.content.closedAt = nil
+    session.scene?.needsSave = true
+    await writeList()
+  }
+
+  /// Discards what is closed and over the bound; those who call it tell of it.
+  func discardClosed() {
+    let now = keeper.engine.settings.now()
+    let bound = closedSceneBound ?? ClosedSceneBound(count: 0)
+    var gone = closedSessions.dropFirst(max(0, bound.count))
+    gone += closedSessions.prefix(max(0, bound.count)).filter { session in
+      session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false
+    }
+    closedSessions.removeAll { gone.contains($0) }
+    discarded += gone
+  }
+}

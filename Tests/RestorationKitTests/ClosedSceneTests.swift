@@ -1,0 +1,219 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Scenes that were closed and can be opened again.
+@MainActor
+final class ClosedSceneTests: XCTestCase {
+  private let app = SceneLaunch()
+
+  private func host(_ bound: ClosedSceneBound? = ClosedSceneBound()) async throws -> SceneHost {
+    let host = try await app.host(launching: false)
+    host.closedSceneBound = bound
+    try await host.launch()
+    app.hostDelegate.discarded = []
+    return host
+  }
+
+  /// A scene with a node of its number, which was saved.
+  private func open(_ id: Int, in host: SceneHost) async throws -> Scene {
+    let identifier = try await app.store(id, in: host)
+    return try XCTUnwrap(
+      host.connectedScenes.first { $0.session.persistentIdentifier == identifier })
+  }
+
+  private func root(of scene: Scene) throws -> TestNode {
+    let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
+    return try XCTUnwrap(delegate.roots.first as? TestNode)
+  }
+
+  /// Connects scenes with an empty root.
+  private func prepareRoots() {
+    app.prepare = { $0.roots = [TestNode("root")] }
+  }
+
+  func testWithoutABoundAClosedSceneIsGone() async throws {
+    let host = try await host(nil)
+    let scene = try await open(1, in: host)
+    try await host.close(scene)
+    XCTAssertEqual(host.closedSessions, [])
+    XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
+  }
+
+  func testAClosedSceneIsOpenedAgainAsItWasAlsoInAnotherLaunch() async throws {
+    for isRelaunched in [false, true] {
+      var host = try await host()
+      let scene = try await open(1, in: host)
+      let identifier = scene.session.persistentIdentifier
+      try root(of: scene).value = "typed at last"
+      scene.needsSave = true
+      DraftModel(scene).draft = "last draft"
+      let other = try await open(2, in: host)
+      try await host.close(scene)
+      XCTAssertEqual(host.closedSessions.map(\.persistentIdentifier), [identifier])
+      XCTAssertEqual(host.openSessions, [other.session])
+      XCTAssertEqual(scene.activationState, .unattached)
+      XCTAssertEqual(app.hostDelegate.discarded, [])
+      if isRelaunched { host = try await self.host() }
+      XCTAssertEqual(host.openSessions.count, 1)
+      let closed = try XCTUnwrap(host.closedSessions.first)
+      XCTAssertEqual(closed.persistentIdentifier, identifier)
+      XCTAssertEqual(closed.title, "Product 1")
+      XCTAssertEqual(closed.closedAt, app.launch.now)
+
+      prepareRoots()
+      let again = try await host.reopen(closed)
+      XCTAssertEqual(again.session.persistentIdentifier, identifier)
+      XCTAssertEqual(try root(of: again).value, "typed at last")
+      XCTAssertEqual(DraftModel(again).draft, "last draft")
+      XCTAssertEqual(host.closedSessions, [])
+      XCTAssertNil(closed.closedAt)
+      XCTAssertEqual(host.openSessions.first, again.session)
+      try await host.terminate(closingScenes: true)
+      app.prepare = nil
+    }
+  }
+
+  func testOfMoreThanTheBoundTheFirstGoAndTheAppIsTold() async throws {
+    let host = try await host(ClosedSceneBound(count: 2))
+    var identifiers: [String] = []
+    for id in 1...3 {
+      let scene = try await open(id, in: host)
+      identifiers.append(scene.session.persistentIdentifier)
+      try await host.close(scene)
+    }
+    XCTAssertEqual(
+      host.closedSessions.map(\.persistentIdentifier), [identifiers[2], identifiers[1]])
+    XCTAssertEqual(app.hostDelegate.discarded, [[identifiers[0]]])
+    XCTAssertEqual(identifiers.map { app.bytes(of: $0) == nil }, [true, false, false])
+  }
+
+  func testWhatIsClosedForTooLongOrWithoutABoundGoesAtLaunch() async throws {
+    for (bound, seconds, stays) in [
+      (ClosedSceneBound(age: 60), 60, true), (ClosedSceneBound(age: 60), 61, false),
+      (ClosedSceneBound(age: 60), -1000, true), (ClosedSceneBound(count: 0), 0, false),
+      (nil, 0, false),
+    ] as [(ClosedSceneBound?, TimeInterval, Bool)] {
+      let first = try await host()
+      let scene = try await open(1, in: first)
+      let identifier = scene.session.persistentIdentifier
+      try await first.close(scene)
+      app.launch.now += seconds
+      let next = try await host(bound)
+      XCTAssertEqual(next.closedSessions.count, stays ? 1 : 0, "\(seconds)")
+      XCTAssertEqual(next.openSessions, [])
+      XCTAssertEqual(app.bytes(of: identifier) != nil, stays)
+      try await next.terminate(closingScenes: true)
+    }
+  }
+
+  func testAListThatIsLostBringsNoClosedWindowBack() async throws {
+    let first = try await host()
+    let scene = try await open(1, in: first)
+    let other = try await open(2, in: first)
+    try await first.close(scene)
+    app.launch.store.memory(named: "main.scenes").bytes = nil
+    var next = try await host()
+    XCTAssertEqual(next.openSessions, [other.session])
+    XCTAssertEqual(next.closedSessions, [scene.session])
+
+    // One that was opened again is an open one.
+    prepareRoots()
+    let again = try await next.reopen(try XCTUnwrap(next.closedSessions.first))
+    try await next.save(again)
+    app.launch.store.memory(named: "main.scenes").bytes = nil
+    next = try await host()
+    XCTAssertEqual(Set(next.openSessions), [other.session, scene.session])
+    XCTAssertEqual(next.closedSessions, [])
+  }
+
+  func testADiscardedClosedSceneIsGone() async throws {
+    let host = try await host()
+    let scene = try await open(1, in: host)
+    let identifier = scene.session.persistentIdentifier
+    try await host.close(scene)
+    try await host.discard(scene.session)
+    XCTAssertEqual(host.closedSessions, [])
+    XCTAssertNil(app.bytes(of: identifier))
+    XCTAssertEqual(app.hostDelegate.discarded, [[identifier]])
+    let error = await restorationError { _ = try await host.reopen(scene.session) }
+    XCTAssertEqual(error?.code, .notConnected)
+  }
+
+  func testAnEndThatClosesAllScenesLeavesNoneToBeOpenedAgain() async throws {
+    let first = try await host()
+    let scene = try await open(1, in: first)
+    _ = try await open(2, in: first)
+    try await first.close(scene)
+    try await first.terminate(closingScenes: true)
+    let next = try await host()
+    XCTAssertEqual(next.openSessions, [])
+    XCTAssertEqual(next.closedSessions, [])
+    XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
+  }
+
+  func testASceneThatIsNotRestorableIsGoneWhenItIsClosed() async throws {
+    let host = try await host()
+    let scene = try await open(1, in: host)
+    scene.session.isRestorable = false
+    try await host.close(scene)
+    XCTAssertEqual(host.closedSessions, [])
+    XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
+  }
+
+  func testASceneThatCannotBeSavedIsClosedAllTheSameAndComesBackAsItIsStored() async throws {
+    let host = try await host()
+    let scene = try await open(1, in: host)
+    try root(of: scene).value = "lost"
+    scene.needsSave = true
+    app.launch.keys.isLocked = true
+    let error = await restorationError { try await host.close(scene) }
+    XCTAssertEqual(error?.archive?.code, .keyLocked)
+    app.launch.keys.isLocked = false
+    XCTAssertEqual(host.closedSessions, [scene.session])
+    XCTAssertEqual(host.openSessions, [])
+    prepareRoots()
+    let again = try await host.reopen(scene.session)
+    XCTAssertEqual(try root(of: again).value, "1")
+  }
+
+  func testTheListSaysWhatIsClosedAlsoIfTheFileCannot() async throws {
+    let isFull = Flag()
+    let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
+      guard isFull.isSet, call.isWrite, name.hasPrefix("main.scene-") else { return }
+      throw ArchiveError(.storageFull, location: name)
+    }
+    let first = SceneHost(
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
+    first.closedSceneBound = ClosedSceneBound()
+    first.register(SceneConfiguration { [app] in app.makeDelegate() })
+    try await first.launch()
+    let scene = try await open(1, in: first)
+    scene.needsSave = true
+    isFull.isSet = true
+    let error = await restorationError { try await first.close(scene) }
+    XCTAssertEqual(error?.archive?.code, .storageFull)
+    XCTAssertEqual(first.closedSessions, [scene.session])
+    await first.close()
+    let next = try await host()
+    XCTAssertEqual(next.openSessions, [])
+    XCTAssertEqual(next.closedSessions, [scene.session])
+  }
+
+  func testASessionThatCannotBeOpenedAgainStaysClosed() async throws {
+    let first = try await host()
+    let scene = try await open(1, in: first)
+    try await first.close(scene)
+    let next = SceneHost(try app.launch.keeper())
+    next.closedSceneBound = ClosedSceneBound()
+    try await next.launch()
+    let closed = try XCTUnwrap(next.closedSessions.first)
+    let error = await restorationError { _ = try await next.reopen(closed) }
+    XCTAssertEqual(error?.code, .noConfiguration)
+    XCTAssertEqual(next.closedSessions, [closed])
+    XCTAssertEqual(next.openSessions, [])
+    XCTAssertEqual(closed.closedAt, app.launch.now)
+  }
+}
