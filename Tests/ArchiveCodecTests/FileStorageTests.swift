@@ -331,6 +331,26 @@ final class FileStorageTests: XCTestCase {
       try storage.generations().map { try read(FileStorage(path: $0.storage.location)) }, ["old"])
   }
 
+  func testWhatIsNoGenerationIsKeptOrNotReplaced() throws {
+    let directory = try TemporaryDirectory()
+    // What is set aside has a name that is longer than a file system takes.
+    let storage = FileStorage(path: directory.child(String(repeating: "n", count: 225)))
+    try write("old", to: storage)
+    func replace(_ reason: SetAsideReason) throws(ArchiveError) {
+      try storage.replace(settingAside: reason, at: Date()) { sink throws(ArchiveError) in
+        try sink.write(Array("new".utf8))
+      }
+    }
+    XCTAssertEqual(
+      archiveError { try replace(.unread) },
+      ArchiveError(.inputOutput, systemError: ENAMETOOLONG, location: storage.location))
+    XCTAssertEqual(try read(storage), "old")
+    XCTAssertEqual(try directory.names().count, 1)
+    try replace(.previous)
+    XCTAssertEqual(try read(storage), "new")
+    XCTAssertEqual(try directory.names().count, 1)
+  }
+
   func testAReplacementThatFailsKeepsNothing() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))

@@ -139,8 +139,6 @@ private final class Owner {
   private var made: [String: Item] = [:]
   private var decodedNumber: String?
   var number = 0
-  /// Whether there is a state that it could not read, which its first save sets aside.
-  var hasUnread = false
 
   init(_ process: DiskProcess, keys: any KeyProvider, version: Int, _ limits: ArchiveLimits) throws
   {
@@ -328,8 +326,6 @@ private final class SurvivalHistory {
     let everything = chance(10)
     let number = log.attempt(owner.nodes)
     owner.number = number
-    // Between setting a state aside and the one that takes its place there is none.
-    let fault = fault == .end && owner.hasUnread ? .failure : fault
     if let fault { arm(fault, owner) }
     counts.saves += 1
     var what = "\(log.name): save \(number)\(everything ? " of everything" : "")"
@@ -343,7 +339,6 @@ private final class SurvivalHistory {
         what += ", crashed"
       } else if report.outcome == .saved {
         log.acknowledge(number, on: disk)
-        owner.hasUnread = false
         what += hasFailed ? ", stored in spite of a \(fault.map { "\($0)" } ?? "")" : ""
       } else {
         fail("\(what): \(report.outcome)")
@@ -489,7 +484,6 @@ private final class SurvivalHistory {
       if owner.process.hasEnded { return false }
       if hasFailed {
         // The app goes on with its defaults, or is launched again.
-        owner.hasUnread = true
         return chance(50)
       }
       if !log.findUnreadable() { fail("\(what) failed: \(error)") }

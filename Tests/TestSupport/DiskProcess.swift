@@ -150,14 +150,25 @@ private struct DiskStorage: ArchiveStorage {
   // MARK: Changes
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    try replace(settingAside: nil, body)
+    try replace({ () throws(ArchiveError) in }, body)
   }
 
   func replace(
     settingAside reason: SetAsideReason, at date: Date,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    try replace(settingAside: asideName(reason, date), body)
+    let kept = asideName(reason, date)
+    try replace(
+      { () throws(ArchiveError) in
+        do throws(ArchiveError) {
+          try process.make(.link) { (course) throws(ArchiveError) in
+            try disk.link(name, to: kept, course)
+          }
+        } catch {
+          // That a generation cannot be kept is no reason to fail.
+          guard reason.isGeneration else { throw error }
+        }
+      }, body)
   }
 
   private func asideName(_ reason: SetAsideReason, _ date: Date) -> String {
@@ -165,7 +176,8 @@ private struct DiskStorage: ArchiveStorage {
   }
 
   private func replace(
-    settingAside kept: String?, _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+    _ keep: () throws(ArchiveError) -> Void,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     try process.sweepTemporaries { $0 == name }
     if isDurable { try process.ask(.openDirectory) }
@@ -180,23 +192,13 @@ private struct DiskStorage: ArchiveStorage {
           try disk.synchronize(file, course)
         }
       }
-      if let kept { keep(as: kept) }
+      try keep()
       try rename(temporary, to: name)
     } catch {
       process.removeTemporary(temporary)
       throw error
     }
     try synchronizeDirectory()
-  }
-
-  /// That it cannot be kept is no reason to fail.
-  private func keep(as kept: String) {
-    do throws(ArchiveError) {
-      try process.make(.link) { (course) throws(ArchiveError) in
-        try disk.link(name, to: kept, course)
-      }
-    } catch {
-    }
   }
 
   func remove() throws(ArchiveError) {

@@ -87,14 +87,16 @@ public protocol ArchiveStorage: Sendable {
   /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive]
 
-  /// Replaces what is stored, and sets aside what was there as an older generation.
+  /// Replaces what is stored, and sets aside what was there.
   ///
   /// The old archive gets its other name when the new one is about to take its own, so
-  /// it has all that was appended to it until then. That it cannot be kept is no reason
-  /// to fail. By default nothing is kept, and it does what ``replace(_:)`` does.
+  /// it has all that was appended to it until then, and whenever the process ends, one of
+  /// them is in its place. That a generation cannot be kept is no reason to fail; see
+  /// ``SetAsideReason/isGeneration``. By default none is, and anything else is set aside
+  /// before the new archive is written.
   ///
   /// - Parameters:
-  ///   - reason: One that is a generation; see ``SetAsideReason/isGeneration``.
+  ///   - reason: Why.
   ///   - date: When, by the clock of the caller.
   ///   - body: Writes the bytes in order.
   /// - Throws: As ``replace(_:)``.

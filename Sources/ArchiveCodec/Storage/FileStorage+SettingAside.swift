@@ -45,7 +45,14 @@ extension FileStorage {
   ) throws(ArchiveError) {
     let kept = "\(path).\(SetAsideName(reason, at: date))"
     try replace(body) { temporary, final in
-      let isMoved = keep(final, as: kept)
+      let isMoved: Bool
+      switch keep(final, as: kept) {
+      case .done: isMoved = false
+      case .moved: isMoved = true
+      case .failed:
+        guard reason.isGeneration else { return -1 }
+        isMoved = false
+      }
       let result = unsafe rename(temporary, final)
       if result != 0, isMoved {
         let failure = errno
@@ -56,11 +63,20 @@ extension FileStorage {
     }
   }
 
-  /// Gives a file a second name, or, where that cannot be, only that one; true if so.
-  private func keep(_ path: String, as kept: String) -> Bool {
+  private enum Keeping {
+    /// It has both names, or there is no file.
+    case done
+    /// It has the other name only.
+    case moved
+    /// `errno` says why.
+    case failed
+  }
+
+  /// Gives a file a second name, or, where that cannot be, only that one.
+  private func keep(_ path: String, as kept: String) -> Keeping {
     // An interrupted call comes here again.
-    guard linking(path, kept) != 0, errno != ENOENT, errno != EEXIST else { return false }
-    return unsafe rename(path, kept) == 0
+    if linking(path, kept) == 0 || errno == ENOENT || errno == EEXIST { return .done }
+    return unsafe rename(path, kept) == 0 ? .moved : .failed
   }
 
   /// The files beside it that were set aside, the oldest first.

@@ -71,11 +71,12 @@ extension ArchiveStorage {
   /// Cannot tell.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] { [] }
 
-  /// Keeps nothing of what it replaces.
+  /// Keeps no generation, and sets anything else aside first.
   public func replace(
     settingAside reason: SetAsideReason, at date: Date,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
+    if !reason.isGeneration { _ = try setAside(reason, at: date) }
     try replace(body)
   }
 

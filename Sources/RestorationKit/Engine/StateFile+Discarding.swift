@@ -11,7 +11,10 @@ extension StateFile {
       let taken = try await take()
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
-        _ = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
+        let writer = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
+        if let archive = writer.archive, let reason = try obstacle(to: archive) {
+          moved = try setAside(reason, settingAside) ?? moved
+        }
         open.close()
         try place.storage.remove()
       } else {

@@ -144,8 +144,8 @@ extension StateFile {
     _ tree: StoredTree, dropped: ArchiveError?, hasCrashed: Bool
   ) -> Replacing {
     // What was cut off is a change that nobody was told is stored.
-    if let dropped, dropped.code != .truncated { return .damaged }
-    if hasCrashed { return .crashed }
+    if let dropped, dropped.code != .truncated { return .setAside(.unreadable) }
+    if hasCrashed { return .setAside(.crashed) }
     guard let facts = tree.facts, facts.applicationVersion != applicationVersion else {
       return .previous
     }

@@ -225,8 +225,8 @@ extension StateFile {
 
   // MARK: The writer
 
-  /// A writer that may replace what is stored: what must not be replaced was
-  /// set aside.
+  /// A writer that may replace what is stored: what must not be lost is set aside when
+  /// that is done, or was now, if nobody can write after it.
   ///
   /// What nobody has read here may be better than what is saved: an app goes on
   /// with its defaults after a restore that failed for a reason that passes, and
@@ -241,23 +241,30 @@ extension StateFile {
     func open() throws(ArchiveError) -> ArchiveWriter {
       try self.open.open(place.storage, key, place.context, lock, limits)
     }
-    let reason: SetAsideReason
     do throws(ArchiveError) {
       let writer = try open()
-      guard let archive = writer.archive, let obstacle = try obstacle(to: archive) else {
+      guard let archive = writer.archive, let reason = try obstacle(to: archive) else {
         return writer
       }
-      reason = obstacle
+      if canBeReplaced(archive) {
+        replacing = .setAside(reason)
+        place.storage.prepare(settingAside, as: reason)
+        return writer
+      }
     } catch  where error.isAboutContent {
-      reason = .unreadable
     }
-    moved = try setAside(reason, settingAside) ?? moved
+    moved = try setAside(.unreadable, settingAside) ?? moved
     return try open()
   }
 
+  /// Whether another archive can follow it.
+  private func canBeReplaced(_ archive: Archive) -> Bool {
+    archive.isWritable && archive.version.generation < .max
+  }
+
   /// Why an archive must not be replaced; nil if it may be.
-  private func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
-    guard archive.isWritable, archive.version.generation < .max else { return .unreadable }
+  func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
+    guard canBeReplaced(archive) else { return .unreadable }
     guard archive.version != known else { return nil }
     guard archive.dropped == nil else { return .unreadable }
     return try StoredTree(reading: archive).isWhole ? .unread : .unreadable

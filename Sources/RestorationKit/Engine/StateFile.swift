@@ -63,18 +63,13 @@ package actor StateFile {
     case previous
     /// Another version of the app has saved it; nil if that had no name.
     case ofVersion(String?)
-    /// A part of it was left out, since restoring that crashed.
-    case crashed
-    /// Its end is damaged, and more than a change that was cut off.
-    case damaged
+    /// It is set aside: nobody has read it, a part of it crashed or cannot be read, or its
+    /// end is damaged.
+    case setAside(SetAsideReason)
 
     /// Why it is set aside; nil if it is a generation.
     var setAsideReason: SetAsideReason? {
-      switch self {
-      case .previous, .ofVersion: nil
-      case .crashed: .crashed
-      case .damaged: .unreadable
-      }
+      if case .setAside(let reason) = self { reason } else { nil }
     }
   }
 
