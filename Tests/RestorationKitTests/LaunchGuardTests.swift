@@ -165,6 +165,7 @@ final class LaunchGuardTests: XCTestCase {
         $0.encode(count, forKey: "begunRestores")
         $0.encode(version.generation, forKey: "begunGeneration")
         $0.encode(version.mac, forKey: "begunMAC")
+        $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
       }
       _ = try Archive.write(
         try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,

@@ -233,4 +233,60 @@ final class NodeGuardTests: XCTestCase {
     _ = try await keeper.restore(into: [screens.root])
     XCTAssertEqual(told.withLock { $0 }, ["root/group/bad"])
   }
+
+  func testAnEndThatIsNoCrashAfterANodeWasLeftOutLeavesOutNoMore() async throws {
+    for isExit in [true, false] {
+      let launch = Launch()
+      launch.environment.bootSession = "1"
+      let saved = Screens("saved").root
+      _ = try await launch.keeper().save([saved])
+      for _ in 1...2 {
+        let screens = Screens()
+        try await launch.crash(decoding: screens.bad, in: screens.root)
+      }
+      for round in 1...3 {
+        let screens = Screens()
+        var left: LaunchDisk?
+        screens.good.onDecode = { _ in
+          if isExit { LaunchNote.noteExit() }
+          left = launch.disk
+        }
+        let report = try await launch.keeper().restore(into: [screens.root])
+        XCTAssertEqual(report.outcome, .restored, "\(round), exit \(isExit)")
+        XCTAssertEqual(
+          report.problems.map(\.path.description), ["root/group/bad"], "\(round), exit \(isExit)")
+        launch.disk = try XCTUnwrap(left)
+        if !isExit { launch.environment.bootSession = "\(round + 1)" }
+      }
+      // The next crash goes on where the last one had ended.
+      let screens = Screens()
+      try await launch.crash(decoding: screens.good, in: screens.root)
+      let report = try await launch.keeper().restore(into: [Screens().root])
+      XCTAssertEqual(report.outcome(of: "root/group"), .skipped)
+      XCTAssertEqual(report.outcome(of: "root/good"), .skipped)
+    }
+  }
+
+  func testCrashesOfAnotherVersionOfTheAppAreNotCounted() async throws {
+    for crashCount in 1...4 {
+      let launch = Launch()
+      _ = try await launch.keeper().save([Screens("saved").root])
+      for round in 1...crashCount {
+        let screens = Screens()
+        try await launch.crash(
+          decoding: [screens.bad, screens.bad, screens.good, screens.root][round - 1],
+          in: screens.root)
+      }
+      launch.environment = ApplicationEnvironment(applicationVersion: "12", systemVersion: "6.1")
+      for round in 1...2 {
+        let screens = Screens()
+        let report = try await launch.crash(decoding: screens.bad, in: screens.root)
+        XCTAssertEqual(report.outcome, .restored, "\(crashCount), \(round)")
+        XCTAssertEqual(report.problems, [], "\(crashCount), \(round)")
+      }
+      let report = try await launch.keeper().restore(into: [Screens().root])
+      XCTAssertEqual(
+        report.problems.map(\.path.description), ["root/group/bad"], "\(crashCount)")
+    }
+  }
 }

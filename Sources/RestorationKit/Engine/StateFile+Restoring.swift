@@ -68,8 +68,9 @@ extension StateFile {
       loaded = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
         if crashed?.isLast == true { return nil }
         guard isClaimed, window == nil else { return try StoredTree(reading: archive) }
-        let count = stored?.countCrashes(of: archive.version, at: bootSession) ?? 0
-        guard count >= threshold else { return try StoredTree(reading: archive) }
+        let count = stored?.countCrashes(
+          of: archive.version, by: applicationVersion, at: bootSession)
+        guard let count, count >= threshold else { return try StoredTree(reading: archive) }
         if case .element(let place) = stored?.note {
           let tree = try StoredTree(reading: archive)
           if stored?.content.skipped.add(
@@ -116,13 +117,16 @@ extension StateFile {
   /// Marks that a restore has begun.
   private func begin(_ tree: StoredTree, _ marked: LaunchMarker.Content?, _ key: ArchiveKey) {
     var marked = marked
-    // Those of another state say nothing about this one.
-    if marked?.begunVersion != tree.version { marked?.begunRestores = 0 }
+    // Those of another state, or by another version of the app, say nothing about this one.
+    if marked?.begunVersion != tree.version || marked?.applicationVersion != applicationVersion {
+      marked?.begunRestores = 0
+    }
     // A restore of this launch that has not ended is not counted twice.
     if window == nil, let begun = marked?.begunRestores {
       marked?.begunRestores = min(max(0, begun), .max - 1) + 1
     }
     marked?.begunVersion = tree.version
+    marked?.applicationVersion = applicationVersion
     marked?.bootSession = bootSession
     marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
     windowCount += 1
