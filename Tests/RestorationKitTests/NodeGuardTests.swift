@@ -289,4 +289,44 @@ final class NodeGuardTests: XCTestCase {
         report.problems.map(\.path.description), ["root/group/bad"], "\(crashCount)")
     }
   }
+
+  func testWhatIsLeftOutBelowAVetoedNodeGoesWithIt() async throws {
+    let root = TestNode("root", value: "saved", children: [TestNode("bad", value: "saved")])
+    root.restorationClass = TestFactory.self
+    var made: TestNode?
+    TestFactory.make = { _, _ in made }
+    defer { TestFactory.make = { _, _ in nil } }
+    _ = try await launch.keeper().save([root])
+    for _ in 1...2 {
+      let bad = TestNode("bad")
+      made = TestNode("root", children: [bad])
+      let made = try XCTUnwrap(made)
+      try await launch.crash(decoding: bad, in: made)
+    }
+    made = nil
+    let keeper = try launch.keeper()
+    let report = try await keeper.restore()
+    XCTAssertEqual(report.outcome(of: "root"), .vetoed)
+    XCTAssertEqual(report.kept.map(\.path.description), [])
+    _ = try await keeper.save([])
+    let stored = try StoredRecords(try XCTUnwrap(try launch.archive())).elements
+    XCTAssertEqual(stored.map(\.path), [])
+  }
+
+  func testWhatIsLeftOutWithWhatIsAboveItIsKeptOnce() async throws {
+    try await save()
+    for node in [\Screens.bad, \.bad, \.good] { try await crash(in: node) }
+    for round in 1...2 {
+      let keeper = try launch.keeper()
+      let root = TestNode("root")
+      let report = try await keeper.restore(into: [root])
+      XCTAssertEqual(root.value, "saved")
+      XCTAssertEqual(report.outcome(of: "root/group"), .skipped, "\(round)")
+      _ = try await keeper.save([root])
+      let stored = try StoredRecords(try XCTUnwrap(try launch.archive())).elements
+      XCTAssertEqual(
+        stored.map(\.path).sorted(), ["root", "root/good", "root/group", "root/group/bad"],
+        "\(round)")
+    }
+  }
 }
