@@ -329,4 +329,28 @@ final class NodeGuardTests: XCTestCase {
         "\(round)")
     }
   }
+
+  func testARestoreWhoseMarkCannotBeTakenAwayHasEndedAllTheSame() async throws {
+    let isFull = Mutex(false)
+    let directory = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      if name.hasSuffix(".launch"), call == .replace || call == .remove,
+        isFull.withLock({ $0 })
+      {
+        throw ArchiveError(.storageFull)
+      }
+    }
+    try await save()
+    for round in 1...4 {
+      isFull.withLock { $0 = false }
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: directory, keys: launch.keys,
+        environment: launch.environment, now: { [launch] in launch.now })
+      let screens = Screens()
+      screens.good.onDecode = { _ in isFull.withLock { $0 = true } }
+      let report = try await keeper.restore(into: [screens.root])
+      XCTAssertEqual(report.outcome, .restored, "\(round)")
+      XCTAssertNotNil(report.launchProblem)
+      await keeper.close()
+    }
+  }
 }

@@ -44,7 +44,7 @@ struct LaunchMarker: Sendable {
       guard content.begunVersion == version, content.applicationVersion == applicationVersion
       else { return nil }
       let before = content.bootSession
-      if note == .exited || before != nil && bootSession != nil && before != bootSession {
+      if note == .ended || before != nil && bootSession != nil && before != bootSession {
         content.begunRestores = max(1, content.begunRestores) - 1
         return nil
       }

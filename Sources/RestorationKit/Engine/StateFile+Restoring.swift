@@ -170,15 +170,14 @@ extension StateFile {
   /// Takes the mark away; with the date of a restore also the state, if it is still the
   /// one that was restored and nothing of it was unreadable.
   func endRestore(window number: UInt64, consuming settingAside: SettingAside? = nil) {
-    guard var window, window.number == number else { return }
+    guard let window, window.number == number else { return }
     self.window = nil
-    window.marked?.endRestore()
     // Whoever has the state now has its marker, too.
     guard let taken = claim.taken, taken.name + suffix == place.name else { return }
     note {
       guard try taken.lock.isHeld() else { return }
       let key = try existingKey()
-      if let marked = window.marked { try place.marker.write(marked, key) }
+      try window.takeMark(from: place.marker, key)
       guard let settingAside, window.isWhole else { return }
       let stored = try firstReadable(key) { (archive, _) in archive.version }
       guard let stored, stored.content == window.version else { return }
