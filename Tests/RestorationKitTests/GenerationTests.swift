@@ -341,4 +341,33 @@ final class GenerationTests: XCTestCase {
       try directory.names().map { try directory.bytes(of: $0) }, [[1]])
     XCTAssertEqual(try names(directory, "unreadable").count, 1)
   }
+
+  func testADeclinedStateWithoutAKeyDoesNotComeBackWithIt() async throws {
+    let directory = try await threeGenerations()
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    keys.lose()
+    let delegate = TestDelegate()
+    delegate.saves = false
+    var keeper = try keeper(directory)
+    keeper.delegate = delegate
+    _ = await restorationError { _ = try await keeper.restore(into: [TestNode("a")]) }
+    let report = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(report.outcome, .declined)
+    await keeper.close()
+    XCTAssertEqual(try names(directory, "unreadable").count, 1)
+    keeper = try StateKeeper(
+      application: Launch.application, directory: FileStateDirectory(path: directory.path),
+      keys: GivenKey(key: key))
+    let node = TestNode("a")
+    let next = try await keeper.restore(into: [node])
+    XCTAssertEqual(next.outcome, .noArchive)
+    await keeper.close()
+  }
+}
+
+private struct GivenKey: KeyProvider {
+  let key: ArchiveKey
+  let location: String? = "given"
+
+  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? { key }
 }
