@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -340,6 +341,58 @@ final class GenerationTests: XCTestCase {
     XCTAssertEqual(
       try directory.names().map { try directory.bytes(of: $0) }, [[1]])
     XCTAssertEqual(try names(directory, "unreadable").count, 1)
+  }
+
+  // MARK: Saves that fail
+
+  /// A launch of another version whose first save is there, but maybe not for good.
+  func testAfterASaveThatMayNotStayTheLastStateOfTheOtherVersionIsStillKept() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory, version: "1")
+    let fails = Mutex(false)
+    let store = HookedStore(FileStateDirectory(path: directory.path)) {
+      name, call throws(ArchiveError) in
+      if name == "main", call == .publish, fails.withLock({ $0 }) {
+        throw ArchiveError(.notDurable)
+      }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: keys,
+      environment: ApplicationEnvironment(applicationVersion: "2", systemVersion: "6.1"),
+      now: { [self] in now })
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    fails.withLock { $0 = true }
+    node.value = "B"
+    let error = await restorationError { _ = try await keeper.save([node]) }
+    XCTAssertEqual(error?.archive?.code, .notDurable)
+    fails.withLock { $0 = false }
+    node.value = "C"
+    _ = try await keeper.save([node])
+    await keeper.close()
+    XCTAssertEqual(try names(directory, "upgraded").map { try value(directory, $0) }, ["A"])
+  }
+
+  func testASaveAfterADiscardSaysNothingOfAStateThatWasSetAsideBefore() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory)
+    let copy = try directory.bytes(of: Self.state)
+    let aside = Self.state + ".unreadable-1799999999-0000000000000"
+    try directory.write(copy, to: aside)
+    // Its end is damaged, so the first save will keep a copy.
+    try await save("B", in: directory)
+    var bytes = try directory.bytes(of: Self.state)
+    bytes += Array(repeating: 7, count: 100)
+    try directory.write(bytes, to: Self.state)
+    let keeper = try keeper(directory)
+    let node = TestNode("a")
+    let report = try await keeper.restore(into: [node, TestNode("b")])
+    XCTAssertEqual(report.outcome, .restored)
+    try await keeper.discardState()
+    let saved = try await keeper.save([node])
+    XCTAssertNil(saved.setAside)
+    await keeper.close()
+    XCTAssertEqual(try names(directory, "unreadable"), [aside])
   }
 
   func testADeclinedStateWithoutAKeyDoesNotComeBackWithIt() async throws {

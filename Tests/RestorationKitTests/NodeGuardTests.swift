@@ -218,22 +218,6 @@ final class NodeGuardTests: XCTestCase {
     XCTAssertEqual(report.problems.map(\.path.description), ["root/group/bad"])
   }
 
-  func testAWatchdogNamesTheNodeInWhichARestoreHangs() async throws {
-    try await save()
-    let screens = Screens()
-    let told = Mutex<[String]>([])
-    let keeper = try launch.keeper()
-    keeper.restorationWatchdog = RestorationWatchdog(after: .milliseconds(20)) { path in
-      told.withLock { $0.append(path.description) }
-    }
-    screens.bad.onDecode = { _ in
-      let end = ContinuousClock.now + .seconds(20)
-      while told.withLock({ $0.isEmpty }), ContinuousClock.now < end {}
-    }
-    _ = try await keeper.restore(into: [screens.root])
-    XCTAssertEqual(told.withLock { $0 }, ["root/group/bad"])
-  }
-
   func testAnEndThatIsNoCrashAfterANodeWasLeftOutLeavesOutNoMore() async throws {
     for isExit in [true, false] {
       let launch = Launch()
@@ -352,5 +336,21 @@ final class NodeGuardTests: XCTestCase {
       XCTAssertNotNil(report.launchProblem)
       await keeper.close()
     }
+  }
+
+  func testAWatchdogNamesTheNodeInWhichARestoreHangs() async throws {
+    try await save()
+    let screens = Screens()
+    let told = Mutex<[String]>([])
+    let keeper = try launch.keeper()
+    keeper.restorationWatchdog = RestorationWatchdog(after: .milliseconds(20)) { path in
+      told.withLock { $0.append(path.description) }
+    }
+    screens.bad.onDecode = { _ in
+      let end = ContinuousClock.now + .seconds(20)
+      while told.withLock({ $0.isEmpty }), ContinuousClock.now < end {}
+    }
+    _ = try await keeper.restore(into: [screens.root])
+    XCTAssertEqual(told.withLock { $0 }, ["root/group/bad"])
   }
 }
