@@ -38,29 +38,39 @@ extension FileStorage {
   /// that ``setAside(_:at:)`` would give it.
   ///
   /// On a file system without hard links the old file is moved, so for a moment it is
-  /// there under the other name only.
+  /// there under the other name only. A generation that cannot be kept is replaced all the
+  /// same; for another reason nothing is replaced then.
   public func replace(
     settingAside reason: SetAsideReason, at date: Date,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     let kept = "\(path).\(SetAsideName(reason, at: date))"
     try replace(body) { temporary, final in
-      let isMoved = keep(final, as: kept)
+      let keeping = keep(final, as: kept)
+      if keeping == .failed, !reason.isGeneration { return -1 }
       let result = unsafe rename(temporary, final)
-      if result != 0, isMoved {
-        let failure = errno
-        _ = unsafe rename(kept, final)
-        errno = failure
+      guard result != 0 else { return result }
+      let failure = errno
+      switch keeping {
+      case .linked: _ = unsafe unlink(kept)
+      case .moved: _ = unsafe rename(kept, final)
+      case .nothing, .failed: break
       }
+      errno = failure
       return result
     }
   }
 
-  /// Gives a file a second name, or, where that cannot be, only that one; true if so.
-  private func keep(_ path: String, as kept: String) -> Bool {
+  private enum Keeping {
+    case nothing, linked, moved, failed
+  }
+
+  /// Gives a file a second name, or, where that cannot be, only that one.
+  private func keep(_ path: String, as kept: String) -> Keeping {
     // An interrupted call comes here again.
-    guard linking(path, kept) != 0, errno != ENOENT, errno != EEXIST else { return false }
-    return unsafe rename(path, kept) == 0
+    if linking(path, kept) == 0 || errno == EEXIST { return .linked }
+    if errno == ENOENT { return .nothing }
+    return unsafe rename(path, kept) == 0 ? .moved : .failed
   }
 
   /// The files beside it that were set aside, the oldest first.
