@@ -416,6 +416,29 @@ final class GenerationTests: XCTestCase {
     XCTAssertEqual(next.outcome, .noArchive)
     await keeper.close()
   }
+
+  func testAConsumedGenerationGoesAlsoIfTheStateIsWhollyUnknown() async throws {
+    let directory = try await threeGenerations()
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    // It opens, but there is no tree in it, as of a later library.
+    let builder = RecordBuilder()
+    try builder.append(record: 2) { $0.encode("other", forKey: "roots") }
+    _ = try Archive.write(
+      try builder.finish(), to: FileStorage(path: directory.child(Self.state)), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+    for value in ["B", nil] {
+      let keeper = try keeper(directory)
+      keeper.consumesStateOnLaunch = true
+      let node = TestNode("a")
+      do {
+        let report = try await keeper.restore(into: [node, TestNode("b")])
+        XCTAssertEqual(report.outcome, value == nil ? .noArchive : .restored)
+      }
+      await keeper.close()
+      XCTAssertEqual(node.value, value)
+    }
+    XCTAssertEqual(try names(directory, "unreadable").count, 1)
+  }
 }
 
 private struct GivenKey: KeyProvider {

@@ -179,7 +179,10 @@ extension StateFile {
       let key = try existingKey()
       try window.takeMark(from: place.marker, key)
       guard let settingAside, window.isWhole else { return }
-      let stored = try firstReadable(key) { (archive, _) in archive.version }
+      // As the restore chose: one that opens may have no tree.
+      let stored = try firstReadable(key) { (archive, _) throws(ArchiveError) in
+        try StoredTree(reading: archive).version
+      }
       guard let stored, stored.content == window.version else { return }
       open.close()
       // What a generation stood in for cannot be read.
