@@ -439,6 +439,18 @@ final class GenerationTests: XCTestCase {
     }
     XCTAssertEqual(try names(directory, "unreadable").count, 1)
   }
+
+  func testATornGenerationIsStillOneOfItsVersion() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory)
+    try await save("B", in: directory)
+    try directory.write(Array(try directory.bytes(of: Self.state).dropLast(10)), to: Self.state)
+    try await save("C", in: directory, version: "2")
+    try await save("D", in: directory)
+    try await save("E", in: directory, version: "2")
+    let kept = try names(directory, "upgraded")
+    XCTAssertEqual(try kept.map { try value(directory, $0) }, ["C", "D"])
+  }
 }
 
 private struct GivenKey: KeyProvider {

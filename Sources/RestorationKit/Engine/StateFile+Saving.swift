@@ -134,7 +134,8 @@ extension StateFile {
     do throws(ArchiveError) {
       guard
         let archive = try Archive.open(
-          generation.storage, key: key.key, context: place.context, limits: limits),
+          generation.storage, key: key.key, context: place.context, limits: limits,
+          recovery: .recover),
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)
       else { return false }
