@@ -353,4 +353,57 @@ final class NodeGuardTests: XCTestCase {
     _ = try await keeper.restore(into: [screens.root])
     XCTAssertEqual(told.withLock { $0 }, ["root/group/bad"])
   }
+
+  private enum CrashPoint: CaseIterable {
+    case make, load, view, finished, gate, didDecode
+
+    /// Whether an element is left out for it, and not the whole state set aside.
+    var isInElement: Bool { self != .gate && self != .didDecode }
+  }
+
+  func testWhateverCrashesEveryTimeALaunchGetsThrough() async throws {
+    for threshold in [1, 2, 3] {
+      for point in CrashPoint.allCases {
+        let launch = Launch()
+        let saved = TestNode("bad", value: "saved")
+        saved.restorationViews = [TestView("view", value: "saved")]
+        saved.restorationClass = TestFactory.self
+        _ = try await launch.keeper().save([saved, TestNode("good", value: "saved")])
+        var crashCount = 0
+        while true {
+          var crashed: LaunchDisk?
+          let crash = { [launch] in crashed = crashed ?? launch.disk }
+          let delegate = TestDelegate()
+          if point == .gate { delegate.onShouldRestore = { _ in crash() } }
+          if point == .didDecode { delegate.onDidDecode = { _ in crash() } }
+          TestFactory.make = { _, _ in
+            if point == .make { crash() }
+            let bad = TestNode("bad")
+            let view = TestView("view")
+            bad.restorationViews = [view]
+            if point == .load { bad.onLoad = crash }
+            if point == .view { view.onDecode = { _ in crash() } }
+            if point == .finished { bad.onFinished = crash }
+            return bad
+          }
+          let keeper = try launch.keeper(delegate: delegate)
+          keeper.crashThreshold = threshold
+          let good = TestNode("good")
+          let report = try await keeper.restore(into: [good])
+          guard let crashed else {
+            XCTAssertEqual(crashCount, threshold, "\(point), \(threshold)")
+            XCTAssertEqual(good.value, point.isInElement ? "saved" : nil, "\(point), \(threshold)")
+            XCTAssertEqual(
+              report.problems.map(\.path.description),
+              point.isInElement ? [point == .view ? "bad/view" : "bad"] : [], "\(point)")
+            break
+          }
+          launch.disk = crashed
+          crashCount += 1
+          guard crashCount < 10 else { return XCTFail("\(point), \(threshold): for ever") }
+        }
+      }
+    }
+    TestFactory.make = { _, _ in nil }
+  }
 }
