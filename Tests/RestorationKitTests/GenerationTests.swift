@@ -451,6 +451,40 @@ final class GenerationTests: XCTestCase {
     let kept = try names(directory, "upgraded")
     XCTAssertEqual(try kept.map { try value(directory, $0) }, ["C", "D"])
   }
+
+  func testSavesThatMayNotStayLeaveNoMoreThanTheBoundSays() async throws {
+    let directory = try TemporaryDirectory()
+    let store = HookedStore(FileStateDirectory(path: directory.path)) {
+      name, call throws(ArchiveError) in
+      if name == "main", call == .publish { throw ArchiveError(.notDurable) }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: keys, now: { [self] in now })
+    let node = TestNode("a")
+    for value in ["x", "y", "x", "y", "x"] {
+      node.value = String(repeating: value, count: 70_000)
+      let error = await restorationError { _ = try await keeper.save([node]) }
+      XCTAssertEqual(error?.archive?.code, .notDurable)
+    }
+    XCTAssertEqual(try names(directory, "previous").count, 1)
+    await keeper.close()
+  }
+
+  func testTheLastOfTheGenerationsGoesForGoodAsAStateDoes() async throws {
+    let directory = try await threeGenerations()
+    try FileManager.default.removeItem(atPath: directory.child(Self.state))
+    let calls = Mutex<[HookedStore.Call]>([])
+    let store = HookedStore(FileStateDirectory(path: directory.path)) { name, call in
+      if name == "main", call.isChange { calls.withLock { $0.append(call) } }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: keys, now: { [self] in now })
+    try await keeper.discardState()
+    await keeper.close()
+    // The removal of a generation is not synced, that of the state is.
+    XCTAssertEqual(calls.withLock { $0 }, [.putBack, .remove])
+    XCTAssertEqual(try directory.names(), [])
+  }
 }
 
 private struct GivenKey: KeyProvider {

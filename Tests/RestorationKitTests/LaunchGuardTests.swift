@@ -299,6 +299,25 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertEqual(again.value, "old", "It gives way once more.")
     XCTAssertEqual(report.source?.generation, .upgraded)
   }
+
+  func testADamagedStateIsSetAsideWhenTheGenerationThatStoodInForItCrashed() async throws {
+    for value in ["old", "new"] {
+      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      _ = try await keeper.restore(into: [node])
+      node.value = value
+      _ = try await keeper.save([node])
+    }
+    let memory = launch.store.memory(named: "main")
+    let generation = try XCTUnwrap(try memory.generations().first?.storage as? MemoryStorage).bytes
+    launch.storedBytes = [1]
+    for _ in 1...2 { try await launch.crash() }
+    let report = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 2"))
+    XCTAssertEqual(launch.setAside, [[1], generation])
+    XCTAssertEqual(try memory.generations().count, 0)
+  }
 }
 
 /// States in one store and the marks of launches in another.

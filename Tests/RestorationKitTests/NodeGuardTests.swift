@@ -406,4 +406,18 @@ final class NodeGuardTests: XCTestCase {
     }
     TestFactory.make = { _, _ in nil }
   }
+
+  func testACopyThatIsPutBackIsRestoredWhole() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [Screens().root])
+    _ = try await keeper.save([Screens("new").root])
+    let copy = try await keeper.setAsideStates().first
+    try await keeper.putBack(try XCTUnwrap(copy))
+    let screens = Screens()
+    let report = try await keeper.restore(into: [screens.root])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(screens.bad.value, "saved")
+  }
 }
