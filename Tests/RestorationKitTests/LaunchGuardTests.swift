@@ -318,6 +318,24 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertEqual(launch.setAside, [[1], generation])
     XCTAssertEqual(try memory.generations().count, 0)
   }
+
+  func testACrashAfterASaveInARestoreThatGoesOnCountsForWhatWasSaved() async throws {
+    try await save()
+    for round in 1...2 {
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      keeper.extendStateRestoration()
+      let report = try await keeper.restore(into: [node])
+      XCTAssertEqual(report.outcome, .restored)
+      node.value = "\(round)"
+      _ = try await keeper.save([node])
+      let crashed = launch.disk
+      launch.endProcess()
+      launch.disk = crashed
+    }
+    let report = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
+  }
 }
 
 /// States in one store and the marks of launches in another.
