@@ -18,7 +18,12 @@ extension StateFile {
         open.close()
         try place.storage.remove()
       } else {
+        // The newest may be a generation; with the key an older one would come back.
+        if let newest = try place.storage.generations().last, try place.storage.open() == nil {
+          try place.storage.putBack(newest)
+        }
         moved = try setAside(.unreadable, settingAside) ?? moved
+        try place.storage.remove()
       }
     }
     lastNumber = number

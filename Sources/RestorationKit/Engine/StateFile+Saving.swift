@@ -88,13 +88,20 @@ extension StateFile {
     _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter,
     _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
+    let before = replacing.setAsideReason.flatMap { _ in setAsideIdentifiers() }
+    func noteReplaced() {
+      if let before { self.noteReplaced(besides: before, settingAside) }
+      replacing = .previous
+    }
     do throws(ArchiveError) {
       let summary = try writer.rewrite(records, schema: time)
-      if let reason = replacing.setAsideReason { noteReplaced(reason, settingAside) }
-      (known, replacing) = (summary.version, .previous)
+      noteReplaced()
+      known = summary.version
       return summary
     } catch {
       noteVersion(of: writer, after: error)
+      // It is in its place, so the next save replaces that and not what was restored.
+      if error.code == .notDurable { noteReplaced() }
       throw error
     }
   }
@@ -127,7 +134,8 @@ extension StateFile {
     do throws(ArchiveError) {
       guard
         let archive = try Archive.open(
-          generation.storage, key: key.key, context: place.context, limits: limits),
+          generation.storage, key: key.key, context: place.context, limits: limits,
+          recovery: .recover),
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)
       else { return false }

@@ -81,6 +81,19 @@ package actor StateFile {
     var marked: LaunchMarker.Content?
     /// Where the restore is, for the launch after a crash.
     var note: LaunchNote?
+
+    /// Takes the mark away; if there is no room for a new marker, its note says that the
+    /// restore has ended, or the next launch would count it as a crash.
+    func takeMark(from marker: LaunchMarker, _ key: ArchiveKey) throws {
+      guard var marked else { return }
+      marked.endRestore()
+      do {
+        try marker.write(marked, key)
+      } catch {
+        note?.end()
+        throw error
+      }
+    }
   }
 
   /// Creates the file of a state.
@@ -145,13 +158,10 @@ package actor StateFile {
 
   /// The process goes on, so a restore that did not end is no crash.
   deinit {
-    guard let window, var marked = window.marked, let taken = claim.taken,
-      taken.name + suffix == place.name
-    else { return }
-    marked.endRestore()
+    guard let window, let taken = claim.taken, taken.name + suffix == place.name else { return }
     do {
       guard try taken.lock.isHeld(), let key = try keys.key(creating: false) else { return }
-      try place.marker.write(marked, key)
+      try window.takeMark(from: place.marker, key)
     } catch {
       // Nobody is there any more who could be told.
     }
