@@ -139,11 +139,12 @@ final class ReportTests: XCTestCase {
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
       .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
       .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState,
-      .unreadKeys(["k", "l"]),
+      .unreadKeys(["k", "l"]), .unreadableValues(["k"]),
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
-      .kept, .renamed(to: "C"), .version(2), .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
+      .kept, .renamed(to: "C"), .version(2), .expiredValues(["k"]),
+      .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
     ]
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])
     XCTAssertEqual(others.filter(\.isProblem), [])

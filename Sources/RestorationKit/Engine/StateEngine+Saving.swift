@@ -95,6 +95,7 @@ extension StateEngine {
       var report = PreservationReport(.declined)
       report.setAside = try await file.decline(number: number, settings.settingAside)
       objects.kept = nil
+      objects.ages.forget()
       note(in: &report)
       return report
     }
@@ -196,19 +197,19 @@ extension StateEngine {
       try walk.encodeApplication(
         facts: { settings.environment.encode(with: $0, timestamp: walk.now) }, host: content.host,
         notes: content.keptCoders.notes
-      ) { coder, encoder in
+      ) { coder in
         guard let delegate = content.delegate else { return }
         var isSaving = true
         trace?(RestorationTrace(call: .shouldSaveApplicationState))
         do {
-          try encoder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+          try coder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
         } catch {
           coder.note(.encodeFailed(error.reason))
         }
         guard isSaving else { throw Declined() }
         trace?(RestorationTrace(call: .willEncodeRestorableState))
         do {
-          try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }
+          try coder.attempt { try delegate.willEncodeRestorableState(with: coder) }
         } catch {
           coder.note(.willEncodeFailed(error.reason))
         }

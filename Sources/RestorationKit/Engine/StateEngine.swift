@@ -100,6 +100,7 @@ final class StateEngine {
       throw RestorationError(error)
     }
     objects.kept = nil
+    objects.ages.forget()
     rows = Rows()
     hasTriedToRestore = true
     isLocked = false

@@ -173,6 +173,7 @@ extension PreservationWalk {
     let values = [
       (NodeRecord.builtInKey, part.values.builtIn),
       (NodeRecord.stateKey, part.values.state),
+      (NodeRecord.sensitiveKey, part.values.sensitive),
     ]
     do {
       try append(part.number) { encoder in

@@ -74,6 +74,9 @@ extension PreservationWalk {
           try encoder.copyAll(from: stored) { numbers[$0] }
         }
       }
+      if let sensitive = element.values.sensitive {
+        try encodeLastSensitive(sensitive, lost.number)
+      }
     }
     rows.setOutcome(.savedWithLastState, lost.number)
   }

@@ -208,8 +208,12 @@ extension PreservationWalk {
     let coder = openCoder(number)
     defer { coder.close() }
     try object.encodeRestorableState(with: coder)
+    coder.finishContainer()
     try encoder.endAttempt(attempt)
     encoder.endContainer(container)
+    if coder.sensitive != nil || !rows.sensitive.isEmpty {
+      try encodeSensitive(coder.sensitive, of: object, number)
+    }
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
       rows.note(.unusedInheritedHooks, number)
     }
@@ -222,6 +226,7 @@ extension PreservationWalk {
     _ kept: KeptBelow, _ error: any Error
   ) throws {
     loseState(of: number, error)
+    keepAges(of: object, number)
     lost.append(
       LostState(
         record: nodeRecord(number, info, origin, kept), number: number,

@@ -114,6 +114,7 @@ final class PreservationWalk: StateEncoding {
     self.nodeLimit = nodeLimit
     self.trace = trace
     rows.beginSave()
+    if !objects.ages.isEmpty { beginAges() }
   }
 
   /// Nothing of this walk is reported any more; a coder that is kept holds no nodes
@@ -130,7 +131,7 @@ final class PreservationWalk: StateEncoding {
   /// Writes the application's record; if a body throws, there is none.
   func encodeApplication(
     facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
-    notes: [ReportNote], state: (StateEncoder, KeyedEncoder) throws -> Void
+    notes: [ReportNote], state: (StateEncoder) throws -> Void
   ) throws {
     for note in notes { rows.note(note, nil) }
     try builder.begin(record: NodeRecord.application, with: encoder)
@@ -140,9 +141,13 @@ final class PreservationWalk: StateEncoding {
       let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
       let coder = openCoder(nil)
       defer { coder.close() }
-      try state(coder, encoder)
+      try state(coder)
+      coder.finishContainer()
       encoder.endContainer(container)
       fingerprints.append(encoder.fingerprint(of: container))
+      if let fingerprint = encodeSensitiveOfApplication(coder.sensitive) {
+        fingerprints.append(fingerprint)
+      }
       if let host {
         let container = encoder.beginContainer(forKey: NodeRecord.hostKey)
         try host(encoder)
@@ -213,6 +218,7 @@ final class PreservationWalk: StateEncoding {
     // What a hook registers comes too late for those that were asked before it.
     rows.registrationCount = registrationCount
     rows.beginWalk(kept)
+    objects.ages.beginWalk()
     for root in roots {
       guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
       if case .root(let number, _) = visit.place { rows.roots.append(number) }
@@ -222,6 +228,7 @@ final class PreservationWalk: StateEncoding {
     waitForRoots()
     try drain()
     try followReferrals()
+    objects.ages.endWalk()
   }
 
   func followReferrals() throws {

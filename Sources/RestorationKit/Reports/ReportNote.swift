@@ -106,6 +106,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// with a migration, or is asked for with ``StateDecoder/contains(_:)``.
   case unreadKeys([String])
 
+  /// The keys of values with a ``Sensitivity`` that cannot be read; those in a container
+  /// have its key and a dot before them.
+  case unreadableValues([String])
+
   // MARK: No problems
 
   /// It was saved as a root of its own, because a node above it that contains it
@@ -140,6 +144,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// A save that is more than 30 days later leaves it out, if it is still not
   /// back.
   case keptSince(Date)
+
+  /// The keys of values with ``Sensitivity/expiring(after:)`` whose time is over, so
+  /// that they are absent; those in a container have its key and a dot before them.
+  case expiredValues([String])
 }
 
 extension ReportNote {
@@ -147,14 +155,15 @@ extension ReportNote {
   public var isProblem: Bool {
     switch self {
     case .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed, .version,
-      .keptSince:
+      .keptSince, .expiredValues:
       false
     case .encodeFailed, .willEncodeFailed, .rootWithoutIdentifier, .identifierTooLong,
       .referenceWithoutIdentifier, .referenceToUnpreservedView, .coderKept, .notInvalidated,
       .coderKeptAfterSave, .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
-      .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys:
+      .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
+      .unreadableValues:
       true
     }
   }
@@ -228,8 +237,12 @@ extension ReportNote: CustomStringConvertible {
     case .lastState:
       "The state is that of an earlier save, since it could not be encoded."
     case .unreadKeys(let keys):
-      "Nobody read what is stored under \(keys.map { "“\($0)”" }.joined(separator: ", "))."
+      "Nobody read what is stored under \(Self.list(keys))."
         + " Compare how the key and the hook are spelled."
+    case .unreadableValues(let keys):
+      "What is stored under \(Self.list(keys)) cannot be read, so it is absent. The next save"
+        + " stores what there is then."
+    case .expiredValues(let keys): "absent, as their time is over: \(Self.list(keys))"
     case .detached: "detached, since a node above it is left out"
     case .keptBecause(let outcome): "at the restore: \(outcome)"
     case .unusedInheritedHooks:
@@ -241,5 +254,8 @@ extension ReportNote: CustomStringConvertible {
     case .version(let version): "stored with version \(version)"
     case .keptSince(let date): "saves have kept it since \(date)"
     }
+  }
+  private static func list(_ keys: [String]) -> String {
+    keys.map { "“\($0)”" }.joined(separator: ", ")
   }
 }

@@ -30,6 +30,8 @@ struct StoredTree: Sendable {
     let builtIn: KeyedDecoder?
     /// Nil for what was saved without state.
     let state: KeyedDecoder?
+    /// The values with a sensitivity, which are not in the state; nil if there are none.
+    var sensitive: KeyedDecoder?
   }
 
   struct Unreadable: Sendable {
@@ -41,6 +43,8 @@ struct StoredTree: Sendable {
   let snapshot: SnapshotUse
   let facts: SaveFacts?
   let applicationState: KeyedDecoder?
+  /// The values with a sensitivity that the application wrote.
+  let applicationSensitive: KeyedDecoder?
   /// What was written in the name of a scene.
   let host: KeyedDecoder?
   /// What classes were called before the save, by their names in it.
@@ -67,6 +71,7 @@ struct StoredTree: Sendable {
     facts = try application?.container(forKey: NodeRecord.factsKey)
       .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
     applicationState = try application?.container(forKey: NodeRecord.stateKey)
+    applicationSensitive = try application?.container(forKey: NodeRecord.sensitiveKey)
     host = try application?.container(forKey: NodeRecord.hostKey)
     var formerNames: [String: [String]] = [:]
     if let names = try tree?.container(forKey: NodeRecord.formerNamesKey) {
@@ -91,7 +96,7 @@ struct StoredTree: Sendable {
     values = StoredValues(elements)
     laterFingerprints = StoredFingerprints(StoredOutline([]), in: VerifiedRecords())
     snapshot = .matching
-    applicationState = nil
+    (applicationState, applicationSensitive) = (nil, nil)
     host = nil
   }
 }
@@ -145,7 +150,13 @@ final class StoredValues: Sendable {
   }
 
   subscript(place: Int) -> StoredTree.Values {
-    StoredTree.Values(builtIn: builtIn(at: place), state: state(at: place))
+    StoredTree.Values(
+      builtIn: builtIn(at: place), state: state(at: place), sensitive: sensitive(at: place))
+  }
+
+  /// The values with a sensitivity of an element; nil if there are none.
+  private func sensitive(at place: Int) -> KeyedDecoder? {
+    made.isEmpty ? container(outline.sensitive[place] ?? 0, at: place) : made[place].sensitive
   }
 
   /// The state of an element; nil for what was saved without state.

@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Whom a save asks, and who went.
 extension Rows {
@@ -7,6 +12,17 @@ extension Rows {
     for number in changes.take() where number.place < rows.count {
       self[number].isObserved = false
       changed.insert(number)
+    }
+    changed.formUnion(due)
+  }
+
+  /// Finds those that are asked because a value of theirs has ended; all that have
+  /// one if the clock was set back.
+  func findDue(at clock: Date, isSetBack: Bool) {
+    due = []
+    guard !sensitive.isEmpty else { return }
+    for case (let number?, let sensitivity) in sensitive where self[number].isRegistered {
+      if let end = sensitivity.end, end <= clock || isSetBack { due.append(number) }
     }
   }
 
@@ -124,6 +140,7 @@ extension Rows {
       self[number].identity = nil
       self[number].stored = .none
       self[number].isEntry = false
+      if !sensitive.isEmpty { sensitive[number] = nil }
       self[number].isFree = true
       self[number].walk = 0
       free.append(number)

@@ -57,6 +57,10 @@ final class Rows {
   /// The rows of what is kept and not back, by its places.
   var keptRows: [Int: RowNumber] = [:]
   var kept: KeptRecords?
+  /// Of those that have values with a sensitivity, and of the application.
+  @safe @exclusivity(unchecked) var sensitive: [RowNumber?: RowSensitivity] = [:]
+  /// Those of them that a save asks because a value has ended.
+  var due: [RowNumber] = []
   /// The rows that every save asks although none asks those above them; some may
   /// not be there any more.
   var entries: [RowNumber] = []
@@ -106,6 +110,7 @@ final class Rows {
     (notes, outcomes, stored) = (notes.filter { $0.key == nil }, [:], [:])
     (roots, storedRoots, references, entries) = ([], [], [:], [])
     formerNames = [:]
+    if !sensitive.isEmpty { sensitive = sensitive.filter { $0.key == nil } }
     missingScopes = []
     isRegular = true
     placedCount = 0

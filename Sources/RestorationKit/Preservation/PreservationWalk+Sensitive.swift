@@ -1,0 +1,87 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Values with a sensitivity, which lie beside the state of a record.
+extension PreservationWalk {
+  /// Finds out what has ended since the last save.
+  func beginAges() {
+    let isSetBack = objects.ages.beginSave(at: now)
+    rows.findDue(at: clock, isSetBack: isSetBack)
+  }
+
+  /// The time by which values end.
+  private var clock: Date { objects.ages.clock(at: now) }
+
+  private func place(of number: RowNumber?) -> ValueAges.Place {
+    ValueAges.Place(
+      kind: number.map { rows[$0].kind } ?? .application, path: rows.path(of: number))
+  }
+
+  /// Writes what a coder took; values whose time is over are left out.
+  ///
+  /// - Returns: The fingerprint of what was written; nil if nothing was.
+  @discardableResult
+  func encodeSensitive(
+    _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?
+  ) throws -> RecordFingerprint? {
+    guard values != nil || rows.sensitive[number] != nil else { return nil }
+    let place = place(of: number)
+    let known = objects.ages.values(of: object, at: place)
+    var ages: [[String]: ValueAges.Known] = [:]
+    var use: RowSensitivity?
+    var stored: [StoredSensitiveValue] = []
+    for (keys, value) in values?.all ?? [] {
+      switch value {
+      case .absent: break
+      case .expiring(let duration, let content):
+        let seconds = duration / .seconds(1)
+        guard seconds > 0 else { continue }
+        let fingerprint = content.fingerprint
+        let before = known[keys].flatMap { $0.fingerprint == fingerprint ? $0.since : nil }
+        let age = ValueAge(since: before ?? clock, seconds: seconds)
+        // Also of one that has ended: it must not begin anew.
+        ages[keys] = ValueAges.Known(fingerprint: fingerprint, since: age.since)
+        guard age.end > clock else { continue }
+        use = RowSensitivity(end: min(age.end, use?.end ?? age.end))
+        stored.append(
+          StoredSensitiveValue(
+            keys: keys, content: Data(content.bytes), since: age.since, seconds: seconds))
+      }
+    }
+    if !ages.isEmpty || !known.isEmpty {
+      objects.ages.set(ages, of: object, at: place, clock: clock)
+    }
+    rows.sensitive[number] = use
+    return try StoredSensitiveValue.encode(stored, with: encoder)
+  }
+
+  /// The same for the application; if something of it cannot be stored, nothing is.
+  func encodeSensitiveOfApplication(_ values: SensitiveValues?) -> RecordFingerprint? {
+    var written: RecordFingerprint?
+    do {
+      try encoder.attempt { written = try encodeSensitive(values, of: nil, nil) }
+    } catch {
+      written = nil
+      rows.note(.encodeFailed(error.reason), nil)
+    }
+    return written
+  }
+
+  /// Writes those of the state that was stored last, but for those that have ended.
+  func encodeLastSensitive(_ values: KeyedDecoder, _ number: RowNumber) throws {
+    let stored = try StoredSensitiveValue.all(in: values)
+      .filter { value in value.age.map { $0.end > clock } ?? true }
+    try StoredSensitiveValue.encode(stored, with: encoder)
+  }
+
+  /// An object whose state could not be encoded keeps that of an earlier save.
+  func keepAges(of object: any StateRestoring, _ number: RowNumber) {
+    if !rows.sensitive.isEmpty { rows.sensitive[number] = nil }
+    guard !objects.ages.isEmpty else { return }
+    objects.ages.keep(object, at: place(of: number))
+  }
+}
