@@ -143,7 +143,7 @@ final class ReportTests: XCTestCase {
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
-      .kept, .renamed(to: "C"), .version(2), .expiredValues(["k"]),
+      .kept, .renamed(to: "C"), .version(2), .expiredValues(["k"]), .forgottenSecrets(["k"]),
       .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
     ]
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])

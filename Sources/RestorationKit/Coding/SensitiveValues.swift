@@ -5,6 +5,7 @@ struct SensitiveValues {
   enum Value {
     case absent
     case expiring(Duration, ValueContent)
+    case secret(ValueContent)
   }
 
   private enum Entry {

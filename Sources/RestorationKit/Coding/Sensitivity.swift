@@ -2,6 +2,7 @@
 ///
 ///     coder.encode(code, forKey: "code", sensitivity: .ephemeral)
 ///     coder.encode(search, forKey: "search", sensitivity: .expiring(after: .seconds(3600)))
+///     coder.encode(note, forKey: "note", sensitivity: .secret)
 ///
 /// See <doc:sensitive-values>.
 public enum Sensitivity: Hashable, Sendable {
@@ -18,4 +19,12 @@ public enum Sensitivity: Hashable, Sendable {
   /// from the state. An equal value that is encoded again and again goes on counting;
   /// another one begins anew. A duration of 0 or less is as ``ephemeral``.
   case expiring(after: Duration)
+
+  /// It can be forgotten, at once and in all copies of the state.
+  ///
+  /// It is sealed with a subkey of its own, which is stored beside the state and not in
+  /// it. ``StateKeeper/forgetSecrets(_:)`` removes the subkey; after that nobody can read
+  /// the value: not in the file, in what it held before, or in a copy that somebody
+  /// has made of it. A restore finds the key absent then.
+  case secret
 }

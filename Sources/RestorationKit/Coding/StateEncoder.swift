@@ -39,6 +39,7 @@ public final class StateEncoder {
 
   func close() {
     isOpen = false
+    if sensitive != nil { sensitive = nil }
   }
 
   /// From now on it says where it was, and asks nobody.
@@ -222,7 +223,10 @@ extension StateEncoder {
   ///     use this coder while it is encoded.
   ///   - key: Any name of up to 1 KiB.
   ///   - sensitivity: How it is kept.
-  /// - Throws: As ``encode(_:forKey:)``; an earlier value of the key remains then.
+  /// - Throws: As ``encode(_:forKey:)``; of a ``Sensitivity/secret`` instead of other
+  ///   errors than ``ArchiveCodec/ArchiveError`` a ``RestorationError`` with
+  ///   `secretNotEncodable`, which holds nothing of the value. An earlier value of the
+  ///   key remains then.
   public func encode<Value: Encodable>(
     _ value: Value?, forKey key: String, sensitivity: Sensitivity
   ) throws {
@@ -239,6 +243,17 @@ extension StateEncoder {
     case .expiring(let duration):
       value = .expiring(
         duration, try ValueContent(forKey: key, limits: encoder.limits, encode))
+    case .secret:
+      do {
+        value = .secret(try ValueContent(forKey: key, limits: encoder.limits, encode))
+      } catch let error as ArchiveError {
+        throw error
+      } catch {
+        // It may hold the value, and a report has the words of an error.
+        throw RestorationError(
+          .secretNotEncodable,
+          "The secret value of “\(key)” cannot be encoded: \(type(of: error)).")
+      }
     }
     setSensitive { $0.set(value, forKey: key) }
   }

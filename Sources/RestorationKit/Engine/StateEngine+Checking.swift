@@ -21,7 +21,7 @@ extension StateEngine {
     }
     var preparation = ElementPreparation(
       types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock(of: tree),
-      trace: trace)
+      secrets: tree.secrets, trace: trace)
     var missing: Set<Int> = []
     let entries = tree.elements.enumerated().map { place, stored in
       let prepared = preparation.prepare(stored)

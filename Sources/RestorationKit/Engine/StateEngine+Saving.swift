@@ -44,8 +44,9 @@ extension StateEngine {
       if rows.version == nil { builder = nil }
       do throws(any Error) {
         return try await save(content, number: number, changing: builder, &isReported)
-      } catch let error as ArchiveError where error.code == .outdated && builder != nil {
-        // Somebody else has changed what is stored, so all is written.
+      } catch let error as ArchiveError where error.code == .outdated {
+        // Somebody else has changed what is stored, or a discard has forgotten the
+        // subkeys of secrets, so all is written.
         return try await save(content, number: number, changing: nil, &isReported)
       }
     } catch let error as ArchiveError {
@@ -85,7 +86,7 @@ extension StateEngine {
     let rows = rows
     let walk = PreservationWalk(
       rows, changing: builder, types: types, objects: objects, limits: settings.limits,
-      nodeLimit: settings.nodeLimit, now: settings.now(), trace: trace
+      secrets: file.secrets, nodeLimit: settings.nodeLimit, now: settings.now(), trace: trace
     )
     // What is not stored after all is written by the next save.
     let unknown = Rows()
@@ -143,15 +144,17 @@ extension StateEngine {
   ) async throws(ArchiveError) -> StateFile.Written? {
     let isChanged = walk.isApplicationChanged || walk.writtenCount > 0 || walk.isTreeChanged
     let (records, removed) = try walk.finish()
+    let secrets = walk.finishSecrets()
     walk.end()
     guard !walk.rewrites, let version = walk.rows.version else {
       return try await file.write(
-        records, number: number, time: walk.time, settings.settingAside)
+        records, number: number, time: walk.time, secrets: secrets, settings.settingAside)
     }
     let isUnchanged = !isChanged && removed.isEmpty
     return try await file.append(
       StateChange(
-        version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time),
+        version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time,
+        secrets: secrets),
       number: number)
   }
 

@@ -107,6 +107,27 @@ final class StateEngine {
     if lastStatus == .locked { lastStatus = .notRestoredYet }
   }
 
+  /// Forgets secrets between two saves.
+  func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
+    claim.beginUse()
+    defer { claim.endUse() }
+    // As a save: one that has walked already would store them again.
+    let before = saveUnderWay
+    let underWay = UnderWay()
+    saveUnderWay = underWay
+    defer {
+      if saveUnderWay === underWay { saveUnderWay = nil }
+      underWay.finish()
+    }
+    await before?.end()
+    await otherRestoreEnded()
+    do {
+      rows.noteForgotten(try await file.forgetSecrets(selection))
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
   // MARK: What was set aside
 
   func setAsideStates() async throws(RestorationError) -> [SetAsideState] {

@@ -25,6 +25,10 @@ package actor StateFile {
   var known: ArchiveVersion?
   /// What goes on with it, if somebody has begun to.
   let open = OpenState()
+  /// The subkeys of its secrets that are known here.
+  let secrets = SecretKeys()
+  /// Those of them that are stored; nil if that was not read since the state is claimed.
+  var storedSecrets: Set<UInt64>?
   /// Not reported yet, because what came after it failed.
   var moved: String?
   var lastNumber: UInt64 = 0
@@ -35,13 +39,14 @@ package actor StateFile {
   var window: Window?
   private var windowCount: UInt64 = 0
   /// Why the marker or a state that was used up is not as it should be.
-  private(set) var launchProblem: String?
+  var launchProblem: String?
 
   struct Place {
     let name: String
     let storage: any ArchiveStorage
     let context: ArchiveContext
     let marker: LaunchMarker
+    let secrets: SecretsFile
 
     init(_ name: String, directory: any StateDirectory, application: String) {
       self.name = name
@@ -50,6 +55,9 @@ package actor StateFile {
       marker = LaunchMarker(
         storage: directory.launchStorage(ofStateNamed: name),
         context: ArchiveContext(context.fields + ["launch"]))
+      secrets = SecretsFile(
+        storage: directory.storage(named: name + StateClaim.secretsSuffix),
+        context: ArchiveContext(context.fields + ["secrets"]))
     }
   }
 
@@ -110,6 +118,8 @@ package actor StateFile {
     place = Place(name + suffix, directory: directory, application: application)
     (known, window) = (nil, nil)
     open.close()
+    // Those that a save has made before it was known whose they are stay.
+    storedSecrets = nil
   }
 
   /// Goes on under the name that is looked at now.
@@ -135,6 +145,9 @@ package actor StateFile {
   /// and closes what is open.
   func close() {
     open.close()
+    // Others may have the state, and forget them, before it is claimed again.
+    secrets.removeAll()
+    storedSecrets = nil
     if let window { endRestore(window: window.number, consuming: false) }
   }
 
@@ -181,7 +194,13 @@ package actor StateFile {
     crashThreshold: Int, isClaimed: Bool, _ settingAside: SettingAside
   ) throws(ArchiveError) -> Found {
     guard try place.storage.open() != nil else {
-      if isClaimed { note { try place.marker.storage.remove() } }
+      if isClaimed {
+        note {
+          try place.marker.storage.remove()
+          // Those of a state that somebody has removed go with a save.
+          if try place.secrets.isStored { try loadSecrets(existingKey()) }
+        }
+      }
       return .nothing
     }
     let key = try existingKey()
@@ -196,7 +215,9 @@ package actor StateFile {
       note { try place.marker.storage.remove() }
       return .crashed(setAsideAt: location)
     }
-    let tree = try StoredTree(reading: archive)
+    var tree = try StoredTree(reading: archive)
+    if isClaimed { try loadSecrets(key) }
+    tree.secrets = secretsToLookAt(key)
     if tree.isWhole { known = tree.version }
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: marked?.snapshotIgnored == tree.version)
@@ -218,8 +239,11 @@ package actor StateFile {
   func read() throws(ArchiveError) -> StoredTree? {
     look()
     guard try place.storage.open() != nil else { return nil }
-    guard let archive = try read(existingKey()) else { return nil }
-    return try StoredTree(reading: archive)
+    let key = try existingKey()
+    guard let archive = try read(key) else { return nil }
+    var tree = try StoredTree(reading: archive)
+    tree.secrets = secretsToLookAt(key)
+    return tree
   }
 
   /// What was written in the name of a scene, and where that lies.
@@ -268,6 +292,7 @@ package actor StateFile {
       let stored = try read(key)
       guard stored?.version == window.version else { return }
       open.close()
+      try removeSecrets()
       try place.storage.remove()
     }
   }

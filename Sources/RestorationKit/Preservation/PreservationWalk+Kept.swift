@@ -175,6 +175,7 @@ extension PreservationWalk {
       (NodeRecord.stateKey, part.values.state),
       (NodeRecord.sensitiveKey, part.values.sensitive),
     ]
+    if let sensitive = part.values.sensitive { noteSubkeys(ofStored: sensitive, part.number) }
     do {
       try append(part.number) { encoder in
         encoder.encodeContainer(forKey: NodeRecord.nodeKey) { part.record.encode(with: $0) }

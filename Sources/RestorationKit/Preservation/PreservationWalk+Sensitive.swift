@@ -32,11 +32,18 @@ extension PreservationWalk {
     let place = place(of: number)
     let known = objects.ages.values(of: object, at: place)
     var ages: [[String]: ValueAges.Known] = [:]
-    var use: RowSensitivity?
+    var use = RowSensitivity()
     var stored: [StoredSensitiveValue] = []
     for (keys, value) in values?.all ?? [] {
       switch value {
       case .absent: break
+      case .secret(let content):
+        let (id, subkey) = try secrets.subkey(
+          for: ValuePlace(kind: place.kind, path: place.path, keys: keys))
+        use.subkeys.append(id)
+        stored.append(
+          StoredSensitiveValue(
+            keys: keys, content: Data(try subkey.seal(content.bytes)), subkey: id))
       case .expiring(let duration, let content):
         let seconds = duration / .seconds(1)
         guard seconds > 0 else { continue }
@@ -46,7 +53,7 @@ extension PreservationWalk {
         // Also of one that has ended: it must not begin anew.
         ages[keys] = ValueAges.Known(fingerprint: fingerprint, since: age.since)
         guard age.end > clock else { continue }
-        use = RowSensitivity(end: min(age.end, use?.end ?? age.end))
+        use.end = min(age.end, use.end ?? age.end)
         stored.append(
           StoredSensitiveValue(
             keys: keys, content: Data(content.bytes), since: age.since, seconds: seconds))
@@ -55,7 +62,7 @@ extension PreservationWalk {
     if !ages.isEmpty || !known.isEmpty {
       objects.ages.set(ages, of: object, at: place, clock: clock)
     }
-    rows.sensitive[number] = use
+    rows.sensitive[number] = stored.isEmpty ? nil : use
     return try StoredSensitiveValue.encode(stored, with: encoder)
   }
 
@@ -75,7 +82,34 @@ extension PreservationWalk {
   func encodeLastSensitive(_ values: KeyedDecoder, _ number: RowNumber) throws {
     let stored = try StoredSensitiveValue.all(in: values)
       .filter { value in value.age.map { $0.end > clock } ?? true }
+    noteSubkeys(of: stored, number)
     try StoredSensitiveValue.encode(stored, with: encoder)
+  }
+
+  /// Says that what is kept as it is stored goes on to refer to its subkeys.
+  func noteSubkeys(ofStored values: KeyedDecoder, _ number: RowNumber) {
+    do {
+      noteSubkeys(of: try StoredSensitiveValue.all(in: values), number)
+    } catch {
+      // Nobody can open what cannot be read.
+    }
+  }
+
+  private func noteSubkeys(of values: [StoredSensitiveValue], _ number: RowNumber) {
+    let subkeys = values.compactMap(\.subkey)
+    rows.sensitive[number] = subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys)
+  }
+
+  /// The subkeys to which all that is stored refers, each with the place of its value by
+  /// now; nil if there are no secrets and none that are known.
+  func finishSecrets() -> SecretUse? {
+    for (number, sensitivity) in rows.sensitive where !sensitivity.subkeys.isEmpty {
+      let place = place(of: number)
+      secrets.move(sensitivity.subkeys, to: place.kind, place.path)
+    }
+    let subkeys = Set(rows.sensitive.values.flatMap(\.subkeys))
+    guard !subkeys.isEmpty || !secrets.isEmpty else { return nil }
+    return SecretUse(ids: subkeys, clearCount: clearCount)
   }
 
   /// An object whose state could not be encoded keeps that of an earlier save.

@@ -23,6 +23,9 @@ final class PreservationWalk: StateEncoding {
   let now: Date
   let kept: KeptRecords?
   let rows: Rows
+  let secrets: SecretKeys
+  /// See ``SecretUse/clearCount``.
+  let clearCount: Int
   /// Whether all is written, and not only what is stored otherwise.
   let rewrites: Bool
   @safe @exclusivity(unchecked) var report = WalkReport()
@@ -100,12 +103,14 @@ final class PreservationWalk: StateEncoding {
   /// writes all anew.
   init(
     _ rows: Rows, changing builder: RecordBuilder? = nil, types: TypeTable, objects: ObjectTable,
-    limits: ArchiveLimits, nodeLimit: Int, now: Date,
+    limits: ArchiveLimits, secrets: SecretKeys, nodeLimit: Int, now: Date,
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
     self.rows = rows
     self.types = types
     self.objects = objects
+    self.secrets = secrets
+    clearCount = secrets.clearCount
     self.now = now
     kept = objects.kept
     rewrites = builder == nil
@@ -114,7 +119,7 @@ final class PreservationWalk: StateEncoding {
     self.nodeLimit = nodeLimit
     self.trace = trace
     rows.beginSave()
-    if !objects.ages.isEmpty { beginAges() }
+    if !rows.sensitive.isEmpty || !objects.ages.isEmpty { beginAges() }
   }
 
   /// Nothing of this walk is reported any more; a coder that is kept holds no nodes

@@ -148,6 +148,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The keys of values with ``Sensitivity/expiring(after:)`` whose time is over, so
   /// that they are absent; those in a container have its key and a dot before them.
   case expiredValues([String])
+
+  /// The keys of secrets that were forgotten, or whose subkeys are not there, so that
+  /// they are absent; those in a container have its key and a dot before them.
+  case forgottenSecrets([String])
 }
 
 extension ReportNote {
@@ -155,7 +159,7 @@ extension ReportNote {
   public var isProblem: Bool {
     switch self {
     case .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed, .version,
-      .keptSince, .expiredValues:
+      .keptSince, .expiredValues, .forgottenSecrets:
       false
     case .encodeFailed, .willEncodeFailed, .rootWithoutIdentifier, .identifierTooLong,
       .referenceWithoutIdentifier, .referenceToUnpreservedView, .coderKept, .notInvalidated,
@@ -243,6 +247,7 @@ extension ReportNote: CustomStringConvertible {
       "What is stored under \(Self.list(keys)) cannot be read, so it is absent. The next save"
         + " stores what there is then."
     case .expiredValues(let keys): "absent, as their time is over: \(Self.list(keys))"
+    case .forgottenSecrets(let keys): "absent, as they are forgotten: \(Self.list(keys))"
     case .detached: "detached, since a node above it is left out"
     case .keptBecause(let outcome): "at the restore: \(outcome)"
     case .unusedInheritedHooks:

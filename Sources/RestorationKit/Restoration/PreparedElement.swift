@@ -97,14 +97,16 @@ struct ElementPreparation {
   private let trace: ((RestorationTrace) -> Void)?
   /// The time by which values end.
   private let clock: Date
+  private let secrets: SecretKeys?
   /// What the hook was asked, so that it is asked once.
   private var currentNames: [String: String] = [:]
 
   init(
     types: TypeTable, delegate: (any StateDelegate)?, formerNames: [String: [String]],
-    clock: Date, trace: ((RestorationTrace) -> Void)? = nil
+    clock: Date, secrets: SecretKeys?, trace: ((RestorationTrace) -> Void)? = nil
   ) {
     self.clock = clock
+    self.secrets = secrets
     self.types = types
     self.delegate = delegate
     self.formerNames = formerNames
@@ -206,7 +208,7 @@ struct ElementPreparation {
       )
     }
     let copy = MigratingState(state)
-    var opened = values.sensitive.map { copy.put($0, at: clock) }
+    var opened = values.sensitive.map { copy.put($0, at: clock, secrets) }
     var version = stored
     do {
       for step in steps {

@@ -13,7 +13,7 @@ extension RestorationRun {
       return (tree.applicationState, nil)
     }
     let state = MigratingState(stored)
-    var opened = state.put(values, at: clock)
+    var opened = state.put(values, at: clock, tree.secrets)
     do {
       opened.aged = try state.agedValues()
       return (try state.finish(), opened)

@@ -80,7 +80,8 @@ final class RestorationRun {
     var report = RestorationReport(.restored)
     if late == nil { tree.laterFingerprints.begin() }
     var preparation = ElementPreparation(
-      types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock, trace: trace)
+      types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock,
+      secrets: tree.secrets, trace: trace)
     prepared = preparation.prepare(tree)
     restored.replacedValues = prepared.values
     if let late, let mismatch = mismatch(of: late.node) {

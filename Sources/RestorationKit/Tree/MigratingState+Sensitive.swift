@@ -7,8 +7,8 @@ internal import Foundation
 
 extension MigratingState {
   /// Puts values with a sensitivity where they were encoded, but for those whose time
-  /// is over.
-  func put(_ values: KeyedDecoder, at clock: Date) -> OpenedValues {
+  /// is over, and for secrets that are forgotten.
+  func put(_ values: KeyedDecoder, at clock: Date, _ secrets: SecretKeys?) -> OpenedValues {
     var opened = OpenedValues()
     let stored: [StoredSensitiveValue]
     do {
@@ -23,13 +23,24 @@ extension MigratingState {
         opened.expired.append(name)
         continue
       }
+      var bytes = Array(value.content)
       do {
+        if let id = value.subkey {
+          guard let subkey = secrets?[id] else {
+            opened.forgotten.append(name)
+            continue
+          }
+          guard let content = try subkey.open(bytes) else {
+            throw ArchiveError(.damaged, subject: "secret")
+          }
+          bytes = content
+        }
         // An archive cannot have deeper containers, so nobody has written these.
         guard value.keys.count <= ArchiveLimits.standard.depth else {
           throw ArchiveError(.limitExceeded, subject: "depth")
         }
         try put(
-          try ValueContent(bytes: Array(value.content)).open(), at: value.keys[...],
+          try ValueContent(bytes: bytes).open(), at: value.keys[...],
           since: value.age?.since)
       } catch {
         opened.unreadable.append(name)

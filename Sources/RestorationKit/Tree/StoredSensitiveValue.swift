@@ -9,11 +9,13 @@ internal import Foundation
 struct StoredSensitiveValue: Codable, Sendable {
   /// The keys that lead to it in the state.
   let keys: [String]
-  /// See ``ValueContent``.
+  /// See ``ValueContent``; sealed if it is a secret.
   let content: Data
   /// When a save stored it first, and how many seconds it lasts from then on.
   var since: Date?
   var seconds: Double?
+  /// The subkey that opens it, see ``SecretKeys``; nil if it is no secret.
+  var subkey: UInt64?
 
   /// Until when it is given back; nil if it has no end.
   var age: ValueAge? {
@@ -66,6 +68,8 @@ struct OpenedValues {
   var aged: [Aged] = []
   /// The keys of those whose time was over, with dots between them.
   var expired: [String] = []
+  /// The keys of the secrets whose subkeys are not there any more.
+  var forgotten: [String] = []
   /// The keys of those that cannot be read.
   var unreadable: [String] = []
 }

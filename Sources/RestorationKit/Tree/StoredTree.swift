@@ -57,6 +57,8 @@ struct StoredTree: Sendable {
   /// The same, before somebody needs them.
   let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
+  /// What opens the secrets among the values; nil if nobody has looked.
+  var secrets: SecretKeys?
 
   /// Whether every record could be read and placed.
   var isWhole: Bool { unreadable.isEmpty }
@@ -87,9 +89,10 @@ struct StoredTree: Sendable {
   /// A part of a tree, for what comes late.
   init(
     _ elements: [Element], version: ArchiveVersion, facts: SaveFacts?,
-    formerNames: [String: [String]]
+    formerNames: [String: [String]], secrets: SecretKeys?
   ) {
     self.formerNames = formerNames
+    self.secrets = secrets
     self.version = version
     self.facts = facts
     outline = StoredOutline(elements)
@@ -156,7 +159,8 @@ final class StoredValues: Sendable {
 
   /// The values with a sensitivity of an element; nil if there are none.
   private func sensitive(at place: Int) -> KeyedDecoder? {
-    made.isEmpty ? container(outline.sensitive[place] ?? 0, at: place) : made[place].sensitive
+    guard made.isEmpty else { return made[place].sensitive }
+    return outline.sensitive.isEmpty ? nil : container(outline.sensitive[place] ?? 0, at: place)
   }
 
   /// The state of an element; nil for what was saved without state.

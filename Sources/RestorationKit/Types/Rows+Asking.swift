@@ -16,6 +16,14 @@ extension Rows {
     changed.formUnion(due)
   }
 
+  /// Lets the next save ask those whose records refer to subkeys that are forgotten.
+  func noteForgotten(_ subkeys: Set<UInt64>) {
+    for (number, sensitivity) in sensitive
+    where !subkeys.isDisjoint(with: sensitivity.subkeys) {
+      sensitive[number]?.end = .distantPast
+    }
+  }
+
   /// Finds those that are asked because a value of theirs has ended; all that have
   /// one if the clock was set back.
   func findDue(at clock: Date, isSetBack: Bool) {

@@ -117,4 +117,6 @@ final class ValueAges {
 struct RowSensitivity {
   /// When the first of them ends.
   var end: Date?
+  /// Those of the secrets.
+  var subkeys: [UInt64] = []
 }
