@@ -359,6 +359,38 @@ final class ExpiringValueTests: XCTestCase {
     try await assertFound(there("v"))
   }
 
+  func testAValueThatHadEndedAndWasGoneBeginsAnew() async throws {
+    let node = TrackedSensitiveNode("node", value: "v")
+    try await save(node)
+    go(to: 60)
+    try await save(node)
+    node.value = nil
+    node.invalidateRestorableState()
+    try await save(node)
+    node.value = "v"
+    node.invalidateRestorableState()
+    try await save(node)
+    go(to: 119)
+    try await save(node)
+    XCTAssertTrue(try isStored())
+  }
+
+  func testAValueOfANodeThatWasGoneBeginsAnew() async throws {
+    let root = TrackedSensitiveNode("root")
+    let node = TrackedSensitiveNode("node", value: "v")
+    root.restorationChildren = [node]
+    try await save(root)
+    for children in [[], [node]] {
+      go(to: 30)
+      root.restorationChildren = children
+      root.invalidateRestorableState()
+      try await save(root)
+    }
+    go(to: 89)
+    try await save(root)
+    XCTAssertTrue(try isStored())
+  }
+
   func testAValueBeginsAnewWhenTheStateWasDiscarded() async throws {
     let node = SensitiveNode("node", value: "v")
     try await save(node)

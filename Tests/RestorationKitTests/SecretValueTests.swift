@@ -310,9 +310,9 @@ final class SecretValueTests: XCTestCase {
     for bytes in [between, launch.storedBytes] {
       launch.storedBytes = bytes
       var found: String?
-      let again = SensitiveNode("other")
+      let again = TrackedSensitiveNode("other")
       again.decode = { found = try $0.decodeIfPresent(forKey: "s") }
-      let top = SensitiveNode("renamed")
+      let top = TrackedSensitiveNode("renamed")
       top.restorationChildren = [again]
       _ = try await self.keeper().restore(into: [top])
       XCTAssertNil(found)
@@ -336,6 +336,50 @@ final class SecretValueTests: XCTestCase {
     _ = try await keeper.save([root])
     try await keeper.forgetSecrets(.below(RestorationPath(["root", "other"])))
     XCTAssertNil(secretsBytes)
+  }
+
+  func testAnObjectAtThePathThatAnotherHasLeftHasASecretOfItsOwn() async throws {
+    delegate.onWillEncode = nil
+    func make(_ name: String, _ text: String) -> TrackedSensitiveNode {
+      let node = TrackedSensitiveNode(name)
+      node.encode = { $0.encode(text, forKey: "s", sensitivity: .secret) }
+      return node
+    }
+    for (isEverything, isFirst, forgetsNew) in [
+      (true, true, true), (true, true, false), (true, false, true), (true, false, false),
+      (false, true, true), (false, true, false), (false, false, true), (false, false, false),
+    ] {
+      launch.storedBytes = nil
+      secretsBytes = nil
+      let keeper = try keeper()
+      let (old, new) = (make("x", "old"), make("x", "new"))
+      let root = TrackedSensitiveNode("root")
+      root.restorationChildren = [old]
+      _ = try await keeper.save([root])
+      old.restorationIdentifier = "y"
+      old.invalidateRestorableState()
+      root.restorationChildren = isFirst ? [new, old] : [old, new]
+      root.invalidateRestorableState()
+      if isEverything {
+        _ = try await keeper.saveEverything([root])
+      } else {
+        _ = try await keeper.save([root])
+      }
+      let path = RestorationPath(["root", forgetsNew ? "x" : "y"])
+      try await keeper.forgetSecrets(.value(forKey: "s", at: path))
+      await keeper.close()
+      var found: [String: String] = [:]
+      let again = TrackedSensitiveNode("root")
+      again.restorationChildren = ["x", "y"].map { name in
+        let node = TrackedSensitiveNode(name)
+        node.decode = { found[name] = try $0.decodeIfPresent(forKey: "s") }
+        return node
+      }
+      _ = try await self.keeper().restore(into: [again])
+      XCTAssertEqual(
+        found, forgetsNew ? ["y": "old"] : ["x": "new"],
+        "\(isEverything) \(isFirst) \(forgetsNew)")
+    }
   }
 
   func testForgettingWaitsForTheSaveThatIsUnderWay() async throws {

@@ -120,6 +120,10 @@ extension StateEngine {
       return report
     }
     rows.version = written.version
+    if !rows.goneAges.isEmpty {
+      objects.ages.forget(rows.goneAges)
+      rows.goneAges = []
+    }
     // A restore may have changed them meanwhile.
     if self.rows === unknown { self.rows = rows }
     settle(settlement, of: walk.kept)
@@ -144,7 +148,7 @@ extension StateEngine {
   ) async throws(ArchiveError) -> StateFile.Written? {
     let isChanged = walk.isApplicationChanged || walk.writtenCount > 0 || walk.isTreeChanged
     let (records, removed) = try walk.finish()
-    let secrets = walk.finishSecrets()
+    let secrets = walk.finishSensitive()
     walk.end()
     guard !walk.rewrites, let version = walk.rows.version else {
       return try await file.write(

@@ -175,6 +175,7 @@ extension PreservationWalk {
       (NodeRecord.stateKey, part.values.state),
       (NodeRecord.sensitiveKey, part.values.sensitive),
     ]
+    rows.sensitive[part.number] = nil
     if let sensitive = part.values.sensitive { noteSubkeys(ofStored: sensitive, part.number) }
     do {
       try append(part.number) { encoder in

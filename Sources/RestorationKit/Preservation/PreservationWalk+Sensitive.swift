@@ -32,15 +32,19 @@ extension PreservationWalk {
     let place = place(of: number)
     let known = objects.ages.values(of: object, at: place)
     var ages: [[String]: ValueAges.Known] = [:]
-    var use = RowSensitivity()
+    var use = RowSensitivity(object: object)
     var stored: [StoredSensitiveValue] = []
+    // The row may be that of one that was at the same address.
+    let earlier = object.flatMap { objects.subkeys[$0] } ?? []
     for (keys, value) in values?.all ?? [] {
       switch value {
       case .absent: break
       case .secret(let content):
         let (id, subkey) = try secrets.subkey(
-          for: ValuePlace(kind: place.kind, path: place.path, keys: keys))
+          for: ValuePlace(kind: place.kind, path: place.path, keys: keys), earlier: earlier
+        ) { isFree($0, for: number) }
         use.subkeys.append(id)
+        rows.subkeyUsers[id] = number
         stored.append(
           StoredSensitiveValue(
             keys: keys, content: Data(try subkey.seal(content.bytes)), subkey: id))
@@ -60,10 +64,23 @@ extension PreservationWalk {
       }
     }
     if !ages.isEmpty || !known.isEmpty {
-      objects.ages.set(ages, of: object, at: place, clock: clock)
+      use.ages = objects.ages.set(ages, of: object, at: place, clock: clock)
     }
-    rows.sensitive[number] = stored.isEmpty ? nil : use
+    if let object, use.subkeys != earlier { objects.subkeys[object] = use.subkeys }
+    // Also of what has ended, so that it is known when it is not encoded any more.
+    rows.sensitive[number] = stored.isEmpty && ages.isEmpty ? nil : use
     return try StoredSensitiveValue.encode(stored, with: encoder)
+  }
+
+  /// Whether no other object that has its place uses a subkey, which would be forgotten
+  /// under the path of one of both alone.
+  private func isFree(_ subkey: UInt64, for number: RowNumber?) -> Bool {
+    guard let user = rows.subkeyUsers[subkey], user != number, let use = rows.sensitive[user],
+      use.subkeys.contains(subkey)
+    else { return true }
+    guard let user else { return false }
+    return use.object == nil && !use.isKept || rows[user].walk != rows.walk
+      || rows[user].status != .placed
   }
 
   /// The same for the application; if something of it cannot be stored, nothing is.
@@ -97,24 +114,31 @@ extension PreservationWalk {
 
   private func noteSubkeys(of values: [StoredSensitiveValue], _ number: RowNumber) {
     let subkeys = values.compactMap(\.subkey)
-    rows.sensitive[number] = subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys)
+    rows.sensitive[number] = subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys, isKept: true)
+    for subkey in subkeys { rows.subkeyUsers[subkey] = number }
   }
 
-  /// The subkeys to which all that is stored refers, each with the place of its value by
-  /// now; nil if there are no secrets and none that are known.
-  func finishSecrets() -> SecretUse? {
-    for (number, sensitivity) in rows.sensitive where !sensitivity.subkeys.isEmpty {
+  /// The subkeys to which all that is stored refers; nil if there are no secrets and
+  /// none that are known.
+  ///
+  /// From now on values are known where their objects are by now.
+  func finishSensitive() -> SecretUse? {
+    for (number, sensitivity) in rows.sensitive {
       let place = place(of: number)
+      if let ages = sensitivity.ages { objects.ages.move(ages, to: place) }
       secrets.move(sensitivity.subkeys, to: place.kind, place.path)
     }
     let subkeys = Set(rows.sensitive.values.flatMap(\.subkeys))
+    if rows.subkeyUsers.count > subkeys.count * 2 {
+      rows.subkeyUsers = rows.subkeyUsers.filter { subkeys.contains($0.key) }
+    }
     guard !subkeys.isEmpty || !secrets.isEmpty else { return nil }
     return SecretUse(ids: subkeys, clearCount: clearCount)
   }
 
   /// An object whose state could not be encoded keeps that of an earlier save.
   func keepAges(of object: any StateRestoring, _ number: RowNumber) {
-    if !rows.sensitive.isEmpty { rows.sensitive[number] = nil }
+    rows.sensitive[number] = nil
     guard !objects.ages.isEmpty else { return }
     objects.ages.keep(object, at: place(of: number))
   }

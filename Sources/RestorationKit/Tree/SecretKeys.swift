@@ -48,11 +48,20 @@ final class SecretKeys: Sendable {
   subscript(id: UInt64) -> ValueSubkey? { content.withLock { $0.entries[id]?.subkey } }
 
   /// The subkey for what is encoded at a place, which is made if there is none.
+  ///
+  /// - Parameters:
+  ///   - place: The place.
+  ///   - earlier: Those that the object had before, wherever it was.
+  ///   - isFree: Whether no other object has one.
+  /// - Returns: The subkey, and the number by which a stored value names it.
+  /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.
   func subkey(
-    for place: ValuePlace
+    for place: ValuePlace, earlier: [UInt64], isFree: (UInt64) -> Bool
   ) throws(ArchiveError) -> (id: UInt64, subkey: ValueSubkey) {
-    let known = content.withLock { content in
-      content.ids[place].flatMap { content.entries[$0] }
+    let known = content.withLock { content -> Entry? in
+      let own = earlier.first { content.entries[$0]?.place.keys == place.keys && isFree($0) }
+      let id = own ?? content.ids[place].flatMap { isFree($0) ? $0 : nil }
+      return id.flatMap { content.entries[$0] }
     }
     if let known { return (known.id, known.subkey) }
     let subkey = try ValueSubkey()

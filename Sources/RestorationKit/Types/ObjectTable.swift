@@ -22,6 +22,8 @@ final class ObjectTable {
   private var keptCoders = KeptCoders()
   /// Since when values are stored that end some day.
   let ages = ValueAges()
+  /// The subkeys of the secrets of objects.
+  var subkeys = WeakTable<[UInt64]>()
   private var ownChangeCount = 0
 
   /// Counts what was said of objects that may be saved otherwise by that.

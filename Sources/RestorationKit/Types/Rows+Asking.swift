@@ -148,7 +148,9 @@ extension Rows {
       self[number].identity = nil
       self[number].stored = .none
       self[number].isEntry = false
-      if !sensitive.isEmpty { sensitive[number] = nil }
+      if !sensitive.isEmpty, let ages = sensitive.removeValue(forKey: number)?.ages {
+        goneAges.append(ages)
+      }
       self[number].isFree = true
       self[number].walk = 0
       free.append(number)

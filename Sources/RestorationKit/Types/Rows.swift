@@ -59,6 +59,10 @@ final class Rows {
   var kept: KeptRecords?
   /// Of those that have values with a sensitivity, and of the application.
   @safe @exclusivity(unchecked) var sensitive: [RowNumber?: RowSensitivity] = [:]
+  /// The values of rows that went in this save.
+  var goneAges: [ValueAges.Values] = []
+  /// The rows that use subkeys; some may do so no more.
+  var subkeyUsers: [UInt64: RowNumber?] = [:]
   /// Those of them that a save asks because a value has ended.
   var due: [RowNumber] = []
   /// The rows that every save asks although none asks those above them; some may
@@ -110,7 +114,6 @@ final class Rows {
     (notes, outcomes, stored) = (notes.filter { $0.key == nil }, [:], [:])
     (roots, storedRoots, references, entries) = ([], [], [:], [])
     formerNames = [:]
-    if !sensitive.isEmpty { sensitive = sensitive.filter { $0.key == nil } }
     missingScopes = []
     isRegular = true
     placedCount = 0

@@ -23,13 +23,14 @@ final class ValueAges {
   }
 
   /// Those of one object, by the keys that lead to them.
-  private final class Values {
-    var known: [[String]: Known]
+  final class Values {
+    fileprivate(set) var known: [[String]: Known]
+    fileprivate(set) var place: Place
     /// The walk through everything that met them last.
-    var walk: UInt64
+    fileprivate var walk: UInt64
 
-    init(_ known: [[String]: Known], walk: UInt64) {
-      (self.known, self.walk) = (known, walk)
+    fileprivate init(_ known: [[String]: Known], at place: Place, walk: UInt64) {
+      (self.known, self.place, self.walk) = (known, place, walk)
     }
   }
 
@@ -79,18 +80,43 @@ final class ValueAges {
     return places[place]?.known ?? [:]
   }
 
+  /// Notes those of an object; returns them, nil if there are none.
+  @discardableResult
   func set(
     _ known: [[String]: Known], of object: (any StateRestoring)?, at place: Place, clock: Date
-  ) {
+  ) -> Values? {
+    // Whoever comes to where it was has nothing of it.
+    if let before = object.flatMap({ objects[$0] }), places[before.place] === before {
+      places[before.place] = nil
+    }
     guard !known.isEmpty else {
       if let object { objects[object] = nil }
       places[place] = nil
-      return
+      return nil
     }
     newest = max(newest ?? clock, clock)
-    let values = Values(known, walk: walk)
+    let values = Values(known, at: place, walk: walk)
     if let object { objects[object] = values }
     places[place] = values
+    return values
+  }
+
+  /// Says where an object is now: it need not have been asked when one above it got
+  /// another place.
+  func move(_ values: Values, to place: Place) {
+    guard values.place != place else { return }
+    if places[values.place] === values { places[values.place] = nil }
+    values.place = place
+    places[place] = values
+  }
+
+  /// Forgets those of objects that are not stored any more; what has taken the place of
+  /// one has its own.
+  func forget(_ gone: [Values]) {
+    for values in gone {
+      values.known = [:]
+      if places[values.place] === values { places[values.place] = nil }
+    }
   }
 
   /// Says that an object is there, and what is stored of it is as before.
@@ -111,12 +137,4 @@ final class ValueAges {
     guard !places.isEmpty else { return }
     places = places.filter { $0.key.kind == .application || $0.value.walk == walk }
   }
-}
-
-/// What saves must know of the values with a sensitivity in the record of one row.
-struct RowSensitivity {
-  /// When the first of them ends.
-  var end: Date?
-  /// Those of the secrets.
-  var subkeys: [UInt64] = []
 }
