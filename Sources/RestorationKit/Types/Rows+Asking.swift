@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Whom a save asks, and who went.
 extension Rows {
@@ -7,6 +12,25 @@ extension Rows {
     for number in changes.take() where number.place < rows.count {
       self[number].isObserved = false
       changed.insert(number)
+    }
+    changed.formUnion(due)
+  }
+
+  /// Lets the next save ask those whose records refer to subkeys that are forgotten.
+  func noteForgotten(_ subkeys: Set<UInt64>) {
+    for (number, sensitivity) in sensitive
+    where !subkeys.isDisjoint(with: sensitivity.subkeys) {
+      sensitive[number]?.end = .distantPast
+    }
+  }
+
+  /// Finds those that are asked because a value of theirs has ended; all that have
+  /// one if the clock was set back.
+  func findDue(at clock: Date, isSetBack: Bool) {
+    due = []
+    guard !sensitive.isEmpty else { return }
+    for case (let number?, let sensitivity) in sensitive where self[number].isRegistered {
+      if let end = sensitivity.end, end <= clock || isSetBack { due.append(number) }
     }
   }
 
@@ -121,6 +145,9 @@ extension Rows {
       self[number].identity = nil
       self[number].stored = .none
       self[number].isEntry = false
+      if !sensitive.isEmpty, let ages = sensitive.removeValue(forKey: number)?.ages {
+        goneAges.append(ages)
+      }
       self[number].isFree = true
       self[number].walk = 0
       free.append(number)
