@@ -531,6 +531,27 @@ final class SecretValueTests: XCTestCase {
     XCTAssertEqual(restored.found, all.filter { $0.key != "top" })
   }
 
+  func testTheSubkeyOfANodeThatHasNoPlaceAnyMoreGoesAlsoIfSomethingRefersToIt() async throws {
+    delegate.onWillEncode = nil
+    for isReferredTo in [false, true] {
+      for isEverything in [false, true] {
+        let keeper = try keeper()
+        let node = SensitiveNode("node") { $0.encode("v", forKey: "s", sensitivity: .secret) }
+        let other = SensitiveNode("other")
+        if isReferredTo { other.encode = { $0.encode(node, forKey: "reference") } }
+        let root = SensitiveNode("root")
+        root.restorationChildren = [node, other]
+        _ = try await keeper.save([root])
+        XCTAssertNotNil(secretsBytes)
+        node.restorationIdentifier = nil
+        _ = isEverything ? try await keeper.saveEverything([root]) : try await keeper.save([root])
+        XCTAssertNil(secretsBytes, "\(isReferredTo) \(isEverything)")
+        try await keeper.discardState()
+        await keeper.close()
+      }
+    }
+  }
+
   func testTheLastSubkeyGoesAfterAnotherLaunchToo() async throws {
     try await saveTree()
     delegate.onWillEncode = nil

@@ -117,8 +117,10 @@ extension Rows {
   /// - Returns: The records that are stored of what has no place.
   func removeUnplaced() -> [UInt64] {
     var records: [UInt64] = []
-    for place in rows.indices
-    where rows[place].walk == walk && rows[place].status != .placed && rows[place].stored != .none {
+    for place in rows.indices where rows[place].walk == walk && rows[place].status != .placed {
+      // The save before this one may have stored some.
+      if !sensitive.isEmpty { forgetSensitive(of: RowNumber(place)) }
+      guard rows[place].stored != .none else { continue }
       records.append(RowNumber(place).record)
       rows[place].stored = .none
     }
@@ -134,6 +136,11 @@ extension Rows {
     return remove(loose.filter { self[$0].status != .placed })
   }
 
+  private func forgetSensitive(of number: RowNumber) {
+    guard let ages = sensitive.removeValue(forKey: number)?.ages else { return }
+    goneAges.append(ages)
+  }
+
   func remove(_ gone: some Sequence<RowNumber>) -> [UInt64] {
     var records: [UInt64] = []
     for number in gone where !self[number].isFree {
@@ -145,9 +152,7 @@ extension Rows {
       self[number].identity = nil
       self[number].stored = .none
       self[number].isEntry = false
-      if !sensitive.isEmpty, let ages = sensitive.removeValue(forKey: number)?.ages {
-        goneAges.append(ages)
-      }
+      if !sensitive.isEmpty { forgetSensitive(of: number) }
       self[number].isFree = true
       self[number].walk = 0
       free.append(number)
