@@ -212,7 +212,8 @@ final class LaunchGuardTests: XCTestCase {
     await assertThrows(
       WholeError(
         .invalidName,
-        "“main.launch” cannot name a state: it must not end in “.launch” or contain “.scene”.")
+        "“main.launch” cannot name a state: it must not end in “.launch” or “.secrets” or contain “.scene”."
+      )
     ) {
       _ = try StateKeeper(application: "org.example", name: "main.launch")
     }

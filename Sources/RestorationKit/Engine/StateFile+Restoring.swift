@@ -57,7 +57,13 @@ extension StateFile {
     threshold: Int, isClaimed: Bool, _ settingAside: SettingAside
   ) throws(ArchiveError) -> Found {
     guard try isAnythingStored() else {
-      if isClaimed { note { try place.marker.storage.remove() } }
+      if isClaimed {
+        note {
+          try place.marker.storage.remove()
+          // Those of a state that somebody has removed go with a save.
+          if try place.secrets.isStored { try loadSecrets(existingKey()) }
+        }
+      }
       return .nothing
     }
     let key = try existingKey()
@@ -92,13 +98,16 @@ extension StateFile {
       if isClaimed { note { try place.marker.storage.remove() } }
       return crashed.map { .crashed(setAsideAt: $0.location) } ?? .nothing
     }
-    let tree = loaded.content
+    var tree = loaded.content
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: stored?.content.snapshotIgnored == tree.version)
     let skipped = stored?.content.skipped.take(in: tree, by: applicationVersion) ?? []
     if let dropped = loaded.dropped {
       launchProblem = dropped.located(at: loaded.location).description
     }
+    // Those of a generation are among them.
+    if isClaimed { try loadSecrets(key) }
+    tree.secrets = secretsToLookAt(key)
     if tree.isWhole, loaded.generation == nil {
       known = tree.version
       replacing = replacing(
@@ -185,6 +194,7 @@ extension StateFile {
       }
       guard let stored, stored.content == window.version else { return }
       open.close()
+      try removeSecrets()
       // What a generation stood in for cannot be read.
       if stored.generation != nil { _ = try setAside(.unreadable, settingAside) }
       try place.storage.remove()
