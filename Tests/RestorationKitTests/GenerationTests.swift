@@ -320,6 +320,21 @@ final class GenerationTests: XCTestCase {
     }
   }
 
+  func testTheGenerationsOfANumberedStateGoThoughTheStateIsNotThere() async throws {
+    let directory = try await threeGenerations()
+    for name in try directory.names() {
+      let numbered = name.replacing("main.rka", with: "main~2.rka")
+      if name != Self.state { try directory.write(try directory.bytes(of: name), to: numbered) }
+    }
+    XCTAssertEqual(
+      Set(try FileStateDirectory(path: directory.path).names()), ["main", "main~2"])
+    let keeper = try keeper(directory)
+    _ = try await keeper.restore(into: [TestNode("a"), TestNode("b")])
+    try await keeper.discardState(includingSetAside: true)
+    await keeper.close()
+    XCTAssertEqual(try directory.names(), [])
+  }
+
   func testTheGenerationsGoWithAStateThatIsNotThere() async throws {
     let directory = try await threeGenerations()
     try FileManager.default.removeItem(atPath: directory.child(Self.state))
