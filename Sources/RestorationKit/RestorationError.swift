@@ -41,6 +41,9 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A migration renamed a key to one that has a value.
     public static let keyTaken = Code("keyTaken")
 
+    /// The `encode(to:)` of a secret value threw; the error is not passed on.
+    public static let secretNotEncodable = Code("secretNotEncodable")
+
     /// A scene's configuration has another role than its session, or there is none.
     public static let noConfiguration = Code("noConfiguration")
 

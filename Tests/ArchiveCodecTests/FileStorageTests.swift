@@ -331,24 +331,55 @@ final class FileStorageTests: XCTestCase {
       try storage.generations().map { try read(FileStorage(path: $0.storage.location)) }, ["old"])
   }
 
-  func testWhatIsNoGenerationIsKeptOrNotReplaced() throws {
+  func testAReplacementThatCannotBePutInPlaceLeavesNoSecondName() throws {
     let directory = try TemporaryDirectory()
-    // What is set aside has a name that is longer than a file system takes.
-    let storage = FileStorage(path: directory.child(String(repeating: "n", count: 225)))
+    let storage = FileStorage(path: directory.child("state.rka"))
     try write("old", to: storage)
-    func replace(_ reason: SetAsideReason) throws(ArchiveError) {
-      try storage.replace(settingAside: reason, at: Date()) { sink throws(ArchiveError) in
-        try sink.write(Array("new".utf8))
+    let losing = FileStorage(
+      path: storage.path,
+      linking: { [directory] path, name in
+        let result = unsafe link(path, name)
+        // Nothing is left that could be renamed.
+        let files = FileManager.default
+        for file in (try? files.contentsOfDirectory(atPath: directory.path)) ?? []
+        where file.hasPrefix(".") && !file.hasSuffix(".lock") {
+          try? files.removeItem(atPath: directory.child(file))
+        }
+        return result
+      })
+    for reason in [SetAsideReason.previous, .crashed] {
+      let error = archiveError {
+        try losing.replace(settingAside: reason, at: Date()) { sink throws(ArchiveError) in
+          try sink.write(Array("new".utf8))
+        }
       }
+      XCTAssertNotNil(error)
     }
-    XCTAssertEqual(
-      archiveError { try replace(.unread) },
-      ArchiveError(.inputOutput, systemError: ENAMETOOLONG, location: storage.location))
     XCTAssertEqual(try read(storage), "old")
-    XCTAssertEqual(try directory.names().count, 1)
-    try replace(.previous)
+    XCTAssertEqual(try directory.names(), ["state.rka"])
+  }
+
+  func testWhatCannotBeSetAsideIsNotReplaced() throws {
+    let directory = try TemporaryDirectory()
+    // There is no room behind it for a reason and a number.
+    let name = String(repeating: "n", count: 230)
+    let storage = FileStorage(path: directory.child(name))
+    try write("old", to: storage)
+    for reason in [SetAsideReason.crashed, .unreadable, .unread, .replaced] {
+      let error = archiveError {
+        try storage.replace(settingAside: reason, at: Date()) { sink throws(ArchiveError) in
+          try sink.write(Array("new".utf8))
+        }
+      }
+      XCTAssertEqual(error?.systemError, ENAMETOOLONG)
+      XCTAssertEqual(try read(storage), "old")
+    }
+    // A generation is only there in case.
+    try storage.replace(settingAside: .previous, at: Date()) { sink throws(ArchiveError) in
+      try sink.write(Array("new".utf8))
+    }
     XCTAssertEqual(try read(storage), "new")
-    XCTAssertEqual(try directory.names().count, 1)
+    XCTAssertEqual(try directory.names(), [name])
   }
 
   func testAReplacementThatFailsKeepsNothing() throws {

@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -319,6 +320,21 @@ final class GenerationTests: XCTestCase {
     }
   }
 
+  func testTheGenerationsOfANumberedStateGoThoughTheStateIsNotThere() async throws {
+    let directory = try await threeGenerations()
+    for name in try directory.names() {
+      let numbered = name.replacing("main.rka", with: "main~2.rka")
+      if name != Self.state { try directory.write(try directory.bytes(of: name), to: numbered) }
+    }
+    XCTAssertEqual(
+      Set(try FileStateDirectory(path: directory.path).names()), ["main", "main~2"])
+    let keeper = try keeper(directory)
+    _ = try await keeper.restore(into: [TestNode("a"), TestNode("b")])
+    try await keeper.discardState(includingSetAside: true)
+    await keeper.close()
+    XCTAssertEqual(try directory.names(), [])
+  }
+
   func testTheGenerationsGoWithAStateThatIsNotThere() async throws {
     let directory = try await threeGenerations()
     try FileManager.default.removeItem(atPath: directory.child(Self.state))
@@ -341,4 +357,154 @@ final class GenerationTests: XCTestCase {
       try directory.names().map { try directory.bytes(of: $0) }, [[1]])
     XCTAssertEqual(try names(directory, "unreadable").count, 1)
   }
+
+  // MARK: Saves that fail
+
+  /// A launch of another version whose first save is there, but maybe not for good.
+  func testAfterASaveThatMayNotStayTheLastStateOfTheOtherVersionIsStillKept() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory, version: "1")
+    let fails = Mutex(false)
+    let store = HookedStore(FileStateDirectory(path: directory.path)) {
+      name, call throws(ArchiveError) in
+      if name == "main", call == .publish, fails.withLock({ $0 }) {
+        throw ArchiveError(.notDurable)
+      }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: keys,
+      environment: ApplicationEnvironment(applicationVersion: "2", systemVersion: "6.1"),
+      now: { [self] in now })
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    fails.withLock { $0 = true }
+    node.value = "B"
+    let error = await restorationError { _ = try await keeper.save([node]) }
+    XCTAssertEqual(error?.archive?.code, .notDurable)
+    fails.withLock { $0 = false }
+    node.value = "C"
+    _ = try await keeper.save([node])
+    await keeper.close()
+    XCTAssertEqual(try names(directory, "upgraded").map { try value(directory, $0) }, ["A"])
+  }
+
+  func testASaveAfterADiscardSaysNothingOfAStateThatWasSetAsideBefore() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory)
+    let copy = try directory.bytes(of: Self.state)
+    let aside = Self.state + ".unreadable-1799999999-0000000000000"
+    try directory.write(copy, to: aside)
+    // Its end is damaged, so the first save will keep a copy.
+    try await save("B", in: directory)
+    var bytes = try directory.bytes(of: Self.state)
+    bytes += Array(repeating: 7, count: 100)
+    try directory.write(bytes, to: Self.state)
+    let keeper = try keeper(directory)
+    let node = TestNode("a")
+    let report = try await keeper.restore(into: [node, TestNode("b")])
+    XCTAssertEqual(report.outcome, .restored)
+    try await keeper.discardState()
+    let saved = try await keeper.save([node])
+    XCTAssertNil(saved.setAside)
+    await keeper.close()
+    XCTAssertEqual(try names(directory, "unreadable"), [aside])
+  }
+
+  func testADeclinedStateWithoutAKeyDoesNotComeBackWithIt() async throws {
+    let directory = try await threeGenerations()
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    keys.lose()
+    let delegate = TestDelegate()
+    delegate.saves = false
+    var keeper = try keeper(directory)
+    keeper.delegate = delegate
+    _ = await restorationError { _ = try await keeper.restore(into: [TestNode("a")]) }
+    let report = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(report.outcome, .declined)
+    await keeper.close()
+    XCTAssertEqual(try names(directory, "unreadable").count, 1)
+    keeper = try StateKeeper(
+      application: Launch.application, directory: FileStateDirectory(path: directory.path),
+      keys: GivenKey(key: key))
+    let node = TestNode("a")
+    let next = try await keeper.restore(into: [node])
+    XCTAssertEqual(next.outcome, .noArchive)
+    await keeper.close()
+  }
+
+  func testAConsumedGenerationGoesAlsoIfTheStateIsWhollyUnknown() async throws {
+    let directory = try await threeGenerations()
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    // It opens, but there is no tree in it, as of a later library.
+    let builder = RecordBuilder()
+    try builder.append(record: 2) { $0.encode("other", forKey: "roots") }
+    _ = try Archive.write(
+      try builder.finish(), to: FileStorage(path: directory.child(Self.state)), key: key,
+      context: ArchiveContext([Launch.application, "main"]))
+    for value in ["B", nil] {
+      let keeper = try keeper(directory)
+      keeper.consumesStateOnLaunch = true
+      let node = TestNode("a")
+      do {
+        let report = try await keeper.restore(into: [node, TestNode("b")])
+        XCTAssertEqual(report.outcome, value == nil ? .noArchive : .restored)
+      }
+      await keeper.close()
+      XCTAssertEqual(node.value, value)
+    }
+    XCTAssertEqual(try names(directory, "unreadable").count, 1)
+  }
+
+  func testATornGenerationIsStillOneOfItsVersion() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory)
+    try await save("B", in: directory)
+    try directory.write(Array(try directory.bytes(of: Self.state).dropLast(10)), to: Self.state)
+    try await save("C", in: directory, version: "2")
+    try await save("D", in: directory)
+    try await save("E", in: directory, version: "2")
+    let kept = try names(directory, "upgraded")
+    XCTAssertEqual(try kept.map { try value(directory, $0) }, ["C", "D"])
+  }
+
+  func testSavesThatMayNotStayLeaveNoMoreThanTheBoundSays() async throws {
+    let directory = try TemporaryDirectory()
+    let store = HookedStore(FileStateDirectory(path: directory.path)) {
+      name, call throws(ArchiveError) in
+      if name == "main", call == .publish { throw ArchiveError(.notDurable) }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: keys, now: { [self] in now })
+    let node = TestNode("a")
+    for value in ["x", "y", "x", "y", "x"] {
+      node.value = String(repeating: value, count: 70_000)
+      let error = await restorationError { _ = try await keeper.save([node]) }
+      XCTAssertEqual(error?.archive?.code, .notDurable)
+    }
+    XCTAssertEqual(try names(directory, "previous").count, 1)
+    await keeper.close()
+  }
+
+  func testTheLastOfTheGenerationsGoesForGoodAsAStateDoes() async throws {
+    let directory = try await threeGenerations()
+    try FileManager.default.removeItem(atPath: directory.child(Self.state))
+    let calls = Mutex<[HookedStore.Call]>([])
+    let store = HookedStore(FileStateDirectory(path: directory.path)) { name, call in
+      if name == "main", call.isChange { calls.withLock { $0.append(call) } }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: keys, now: { [self] in now })
+    try await keeper.discardState()
+    await keeper.close()
+    // The removal of a generation is not synced, that of the state is.
+    XCTAssertEqual(calls.withLock { $0 }, [.putBack, .remove])
+    XCTAssertEqual(try directory.names(), [])
+  }
+}
+
+private struct GivenKey: KeyProvider {
+  let key: ArchiveKey
+  let location: String? = "given"
+
+  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? { key }
 }

@@ -165,6 +165,7 @@ final class LaunchGuardTests: XCTestCase {
         $0.encode(count, forKey: "begunRestores")
         $0.encode(version.generation, forKey: "begunGeneration")
         $0.encode(version.mac, forKey: "begunMAC")
+        $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
       }
       _ = try Archive.write(
         try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
@@ -211,7 +212,8 @@ final class LaunchGuardTests: XCTestCase {
     await assertThrows(
       WholeError(
         .invalidName,
-        "“main.launch” cannot name a state: it must not end in “.launch” or contain “.scene”.")
+        "“main.launch” cannot name a state: it must not end in “.launch” or “.secrets” or contain “.scene”."
+      )
     ) {
       _ = try StateKeeper(application: "org.example", name: "main.launch")
     }
@@ -297,6 +299,43 @@ final class LaunchGuardTests: XCTestCase {
     let report = try await launch.keeper().restore(into: [again])
     XCTAssertEqual(again.value, "old", "It gives way once more.")
     XCTAssertEqual(report.source?.generation, .upgraded)
+  }
+
+  func testADamagedStateIsSetAsideWhenTheGenerationThatStoodInForItCrashed() async throws {
+    for value in ["old", "new"] {
+      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      _ = try await keeper.restore(into: [node])
+      node.value = value
+      _ = try await keeper.save([node])
+    }
+    let memory = launch.store.memory(named: "main")
+    let generation = try XCTUnwrap(try memory.generations().first?.storage as? MemoryStorage).bytes
+    launch.storedBytes = [1]
+    for _ in 1...2 { try await launch.crash() }
+    let report = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 2"))
+    XCTAssertEqual(launch.setAside, [[1], generation])
+    XCTAssertEqual(try memory.generations().count, 0)
+  }
+
+  func testACrashAfterASaveInARestoreThatGoesOnCountsForWhatWasSaved() async throws {
+    try await save()
+    for round in 1...2 {
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      keeper.extendStateRestoration()
+      let report = try await keeper.restore(into: [node])
+      XCTAssertEqual(report.outcome, .restored)
+      node.value = "\(round)"
+      _ = try await keeper.save([node])
+      let crashed = launch.disk
+      launch.endProcess()
+      launch.disk = crashed
+    }
+    let report = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
   }
 }
 

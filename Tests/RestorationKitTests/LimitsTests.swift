@@ -101,7 +101,7 @@ final class LimitsTests: XCTestCase {
       XCTAssertEqual(report.outcome, .restored, "\(begun)")
       XCTAssertNil(report.launchProblem)
     }
-    let report = try await launch.keeper().restore()
+    let report = try await keeper(.standard).restore()
     XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
   }
 

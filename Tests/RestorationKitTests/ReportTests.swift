@@ -139,12 +139,12 @@ final class ReportTests: XCTestCase {
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
       .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
       .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState,
-      .unreadKeys(["k", "l"]), .overHardBudget(byteCount: 3, hard: 2),
+      .unreadKeys(["k", "l"]), .unreadableValues(["k"]), .overHardBudget(byteCount: 3, hard: 2),
       .lastStateForBudget(byteCount: 3),
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
-      .kept, .renamed(to: "C"), .version(2),
+      .kept, .renamed(to: "C"), .version(2), .expiredValues(["k"]), .forgottenSecrets(["k"]),
       .overSoftBudget(byteCount: 3, soft: 2, largest: []),
       .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
       .keptSince(Date(timeIntervalSinceReferenceDate: 1)),

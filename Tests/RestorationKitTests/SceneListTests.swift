@@ -245,7 +245,8 @@ final class SceneListTests: XCTestCase {
       await assertThrows(
         WholeError(
           .invalidName,
-          "“\(name)” cannot name a state: it must not end in “.launch” or contain “.scene”.")
+          "“\(name)” cannot name a state: it must not end in “.launch” or “.secrets” or contain “.scene”."
+        )
       ) {
         _ = try StateKeeper(application: "a", name: name)
       }

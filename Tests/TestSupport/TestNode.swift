@@ -13,6 +13,8 @@ package class TestNode: @MainActor RestorableNode {
   package var value: String?
   package var onEncode: ((StateEncoder) throws -> Void)?
   package var onDecode: ((StateDecoder) throws -> Void)?
+  package var onLoad: (() -> Void)?
+  package var onFinished: (() -> Void)?
   package var trace: Trace?
 
   package init(
@@ -35,6 +37,7 @@ package class TestNode: @MainActor RestorableNode {
 
   package func loadViewIfNeeded() {
     trace?.add("load \(name)")
+    onLoad?()
   }
 
   package func decodeRestorableState(with coder: StateDecoder) throws {
@@ -45,6 +48,7 @@ package class TestNode: @MainActor RestorableNode {
 
   package func applicationFinishedRestoringState() {
     trace?.add("finished \(name)")
+    onFinished?()
   }
 }
 

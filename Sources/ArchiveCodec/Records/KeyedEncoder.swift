@@ -96,6 +96,24 @@ public final class KeyedEncoder {
     endContainer(container)
   }
 
+  /// Takes back the values of some keys of the record or container that is open.
+  ///
+  /// - Parameter keys: The keys; one that has no value is not an error.
+  /// - Complexity: O(*n*) in the bytes of the record or container.
+  package func remove(_ keys: some Sequence<String>) {
+    guard isOpen else { return }
+    map.remove(Set(keys.map { ByteName($0) }), in: writer)
+  }
+
+  /// Says that something cannot be stored, which is thrown when the record or an
+  /// attempt ends.
+  package func fail(_ error: ArchiveError) {
+    writer.fail(error, at: map.headerStart)
+  }
+
+  /// What a record may hold.
+  package var limits: ArchiveLimits { writer.limits }
+
   /// Runs the body; if it throws, nothing that it encoded remains.
   ///
   /// - Parameter body: Encodes values with this encoder.

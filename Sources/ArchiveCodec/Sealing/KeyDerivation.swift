@@ -16,6 +16,10 @@ enum KeyDerivation: String, Sendable {
   case salt = "RKA1 salt"
   case commitKey = "RKA1 commit key"
   case chainMAC = "RKA1 chain MAC"
+  // Those of values inside of records, which are no part of the format.
+  case valueKeys = "RKA1 value keys"
+  case valueNonce = "RKA1 value nonce"
+  case subkeyWrap = "RKA1 subkey wrap"
 
   static let saltByteCount = 16
   static let keyByteCount = 32

@@ -38,44 +38,38 @@ extension FileStorage {
   /// that ``setAside(_:at:)`` would give it.
   ///
   /// On a file system without hard links the old file is moved, so for a moment it is
-  /// there under the other name only.
+  /// there under the other name only. A generation that cannot be kept is replaced all the
+  /// same; for another reason nothing is replaced then.
   public func replace(
     settingAside reason: SetAsideReason, at date: Date,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     let kept = "\(path).\(SetAsideName(reason, at: date))"
     try replace(body) { temporary, final in
-      let isMoved: Bool
-      switch keep(final, as: kept) {
-      case .done: isMoved = false
-      case .moved: isMoved = true
-      case .failed:
-        guard reason.isGeneration else { return -1 }
-        isMoved = false
-      }
+      let keeping = keep(final, as: kept)
+      if keeping == .failed, !reason.isGeneration { return -1 }
       let result = unsafe rename(temporary, final)
-      if result != 0, isMoved {
-        let failure = errno
-        _ = unsafe rename(kept, final)
-        errno = failure
+      guard result != 0 else { return result }
+      let failure = errno
+      switch keeping {
+      case .linked: _ = unsafe unlink(kept)
+      case .moved: _ = unsafe rename(kept, final)
+      case .nothing, .failed: break
       }
+      errno = failure
       return result
     }
   }
 
   private enum Keeping {
-    /// It has both names, or there is no file.
-    case done
-    /// It has the other name only.
-    case moved
-    /// `errno` says why.
-    case failed
+    case nothing, linked, moved, failed
   }
 
   /// Gives a file a second name, or, where that cannot be, only that one.
   private func keep(_ path: String, as kept: String) -> Keeping {
     // An interrupted call comes here again.
-    if linking(path, kept) == 0 || errno == ENOENT || errno == EEXIST { return .done }
+    if linking(path, kept) == 0 || errno == EEXIST { return .linked }
+    if errno == ENOENT { return .nothing }
     return unsafe rename(path, kept) == 0 ? .moved : .failed
   }
 

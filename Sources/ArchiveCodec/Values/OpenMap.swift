@@ -79,6 +79,14 @@ struct OpenMap {
     return nil
   }
 
+  /// Takes back the entries of some keys.
+  ///
+  /// - Complexity: O(*n*) in the bytes of the map.
+  mutating func remove(_ keys: Set<ByteName>, in writer: ValueWriter) {
+    count -= writer.output.removeEntries(
+      from: start, names: writer.symbols.names, where: keys.contains)
+  }
+
   /// Puts the entries in order, keeps the last of equal keys, and writes what
   /// comes before them.
   func close(in writer: ValueWriter) {
@@ -131,6 +139,30 @@ extension ByteBuffer {
       count += 1
     }
     return count
+  }
+}
+
+extension ByteBuffer {
+  /// Removes entries of a map; returns how many there were.
+  fileprivate func removeEntries(
+    from start: Int, names: [String], where isRemoved: (ByteName) -> Bool
+  ) -> Int {
+    var reader = ByteReader(bytes(from: start))
+    var removedCount = 0
+    var entryStart = 0
+    while let key = reader.readWrittenEntry() {
+      let entry = entryStart..<reader.offset
+      entryStart = reader.offset
+      let isKept = !isRemoved(ByteName(reader.name(of: key, names)))
+      if !isKept {
+        // Nothing is written again before the first one that goes.
+        if removedCount == 0 { truncate(to: start + entry.lowerBound) }
+        removedCount += 1
+      } else if removedCount > 0 {
+        write(reader.bytes[entry])
+      }
+    }
+    return removedCount
   }
 }
 

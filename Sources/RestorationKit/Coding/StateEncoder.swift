@@ -18,6 +18,9 @@ public final class StateEncoder {
   private var number: RowNumber?
   /// Where it was open last, if somebody keeps it.
   private var keptPath: RestorationPath?
+  /// The values with a sensitivity of the container that is open; nil if there are none,
+  /// as for most objects.
+  @safe @exclusivity(unchecked) var sensitive: SensitiveValues?
 
   /// Creates a coder that writes into the records of an encoder.
   init(_ walk: any StateEncoding, _ encoder: KeyedEncoder) {
@@ -31,10 +34,12 @@ public final class StateEncoder {
     self.number = number
     isUsed = false
     isOpen = true
+    if sensitive != nil { sensitive = nil }
   }
 
   func close() {
     isOpen = false
+    if sensitive != nil { sensitive = nil }
   }
 
   /// From now on it says where it was, and asks nobody.
@@ -68,6 +73,7 @@ public final class StateEncoder {
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
     guard isWritable(key) else { return }
     try encoder.encode(value, forKey: key)
+    if value != nil { replaceSensitive(key) }
   }
 
   /// Writes a reference to an object that is encodable, too; nil writes nothing.
@@ -91,6 +97,7 @@ public final class StateEncoder {
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ object: (any StateRestoring)?, forKey key: String) {
     guard isWritable(key), let object, let target = reference(to: object, key) else { return }
+    replaceSensitive(key)
     encoder.encodeReference(to: target, forKey: key)
   }
 
@@ -101,6 +108,7 @@ public final class StateEncoder {
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ objects: [any StateRestoring], forKey key: String) {
     guard isWritable(key) else { return }
+    replaceSensitive(key)
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
 
@@ -112,6 +120,7 @@ public final class StateEncoder {
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
     guard isWritable(key) else { return }
+    replaceSensitive(key)
     encoder.encodeContainer(forKey: key) { encoder in
       for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
         if let target = reference(to: object, key) {
@@ -131,7 +140,21 @@ public final class StateEncoder {
     forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
   ) throws(Failure) {
     guard isWritable(key) else { return }
-    try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
+    let outer = sensitive.take()
+    do {
+      try encoder.encodeContainer(forKey: key) { _ throws(Failure) in
+        try body(self)
+        finishContainer()
+      }
+    } catch {
+      sensitive = outer
+      throw error
+    }
+    guard outer != nil || sensitive != nil else { return }
+    let inner = sensitive.take()
+    sensitive = outer
+    replaceSensitive(key)
+    if let inner { setSensitive { $0.set(inner, forKey: key) } }
   }
 
   func note(_ note: ReportNote) {
@@ -145,7 +168,9 @@ public final class StateEncoder {
   /// Writes a key; false if nothing may be written.
   @usableFromInline
   func begin(_ key: String) -> Bool {
-    isWritable(key) && encoder.begin(key)
+    guard isWritable(key) else { return false }
+    if sensitive != nil { replaceSensitive(key) }
+    return encoder.begin(key)
   }
 
   @usableFromInline
@@ -160,6 +185,104 @@ public final class StateEncoder {
     }
     isUsed = true
     return true
+  }
+}
+
+// MARK: - Values with a sensitivity
+
+extension StateEncoder {
+  /// Writes a value that must not simply be stored; nil writes nothing.
+  ///
+  /// The last value of a key stays, with the sensitivity that it was given.
+  ///
+  /// - Parameters:
+  ///   - value: As for ``encode(_:forKey:)``.
+  ///   - key: Any name of up to 1 KiB.
+  ///   - sensitivity: How it is kept.
+  public func encode<Value: ArchiveValue>(
+    _ value: Value?, forKey key: String, sensitivity: Sensitivity
+  ) {
+    guard isWritable(key), let value else { return }
+    do {
+      try encode(forKey: key, sensitivity) { $0.encode(value, forKey: key) }
+    } catch let error as ArchiveError {
+      encoder.fail(error)
+    } catch {
+      // A value of the format's own throws nothing else.
+      encoder.fail(ArchiveError(.malformed, path: [key]))
+    }
+  }
+
+  /// Writes a value of any encodable type that must not simply be stored; nil writes
+  /// nothing.
+  ///
+  /// The last value of a key stays, with the sensitivity that it was given.
+  ///
+  /// - Parameters:
+  ///   - value: The value, of which ``Sensitivity/ephemeral`` asks nothing; it must not
+  ///     use this coder while it is encoded.
+  ///   - key: Any name of up to 1 KiB.
+  ///   - sensitivity: How it is kept.
+  /// - Throws: As ``encode(_:forKey:)``; of a ``Sensitivity/secret`` instead of other
+  ///   errors than ``ArchiveCodec/ArchiveError`` a ``RestorationError`` with
+  ///   `secretNotEncodable`, which holds nothing of the value. An earlier value of the
+  ///   key remains then.
+  public func encode<Value: Encodable>(
+    _ value: Value?, forKey key: String, sensitivity: Sensitivity
+  ) throws {
+    guard isWritable(key), let value else { return }
+    try encode(forKey: key, sensitivity) { try $0.encode(value, forKey: key) }
+  }
+
+  private func encode(
+    forKey key: String, _ sensitivity: Sensitivity, _ encode: (KeyedEncoder) throws -> Void
+  ) throws {
+    let value: SensitiveValues.Value
+    switch sensitivity {
+    case .ephemeral: value = .absent
+    case .expiring(let duration):
+      value = .expiring(
+        duration, try ValueContent(forKey: key, limits: encoder.limits, encode))
+    case .secret:
+      do {
+        value = .secret(try ValueContent(forKey: key, limits: encoder.limits, encode))
+      } catch let error as ArchiveError {
+        throw error
+      } catch {
+        // It may hold the value, and a report has the words of an error.
+        throw RestorationError(
+          .secretNotEncodable,
+          "The secret value of “\(key)” cannot be encoded: \(type(of: error)).")
+      }
+    }
+    setSensitive { $0.set(value, forKey: key) }
+  }
+
+  /// Runs the body; if it throws, nothing that it encoded remains.
+  func attempt(_ body: () throws -> Void) throws {
+    let before = sensitive
+    do {
+      try encoder.attempt(body)
+    } catch {
+      sensitive = before
+      throw error
+    }
+  }
+
+  private func setSensitive(_ change: (inout SensitiveValues) -> Void) {
+    var values = sensitive.take() ?? SensitiveValues()
+    change(&values)
+    sensitive = values
+  }
+
+  /// A key has another value now, or another container.
+  private func replaceSensitive(_ key: String) {
+    if sensitive != nil { sensitive?.remove(key) }
+  }
+
+  /// Takes back what was stored under the keys before; they have other values now.
+  func finishContainer() {
+    if let sensitive { encoder.remove(sensitive.ownKeys) }
   }
 }
 

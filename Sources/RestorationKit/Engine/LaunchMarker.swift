@@ -11,6 +11,8 @@ struct LaunchMarker: Sendable {
     var begunRestores = 0
     /// What they restored; an old marker says nothing about another state.
     var begunVersion: ArchiveVersion?
+    /// The version of the app that began them.
+    var applicationVersion: String?
     /// The start of the machine at which the last of them began.
     var bootSession: String?
     /// The version that a launch without snapshot has used up its wish of.
@@ -21,7 +23,8 @@ struct LaunchMarker: Sendable {
     var skipped = SkippedElements()
 
     mutating func endRestore() {
-      (begunRestores, begunVersion, bootSession, gaveWay) = (0, nil, nil, false)
+      (begunRestores, begunVersion, applicationVersion) = (0, nil, nil)
+      (bootSession, gaveWay) = (nil, false)
     }
   }
 
@@ -30,14 +33,20 @@ struct LaunchMarker: Sendable {
     var content = Content()
     var note: LaunchNote.Place?
 
-    /// How many restores of a state crashed in a row.
+    /// How many restores of a state crashed in a row, by this version of the app: another
+    /// one may have mended what crashed.
     ///
-    /// The last one did not if the app ended by itself, or the machine with it.
-    mutating func countCrashes(of version: ArchiveVersion, at bootSession: String?) -> Int {
-      guard content.begunVersion == version else { return 0 }
+    /// - Returns: Nil if the last one did not, so that what it left out is still enough: the
+    ///   app ended by itself, or the machine with it.
+    mutating func countCrashes(
+      of version: ArchiveVersion, by applicationVersion: String?, at bootSession: String?
+    ) -> Int? {
+      guard content.begunVersion == version, content.applicationVersion == applicationVersion
+      else { return nil }
       let before = content.bootSession
-      if note == .exited || before != nil && bootSession != nil && before != bootSession {
+      if note == .ended || before != nil && bootSession != nil && before != bootSession {
         content.begunRestores = max(1, content.begunRestores) - 1
+        return nil
       }
       return content.begunRestores
     }
@@ -46,6 +55,7 @@ struct LaunchMarker: Sendable {
   private enum Key {
     static let begunRestores = "begunRestores"
     static let begun = VersionKeys(generation: "begunGeneration", mac: "begunMAC")
+    static let applicationVersion = "applicationVersion"
     static let bootSession = "bootSession"
     static let gaveWay = "gaveWay"
     static let skipped = "skipped"
@@ -75,6 +85,7 @@ struct LaunchMarker: Sendable {
       var content = Content()
       content.begunRestores = try record.decodeIfPresent(forKey: Key.begunRestores) ?? 0
       content.begunVersion = try Key.begun.decode(from: record)
+      content.applicationVersion = try record.decodeIfPresent(forKey: Key.applicationVersion)
       content.bootSession = try record.decodeIfPresent(forKey: Key.bootSession)
       content.snapshotIgnored = try Key.snapshotIgnored.decode(from: record)
       content.gaveWay = try record.decodeIfPresent(forKey: Key.gaveWay) ?? false
@@ -106,6 +117,7 @@ struct LaunchMarker: Sendable {
     try builder.append(record: Self.record) { encoder in
       encoder.encode(content.begunRestores, forKey: Key.begunRestores)
       Key.begun.encode(content.begunVersion, to: encoder)
+      encoder.encode(content.applicationVersion, forKey: Key.applicationVersion)
       encoder.encode(content.bootSession, forKey: Key.bootSession)
       Key.snapshotIgnored.encode(content.snapshotIgnored, to: encoder)
       if content.gaveWay { encoder.encode(true, forKey: Key.gaveWay) }

@@ -20,8 +20,8 @@ package final class LaunchNote: Sendable {
     case outside
     /// In one that is made or decoded, by its place in the tree.
     case element(Int)
-    /// The app has ended by itself.
-    case exited
+    /// The restore has ended, or the app by itself.
+    case ended
   }
 
   static let byteCount = 8
@@ -49,11 +49,12 @@ package final class LaunchNote: Sendable {
     try write(place.map { UInt32(clamping: $0 + 1) } ?? 0)
   }
 
-  private func exit() {
+  /// Says that no crash has ended the restore.
+  func end() {
     do throws(ArchiveError) {
       try write(.max)
     } catch {
-      // Nobody is there any more who could be told.
+      // Then the next launch counts a crash.
     }
   }
 
@@ -73,8 +74,8 @@ package final class LaunchNote: Sendable {
     guard both >> 32 == UInt64(seal(of: version)) else { return nil }
     switch UInt32(truncatingIfNeeded: both) {
     case 0: return .outside
-    case .max: return .exited
-    case let number: return .element(Int(number) - 1)
+    case .max: return .ended
+    case let number: return .element(Int(clamping: number - 1))
     }
   }
 
@@ -106,6 +107,6 @@ package final class LaunchNote: Sendable {
   package static func noteExit() {
     // Whoever ends the process may have the lock.
     let notes = open.withLockIfAvailable { open in open.compactMap(\.note) }
-    for note in notes ?? [] { note.exit() }
+    for note in notes ?? [] { note.end() }
   }
 }

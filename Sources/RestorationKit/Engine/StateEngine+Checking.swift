@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 extension StateEngine {
   func checkStoredState(
@@ -15,7 +20,8 @@ extension StateEngine {
       return StoredStateReport(isStored: false, sceneCount: sceneCount, entries: [])
     }
     var preparation = ElementPreparation(
-      types: types, delegate: delegate, formerNames: tree.formerNames, trace: trace)
+      types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock(of: tree),
+      secrets: tree.secrets, trace: trace)
     var missing: Set<Int> = []
     let entries = tree.elements.enumerated().map { place, stored in
       let prepared = preparation.prepare(stored)
@@ -35,6 +41,12 @@ extension StateEngine {
     }
     return StoredStateReport(
       isStored: true, sceneCount: sceneCount, entries: entries + unreadable)
+  }
+
+  /// The time by which values end.
+  private func clock(of tree: StoredTree) -> Date {
+    let now = settings.now()
+    return objects.ages.clock(at: max(now, tree.facts?.timestamp ?? now))
   }
 
   /// Nil if the directory cannot say, which keeps nobody from checking this state.
@@ -77,6 +89,7 @@ extension StateEngine {
       if stored.version != 1 { notes.append(.version(stored.version)) }
     }
     if let date = stored.keptSince { notes.append(.keptSince(date)) }
+    if let opened = prepared.opened { notes += opened.notes }
     return notes
   }
 }

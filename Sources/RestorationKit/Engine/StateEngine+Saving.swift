@@ -46,8 +46,9 @@ extension StateEngine {
       if rows.version == nil { builder = nil }
       do throws(any Error) {
         return try await save(content, number: number, changing: builder, stored, &isReported)
-      } catch let error as ArchiveError where error.code == .outdated && builder != nil {
-        // Somebody else has changed what is stored, so all is written.
+      } catch let error as ArchiveError where error.code == .outdated {
+        // Somebody else has changed what is stored, or a discard has forgotten the
+        // subkeys of secrets, so all is written.
         stored = try await treeForBudget(changing: nil)
         return try await save(content, number: number, changing: nil, stored, &isReported)
       }
@@ -88,8 +89,8 @@ extension StateEngine {
     let rows = rows
     let walk = PreservationWalk(
       rows, changing: builder, types: types, objects: objects, limits: settings.limits,
-      nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.sizeBudget,
-      keptBound: settings.keptBound, stored: stored, trace: trace
+      secrets: file.secrets, nodeLimit: settings.nodeLimit, now: settings.now(),
+      budget: settings.sizeBudget, keptBound: settings.keptBound, stored: stored, trace: trace
     )
     // What is not stored after all is written by the next save.
     let unknown = Rows()
@@ -99,6 +100,7 @@ extension StateEngine {
       var report = PreservationReport(.declined)
       report.setAside = try await file.decline(number: number, settings.settingAside)
       objects.kept = nil
+      objects.ages.forget()
       note(in: &report)
       return report
     }
@@ -128,6 +130,10 @@ extension StateEngine {
       return report
     }
     rows.version = written.version
+    if !rows.goneAges.isEmpty {
+      objects.ages.forget(rows.goneAges)
+      rows.goneAges = []
+    }
     // A restore may have changed them meanwhile.
     if self.rows === unknown { self.rows = rows }
     settle(settlement, of: walk.kept)
@@ -152,15 +158,17 @@ extension StateEngine {
   ) async throws(ArchiveError) -> StateFile.Written? {
     let isChanged = walk.isApplicationChanged || walk.hasWritten || walk.isTreeChanged
     let (records, removed) = try walk.finish()
+    let secrets = walk.finishSensitive()
     walk.end()
     guard !walk.rewrites, let version = walk.rows.version else {
       return try await file.write(
-        records, number: number, time: walk.time, settings.settingAside)
+        records, number: number, time: walk.time, secrets: secrets, settings.settingAside)
     }
     let isUnchanged = !isChanged && removed.isEmpty
     return try await file.append(
       StateChange(
-        version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time),
+        version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time,
+        secrets: secrets),
       number: number, settings.settingAside)
   }
 
@@ -214,19 +222,19 @@ extension StateEngine {
       try walk.encodeApplication(
         facts: { settings.environment.encode(with: $0, timestamp: walk.now) }, host: content.host,
         notes: content.keptCoders.notes
-      ) { coder, encoder in
+      ) { coder in
         guard let delegate = content.delegate else { return }
         var isSaving = true
         trace?(RestorationTrace(call: .shouldSaveApplicationState))
         do {
-          try encoder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+          try coder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
         } catch {
           coder.note(.encodeFailed(error.reason))
         }
         guard isSaving else { throw Declined() }
         trace?(RestorationTrace(call: .willEncodeRestorableState))
         do {
-          try encoder.attempt { try delegate.willEncodeRestorableState(with: coder) }
+          try coder.attempt { try delegate.willEncodeRestorableState(with: coder) }
         } catch {
           coder.note(.willEncodeFailed(error.reason))
         }

@@ -102,10 +102,32 @@ final class StateEngine {
       throw RestorationError(error)
     }
     objects.kept = nil
+    objects.ages.forget()
     rows = Rows()
     hasTriedToRestore = true
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }
+  }
+
+  /// Forgets secrets between two saves.
+  func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
+    claim.beginUse()
+    defer { claim.endUse() }
+    // As a save: one that has walked already would store them again.
+    let before = saveUnderWay
+    let underWay = UnderWay()
+    saveUnderWay = underWay
+    defer {
+      if saveUnderWay === underWay { saveUnderWay = nil }
+      underWay.finish()
+    }
+    await before?.end()
+    await otherRestoreEnded()
+    do {
+      rows.noteForgotten(try await file.forgetSecrets(selection))
+    } catch {
+      throw RestorationError(error)
+    }
   }
 
   // MARK: What was set aside

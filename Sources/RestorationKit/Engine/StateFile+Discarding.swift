@@ -10,6 +10,7 @@ extension StateFile {
     if isAnythingToClaim {
       let taken = try await take()
       guard number > lastNumber else { return nil }
+      try removeSecrets()
       if let key = try keys.key(creating: false) {
         let writer = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
         if let archive = writer.archive, let reason = try obstacle(to: archive) {
@@ -18,7 +19,12 @@ extension StateFile {
         open.close()
         try place.storage.remove()
       } else {
+        // The newest may be a generation; with the key an older one would come back.
+        if let newest = try place.storage.generations().last, try place.storage.open() == nil {
+          try place.storage.putBack(newest)
+        }
         moved = try setAside(.unreadable, settingAside) ?? moved
+        try place.storage.remove()
       }
     }
     lastNumber = number
@@ -32,6 +38,7 @@ extension StateFile {
       try await take()
       guard number > lastNumber else { return }
       open.close()
+      try removeSecrets()
       try place.storage.remove()
       if includingSetAside { try removeAllSetAside() }
       // Crashes of what is gone are not counted for what comes after it.
@@ -39,7 +46,10 @@ extension StateFile {
     } else {
       // A save that was killed may have left something.
       let name = place.name
-      try directory.removeLeftovers { $0 == name || $0 == name + StateClaim.launchSuffix }
+      try directory.removeLeftovers {
+        $0 == name || $0 == name + StateClaim.launchSuffix
+          || $0 == name + StateClaim.secretsSuffix
+      }
     }
     if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
@@ -51,6 +61,7 @@ extension StateFile {
     do {
       move(to: try claim.free())
       return try isAnythingStored() || place.marker.storage.open() != nil
+        || place.secrets.isStored
         || !place.storage.setAsideArchives().isEmpty
     } catch {
       // What cannot be opened is there.

@@ -85,9 +85,12 @@ extension StateFile {
   func read() throws(ArchiveError) -> StoredTree? {
     look()
     guard try isAnythingStored() else { return nil }
-    return try firstReadable(existingKey()) { (archive, _) throws(ArchiveError) in
+    let key = try existingKey()
+    var tree = try firstReadable(key) { (archive, _) throws(ArchiveError) in
       try StoredTree(reading: archive)
     }?.content
+    tree?.secrets = secretsToLookAt(key)
+    return tree
   }
 
   /// What was written in the name of a scene, and where that lies.

@@ -57,7 +57,13 @@ extension StateFile {
     threshold: Int, isClaimed: Bool, _ settingAside: SettingAside
   ) throws(ArchiveError) -> Found {
     guard try isAnythingStored() else {
-      if isClaimed { note { try place.marker.storage.remove() } }
+      if isClaimed {
+        note {
+          try place.marker.storage.remove()
+          // Those of a state that somebody has removed go with a save.
+          if try place.secrets.isStored { try loadSecrets(existingKey()) }
+        }
+      }
       return .nothing
     }
     let key = try existingKey()
@@ -68,8 +74,9 @@ extension StateFile {
       loaded = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
         if crashed?.isLast == true { return nil }
         guard isClaimed, window == nil else { return try StoredTree(reading: archive) }
-        let count = stored?.countCrashes(of: archive.version, at: bootSession) ?? 0
-        guard count >= threshold else { return try StoredTree(reading: archive) }
+        let count = stored?.countCrashes(
+          of: archive.version, by: applicationVersion, at: bootSession)
+        guard let count, count >= threshold else { return try StoredTree(reading: archive) }
         if case .element(let place) = stored?.note {
           let tree = try StoredTree(reading: archive)
           if stored?.content.skipped.add(
@@ -91,13 +98,16 @@ extension StateFile {
       if isClaimed { note { try place.marker.storage.remove() } }
       return crashed.map { .crashed(setAsideAt: $0.location) } ?? .nothing
     }
-    let tree = loaded.content
+    var tree = loaded.content
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: stored?.content.snapshotIgnored == tree.version)
     let skipped = stored?.content.skipped.take(in: tree, by: applicationVersion) ?? []
     if let dropped = loaded.dropped {
       launchProblem = dropped.located(at: loaded.location).description
     }
+    // Those of a generation are among them.
+    if isClaimed { try loadSecrets(key) }
+    tree.secrets = secretsToLookAt(key)
     if tree.isWhole, loaded.generation == nil {
       known = tree.version
       replacing = replacing(
@@ -116,13 +126,16 @@ extension StateFile {
   /// Marks that a restore has begun.
   private func begin(_ tree: StoredTree, _ marked: LaunchMarker.Content?, _ key: ArchiveKey) {
     var marked = marked
-    // Those of another state say nothing about this one.
-    if marked?.begunVersion != tree.version { marked?.begunRestores = 0 }
+    // Those of another state, or by another version of the app, say nothing about this one.
+    if marked?.begunVersion != tree.version || marked?.applicationVersion != applicationVersion {
+      marked?.begunRestores = 0
+    }
     // A restore of this launch that has not ended is not counted twice.
     if window == nil, let begun = marked?.begunRestores {
       marked?.begunRestores = min(max(0, begun), .max - 1) + 1
     }
     marked?.begunVersion = tree.version
+    marked?.applicationVersion = applicationVersion
     marked?.bootSession = bootSession
     marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
     windowCount += 1
@@ -166,19 +179,22 @@ extension StateFile {
   /// Takes the mark away; with the date of a restore also the state, if it is still the
   /// one that was restored and nothing of it was unreadable.
   func endRestore(window number: UInt64, consuming settingAside: SettingAside? = nil) {
-    guard var window, window.number == number else { return }
+    guard let window, window.number == number else { return }
     self.window = nil
-    window.marked?.endRestore()
     // Whoever has the state now has its marker, too.
     guard let taken = claim.taken, taken.name + suffix == place.name else { return }
     note {
       guard try taken.lock.isHeld() else { return }
       let key = try existingKey()
-      if let marked = window.marked { try place.marker.write(marked, key) }
+      try window.takeMark(from: place.marker, key)
       guard let settingAside, window.isWhole else { return }
-      let stored = try firstReadable(key) { (archive, _) in archive.version }
+      // As the restore chose: one that opens may have no tree.
+      let stored = try firstReadable(key) { (archive, _) throws(ArchiveError) in
+        try StoredTree(reading: archive).version
+      }
       guard let stored, stored.content == window.version else { return }
       open.close()
+      try removeSecrets()
       // What a generation stood in for cannot be read.
       if stored.generation != nil { _ = try setAside(.unreadable, settingAside) }
       try place.storage.remove()

@@ -9,6 +9,8 @@ struct StateChange: Sendable {
   let removed: [UInt64]
   /// When it was saved; see ``SaveFacts/number(of:)``.
   let time: UInt32
+  /// The subkeys to which all that is stored refers; nil if there are no secrets.
+  let secrets: SecretUse?
 }
 
 /// Writes a state as a whole, or what has changed of it.
@@ -30,15 +32,27 @@ extension StateFile {
     _ records: RecordBatch, number: UInt64, time: UInt32 = 0,
     _ settingAside: SettingAside = SettingAside()
   ) async throws(ArchiveError) -> Written? {
+    try await write(records, number: number, time: time, secrets: nil, settingAside)
+  }
+
+  /// The same for a state with secrets.
+  ///
+  /// - Throws: Also `outdated` if all of them were forgotten since the save began.
+  func write(
+    _ records: RecordBatch, number: UInt64, time: UInt32, secrets: SecretUse?,
+    _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     let taken = try await take()
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
     // While the records are sealed, where there is another core.
     async let fingerprints = records.fingerprints
-    let summary = try rewrite(
-      records, time, try currentKey(creating: true), taken.lock, settingAside)
+    let key = try currentKey(creating: true)
+    try storeSecrets(secrets)
+    let summary = try rewrite(records, time, key, taken.lock, settingAside)
     lastNumber = number
+    dropSecrets(besides: secrets)
     noteCrashesOf(summary.version)
     let setAside = reportSetAside()
     return Written(
@@ -88,13 +102,20 @@ extension StateFile {
     _ records: RecordBatch, _ time: UInt32, with writer: ArchiveWriter,
     _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
+    let before = replacing.setAsideReason.flatMap { _ in setAsideIdentifiers() }
+    func noteReplaced() {
+      if let before { self.noteReplaced(besides: before, settingAside) }
+      replacing = .previous
+    }
     do throws(ArchiveError) {
       let summary = try writer.rewrite(records, schema: time)
-      if let reason = replacing.setAsideReason { noteReplaced(reason, settingAside) }
-      (known, replacing) = (summary.version, .previous)
+      noteReplaced()
+      known = summary.version
       return summary
     } catch {
       noteVersion(of: writer, after: error)
+      // It is in its place, so the next save replaces that and not what was restored.
+      if error.code == .notDurable { noteReplaced() }
       throw error
     }
   }
@@ -127,7 +148,8 @@ extension StateFile {
     do throws(ArchiveError) {
       guard
         let archive = try Archive.open(
-          generation.storage, key: key.key, context: place.context, limits: limits),
+          generation.storage, key: key.key, context: place.context, limits: limits,
+          recovery: .recover),
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)
       else { return false }
@@ -201,6 +223,7 @@ extension StateFile {
     else { throw ArchiveError(.outdated) }
     place.storage.prepare(settingAside)
     var writtenByteCount = 0
+    try storeSecrets(change.secrets)
     do throws(ArchiveError) {
       if let records = change.records {
         writtenByteCount = try writer.append(
@@ -218,6 +241,7 @@ extension StateFile {
     known = version
     lastNumber = number
     if change.records != nil { noteCrashesOf(version) }
+    dropSecrets(besides: change.secrets)
     return Written(
       version: version, writtenByteCount: writtenByteCount, byteCount: writer.storedByteCount,
       setAside: nil, fingerprints: [])

@@ -65,13 +65,22 @@ extension StateFile {
     return location
   }
 
-  /// Reports what a save has replaced and set aside.
-  func noteReplaced(_ reason: SetAsideReason, _ settingAside: SettingAside) {
+  /// Nil if they cannot be listed, which is no reason to fail a save.
+  func setAsideIdentifiers() -> Set<String>? {
+    do throws(ArchiveError) {
+      return Set(try place.storage.setAsideArchives().map(\.identifier))
+    } catch {
+      return nil
+    }
+  }
+
+  /// Reports what a save has replaced and set aside, if it has.
+  func noteReplaced(besides before: Set<String>, _ settingAside: SettingAside) {
     do throws(ArchiveError) {
       let archives = try place.storage.setAsideArchives()
-      guard let location = archives.last(where: { $0.reason == reason })?.storage.location else {
-        return
-      }
+      guard
+        let location = archives.first(where: { !before.contains($0.identifier) })?.storage.location
+      else { return }
       moved = location
       removeExcess(settingAside, except: location)
     } catch {

@@ -20,6 +20,7 @@ extension StateFile {
       // No other state can have a name that begins as those of the scenes do.
       try directory.removeLeftovers {
         $0 == name || $0 == name + StateClaim.launchSuffix
+          || $0 == name + StateClaim.secretsSuffix
           || $0.hasPrefix(name + StateClaim.sceneSuffix)
       }
     }
@@ -42,7 +43,7 @@ extension StateFile {
       states[number, default: []].append(name)
     }
     for (number, names) in states {
-      let saved = names.filter { !$0.hasSuffix(StateClaim.launchSuffix) }
+      let saved = names.filter { !StateClaim.isBesideState($0) }
       guard try !directory.storage(named: number).isLocked(), saved.allSatisfy(isGone) else {
         continue
       }
@@ -54,6 +55,9 @@ extension StateFile {
         continue
       }
       defer { withExtendedLifetime(lock) {} }
+      for name in names where name.hasSuffix(StateClaim.secretsSuffix) {
+        try directory.storage(named: name).remove()
+      }
       for name in saved {
         let storage = directory.storage(named: name)
         for archive in try storage.setAsideArchives() { try archive.storage.remove() }
@@ -68,7 +72,7 @@ extension StateFile {
   func storedScenes() throws(ArchiveError) -> [String] {
     let prefix = claim.lookedAt + StateClaim.sceneSuffix(of: "")
     return try directory.names().sorted()
-      .filter { $0.hasPrefix(prefix) && !$0.hasSuffix(StateClaim.launchSuffix) }
+      .filter { $0.hasPrefix(prefix) && !StateClaim.isBesideState($0) }
       .map { String($0.dropFirst(prefix.count)) }
   }
 
@@ -108,7 +112,9 @@ extension StateClaim {
     let number = stored.dropFirst(name.count + 1).prefix { $0.isASCII && $0.isNumber }
     guard !number.isEmpty else { return nil }
     let rest = stored.dropFirst(name.count + 1 + number.count)
-    guard rest.isEmpty || rest == StateClaim.launchSuffix || rest.hasPrefix(StateClaim.sceneSuffix)
+    guard
+      rest.isEmpty || rest == StateClaim.launchSuffix || rest == StateClaim.secretsSuffix
+        || rest.hasPrefix(StateClaim.sceneSuffix)
     else { return nil }
     return "\(name)\(Self.numberMark)\(number)"
   }

@@ -30,6 +30,13 @@ package actor StateFile {
   var replacing = Replacing.previous
   /// What goes on with it, if somebody has begun to.
   let open = OpenState()
+  /// The subkeys of its secrets that are known here.
+  let secrets = SecretKeys()
+  /// Those of them that are stored; nil if that was not read since the state is claimed.
+  var storedSecrets: Set<UInt64>?
+  /// The subkeys to which its generations refer, by the identifiers of these; nil for one
+  /// that cannot be read.
+  var generationSecrets: [String: Set<UInt64>?] = [:]
   /// Not reported yet, because what came after it failed.
   var moved: String?
   var lastNumber: UInt64 = 0
@@ -47,6 +54,7 @@ package actor StateFile {
     let storage: StateStorage
     let context: ArchiveContext
     let marker: LaunchMarker
+    let secrets: SecretsFile
 
     init(_ name: String, directory: any StateDirectory, application: String) {
       self.name = name
@@ -55,6 +63,9 @@ package actor StateFile {
       marker = LaunchMarker(
         storage: directory.launchStorage(ofStateNamed: name),
         context: ArchiveContext(context.fields + ["launch"]))
+      secrets = SecretsFile(
+        storage: directory.storage(named: name + StateClaim.secretsSuffix),
+        context: ArchiveContext(context.fields + ["secrets"]))
     }
   }
 
@@ -81,6 +92,19 @@ package actor StateFile {
     var marked: LaunchMarker.Content?
     /// Where the restore is, for the launch after a crash.
     var note: LaunchNote?
+
+    /// Takes the mark away; if there is no room for a new marker, its note says that the
+    /// restore has ended, or the next launch would count it as a crash.
+    func takeMark(from marker: LaunchMarker, _ key: ArchiveKey) throws {
+      guard var marked else { return }
+      marked.endRestore()
+      do {
+        try marker.write(marked, key)
+      } catch {
+        note?.end()
+        throw error
+      }
+    }
   }
 
   /// Creates the file of a state.
@@ -136,6 +160,8 @@ package actor StateFile {
     place = Place(name + suffix, directory: directory, application: application)
     (known, replacing, window) = (nil, .previous, nil)
     open.close()
+    // Those that a save has made before it was known whose they are stay.
+    (storedSecrets, generationSecrets) = (nil, [:])
   }
 
   /// Goes on under the name that is looked at now.
@@ -145,13 +171,10 @@ package actor StateFile {
 
   /// The process goes on, so a restore that did not end is no crash.
   deinit {
-    guard let window, var marked = window.marked, let taken = claim.taken,
-      taken.name + suffix == place.name
-    else { return }
-    marked.endRestore()
+    guard let window, let taken = claim.taken, taken.name + suffix == place.name else { return }
     do {
       guard try taken.lock.isHeld(), let key = try keys.key(creating: false) else { return }
-      try place.marker.write(marked, key)
+      try window.takeMark(from: place.marker, key)
     } catch {
       // Nobody is there any more who could be told.
     }
@@ -161,6 +184,9 @@ package actor StateFile {
   /// and closes what is open.
   func close() {
     open.close()
+    // Others may have the state, and forget them, before it is claimed again.
+    secrets.removeAll()
+    (storedSecrets, generationSecrets) = (nil, [:])
     if let window { endRestore(window: window.number) }
   }
 

@@ -173,7 +173,7 @@ public final class StateKeeper {
   ///   - name: The name of the state, for applications with several; where one
   ///     process keeps the states of several users, make the user a part of it.
   ///     At most 150 bytes without “/”, not beginning with “.”, with “.scene”
-  ///     nowhere in it, and not ending in “.launch” or in “~” and digits.
+  ///     nowhere in it, and not ending in “.launch”, “.secrets” or “~” and digits.
   ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
@@ -198,10 +198,10 @@ public final class StateKeeper {
         )
       }
     }
-    guard !name.hasSuffix(StateClaim.launchSuffix), !name.contains(StateClaim.sceneSuffix) else {
+    guard !StateClaim.isBesideState(name), !name.contains(StateClaim.sceneSuffix) else {
       throw RestorationError(
         .invalidName,
-        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)” or contain “\(StateClaim.sceneSuffix)”."
+        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)” or “\(StateClaim.secretsSuffix)” or contain “\(StateClaim.sceneSuffix)”."
       )
     }
     guard !StateClaim.isNumbered(name) else {
@@ -224,7 +224,8 @@ public final class StateKeeper {
 
   /// Discards the stored state, for example when the user quits on purpose.
   ///
-  /// It is removed also if it could not be opened. What was set aside stays by
+  /// It is removed also if it could not be opened, and before it the subkeys of its
+  /// secrets, so that no copy of it gives those back. What was set aside stays by
   /// default, since an app that discards its state whenever it ends would never
   /// get it back; see ``setAsideStates()``. Let it go where a user must leave nothing
   /// behind; then also the states with a number go that no instance has.
@@ -236,6 +237,29 @@ public final class StateKeeper {
     includingSetAside: Bool = false
   ) async throws(RestorationError) {
     try await engine.discardState(includingSetAside: includingSetAside)
+  }
+
+  /// Forgets values with ``Sensitivity/secret``: when it returns, nobody can read them
+  /// any more, wherever a copy of the state lies.
+  ///
+  /// Their subkeys are removed, durably; the state itself is not written. A restore
+  /// finds their keys absent, and its report has the note
+  /// ``ReportNote/forgottenSecrets(_:)``. A node that still has such a value stores it
+  /// again with the next save, under a new subkey: let the app forget it first.
+  ///
+  /// Copies that somebody has made of the subkeys stay what they were. So keep the file
+  /// `NAME.secrets` out of backups; see <doc:sensitive-values>.
+  ///
+  /// It waits for saves and restores that are under way. A host's scenes have secrets of
+  /// their own, see ``SceneHost/forgetSecrets(_:of:)``.
+  ///
+  /// - Parameter selection: Which of them; that there are none is not an error.
+  /// - Throws: ``RestorationError`` with `archive` if the subkeys cannot be read or
+  ///   removed, or the key is locked, which ``SecretSelection/all`` does not need;
+  ///   `inUse` if another instance has the state.
+  /// - Complexity: O(*n*) in the secrets of the state.
+  public func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
+    try await engine.forgetSecrets(selection)
   }
 
   /// Waits for the restores and saves that are under way, and lets the state go,

@@ -180,7 +180,10 @@ extension PreservationWalk {
     let values = [
       (NodeRecord.builtInKey, part.values.builtIn),
       (NodeRecord.stateKey, part.values.state),
+      (NodeRecord.sensitiveKey, part.values.sensitive),
     ]
+    forgetSensitive(of: part.number)
+    if let sensitive = part.values.sensitive { noteSubkeys(ofStored: sensitive, part.number) }
     do {
       try append(part.number) { encoder in
         encoder.encodeContainer(forKey: NodeRecord.nodeKey) { part.record.encode(with: $0) }

@@ -80,6 +80,9 @@ extension PreservationWalk {
           try encoder.copyAll(from: stored) { numbers[$0] }
         }
       }
+      if let sensitive = element.values.sensitive {
+        try encodeLastSensitive(sensitive, lost.number)
+      }
     }
     rows.setOutcome(.savedWithLastState, lost.number)
     // What it is by now it has not said for this record.

@@ -220,8 +220,12 @@ extension PreservationWalk {
     let coder = openCoder(number)
     defer { coder.close() }
     try object.encodeRestorableState(with: coder)
+    coder.finishContainer()
     try encoder.endAttempt(attempt)
     encoder.endContainer(container)
+    if coder.sensitive != nil || !rows.sensitive.isEmpty {
+      try encodeSensitive(coder.sensitive, of: object, number)
+    }
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
       rows.note(.unusedInheritedHooks, number)
     }
@@ -242,6 +246,7 @@ extension PreservationWalk {
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     _ kept: KeptBelow
   ) throws {
+    keepAges(of: object, number)
     lost.append(
       LostState(
         record: nodeRecord(number, info, origin, kept), number: number,

@@ -23,6 +23,9 @@ final class PreservationWalk: StateEncoding {
   let now: Date
   let kept: KeptRecords?
   let rows: Rows
+  let secrets: SecretKeys
+  /// See ``SecretUse/clearCount``.
+  let clearCount: Int
   /// Whether all is written, and not only what is stored otherwise.
   let rewrites: Bool
   @safe @exclusivity(unchecked) var report = WalkReport()
@@ -58,6 +61,10 @@ final class PreservationWalk: StateEncoding {
   var undo: [Undo] = []
   /// Whether it may.
   @safe @exclusivity(unchecked) private(set) var keepsUndo = true
+  /// What was known of the values with a sensitivity of those that are written.
+  var sensitiveUndo: [SensitiveUndo] = []
+  /// The subkeys that were made in this walk.
+  var madeSubkeys: Set<UInt64> = []
 
   /// What is written when all else has its record, and how far that is.
   var storedParts: [StoredPart] = []
@@ -124,14 +131,16 @@ final class PreservationWalk: StateEncoding {
   /// writes all anew.
   init(
     _ rows: Rows, changing builder: RecordBuilder? = nil, types: TypeTable, objects: ObjectTable,
-    limits: ArchiveLimits, nodeLimit: Int, now: Date, budget: SizeBudget? = nil,
-    keptBound: KeptBound? = KeptBound(), stored: StoredTree? = nil,
+    limits: ArchiveLimits, secrets: SecretKeys, nodeLimit: Int, now: Date,
+    budget: SizeBudget? = nil, keptBound: KeptBound? = KeptBound(), stored: StoredTree? = nil,
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
     (self.budget, self.keptBound, self.stored) = (budget, keptBound, stored)
     self.rows = rows
     self.types = types
     self.objects = objects
+    self.secrets = secrets
+    clearCount = secrets.clearCount
     self.now = now
     kept = objects.kept
     rewrites = builder == nil
@@ -140,6 +149,7 @@ final class PreservationWalk: StateEncoding {
     self.nodeLimit = nodeLimit
     self.trace = trace
     rows.beginSave()
+    if !rows.sensitive.isEmpty || !objects.ages.isEmpty { beginAges() }
   }
 
   /// Nothing of this walk is reported any more; a coder that is kept holds no nodes
@@ -147,6 +157,7 @@ final class PreservationWalk: StateEncoding {
   func end() {
     hasEnded = true
     (seen, seenContents, stack, referrals, takenPlaces, askedTabs) = ([], [], [], [], [:], [:])
+    sensitiveUndo = []
     if !isKnownUniquelyReferenced(&coder) { letGoOfCoder() }
     coder = nil
   }
@@ -156,7 +167,7 @@ final class PreservationWalk: StateEncoding {
   /// Writes the application's record; if a body throws, there is none.
   func encodeApplication(
     facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
-    notes: [ReportNote], state: (StateEncoder, KeyedEncoder) throws -> Void
+    notes: [ReportNote], state: (StateEncoder) throws -> Void
   ) throws {
     for note in notes { rows.note(note, nil) }
     try builder.begin(record: NodeRecord.application, with: encoder)
@@ -167,10 +178,15 @@ final class PreservationWalk: StateEncoding {
       let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
       let coder = openCoder(nil)
       defer { coder.close() }
-      try state(coder, encoder)
+      try state(coder)
+      coder.finishContainer()
       encoder.endContainer(container)
       fingerprints.append(encoder.fingerprint(of: container))
       rows.applicationByteCount += encoder.byteCount(of: container)
+      if let written = encodeSensitiveOfApplication(coder.sensitive) {
+        fingerprints.append(written.fingerprint)
+        rows.applicationByteCount += written.byteCount
+      }
       if let host {
         let container = encoder.beginContainer(forKey: NodeRecord.hostKey)
         try host(encoder)
@@ -216,6 +232,7 @@ final class PreservationWalk: StateEncoding {
       }
     }
     try walkEverythingWithinBudget(roots)
+    objects.ages.endWalk()
     let isTopPreserved = isTopPreserved(roots)
     rows.isRegular = isRegular && isTopPreserved
     try encodeTree(isTopPreserved: isTopPreserved, isIgnored: isSnapshotIgnored())
@@ -230,6 +247,7 @@ final class PreservationWalk: StateEncoding {
       rows[undo.number].byteCount = undo.byteCount
     }
     undo = []
+    takeBackSensitive()
     referrals.removeAll { $0.referrer != nil }
     hasWritten = false
     (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
@@ -258,6 +276,7 @@ final class PreservationWalk: StateEncoding {
     // What a hook registers comes too late for those that were asked before it.
     rows.registrationCount = registrationCount
     rows.beginWalk(kept)
+    objects.ages.beginWalk()
     for root in roots {
       guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
       if case .root(let number, _) = visit.place { rows.roots.append(number) }

@@ -115,6 +115,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// with a migration, or is asked for with ``StateDecoder/contains(_:)``.
   case unreadKeys([String])
 
+  /// The keys of values with a ``Sensitivity`` that cannot be read; those in a container
+  /// have its key and a dot before them.
+  case unreadableValues([String])
+
   // MARK: No problems
 
   /// The state takes more bytes than it should; the smallest parts that take a tenth
@@ -157,6 +161,14 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// longer than the ``StateKeeper/keptBound`` says, or is more than may be kept: now its
   /// own state is in the place of that.
   case keptStateDropped(since: Date, byteCount: Int)
+
+  /// The keys of values with ``Sensitivity/expiring(after:)`` whose time is over, so
+  /// that they are absent; those in a container have its key and a dot before them.
+  case expiredValues([String])
+
+  /// The keys of secrets that were forgotten, or whose subkeys are not there, so that
+  /// they are absent; those in a container have its key and a dot before them.
+  case forgottenSecrets([String])
 }
 
 extension ReportNote {
@@ -164,7 +176,7 @@ extension ReportNote {
   public var isProblem: Bool {
     switch self {
     case .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed, .version,
-      .keptSince, .overSoftBudget, .keptStateDropped:
+      .keptSince, .overSoftBudget, .keptStateDropped, .expiredValues, .forgottenSecrets:
       false
     case .overHardBudget, .lastStateForBudget, .encodeFailed, .willEncodeFailed,
       .rootWithoutIdentifier, .identifierTooLong,
@@ -172,7 +184,8 @@ extension ReportNote {
       .coderKeptAfterSave, .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
-      .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys:
+      .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
+      .unreadableValues:
       true
     }
   }
@@ -252,11 +265,16 @@ extension ReportNote: CustomStringConvertible {
     case .lastState:
       "The state is that of an earlier save, since later ones could not be stored."
     case .unreadKeys(let keys):
-      "Nobody read what is stored under \(keys.map { "“\($0)”" }.joined(separator: ", "))."
+      "Nobody read what is stored under \(Self.list(keys))."
         + " Compare how the key and the hook are spelled."
     case .overSoftBudget(let byteCount, let soft, let largest):
       "the state takes \(byteCount) bytes, more than \(soft)"
         + (largest.isEmpty ? "" : "; of these \(largest.map(\.phrase).joined(separator: ", "))")
+    case .unreadableValues(let keys):
+      "What is stored under \(Self.list(keys)) cannot be read, so it is absent. The next save"
+        + " stores what there is then."
+    case .expiredValues(let keys): "absent, as their time is over: \(Self.list(keys))"
+    case .forgottenSecrets(let keys): "absent, as they are forgotten: \(Self.list(keys))"
     case .detached: "detached, since a node above it is left out"
     case .keptBecause(let outcome): "at the restore: \(outcome)"
     case .unusedInheritedHooks:
@@ -270,5 +288,9 @@ extension ReportNote: CustomStringConvertible {
     case .keptStateDropped(let since, let byteCount):
       "the state that could not be read, kept since \(since), is dropped with its \(byteCount) bytes"
     }
+  }
+
+  private static func list(_ keys: [String]) -> String {
+    keys.map { "“\($0)”" }.joined(separator: ", ")
   }
 }

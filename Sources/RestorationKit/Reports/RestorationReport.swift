@@ -137,7 +137,8 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// Why a crash in this restore may not be counted, or the state is still
   /// there though it was to be consumed, or what a killed save has left may be;
-  /// or that the end of the state was damaged and left out, as after a power cut.
+  /// or that the end of the state was damaged and left out, as after a power cut; or why
+  /// the subkeys of its secrets could not be read.
   public internal(set) var launchProblem: String?
 
   /// The state that was restored; with a number if other instances have those

@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// A stored element as this version of the app reads it.
 struct PreparedElement {
@@ -6,6 +11,8 @@ struct PreparedElement {
   /// if this version of the app cannot read it.
   let element: StoredTree.Element
   let version: Version
+  /// What was found of its values with a sensitivity; nil if it has none.
+  let opened: OpenedValues?
 
   enum Version {
     case current
@@ -48,6 +55,8 @@ struct PreparedTree {
   /// Of those whose state is of another version than the current one, by place.
   fileprivate var versions: [Int: PreparedElement.Version] = [:]
   fileprivate(set) var values: [Int: StoredTree.Values] = [:]
+  /// What was found of values with a sensitivity, of those that have some.
+  fileprivate(set) var opened: [Int: OpenedValues] = [:]
 
   init(_ outline: StoredOutline) {
     self.outline = outline
@@ -86,13 +95,18 @@ struct ElementPreparation {
   /// What classes were called before the save, by their names in it.
   private let formerNames: [String: [String]]
   private let trace: ((RestorationTrace) -> Void)?
+  /// The time by which values end.
+  private let clock: Date
+  private let secrets: SecretKeys?
   /// What the hook was asked, so that it is asked once.
   private var currentNames: [String: String] = [:]
 
   init(
     types: TypeTable, delegate: (any StateDelegate)?, formerNames: [String: [String]],
-    trace: ((RestorationTrace) -> Void)? = nil
+    clock: Date, secrets: SecretKeys?, trace: ((RestorationTrace) -> Void)? = nil
   ) {
+    self.clock = clock
+    self.secrets = secrets
     self.types = types
     self.delegate = delegate
     self.formerNames = formerNames
@@ -101,7 +115,8 @@ struct ElementPreparation {
 
   mutating func prepare(_ stored: StoredTree.Element) -> PreparedElement {
     let names = names(of: stored.content.className, stored.content.restorationClassName)
-    let (values, version) = migrate(stored.values, stored.content.version, known: names.version)
+    let (values, version, opened) = migrate(
+      stored.values, stored.content.version, known: names.version)
     var content = stored.content
     content.className = names.className
     content.restorationClassName = names.restorationClassName
@@ -109,7 +124,7 @@ struct ElementPreparation {
       element: StoredTree.Element(
         record: stored.record, path: stored.path, parent: stored.parent, role: stored.role,
         content: content, values: values),
-      version: version)
+      version: version, opened: opened)
   }
 
   /// Prepares all elements of a tree, in order.
@@ -129,9 +144,19 @@ struct ElementPreparation {
         isOther[Int(row.form)] = known.number != form.version
       }
       guard row.state > 0, form.version != known.number else { continue }
-      let (values, version) = migrate(tree.values[place], form.version, known: known)
+      let (values, version, opened) = migrate(tree.values[place], form.version, known: known)
       prepared.versions[place] = version
       prepared.values[place] = values
+      prepared.opened[place] = opened
+    }
+    for place in tree.outline.sensitive.keys where prepared.versions[place] == nil {
+      let version = tree.outline.form(of: place).version
+      guard let known = prepared.forms[Int(tree.outline.rows[place].form)]?.version else {
+        continue
+      }
+      let (values, _, opened) = migrate(tree.values[place], version, known: known)
+      prepared.values[place] = values
+      prepared.opened[place] = opened
     }
     return prepared
   }
@@ -168,33 +193,35 @@ struct ElementPreparation {
 
   private func migrate(
     _ values: StoredTree.Values, _ stored: Int, known: StateVersion
-  ) -> (StoredTree.Values, PreparedElement.Version) {
-    guard let state = values.state, stored != known.number else {
-      return (values, .current)
+  ) -> (StoredTree.Values, PreparedElement.Version, OpenedValues?) {
+    guard let state = values.state, stored != known.number || values.sensitive != nil else {
+      return (values, .current, nil)
     }
     let withheld = StoredTree.Values(builtIn: nil, state: nil)
-    guard stored < known.number else {
-      return (withheld, .newer(stored: stored, known: known.number))
+    guard stored <= known.number else {
+      return (withheld, .newer(stored: stored, known: known.number), nil)
     }
     guard let steps = known.steps(from: stored) else {
       return (
         withheld,
-        .failed(version: stored, error: "there is no migration from this version")
+        .failed(version: stored, error: "there is no migration from this version"), nil
       )
     }
     let copy = MigratingState(state)
+    var opened = values.sensitive.map { copy.put($0, at: clock, secrets) }
     var version = stored
     do {
       for step in steps {
         version = step.from
         try step.change(copy)
       }
+      opened?.aged = try copy.agedValues()
       return (
         StoredTree.Values(builtIn: values.builtIn, state: try copy.finish()),
-        .migrated(from: stored)
+        stored == known.number ? .current : .migrated(from: stored), opened
       )
     } catch {
-      return (withheld, .failed(version: version, error: error.reason))
+      return (withheld, .failed(version: version, error: error.reason), nil)
     }
   }
 }

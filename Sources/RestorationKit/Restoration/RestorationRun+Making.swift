@@ -34,7 +34,6 @@ extension RestorationRun {
     _ place: Int, _ coder: StateDecoder, _ lookup: ObjectLookup
   ) -> ObjectLookup.Result {
     let row = tree.outline.rows[place]
-    if !skipped.isEmpty, skipped.contains(place) { return .missing(.skipped) }
     var container: TypeTraits = []
     if let parent = row.parent {
       guard restored.isBack(parent) else {
@@ -42,6 +41,8 @@ extension RestorationRun {
       }
       if row.role == .child { container = traits[parent] }
     }
+    // What is below something that is not back goes or stays with that.
+    if !skipped.isEmpty, skipped.contains(place) { return .missing(.skipped) }
     if let late, row.parent == nil { return .found(late.node, .existing) }
     switch row.kind {
     case .object:

@@ -63,6 +63,7 @@ extension RestorationRun {
         notes.append(.migrated(from: version))
       }
       if row.hasLastState { notes.append(.lastState) }
+      if !prepared.opened.isEmpty, let opened = prepared.opened[place] { notes += opened.notes }
       if !unattached.isEmpty, unattached.contains(row.record) { notes.append(.notContained) }
       if let kept, kept.place(ofRecord: row.record) != nil { notes.append(.kept) }
       if outcomes[place].wasAsked, let note = coders.unreadNote(place) { notes.append(note) }

@@ -70,15 +70,22 @@ final class RestorationRun {
 
   /// The coder of the application's own values, for the gate and the delegate.
   private(set) lazy var applicationCoder = StateDecoder(
-    path: RestorationPath(), values: tree.applicationState, facts: tree.facts, now: now,
+    path: RestorationPath(), values: openedApplication.state, facts: tree.facts, now: now,
     restored: restored)
+
+  /// The application's own values, and what was found of those with a sensitivity.
+  lazy var openedApplication = openApplication()
+
+  /// The time by which values end: no earlier than any that was seen.
+  var clock: Date { objects.ages.clock(at: max(now, tree.facts?.timestamp ?? now)) }
 
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
     var report = RestorationReport(.restored)
     if late == nil { tree.laterFingerprints.begin() }
     var preparation = ElementPreparation(
-      types: types, delegate: delegate, formerNames: tree.formerNames, trace: trace)
+      types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock,
+      secrets: tree.secrets, trace: trace)
     prepared = preparation.prepare(tree)
     restored.replacedValues = prepared.values
     if let late, let mismatch = mismatch(of: late.node) {
@@ -128,6 +135,8 @@ final class RestorationRun {
     if late == nil, delegate != nil, let note = applicationCoder.unreadNote {
       ofApplication.append(note)
     }
+    if late == nil, let opened = openedApplication.opened { ofApplication += opened.notes }
+    rememberAges()
     lines = entries(unattached, ofApplication: ofApplication)
     report.lines = lines
     if late == nil {

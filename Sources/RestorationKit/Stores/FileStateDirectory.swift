@@ -40,16 +40,25 @@ public struct FileStateDirectory: StateDirectory {
     FileStorage(path: "\(path)/\(name)\(Self.fileExtension)")
   }
 
-  /// The names of the `.rka` files in the directory, without that ending.
+  /// The names of the `.rka` files in the directory, without that ending, and of those of
+  /// which only older generations are there.
   public func names() throws(ArchiveError) -> [String] {
     guard FileManager.default.fileExists(atPath: path) else { return [] }
     do {
-      return try FileManager.default.contentsOfDirectory(atPath: path)
-        .filter { $0.hasSuffix(Self.fileExtension) && !$0.hasPrefix(".") }
-        .map { String($0.dropLast(Self.fileExtension.count)) }
+      let files = try FileManager.default.contentsOfDirectory(atPath: path)
+      return Array(Set(files.compactMap(Self.stateName)))
     } catch {
       throw ArchiveError(.inputOutput, location: path)
     }
+  }
+
+  private static func stateName(of file: String) -> String? {
+    guard !file.hasPrefix(".") else { return nil }
+    if file.hasSuffix(fileExtension) { return String(file.dropLast(fileExtension.count)) }
+    let generations = SetAsideReason.allCases.filter(\.isGeneration)
+    return generations.lazy.compactMap { reason in
+      file.firstRange(of: "\(fileExtension).\(reason.rawValue)-")
+    }.first.map { String(file[..<$0.lowerBound]) }
   }
 
   /// Removes the temporary files of writers that have ended, in one listing of

@@ -102,6 +102,9 @@ package final class StateClaim: Sendable {
   /// What follows the name of a state in the name of its mark of launches.
   static let launchSuffix = ".launch"
 
+  /// What follows the name of a state in the name of the subkeys of its secrets.
+  static let secretsSuffix = ".secrets"
+
   /// What follows the name of a state in the names of its scenes.
   static let sceneSuffix = ".scene"
 
@@ -116,6 +119,11 @@ package final class StateClaim: Sendable {
     guard let mark = name.lastIndex(of: numberMark) else { return false }
     let number = name[name.index(after: mark)...]
     return !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  /// Whether a name is that of something beside a state, and not of one.
+  static func isBesideState(_ name: String) -> Bool {
+    name.hasSuffix(launchSuffix) || name.hasSuffix(secretsSuffix)
   }
 
   private static func numbered(_ name: String, _ number: Int) -> String {

@@ -4,6 +4,9 @@ public import ArchiveCodec
 public protocol StateDirectory: Sendable {
   /// The storage of one state, which need not exist; another for every name.
   ///
+  /// The subkeys of the secrets of a state are in the storage named `NAME.secrets`; see
+  /// ``Sensitivity/secret``.
+  ///
   /// - Parameter name: A name that ``StateKeeper`` has checked: not empty, no
   ///   `/`, no leading `.`.
   /// - Returns: The place where that state is or will be.
@@ -34,8 +37,8 @@ public protocol StateDirectory: Sendable {
   /// writes must stay. It does nothing by default, as where a write leaves
   /// nothing until it is done.
   ///
-  /// - Parameter isOwn: Says whether a state, or the `NAME.launch` of one, is
-  ///   meant.
+  /// - Parameter isOwn: Says whether a state, or the `NAME.launch` or `NAME.secrets` of
+  ///   one, is meant.
   /// - Throws: ``ArchiveCodec/ArchiveError`` with `permissionDenied` or
   ///   `inputOutput`; the launch goes on.
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)

@@ -1,9 +1,16 @@
 public import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// The state of one object while it is brought to a newer version: a copy.
 ///
 /// What a migration does not touch stays as it is, references to nodes and
-/// objects too. Use it only in the call that it is given to.
+/// objects too. Values with a ``Sensitivity`` are among the others, unless their time
+/// is over; one that is renamed or encoded anew under its key keeps its age. Use it
+/// only in the call that it is given to.
 public final class MigratingState {
   /// Where the value of a key is: under a key of a record, or in a container
   /// that is being changed.
@@ -14,6 +21,8 @@ public final class MigratingState {
 
   private var entries: [String: (place: Int, value: Entry)] = [:]
   private var nextPlace = 0
+  /// When values were first stored that are given back for some time only.
+  private var firstSaves: [String: Date] = [:]
 
   init(_ state: KeyedDecoder?) {
     guard let state else { return }
@@ -49,12 +58,17 @@ public final class MigratingState {
     }
     entries[key] = nil
     set(entry.value, newKey)
+    // It grows no younger by that.
+    firstSaves[newKey] = firstSaves.removeValue(forKey: key)
   }
 
   /// Removes the value of a key; an absent one is not an error.
   ///
   /// - Parameter key: The key.
-  public func remove(_ key: String) { entries[key] = nil }
+  public func remove(_ key: String) {
+    entries[key] = nil
+    firstSaves[key] = nil
+  }
 
   /// Reads a value, nil if there is none.
   ///
@@ -161,6 +175,44 @@ public final class MigratingState {
         try encoder.encodeContainer(forKey: key) { try container.write(to: $0) }
       }
     }
+  }
+
+  // MARK: Values with a sensitivity
+
+  /// Puts the value of a record of its own where some keys lead.
+  ///
+  /// Containers that are missing are made; there are as few keys as containers may lie
+  /// in each other.
+  func put(_ value: KeyedDecoder, at keys: ArraySlice<String>, since: Date?) throws {
+    guard let key = keys.first else { throw ArchiveError(.malformed, subject: "no key") }
+    guard keys.count == 1 else {
+      return try changeContainer(forKey: key) {
+        try $0.put(value, at: keys.dropFirst(), since: since)
+      }
+    }
+    set(.stored(value, key: ValueContent.key), key)
+    firstSaves[key] = since
+  }
+
+  /// The values that are given back for some time only, where they are now.
+  func agedValues() throws -> [OpenedValues.Aged] {
+    var all: [OpenedValues.Aged] = []
+    for (key, since) in firstSaves {
+      guard let (record, stored) = try source(of: key) else { continue }
+      all.append(
+        OpenedValues.Aged(
+          keys: [key], since: since,
+          fingerprint: try ValueContent(copying: stored, from: record).fingerprint))
+    }
+    for (key, entry) in entries {
+      guard case .container(let container) = entry.value else { continue }
+      for aged in try container.agedValues() {
+        all.append(
+          OpenedValues.Aged(
+            keys: [key] + aged.keys, since: aged.since, fingerprint: aged.fingerprint))
+      }
+    }
+    return all
   }
 
   /// The state as it is now.

@@ -43,6 +43,7 @@ extension NodeRecord {
     /// Where the containers begin in the record.
     var builtIn = 0
     var state = 0
+    var sensitive = 0
     var hasLastState = false
     var keptSince: Date?
   }
@@ -90,6 +91,7 @@ extension NodeRecord {
         try parts.read(field, of: record, keys, &lists)
       case .builtIn: parts.builtIn = try record.containerStart(of: field)
       case .state: parts.state = try record.containerStart(of: field)
+      case .sensitive: parts.sensitive = try record.containerStart(of: field)
       default: break
       }
     }
@@ -124,7 +126,7 @@ extension NodeRecord.Parts {
       case .referrer: referrer = try record.reference(of: field)
       case .hasLastState: hasLastState = try record.decode(of: field)
       case .keptSince: keptSince = try record.decode(of: field)
-      case .node, .builtIn, .state, nil: break
+      case .node, .builtIn, .state, .sensitive, nil: break
       }
     }
     guard form.version >= 1 else {

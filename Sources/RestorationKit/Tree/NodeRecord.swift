@@ -30,12 +30,16 @@ struct NodeRecord: Sendable {
   static let nodeKey = Key.node.rawValue
   static let builtInKey = Key.builtIn.rawValue
   static let stateKey = Key.state.rawValue
+  /// Beside the state, also that of the application: a container that has the values
+  /// with a sensitivity under ``valuesKey``, see ``StoredSensitiveValue``.
+  static let sensitiveKey = Key.sensitive.rawValue
+  static let valuesKey = "values"
 
   /// All keys of the library, in the order in which they are encoded.
   static let keys =
     [
       rootsKey, snapshotKey, factsKey, hostKey,
-    ] + Key.allCases.filter { $0 != .hasLastState && $0 != .keptSince }.map(\.rawValue)
+    ] + Key.allCases.filter { !$0.isRare }.map(\.rawValue)
     + BuiltInKey.all
 
   let kind: ElementKind
@@ -73,7 +77,10 @@ extension NodeRecord {
     case kind, identifier, siblingIndex
     case className = "class"
     case version, restoresItself, restorationClass, storyboard, storyboardIdentifier, views
-    case children, presented, referrer, hasLastState, keptSince
+    case children, presented, referrer, hasLastState, keptSince, sensitive
+
+    /// Whether few archives have it; it has its place behind those that all have.
+    var isRare: Bool { [.hasLastState, .keptSince, .sensitive].contains(self) }
   }
 
   func encode(with encoder: KeyedEncoder) {

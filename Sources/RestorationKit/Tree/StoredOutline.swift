@@ -78,18 +78,22 @@ final class StoredOutline: Sendable {
   private let names: StoredNames
   /// When elements were first saved without having been back, by their records.
   private let keptSince: [UInt64: Date]
+  /// Where the values with a sensitivity begin in the records of the few elements that
+  /// have some, by their places.
+  let sensitive: [Int: UInt32]
   /// The paths of a part of a tree, which do not begin with it.
   private let paths: [RestorationPath]
 
   init(
     _ rows: [StoredRow], _ forms: [StoredForm], _ references: [UInt64],
-    _ names: [SiblingCheck.Name], keptSince: [UInt64: Date]
+    _ names: [SiblingCheck.Name], keptSince: [UInt64: Date], sensitive: [Int: UInt32] = [:]
   ) {
     self.rows = rows
     self.forms = forms
     self.references = references
     self.names = StoredNames(names)
     self.keptSince = keptSince
+    self.sensitive = sensitive
     paths = []
   }
 
@@ -130,6 +134,9 @@ final class StoredOutline: Sendable {
     keptSince = Dictionary(
       elements.compactMap { element in element.content.keptSince.map { (element.record, $0) } },
       uniquingKeysWith: { first, _ in first })
+    sensitive = Dictionary(
+      uniqueKeysWithValues: elements.indices.lazy
+        .filter { elements[$0].values.sensitive != nil }.map { ($0, 1) })
     paths = elements.map(\.path)
   }
 }

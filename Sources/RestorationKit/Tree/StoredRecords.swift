@@ -68,6 +68,7 @@ struct StoredRecords {
     var siblings = SiblingCheck(count: all.count)
     var placed: [StoredRow] = []
     placed.reserveCapacity(all.count)
+    var sensitive: [Int: UInt32] = [:]
     var stack: [(record: UInt64, parent: Int?, role: StoredTree.Role)] =
       roots.reversed().map { ($0, nil, .root) }
     while let (record, parent, role) = stack.popLast() {
@@ -88,6 +89,7 @@ struct StoredRecords {
       }
       let number = placed.count
       placed.append(row)
+      if !common.sensitive.isEmpty { sensitive[number] = common.sensitive[record] }
       // The last is next.
       if !common.referred.isEmpty {
         for next in (common.referred[record] ?? []).reversed() {
@@ -106,7 +108,8 @@ struct StoredRecords {
       noteUnplaced(isPlaced, &unreadable)
     }
     return StoredOutline(
-      placed, common.forms, common.references, siblings.names, keptSince: common.keptSince)
+      placed, common.forms, common.references, siblings.names, keptSince: common.keptSince,
+      sensitive: sensitive)
   }
 
   private func noteUnplaced(_ isPlaced: [Bool], _ unreadable: inout [StoredTree.Unreadable]) {
@@ -137,6 +140,8 @@ private struct RecordPart: Sendable {
   private(set) var lists = NodeRecord.Lists()
   private(set) var referrers: [(record: UInt64, referrer: UInt64)] = []
   private(set) var keptSince: [UInt64: Date] = [:]
+  /// Where the values with a sensitivity begin in those records that have some.
+  private(set) var sensitive: [UInt64: UInt32] = [:]
   private(set) var forms: [(key: NodeRecord.FormKey, form: StoredForm)] = []
   private(set) var unreadable: [StoredTree.Unreadable] = []
   private var formNumbers: [NodeRecord.FormKey: Int32] = [:]
@@ -178,6 +183,7 @@ private struct RecordPart: Sendable {
         referrer: read.referrer))
     names.append((read.identifier, read.siblingIndex))
     if let date = read.keptSince { keptSince[record] = date }
+    if read.sensitive != 0 { sensitive[record] = UInt32(read.sensitive) }
     if read.referrer != 0 { referrers.append((record, read.referrer)) }
   }
 
@@ -222,6 +228,7 @@ private struct CommonParts {
   /// The records that an element is the referrer of, in their order.
   private(set) var referred: [UInt64: [UInt64]] = [:]
   private(set) var keptSince: [UInt64: Date] = [:]
+  private(set) var sensitive: [UInt64: UInt32] = [:]
   /// Where the references of each part begin.
   private var firstReferences: [Int32] = []
   /// The numbers that the forms of each part have got.
@@ -246,6 +253,7 @@ private struct CommonParts {
         })
       for (record, referrer) in part.referrers { referred[referrer, default: []].append(record) }
       keptSince.merge(part.keptSince) { first, _ in first }
+      sensitive.merge(part.sensitive) { first, _ in first }
     }
   }
 

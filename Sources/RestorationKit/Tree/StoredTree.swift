@@ -30,6 +30,8 @@ struct StoredTree: Sendable {
     let builtIn: KeyedDecoder?
     /// Nil for what was saved without state.
     let state: KeyedDecoder?
+    /// The values with a sensitivity, which are not in the state; nil if there are none.
+    var sensitive: KeyedDecoder?
   }
 
   struct Unreadable: Sendable {
@@ -41,6 +43,8 @@ struct StoredTree: Sendable {
   let snapshot: SnapshotUse
   let facts: SaveFacts?
   let applicationState: KeyedDecoder?
+  /// The values with a sensitivity that the application wrote.
+  let applicationSensitive: KeyedDecoder?
   /// What was written in the name of a scene.
   let host: KeyedDecoder?
   /// What classes were called before the save, by their names in it.
@@ -53,6 +57,8 @@ struct StoredTree: Sendable {
   /// The same, before somebody needs them.
   let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
+  /// What opens the secrets among the values; nil if nobody has looked.
+  var secrets: SecretKeys?
 
   /// Whether every record could be read and placed.
   var isWhole: Bool { unreadable.isEmpty }
@@ -67,6 +73,7 @@ struct StoredTree: Sendable {
     facts = try application?.container(forKey: NodeRecord.factsKey)
       .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
     applicationState = try application?.container(forKey: NodeRecord.stateKey)
+    applicationSensitive = try application?.container(forKey: NodeRecord.sensitiveKey)
     host = try application?.container(forKey: NodeRecord.hostKey)
     var formerNames: [String: [String]] = [:]
     if let names = try tree?.container(forKey: NodeRecord.formerNamesKey) {
@@ -82,16 +89,17 @@ struct StoredTree: Sendable {
   /// A part of a tree, for what comes late.
   init(
     _ elements: [Element], version: ArchiveVersion, facts: SaveFacts?,
-    formerNames: [String: [String]]
+    formerNames: [String: [String]], secrets: SecretKeys?
   ) {
     self.formerNames = formerNames
+    self.secrets = secrets
     self.version = version
     self.facts = facts
     outline = StoredOutline(elements)
     values = StoredValues(elements)
     laterFingerprints = StoredFingerprints(StoredOutline([]), in: VerifiedRecords())
     snapshot = .matching
-    applicationState = nil
+    (applicationState, applicationSensitive) = (nil, nil)
     host = nil
   }
 }
@@ -145,7 +153,14 @@ final class StoredValues: Sendable {
   }
 
   subscript(place: Int) -> StoredTree.Values {
-    StoredTree.Values(builtIn: builtIn(at: place), state: state(at: place))
+    StoredTree.Values(
+      builtIn: builtIn(at: place), state: state(at: place), sensitive: sensitive(at: place))
+  }
+
+  /// The values with a sensitivity of an element; nil if there are none.
+  private func sensitive(at place: Int) -> KeyedDecoder? {
+    guard made.isEmpty else { return made[place].sensitive }
+    return outline.sensitive.isEmpty ? nil : container(outline.sensitive[place] ?? 0, at: place)
   }
 
   /// The state of an element; nil for what was saved without state.

@@ -53,6 +53,7 @@ final class KeptRecords {
 
   private let version: ArchiveVersion
   private let facts: SaveFacts?
+  private let secrets: SecretKeys?
   /// What classes were called before the save that was restored.
   let formerNames: [String: [String]]
   private var states = WeakTable<State>()
@@ -76,6 +77,7 @@ final class KeptRecords {
     guard !result.unread.isEmpty || !result.missing.isEmpty else { return nil }
     version = result.tree.version
     facts = result.tree.facts
+    secrets = result.tree.secrets
     formerNames = result.tree.formerNames
     keep(result)
   }
@@ -281,7 +283,8 @@ extension KeptRecords {
           record: kept.element.record, path: kept.element.path, parent: parents[place],
           role: kept.element.role, content: content, values: kept.element.values))
     }
-    return StoredTree(elements, version: version, facts: facts, formerNames: formerNames)
+    return StoredTree(
+      elements, version: version, facts: facts, formerNames: formerNames, secrets: secrets)
   }
 
   /// Goes on without what came late, and keeps what of it is not back.

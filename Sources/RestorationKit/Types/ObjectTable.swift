@@ -20,6 +20,10 @@ final class ObjectTable {
   /// What the last restore could not bring back.
   var kept: KeptRecords?
   private var keptCoders = KeptCoders()
+  /// Since when values are stored that end some day.
+  let ages = ValueAges()
+  /// The subkeys of the secrets of objects.
+  var subkeys = WeakTable<[UInt64]>()
   private var ownChangeCount = 0
 
   /// Counts what was said of objects that may be saved otherwise by that.

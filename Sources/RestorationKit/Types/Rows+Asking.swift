@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Whom a save asks, and who went.
 extension Rows {
@@ -7,6 +12,25 @@ extension Rows {
     for number in changes.take() where number.place < rows.count {
       self[number].isObserved = false
       changed.insert(number)
+    }
+    changed.formUnion(due)
+  }
+
+  /// Lets the next save ask those whose records refer to subkeys that are forgotten.
+  func noteForgotten(_ subkeys: Set<UInt64>) {
+    for (number, sensitivity) in sensitive
+    where !subkeys.isDisjoint(with: sensitivity.subkeys) {
+      sensitive[number]?.end = .distantPast
+    }
+  }
+
+  /// Finds those that are asked because a value of theirs has ended; all that have
+  /// one if the clock was set back.
+  func findDue(at clock: Date, isSetBack: Bool) {
+    due = []
+    guard !sensitive.isEmpty else { return }
+    for case (let number?, let sensitivity) in sensitive where self[number].isRegistered {
+      if let end = sensitivity.end, end <= clock || isSetBack { due.append(number) }
     }
   }
 
@@ -93,8 +117,10 @@ extension Rows {
   /// - Returns: The records that are stored of what has no place.
   func removeUnplaced() -> [UInt64] {
     var records: [UInt64] = []
-    for place in rows.indices
-    where rows[place].walk == walk && rows[place].status != .placed && rows[place].stored != .none {
+    for place in rows.indices where rows[place].walk == walk && rows[place].status != .placed {
+      // The save before this one may have stored some.
+      if !sensitive.isEmpty { forgetSensitive(of: RowNumber(place)) }
+      guard rows[place].stored != .none else { continue }
       records.append(RowNumber(place).record)
       rows[place].stored = .none
     }
@@ -110,6 +136,11 @@ extension Rows {
     return remove(loose.filter { self[$0].status != .placed })
   }
 
+  private func forgetSensitive(of number: RowNumber) {
+    guard let ages = sensitive.removeValue(forKey: number)?.ages else { return }
+    goneAges.append(ages)
+  }
+
   func remove(_ gone: some Sequence<RowNumber>) -> [UInt64] {
     var records: [UInt64] = []
     for number in gone where !self[number].isFree {
@@ -121,6 +152,7 @@ extension Rows {
       self[number].identity = nil
       self[number].stored = .none
       self[number].isEntry = false
+      if !sensitive.isEmpty { forgetSensitive(of: number) }
       self[number].isFree = true
       self[number].walk = 0
       free.append(number)

@@ -59,6 +59,14 @@ final class Rows {
   /// The rows of what is kept and not back, by its places.
   var keptRows: [Int: RowNumber] = [:]
   var kept: KeptRecords?
+  /// Of those that have values with a sensitivity, and of the application.
+  @safe @exclusivity(unchecked) var sensitive: [RowNumber?: RowSensitivity] = [:]
+  /// The values of rows that went in this save.
+  var goneAges: [ValueAges.Values] = []
+  /// The rows that use subkeys; some may do so no more.
+  var subkeyUsers: [UInt64: RowNumber?] = [:]
+  /// Those of them that a save asks because a value has ended.
+  var due: [RowNumber] = []
   /// The rows that every save asks although none asks those above them; some may
   /// not be there any more.
   var entries: [RowNumber] = []

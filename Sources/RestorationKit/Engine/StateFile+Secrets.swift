@@ -1,0 +1,175 @@
+internal import ArchiveCodec
+
+/// The subkeys of secrets, which are stored before a state that needs them, and go
+/// before a state that had them.
+extension StateFile {
+  /// Reads the subkeys of a state that is claimed and restored.
+  ///
+  /// If they are damaged, the state is restored all the same: secrets without their
+  /// subkeys are absent.
+  ///
+  /// - Throws: What the storage throws: they may be read next time, and the save after
+  ///   a restore without them would lose the secrets.
+  func loadSecrets(_ key: ArchiveKey) throws(ArchiveError) {
+    storedSecrets = nil
+    do throws(ArchiveError) {
+      // Those that a save has made which is not written yet stay.
+      let entries = try place.secrets.isStored ? place.secrets.read(key) : []
+      secrets.add(entries)
+      storedSecrets = Set(entries.map(\.id))
+    } catch {
+      guard error.isAboutContent else { throw error }
+      let problem = error.description
+      if let before = launchProblem, before != problem {
+        launchProblem = "\(before); \(problem)"
+      } else {
+        launchProblem = problem
+      }
+    }
+  }
+
+  /// What opens the secrets of what is only looked at.
+  func secretsToLookAt(_ key: ArchiveKey) -> SecretKeys {
+    guard storedSecrets == nil else { return secrets }
+    // Not with those of this state: whoever has it may change them.
+    let found = SecretKeys()
+    do throws(ArchiveError) {
+      found.add(try place.secrets.isStored ? place.secrets.read(key) : [])
+    } catch {
+      // They are absent, as in a restore.
+    }
+    return found
+  }
+
+  /// Reads the subkeys that are stored, if that was not done under the claim.
+  ///
+  /// Those that are damaged are as good as none; the next write replaces them.
+  private func readStoredSecrets() throws(ArchiveError) -> Set<UInt64> {
+    if let storedSecrets { return storedSecrets }
+    var entries: [SecretKeys.Entry] = []
+    do throws(ArchiveError) {
+      if try place.secrets.isStored { entries = try place.secrets.read(existingKey()) }
+    } catch {
+      // Something else in their place must not be replaced.
+      guard error.isAboutContent, error.code != .wrongContext else { throw error }
+    }
+    secrets.add(entries)
+    let ids = Set(entries.map(\.id))
+    storedSecrets = ids
+    return ids
+  }
+
+  /// Makes sure that the subkeys are stored to which a state refers that is about to be
+  /// written; nil if it has no secrets and none are known.
+  ///
+  /// - Throws: `outdated` if all were forgotten since the save began.
+  func storeSecrets(_ use: SecretUse?) throws(ArchiveError) {
+    guard let use else { return }
+    guard use.clearCount == secrets.clearCount else { throw ArchiveError(.outdated) }
+    let referred = use.ids
+    let stored = try readStoredSecrets()
+    // What is kept as it is stored may refer to some that are forgotten.
+    let isNew = referred.contains { !stored.contains($0) && secrets[$0] != nil }
+    guard isNew || secrets.hasMoved else { return }
+    try writeSecrets { stored.contains($0) || referred.contains($0) }
+  }
+
+  /// Lets the subkeys go to which neither the state that was written refers any more nor
+  /// one of its generations.
+  ///
+  /// While another state is set aside, all stay: it may be put back. What cannot be
+  /// removed now goes with a later save.
+  func dropSecrets(besides use: SecretUse?) {
+    guard let referred = use?.ids, let stored = storedSecrets, !stored.isSubset(of: referred) else {
+      return
+    }
+    note {
+      guard try place.storage.setAsideArchives().isEmpty,
+        let kept = try secretsOfGenerations()
+      else { return }
+      let needed = referred.union(kept)
+      guard !stored.isSubset(of: needed) else { return }
+      secrets.remove { !needed.contains($0.id) }
+      try writeSecrets { needed.contains($0) }
+    }
+  }
+
+  /// The subkeys to which the generations refer; nil if one of them does not say that.
+  ///
+  /// Each is read once. One that cannot be read may be one day, so it needs all.
+  private func secretsOfGenerations() throws(ArchiveError) -> Set<UInt64>? {
+    let generations = try place.storage.generations()
+    var known: [String: Set<UInt64>?] = [:]
+    for generation in generations {
+      known[generation.identifier] =
+        generationSecrets[generation.identifier] ?? secrets(of: generation)
+    }
+    generationSecrets = known
+    var all: Set<UInt64> = []
+    for secrets in known.values {
+      guard let secrets else { return nil }
+      all.formUnion(secrets)
+    }
+    return all
+  }
+
+  /// Nil if it cannot be read whole.
+  private func secrets(of generation: SetAsideArchive) -> Set<UInt64>? {
+    do {
+      guard
+        let archive = try Archive.open(
+          generation.storage, key: existingKey(), context: place.context, limits: limits)
+      else { return [] }
+      let tree = try StoredTree(reading: archive)
+      guard tree.isWhole else { return nil }
+      let values = [tree.applicationSensitive] + tree.elements.map(\.values.sensitive)
+      return Set(
+        try values.compactMap(\.self).flatMap { try StoredSensitiveValue.all(in: $0) }
+          .compactMap(\.subkey))
+    } catch {
+      return nil
+    }
+  }
+
+  private func writeSecrets(where isStored: (UInt64) -> Bool) throws(ArchiveError) {
+    let entries = secrets.entries.filter { isStored($0.id) }
+    do throws(ArchiveError) {
+      try place.secrets.write(entries, try currentKey(creating: true).key)
+      secrets.hasMoved = false
+      storedSecrets = Set(entries.map(\.id))
+    } catch {
+      // Which of both is there, somebody has to look at.
+      storedSecrets = nil
+      throw error
+    }
+  }
+
+  /// Removes all subkeys, before the state goes.
+  func removeSecrets() throws(ArchiveError) {
+    secrets.removeAll()
+    (storedSecrets, generationSecrets) = (nil, [:])
+    try place.secrets.storage.remove()
+    storedSecrets = []
+  }
+
+  /// Forgets secrets, durably.
+  ///
+  /// - Returns: The identifiers of those that were forgotten.
+  func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) -> Set<UInt64> {
+    if claim.taken == nil { move(to: try claim.free()) }
+    let unsaved = secrets.remove { selection.contains($0.place) }
+    guard try place.secrets.isStored else { return unsaved }
+    try await take()
+    guard selection != .all else {
+      try removeSecrets()
+      return unsaved
+    }
+    let entries = try place.secrets.read(existingKey())
+    secrets.add(entries)
+    let stored = Set(entries.map(\.id))
+    storedSecrets = stored
+    let forgotten = secrets.remove { selection.contains($0.place) }
+    if !forgotten.isEmpty { try writeSecrets { stored.contains($0) } }
+    return unsaved.union(forgotten)
+  }
+}

@@ -1,0 +1,201 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Values with a sensitivity, which lie beside the state of a record.
+extension PreservationWalk {
+  /// Finds out what has ended since the last save.
+  func beginAges() {
+    let isSetBack = objects.ages.beginSave(at: now)
+    rows.findDue(at: clock, isSetBack: isSetBack)
+  }
+
+  /// The time by which values end.
+  private var clock: Date { objects.ages.clock(at: now) }
+
+  private func place(of number: RowNumber?) -> ValueAges.Place {
+    ValueAges.Place(
+      kind: number.map { rows[$0].kind } ?? .application, path: rows.path(of: number))
+  }
+
+  /// Writes what a coder took; values whose time is over are left out.
+  ///
+  /// - Returns: What was written; nil if nothing was.
+  @discardableResult
+  func encodeSensitive(
+    _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?
+  ) throws -> StoredSensitiveValue.Written? {
+    guard values != nil || rows.sensitive[number] != nil else { return nil }
+    let place = place(of: number)
+    noteUndo(of: object, number, place)
+    let known = objects.ages.values(of: object, at: place)
+    var ages: [[String]: ValueAges.Known] = [:]
+    var use = RowSensitivity(object: object)
+    var stored: [StoredSensitiveValue] = []
+    // The row may be that of one that was at the same address.
+    let earlier = object.flatMap { objects.subkeys[$0] } ?? []
+    for (keys, value) in values?.all ?? [] {
+      switch value {
+      case .absent: break
+      case .secret(let content):
+        let (id, subkey, isNew) = try secrets.subkey(
+          for: ValuePlace(kind: place.kind, path: place.path, keys: keys), earlier: earlier
+        ) { isFree($0, for: number) }
+        if isNew { madeSubkeys.insert(id) }
+        use.subkeys.append(id)
+        setUser(number, of: id)
+        stored.append(
+          StoredSensitiveValue(
+            keys: keys, content: Data(try subkey.seal(content.bytes)), subkey: id))
+      case .expiring(let duration, let content):
+        let seconds = duration / .seconds(1)
+        guard seconds > 0 else { continue }
+        let fingerprint = content.fingerprint
+        let before = known[keys].flatMap { $0.fingerprint == fingerprint ? $0.since : nil }
+        let age = ValueAge(since: before ?? clock, seconds: seconds)
+        // Also of one that has ended: it must not begin anew.
+        ages[keys] = ValueAges.Known(fingerprint: fingerprint, since: age.since)
+        guard age.end > clock else { continue }
+        use.end = min(age.end, use.end ?? age.end)
+        stored.append(
+          StoredSensitiveValue(
+            keys: keys, content: Data(content.bytes), since: age.since, seconds: seconds))
+      }
+    }
+    if !ages.isEmpty || !known.isEmpty {
+      use.ages = objects.ages.set(ages, of: object, at: place, clock: clock)
+    }
+    if let object, use.subkeys != earlier { objects.subkeys[object] = use.subkeys }
+    // Also of what has ended, so that it is known when it is not encoded any more.
+    rows.sensitive[number] = stored.isEmpty && ages.isEmpty ? nil : use
+    return try StoredSensitiveValue.encode(stored, with: encoder)
+  }
+
+  /// Whether no other object that has its place uses a subkey, which would be forgotten
+  /// under the path of one of both alone.
+  private func isFree(_ subkey: UInt64, for number: RowNumber?) -> Bool {
+    guard let user = rows.subkeyUsers[subkey], user != number, let use = rows.sensitive[user],
+      use.subkeys.contains(subkey)
+    else { return true }
+    guard let user else { return false }
+    return use.object == nil && !use.isKept || rows[user].walk != rows.walk
+      || rows[user].status != .placed
+  }
+
+  /// The same for the application; if something of it cannot be stored, nothing is.
+  func encodeSensitiveOfApplication(_ values: SensitiveValues?) -> StoredSensitiveValue.Written? {
+    var written: StoredSensitiveValue.Written?
+    do {
+      try encoder.attempt { written = try encodeSensitive(values, of: nil, nil) }
+    } catch {
+      written = nil
+      rows.note(.encodeFailed(error.reason), nil)
+    }
+    return written
+  }
+
+  /// Writes those of the state that was stored last, but for those that have ended.
+  func encodeLastSensitive(_ values: KeyedDecoder, _ number: RowNumber) throws {
+    let stored = try StoredSensitiveValue.all(in: values)
+      .filter { value in value.age.map { $0.end > clock } ?? true }
+    noteSubkeys(of: stored, number)
+    try StoredSensitiveValue.encode(stored, with: encoder)
+  }
+
+  /// Says that what is kept as it is stored goes on to refer to its subkeys.
+  func noteSubkeys(ofStored values: KeyedDecoder, _ number: RowNumber) {
+    do {
+      noteSubkeys(of: try StoredSensitiveValue.all(in: values), number)
+    } catch {
+      // Nobody can open what cannot be read.
+    }
+  }
+
+  private func noteSubkeys(of values: [StoredSensitiveValue], _ number: RowNumber) {
+    let subkeys = values.compactMap(\.subkey)
+    noteUndo(of: nil, number, place(of: number))
+    rows.sensitive[number] = subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys, isKept: true)
+    for subkey in subkeys { setUser(number, of: subkey) }
+  }
+
+  /// The subkeys to which all that is stored refers; nil if there are no secrets and
+  /// none that are known.
+  ///
+  /// From now on values are known where their objects are by now.
+  func finishSensitive() -> SecretUse? {
+    for (number, sensitivity) in rows.sensitive {
+      let place = place(of: number)
+      if let ages = sensitivity.ages { objects.ages.move(ages, to: place) }
+      secrets.move(sensitivity.subkeys, to: place.kind, place.path)
+    }
+    let subkeys = Set(rows.sensitive.values.flatMap(\.subkeys))
+    if rows.subkeyUsers.count > subkeys.count * 2 {
+      rows.subkeyUsers = rows.subkeyUsers.filter { subkeys.contains($0.key) }
+    }
+    let unused = madeSubkeys.subtracting(subkeys)
+    if !unused.isEmpty { secrets.remove { unused.contains($0.id) } }
+    guard !subkeys.isEmpty || !secrets.isEmpty else { return nil }
+    return SecretUse(ids: subkeys, clearCount: clearCount)
+  }
+
+  /// An object whose state could not be encoded keeps that of an earlier save.
+  func keepAges(of object: any StateRestoring, _ number: RowNumber) {
+    forgetSensitive(of: number)
+    guard !objects.ages.isEmpty else { return }
+    objects.ages.keep(object, at: place(of: number))
+  }
+
+  /// Says that the record of a row has no values with a sensitivity, or others.
+  func forgetSensitive(of number: RowNumber) {
+    guard rows.sensitive[number] != nil else { return }
+    noteUndo(of: nil, number, place(of: number))
+    rows.sensitive[number] = nil
+  }
+
+  // MARK: Beginning anew
+
+  /// What was known before a change, for a walk that may begin anew: in that an object
+  /// may have no room, another place, or the state that was stored last.
+  enum SensitiveUndo {
+    case values(
+      RowNumber, RowSensitivity?, object: (any StateRestoring)?, subkeys: [UInt64]?,
+      ValueAges.Place, ValueAges.Before)
+    case user(of: UInt64, RowNumber??)
+  }
+
+  private func noteUndo(
+    of object: (any StateRestoring)?, _ number: RowNumber?, _ place: ValueAges.Place
+  ) {
+    // The application is asked once.
+    guard keepsUndo, let number else { return }
+    sensitiveUndo.append(
+      .values(
+        number, rows.sensitive[number], object: object,
+        subkeys: object.flatMap { objects.subkeys[$0] }, place,
+        objects.ages.before(object, at: place)))
+  }
+
+  private func setUser(_ number: RowNumber?, of subkey: UInt64) {
+    if keepsUndo, number != nil {
+      sensitiveUndo.append(.user(of: subkey, rows.subkeyUsers[subkey]))
+    }
+    rows.subkeyUsers[subkey] = number
+  }
+
+  /// Forgets what the walk has found out, but for the application.
+  func takeBackSensitive() {
+    for undo in sensitiveUndo.reversed() {
+      switch undo {
+      case .values(let number, let sensitivity, let object, let subkeys, let place, let before):
+        rows.sensitive[number] = sensitivity
+        if let object { objects.subkeys[object] = subkeys }
+        objects.ages.goBack(to: before, object, at: place)
+      case .user(let subkey, let user): rows.subkeyUsers[subkey] = user
+      }
+    }
+    sensitiveUndo = []
+  }
+}

@@ -1,0 +1,53 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Values with a sensitivity, which lie beside the state of a record.
+extension RestorationRun {
+  /// The application's own values, and what was found of those with a sensitivity.
+  func openApplication() -> (state: KeyedDecoder?, opened: OpenedValues?) {
+    guard let values = tree.applicationSensitive, let stored = tree.applicationState else {
+      return (tree.applicationState, nil)
+    }
+    let state = MigratingState(stored)
+    var opened = state.put(values, at: clock, tree.secrets)
+    do {
+      opened.aged = try state.agedValues()
+      return (try state.finish(), opened)
+    } catch {
+      // Without them, as if there were none.
+      opened.unreadable.append(NodeRecord.sensitiveKey)
+      opened.aged = []
+      return (stored, opened)
+    }
+  }
+
+  /// Lets saves know since when the values are stored that are back.
+  func rememberAges() {
+    if late == nil, let opened = openedApplication.opened {
+      remember(opened, of: nil, ValueAges.Place(kind: .application, path: RestorationPath()))
+    }
+    for (place, opened) in prepared.opened where outcomes[place].isDecodable {
+      guard let object = restored.object(at: place) else { continue }
+      remember(
+        opened, of: object,
+        ValueAges.Place(
+          kind: tree.outline.rows[place].kind, path: tree.outline.path(of: place)))
+    }
+  }
+
+  private func remember(
+    _ opened: OpenedValues, of object: (any StateRestoring)?, _ place: ValueAges.Place
+  ) {
+    let known = opened.aged.map {
+      ($0.keys, ValueAges.Known(fingerprint: $0.fingerprint, since: $0.since))
+    }
+    guard !known.isEmpty else { return }
+    objects.ages.set(
+      Dictionary(known, uniquingKeysWith: { first, _ in first }), of: object, at: place,
+      clock: clock)
+  }
+}

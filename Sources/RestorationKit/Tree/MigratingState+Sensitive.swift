@@ -1,0 +1,51 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension MigratingState {
+  /// Puts values with a sensitivity where they were encoded, but for those whose time
+  /// is over, and for secrets that are forgotten.
+  func put(_ values: KeyedDecoder, at clock: Date, _ secrets: SecretKeys?) -> OpenedValues {
+    var opened = OpenedValues()
+    let stored: [StoredSensitiveValue]
+    do {
+      stored = try StoredSensitiveValue.all(in: values)
+    } catch {
+      opened.unreadable = [NodeRecord.sensitiveKey]
+      return opened
+    }
+    for value in stored {
+      let name = value.keys.joined(separator: ".")
+      if let age = value.age, age.end <= clock {
+        opened.expired.append(name)
+        continue
+      }
+      var bytes = Array(value.content)
+      do {
+        if let id = value.subkey {
+          guard let subkey = secrets?[id] else {
+            opened.forgotten.append(name)
+            continue
+          }
+          guard let content = try subkey.open(bytes) else {
+            throw ArchiveError(.damaged, subject: "secret")
+          }
+          bytes = content
+        }
+        // An archive cannot have deeper containers, so nobody has written these.
+        guard value.keys.count <= ArchiveLimits.standard.depth else {
+          throw ArchiveError(.limitExceeded, subject: "depth")
+        }
+        try put(
+          try ValueContent(bytes: bytes).open(), at: value.keys[...],
+          since: value.age?.since)
+      } catch {
+        opened.unreadable.append(name)
+      }
+    }
+    return opened
+  }
+}

@@ -1,0 +1,82 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A value with a sensitivity, as it lies in a record beside the state.
+struct StoredSensitiveValue: Codable, Sendable {
+  /// The keys that lead to it in the state.
+  let keys: [String]
+  /// See ``ValueContent``; sealed if it is a secret.
+  let content: Data
+  /// When a save stored it first, and how many seconds it lasts from then on.
+  var since: Date?
+  var seconds: Double?
+  /// The subkey that opens it, see ``SecretKeys``; nil if it is no secret.
+  var subkey: UInt64?
+
+  /// Until when it is given back; nil if it has no end.
+  var age: ValueAge? {
+    guard let since, let seconds else { return nil }
+    return ValueAge(since: since, seconds: seconds)
+  }
+
+  /// Those of a container of a record, which ``encode(_:with:)`` wrote.
+  static func all(in values: KeyedDecoder) throws -> [StoredSensitiveValue] {
+    try values.decodeIfPresent(forKey: NodeRecord.valuesKey) ?? []
+  }
+
+  /// What was written beside a state.
+  struct Written {
+    let fingerprint: RecordFingerprint
+    let byteCount: Int
+  }
+
+  /// Writes values beside the state of the record that is open.
+  ///
+  /// - Returns: What was written; nil if there are no values.
+  @discardableResult
+  static func encode(
+    _ values: [StoredSensitiveValue], with encoder: KeyedEncoder
+  ) throws -> Written? {
+    guard !values.isEmpty else { return nil }
+    let container = encoder.beginContainer(forKey: NodeRecord.sensitiveKey)
+    do {
+      try encoder.encode(values, forKey: NodeRecord.valuesKey)
+    } catch {
+      encoder.undoContainer(container)
+      throw error
+    }
+    encoder.endContainer(container)
+    return Written(
+      fingerprint: encoder.fingerprint(of: container), byteCount: encoder.byteCount(of: container))
+  }
+}
+
+/// How old a value is, and how old it may become.
+struct ValueAge: Sendable {
+  let since: Date
+  let seconds: Double
+
+  var end: Date { since.addingTimeInterval(seconds) }
+}
+
+/// What a restore found of the values with a sensitivity of one element.
+struct OpenedValues {
+  struct Aged {
+    let keys: [String]
+    let since: Date
+    let fingerprint: RecordFingerprint
+  }
+
+  /// Those that were given back and end some day, where migrations have left them.
+  var aged: [Aged] = []
+  /// The keys of those whose time was over, with dots between them.
+  var expired: [String] = []
+  /// The keys of the secrets whose subkeys are not there any more.
+  var forgotten: [String] = []
+  /// The keys of those that cannot be read.
+  var unreadable: [String] = []
+}

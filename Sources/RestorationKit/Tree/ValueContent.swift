@@ -1,0 +1,56 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// One value of any form, in bytes of its own.
+///
+/// They say nothing of the key and the record that it is encoded in, so what is equal
+/// when it is encoded has equal bytes.
+struct ValueContent {
+  /// The length of the names, the names, and the map of a record.
+  let bytes: [UInt8]
+
+  /// The one key of the record.
+  static let key = "value"
+  private static let lengthByteCount = 4
+
+  init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// The value that the body encodes under a key, which errors name.
+  init(
+    forKey key: String, limits: ArchiveLimits = .standard,
+    _ encode: (KeyedEncoder) throws -> Void
+  ) throws {
+    try self.init(copying: key, from: KeyedDecoder.encoding(limits: limits, encode), limits)
+  }
+
+  /// The value of a key, which must be there.
+  init(
+    copying key: String, from record: KeyedDecoder, _ limits: ArchiveLimits = .standard
+  ) throws {
+    let builder = RecordBuilder(limits: limits)
+    try builder.append(record: 1) { try $0.copy(key, from: record, as: Self.key) }
+    let (maps, symbols) = try builder.finish().unsealed
+    let length = UInt32(truncatingIfNeeded: symbols.count)
+    bytes =
+      (0..<Self.lengthByteCount).map { UInt8(truncatingIfNeeded: length >> UInt32(8 * $0)) }
+      + symbols + maps[0]
+  }
+
+  /// A record that has the value under ``key``.
+  func open() throws(ArchiveError) -> KeyedDecoder {
+    guard bytes.count >= Self.lengthByteCount else { throw ArchiveError(.truncated) }
+    let length = bytes.prefix(Self.lengthByteCount).reversed().reduce(0) { $0 << 8 | Int($1) }
+    let rest = bytes.dropFirst(Self.lengthByteCount)
+    guard length <= rest.count else { throw ArchiveError(.truncated) }
+    return try KeyedDecoder(
+      unsealed: Array(rest.dropFirst(length)), symbols: Array(rest.prefix(length)))
+  }
+
+  var fingerprint: RecordFingerprint { RecordFingerprint(bytes.span) }
+}

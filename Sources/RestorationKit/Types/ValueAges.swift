@@ -1,0 +1,164 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// When the values that are stored for some time only were stored first.
+///
+/// It outlives the rows: a save that writes everything anew must not make a value
+/// younger. A value is known by its object, wherever that lies, and by its path, since
+/// another object may be there.
+final class ValueAges {
+  /// Where an object is saved.
+  struct Place: Hashable {
+    let kind: ElementKind
+    let path: RestorationPath
+  }
+
+  struct Known {
+    let fingerprint: RecordFingerprint
+    var since: Date
+  }
+
+  /// Those of one object, by the keys that lead to them.
+  final class Values {
+    fileprivate(set) var known: [[String]: Known]
+    fileprivate(set) var place: Place
+    /// The walk through everything that met them last.
+    fileprivate var walk: UInt64
+
+    fileprivate init(_ known: [[String]: Known], at place: Place, walk: UInt64) {
+      (self.known, self.place, self.walk) = (known, place, walk)
+    }
+  }
+
+  private var objects = WeakTable<Values>()
+  private var places: [Place: Values] = [:]
+  private var walk: UInt64 = 0
+  /// The last one that came to its end.
+  private var endedWalk: UInt64 = 0
+  /// The newest time that was seen; nil as long as there is no value that ends.
+  private var newest: Date?
+
+  /// A clock that was set back by less stands still for so long.
+  private static let smallestSetBack: TimeInterval = 60
+
+  var isEmpty: Bool { newest == nil }
+
+  // MARK: Time
+
+  /// The time by which values end: no earlier than any that was seen.
+  func clock(at now: Date) -> Date { max(now, newest ?? now) }
+
+  /// Begins a save.
+  ///
+  /// Where the clock was set back, nobody knows how much time has passed since. Ages go
+  /// on from those that were seen then, so no value lives longer than its duration
+  /// counted from the newest time that was seen.
+  ///
+  /// - Returns: Whether values have other ages by this clock.
+  func beginSave(at now: Date) -> Bool {
+    guard let newest else { return false }
+    let setBack = newest.timeIntervalSince(now)
+    guard setBack > Self.smallestSetBack else {
+      self.newest = max(newest, now)
+      return false
+    }
+    for values in places.values {
+      for keys in values.known.keys { values.known[keys]?.since -= setBack }
+    }
+    self.newest = now
+    return true
+  }
+
+  // MARK: Values
+
+  func values(of object: (any StateRestoring)?, at place: Place) -> [[String]: Known] {
+    if let object, let values = objects[object], values.walk >= endedWalk { return values.known }
+    return places[place]?.known ?? [:]
+  }
+
+  /// Notes those of an object; returns them, nil if there are none.
+  @discardableResult
+  func set(
+    _ known: [[String]: Known], of object: (any StateRestoring)?, at place: Place, clock: Date
+  ) -> Values? {
+    // Whoever comes to where it was has nothing of it.
+    if let before = object.flatMap({ objects[$0] }), places[before.place] === before {
+      places[before.place] = nil
+    }
+    guard !known.isEmpty else {
+      if let object { objects[object] = nil }
+      places[place] = nil
+      return nil
+    }
+    newest = max(newest ?? clock, clock)
+    let values = Values(known, at: place, walk: walk)
+    if let object { objects[object] = values }
+    places[place] = values
+    return values
+  }
+
+  /// What is known of an object and of its place.
+  struct Before {
+    fileprivate let own: Values?
+    fileprivate let atOwnPlace: Values?
+    fileprivate let atPlace: Values?
+    fileprivate let newest: Date?
+  }
+
+  /// What ``set(_:of:at:clock:)`` may change.
+  func before(_ object: (any StateRestoring)?, at place: Place) -> Before {
+    let own = object.flatMap { objects[$0] }
+    return Before(
+      own: own, atOwnPlace: own.flatMap { places[$0.place] }, atPlace: places[place],
+      newest: newest)
+  }
+
+  /// Takes back what was set since then.
+  func goBack(to before: Before, _ object: (any StateRestoring)?, at place: Place) {
+    places[place] = before.atPlace
+    if let own = before.own { places[own.place] = before.atOwnPlace }
+    if let object { objects[object] = before.own }
+    newest = before.newest
+  }
+
+  /// Says where an object is now: it need not have been asked when one above it got
+  /// another place.
+  func move(_ values: Values, to place: Place) {
+    guard values.place != place else { return }
+    if places[values.place] === values { places[values.place] = nil }
+    values.place = place
+    places[place] = values
+  }
+
+  /// Forgets those of objects that are not stored any more; what has taken the place of
+  /// one has its own.
+  func forget(_ gone: [Values]) {
+    for values in gone {
+      values.known = [:]
+      if places[values.place] === values { places[values.place] = nil }
+    }
+  }
+
+  /// Says that an object is there, and what is stored of it is as before.
+  func keep(_ object: any StateRestoring, at place: Place) {
+    (objects[object] ?? places[place])?.walk = walk
+  }
+
+  /// Forgets all, since nothing is stored any more.
+  func forget() { (objects, places) = (WeakTable(), [:]) }
+
+  /// Begins a walk through everything.
+  func beginWalk() { walk += 1 }
+
+  /// Forgets those of objects that the walk has not met, or that encode none any more;
+  /// the application is asked before it begins.
+  func endWalk() {
+    endedWalk = walk
+    guard !places.isEmpty else { return }
+    places = places.filter { $0.key.kind == .application || $0.value.walk == walk }
+  }
+}
