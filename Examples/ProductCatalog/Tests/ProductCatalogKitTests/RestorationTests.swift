@@ -163,7 +163,7 @@ import XCTest
     let launches = try Launches()
     _ = try await launches.run("down enter", on: fixture.catalog)
     let file = try XCTUnwrap(launches.windowFile)
-    let damaged = try XCTUnwrap(file.bytes).dropLast(10)
+    let damaged = try XCTUnwrap(file.bytes).prefix(300)
     file.bytes = Array(damaged)
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(after.navigation.screens.count, 1)
