@@ -14,6 +14,18 @@ final class LaunchGuardTests: XCTestCase {
     _ = try await launch.keeper().save([TestNode("a", value: value)])
   }
 
+  /// Each version of the app saves its name, so the one before it is kept.
+  private func saveVersions(_ names: [String]) async throws {
+    for name in names {
+      launch.environment = ApplicationEnvironment(applicationVersion: name, systemVersion: "6.1")
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      _ = try await keeper.restore(into: [node])
+      node.value = name
+      _ = try await keeper.save([node])
+    }
+  }
+
   func testTheLaunchAfterAsManyCrashesAsTheThresholdSetsTheStateAsideAndAsksNothing()
     async throws
   {
@@ -246,14 +258,7 @@ final class LaunchGuardTests: XCTestCase {
   }
 
   func testAStateThatCrashedGivesWayToTheGenerationBeforeItOnce() async throws {
-    for value in ["oldest", "old", "new"] {
-      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
-      let keeper = try launch.keeper()
-      let node = TestNode("a")
-      _ = try await keeper.restore(into: [node])
-      node.value = value
-      _ = try await keeper.save([node])
-    }
+    try await saveVersions(["oldest", "old", "new"])
     let newest = try XCTUnwrap(launch.storedBytes)
     let memory = launch.store.memory(named: "main")
     let generations = try memory.generations().map { $0.storage as? MemoryStorage }.map(\.?.bytes)
@@ -278,14 +283,7 @@ final class LaunchGuardTests: XCTestCase {
   }
 
   func testAStateThatGaveWayAndCameBackIsAGoodOne() async throws {
-    for value in ["old", "new"] {
-      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
-      let keeper = try launch.keeper()
-      let node = TestNode("a")
-      _ = try await keeper.restore(into: [node])
-      node.value = value
-      _ = try await keeper.save([node])
-    }
+    try await saveVersions(["old", "new"])
     for _ in 1...2 { try await launch.crash() }
     let keeper = try launch.keeper()
     let node = TestNode("a")
@@ -302,14 +300,7 @@ final class LaunchGuardTests: XCTestCase {
   }
 
   func testADamagedStateIsSetAsideWhenTheGenerationThatStoodInForItCrashed() async throws {
-    for value in ["old", "new"] {
-      launch.environment = ApplicationEnvironment(applicationVersion: value, systemVersion: "6.1")
-      let keeper = try launch.keeper()
-      let node = TestNode("a")
-      _ = try await keeper.restore(into: [node])
-      node.value = value
-      _ = try await keeper.save([node])
-    }
+    try await saveVersions(["old", "new"])
     let memory = launch.store.memory(named: "main")
     let generation = try XCTUnwrap(try memory.generations().first?.storage as? MemoryStorage).bytes
     launch.storedBytes = [1]

@@ -101,6 +101,15 @@ final class SecretValueTests: XCTestCase {
     set { launch.store.memory(named: "main.secrets").bytes = newValue }
   }
 
+  /// A state that was stored before its secrets were forgotten has none any more.
+  private func checkThatOnlyTheNewestHasSecrets(before old: [UInt8]?) async throws {
+    let restored = try await restore()
+    XCTAssertEqual(restored.found, all)
+    launch.storedBytes = old
+    let older = try await restore()
+    XCTAssertEqual(older.found, ["plain": Self.plain])
+  }
+
   // MARK: Coming back
 
   func testSecretsComeBackLikeOtherValues() async throws {
@@ -265,11 +274,7 @@ final class SecretValueTests: XCTestCase {
     try await keeper.forgetSecrets(.all)
     _ = try await keeper.save([top])
     await keeper.close()
-    let restored = try await restore()
-    XCTAssertEqual(restored.found, all)
-    launch.storedBytes = old
-    let older = try await restore()
-    XCTAssertEqual(older.found, ["plain": Self.plain])
+    try await checkThatOnlyTheNewestHasSecrets(before: old)
   }
 
   func testATrackedNodeIsAskedAgainWhenItsSecretIsForgotten() async throws {
@@ -428,11 +433,7 @@ final class SecretValueTests: XCTestCase {
     let save = Task { _ = try await keeper.save([top]) }
     _ = try await (list.value, discard.value, save.value)
     await keeper.close()
-    let restored = try await restore()
-    XCTAssertEqual(restored.found, all)
-    launch.storedBytes = old
-    let older = try await restore()
-    XCTAssertEqual(older.found, ["plain": Self.plain])
+    try await checkThatOnlyTheNewestHasSecrets(before: old)
   }
 
   func testForgettingSaysWhatIsInItsWay() async throws {
@@ -577,6 +578,21 @@ final class SecretValueTests: XCTestCase {
     delegate.onWillEncode = nil
     _ = try await keeper.save([SensitiveNode("top")])
     XCTAssertNil(secretsBytes)
+  }
+
+  func testAStateThatIsSetAsideByADeclinedSaveHasItsSecretsWhenItIsPutBack() async throws {
+    try await saveTree()
+    let keeper = try keeper()
+    delegate.saves = false
+    let report = try await keeper.save([emptyTree()])
+    delegate.saves = true
+    XCTAssertEqual(report.outcome, .declined)
+    let aside = try await keeper.setAsideStates()
+    XCTAssertEqual(aside.map(\.reason), [.unread])
+    try await keeper.putBack(try XCTUnwrap(aside.first))
+    await keeper.close()
+    let restored = try await restore()
+    XCTAssertEqual(restored.found, all)
   }
 
   func testSubkeysOfWhatIsKeptStayAndComeBackLate() async throws {

@@ -68,11 +68,16 @@ struct SkippedElements: Hashable, Codable, Sendable {
   private func places(in tree: StoredTree, by applicationVersion: String?) -> Set<Int> {
     guard applicationVersion == self.applicationVersion else { return [] }
     let all = Set(elements)
+    // A whole path takes as long as it is deep, so it is compared only where it may be equal.
+    let depths = Set(elements.map(\.path.count))
+    let identifiers = Set(elements.compactMap(\.path.identifier))
     let outline = tree.outline
     return Set(
       outline.rows.indices.filter { place in
-        all.contains(Element(kind: outline.rows[place].kind, path: outline.path(of: place)))
-          && (tree.version == version || outline.isKept(place))
+        guard tree.version == version || outline.isKept(place) else { return false }
+        let path = outline.path(of: place)
+        return depths.contains(path.count) && identifiers.contains(outline.identifier(of: place))
+          && all.contains(Element(kind: outline.rows[place].kind, path: path))
       })
   }
 }

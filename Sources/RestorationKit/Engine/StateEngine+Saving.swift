@@ -13,7 +13,16 @@ extension StateEngine {
     // At the call: a save that has waited must not bring back what was discarded since.
     walkCount += 1
     let number = walkCount
-    // One after the other: what is written brings keys that the next walk has to know.
+    // What is written brings keys that the next walk has to know.
+    return try await inTurn { () async throws(RestorationError) in
+      try await save(roots, for: delegate, number: number, everything: everything, host: host)
+    }
+  }
+
+  /// Runs one thing after the other, of saves and what must not come between two parts of one.
+  func inTurn<Value>(
+    _ body: () async throws(RestorationError) -> Value
+  ) async throws(RestorationError) -> Value {
     let before = saveUnderWay
     let underWay = UnderWay()
     saveUnderWay = underWay
@@ -22,6 +31,13 @@ extension StateEngine {
       underWay.finish()
     }
     await before?.end()
+    return try await body()
+  }
+
+  private func save(
+    _ roots: [any RestorableNode], for delegate: (any StateDelegate)?, number: UInt64,
+    everything: Bool, host: ((KeyedEncoder) throws -> Void)?
+  ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
     if settings.isStrict, !hasTriedToRestore {
       throw RestorationError(

@@ -113,20 +113,14 @@ final class StateEngine {
   func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
-    // As a save: one that has walked already would store them again.
-    let before = saveUnderWay
-    let underWay = UnderWay()
-    saveUnderWay = underWay
-    defer {
-      if saveUnderWay === underWay { saveUnderWay = nil }
-      underWay.finish()
-    }
-    await before?.end()
-    await otherRestoreEnded()
-    do {
-      rows.noteForgotten(try await file.forgetSecrets(selection))
-    } catch {
-      throw RestorationError(error)
+    // A save that has walked already would store them again.
+    try await inTurn { () async throws(RestorationError) in
+      await otherRestoreEnded()
+      do throws(ArchiveError) {
+        rows.noteForgotten(try await file.forgetSecrets(selection))
+      } catch {
+        throw RestorationError(error)
+      }
     }
   }
 

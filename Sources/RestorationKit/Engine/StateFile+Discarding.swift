@@ -10,22 +10,21 @@ extension StateFile {
     if isAnythingToClaim {
       let taken = try await take()
       guard number > lastNumber else { return nil }
-      try removeSecrets()
       if let key = try keys.key(creating: false) {
         let writer = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
         if let archive = writer.archive, let reason = try obstacle(to: archive) {
           moved = try setAside(reason, settingAside) ?? moved
         }
         open.close()
-        try place.storage.remove()
       } else {
         // The newest may be a generation; with the key an older one would come back.
         if let newest = try place.storage.generations().last, try place.storage.open() == nil {
           try place.storage.putBack(newest)
         }
         moved = try setAside(.unreadable, settingAside) ?? moved
-        try place.storage.remove()
       }
+      try removeSecretsOfOne()
+      try place.storage.remove()
     }
     lastNumber = number
     return reportSetAside()

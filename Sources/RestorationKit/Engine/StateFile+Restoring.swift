@@ -194,9 +194,9 @@ extension StateFile {
       }
       guard let stored, stored.content == window.version else { return }
       open.close()
-      try removeSecrets()
       // What a generation stood in for cannot be read.
       if stored.generation != nil { _ = try setAside(.unreadable, settingAside) }
+      try removeSecretsOfOne()
       try place.storage.remove()
     }
   }

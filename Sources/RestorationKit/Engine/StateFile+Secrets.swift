@@ -152,6 +152,11 @@ extension StateFile {
     storedSecrets = []
   }
 
+  /// The same for a state that goes while others may be set aside, which need theirs.
+  func removeSecretsOfOne() throws(ArchiveError) {
+    if try place.storage.setAsideArchives().isEmpty { try removeSecrets() }
+  }
+
   /// Forgets secrets, durably.
   ///
   /// - Returns: The identifiers of those that were forgotten.

@@ -30,21 +30,27 @@ struct ReportSizes: Sendable {
 // Sendable although the closure may hold what is not: nobody changes that any
 // more, and the lock lets one caller at a time make something of it, once.
 private final class MadeLater<Value: Sendable>: @unchecked Sendable {
+  private enum Content {
+    case later(() -> Value)
+    case made(Value)
+  }
+
   private let lock = Mutex<Void>(())
-  private var make: (() -> Value)?
-  private var made: Value?
+  private var content: Content
 
   init(_ make: @escaping () -> Value) {
-    self.make = make
+    content = .later(make)
   }
 
   var value: Value {
     lock.withLock { _ in
-      if let made { return made }
-      guard let make else { preconditionFailure("made and gone") }
-      let value = make()
-      (made, self.make) = (value, nil)
-      return value
+      switch content {
+      case .made(let value): return value
+      case .later(let make):
+        let value = make()
+        content = .made(value)
+        return value
+      }
     }
   }
 }
