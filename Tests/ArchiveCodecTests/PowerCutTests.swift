@@ -103,6 +103,8 @@ private final class WriterHistory {
   private static let numberRecord: UInt64 = 100
 
   private let archives: TestArchives
+  /// Those of which one opens the archive: the new one first while a rotation may be undone.
+  private var keys: [ArchiveKey]
   private var random: SeededGenerator
   private let disk: FaultyDisk
   private let log = SurvivalLog<Records>("\(name).rka", first: [:])
@@ -115,6 +117,7 @@ private final class WriterHistory {
 
   init(_ archives: TestArchives, _ random: SeededGenerator) throws {
     self.archives = archives
+    keys = [archives.key]
     self.random = random
     disk = FaultyDisk(seed: self.random.next())
     process = disk.process()
@@ -148,7 +151,7 @@ private final class WriterHistory {
   private func change(_ fault: FaultyDisk.Fault?) throws {
     guard let writer else { return try open() }
     var records = try writer.archive.map(Self.records) ?? [:]
-    let kind = Int.random(in: 0..<10, using: &random)
+    let kind = Int.random(in: 0..<12, using: &random)
     let isLazy = chance(30)
     let number = log.states.count
     var changed: Set<UInt64> = [Self.numberRecord]
@@ -177,6 +180,8 @@ private final class WriterHistory {
         what = kind == 7 ? "compacted \(current)" : "synced \(current)"
         if kind == 7 { try writer.compact() } else { try writer.synchronize() }
         if !process.hasEnded, writer.archive != nil { acknowledge(current) }
+      case 10, 11:
+        what = try changeKey(writer, sealsAnew: kind == 10)
       default:
         _ = log.attempt(records)
         if kind == 9 {
@@ -220,6 +225,24 @@ private final class WriterHistory {
     if process.hasEnded { try open() }
   }
 
+  /// Lets another key open it; the content stays as it is.
+  private func changeKey(_ writer: ArchiveWriter, sealsAnew: Bool) throws -> String {
+    guard let slot = writer.slots?.first, let archive = writer.archive else { return "no key" }
+    let current = try Self.number(archive)
+    let new = try ArchiveKey()
+    keys.insert(new, at: 0)
+    if sealsAnew {
+      try writer.rotate(slots: [.key(new)])
+    } else {
+      try writer.replaceSlot(slot, with: .key(new))
+    }
+    if !process.hasEnded {
+      acknowledge(current)
+      if !disk.owes(log.name) { keys = [new] }
+    }
+    return sealsAnew ? "rotated \(current)" : "another key for \(current)"
+  }
+
   private func acknowledge(_ number: Int) {
     log.acknowledge(number, on: disk)
     hasUnsynced = false
@@ -258,6 +281,20 @@ private final class WriterHistory {
     try open()
   }
 
+  /// Opens it with the one key that does.
+  private func openWriter(_ storage: any ArchiveStorage) throws(ArchiveError) -> ArchiveWriter {
+    var failure: ArchiveError?
+    for key in keys {
+      do throws(ArchiveError) {
+        return try ArchiveWriter.open(storage, key: key, context: archives.context)
+      } catch {
+        guard error.code == .wrongKey else { throw error }
+        failure = error
+      }
+    }
+    throw failure ?? ArchiveError(.wrongKey)
+  }
+
   /// Opens what is there in another process, and checks that it may be.
   private func open() throws {
     process.end()
@@ -265,7 +302,7 @@ private final class WriterHistory {
     process = disk.process()
     let storage = process.storage(named: Self.name)
     do {
-      let opened = try ArchiveWriter.open(storage, key: archives.key, context: archives.context)
+      let opened = try openWriter(storage)
       try opened.archive?.verifyAll()
       let number = try opened.archive.map(Self.number) ?? 0
       story.append("opened \(number)")

@@ -7,109 +7,7 @@ import XCTest
 
 /// Values that can be forgotten.
 @MainActor
-final class SecretValueTests: XCTestCase {
-  private let launch = Launch()
-  private lazy var copying = CopyingStore(launch.store)
-
-  /// Two nodes with secrets, one below the other, and one of the application.
-  private static let secrets = ["top-secret", "below-secret", "inner-secret", "app-secret"]
-  /// What anybody may read who has the key.
-  private static let plain = "plain-value"
-
-  private let delegate = TestDelegate()
-  private var found: [String: String] = [:]
-
-  private func keeper(_ store: (any StateDirectory)? = nil) throws -> StateKeeper {
-    let keeper = try StateKeeper(
-      application: Launch.application, directory: store ?? copying.directory, keys: launch.keys,
-      now: { [launch] in launch.now })
-    keeper.delegate = delegate
-    return keeper
-  }
-
-  override func setUp() async throws {
-    delegate.onWillEncode = { $0.encode(Self.secrets[3], forKey: "app", sensitivity: .secret) }
-    delegate.onDidDecode = { [unowned self] in found["app"] = try $0.decodeIfPresent(forKey: "app")
-    }
-  }
-
-  private func tree(_ secrets: [String] = SecretValueTests.secrets) -> SensitiveNode {
-    let below = SensitiveNode("below") { coder in
-      coder.encode(secrets[1], forKey: "s", sensitivity: .secret)
-      try coder.encodeContainer(forKey: "in") {
-        try $0.encode(Wrapped(text: secrets[2]), forKey: "s", sensitivity: .secret)
-      }
-    }
-    let top = SensitiveNode("top") { coder in
-      coder.encode(Self.plain, forKey: "plain")
-      coder.encode(secrets[0], forKey: "s", sensitivity: .secret)
-    }
-    top.restorationChildren = [below]
-    return top
-  }
-
-  private struct Wrapped: Codable {
-    let text: String
-  }
-
-  private func emptyTree() -> SensitiveNode {
-    let below = SensitiveNode("below")
-    below.decode = { [unowned self] coder in
-      found["below"] = try coder.decodeIfPresent(forKey: "s")
-      found["inner"] = try coder.container(forKey: "in")?
-        .decodeIfPresent(Wrapped.self, forKey: "s")?.text
-    }
-    let top = SensitiveNode("top")
-    top.restorationChildren = [below]
-    top.decode = { [unowned self] coder in
-      found["top"] = try coder.decodeIfPresent(forKey: "s")
-      found["plain"] = try coder.decodeIfPresent(forKey: "plain")
-    }
-    return top
-  }
-
-  /// What a launch finds, and the notes of its report.
-  @discardableResult
-  private func restore(
-    _ keeper: StateKeeper? = nil
-  ) async throws -> (found: [String: String], notes: [ReportNote]) {
-    found = [:]
-    let report = try await (keeper ?? self.keeper()).restore(into: [emptyTree()])
-    XCTAssertEqual(report.outcome, .restored)
-    XCTAssertFalse(Self.secrets.contains { "\(report) \(report.tree)".contains($0) })
-    return (found, report.notes)
-  }
-
-  private let all = [
-    "top": secrets[0], "below": secrets[1], "inner": secrets[2], "app": secrets[3], "plain": plain,
-  ]
-
-  private func saveTree() async throws {
-    let keeper = try keeper()
-    _ = try await keeper.save([tree()])
-    await keeper.close()
-  }
-
-  private func forget(_ selection: SecretSelection) async throws {
-    let keeper = try keeper()
-    try await keeper.forgetSecrets(selection)
-    await keeper.close()
-  }
-
-  private var secretsBytes: [UInt8]? {
-    get { launch.store.memory(named: "main.secrets").bytes }
-    set { launch.store.memory(named: "main.secrets").bytes = newValue }
-  }
-
-  /// A state that was stored before its secrets were forgotten has none any more.
-  private func checkThatOnlyTheNewestHasSecrets(before old: [UInt8]?) async throws {
-    let restored = try await restore()
-    XCTAssertEqual(restored.found, all)
-    launch.storedBytes = old
-    let older = try await restore()
-    XCTAssertEqual(older.found, ["plain": Self.plain])
-  }
-
+final class SecretValueTests: SecretTestCase {
   // MARK: Coming back
 
   func testSecretsComeBackLikeOtherValues() async throws {
@@ -436,6 +334,64 @@ final class SecretValueTests: XCTestCase {
     try await checkThatOnlyTheNewestHasSecrets(before: old)
   }
 
+  func testTheSaveAfterAnythingThatFailedAtAnyCallStoresAllSecrets() async throws {
+    delegate.onWillEncode = nil
+    typealias Step = (StateKeeper, TrackedSensitiveNode) async throws -> Void
+    let steps: [(String, Step)] = [
+      ("forget all", { keeper, _ in try await keeper.forgetSecrets(.all) }),
+      (
+        "forget one",
+        { keeper, _ in try await keeper.forgetSecrets(.below(RestorationPath(["root", "a"]))) }
+      ),
+      ("discard", { keeper, _ in try await keeper.discardState() }),
+      (
+        "decline",
+        { [delegate] keeper, root in
+          delegate.saves = false
+          defer { delegate.saves = true }
+          _ = try await keeper.save([root])
+        }
+      ),
+    ]
+    for (name, step) in steps {
+      var call = 0
+      var hasFailed = true
+      while hasFailed {
+        let disk = FaultyDisk(seed: UInt64(call))
+        let process = disk.process()
+        let keeper = try keeper(process)
+        let root = TrackedSensitiveNode("root")
+        root.restorationChildren = ["a", "b"].map { name in
+          let node = TrackedSensitiveNode(name)
+          node.encode = { $0.encode("value of \(name)", forKey: "s", sensitivity: .secret) }
+          return node
+        }
+        _ = try await keeper.save([root])
+        process.arm(.failure, after: call)
+        do {
+          try await step(keeper, root)
+        } catch {
+          // Whether it was done, nobody knows.
+        }
+        hasFailed = process.disarm()
+        _ = try await keeper.save([root])
+        await keeper.close()
+        process.end()
+        var found: [String: String] = [:]
+        let again = TrackedSensitiveNode("root")
+        again.restorationChildren = ["a", "b"].map { name in
+          let node = TrackedSensitiveNode(name)
+          node.decode = { found[name] = try $0.decodeIfPresent(forKey: "s") }
+          return node
+        }
+        _ = try await self.keeper(disk.process()).restore(into: [again])
+        XCTAssertEqual(found, ["a": "value of a", "b": "value of b"], "\(name), call \(call)")
+        call += 1
+      }
+      XCTAssertGreaterThan(call, 5, name)
+    }
+  }
+
   func testForgettingSaysWhatIsInItsWay() async throws {
     try await saveTree()
     launch.keys.isLocked = true
@@ -463,7 +419,7 @@ final class SecretValueTests: XCTestCase {
       try await keeper.forgetSecrets(.below(RestorationPath()))
       XCTFail("it is damaged")
     } catch {
-      XCTAssertEqual(error.archive?.isAboutContentOfATest, true, "\(error)")
+      XCTAssertEqual(error.archive?.saysThatItIsDamaged, true, "\(error)")
     }
   }
 
@@ -516,355 +472,11 @@ final class SecretValueTests: XCTestCase {
     }
     XCTAssertEqual(launch.storedBytes, bytes)
   }
-
-  // MARK: Subkeys that are not needed
-
-  func testASubkeyToWhichNothingRefersGoesWithTheSave() async throws {
-    let keeper = try keeper()
-    let top = tree()
-    _ = try await keeper.save([top])
-    let old = try XCTUnwrap(launch.storedBytes)
-    top.encode = { $0.encode(Self.plain, forKey: "plain") }
-    _ = try await keeper.save([top])
-    await keeper.close()
-    launch.storedBytes = old
-    let restored = try await restore()
-    XCTAssertEqual(restored.found, all.filter { $0.key != "top" })
-  }
-
-  func testTheSubkeyOfANodeThatHasNoPlaceAnyMoreGoesAlsoIfSomethingRefersToIt() async throws {
-    delegate.onWillEncode = nil
-    for isReferredTo in [false, true] {
-      for isEverything in [false, true] {
-        let keeper = try keeper()
-        let node = SensitiveNode("node") { $0.encode("v", forKey: "s", sensitivity: .secret) }
-        let other = SensitiveNode("other")
-        if isReferredTo { other.encode = { $0.encode(node, forKey: "reference") } }
-        let root = SensitiveNode("root")
-        root.restorationChildren = [node, other]
-        _ = try await keeper.save([root])
-        XCTAssertNotNil(secretsBytes)
-        node.restorationIdentifier = nil
-        _ = isEverything ? try await keeper.saveEverything([root]) : try await keeper.save([root])
-        XCTAssertNil(secretsBytes, "\(isReferredTo) \(isEverything)")
-        try await keeper.discardState()
-        await keeper.close()
-      }
-    }
-  }
-
-  func testTheLastSubkeyGoesAfterAnotherLaunchToo() async throws {
-    try await saveTree()
-    delegate.onWillEncode = nil
-    let keeper = try keeper()
-    let top = emptyTree()
-    _ = try await keeper.restore(into: [top])
-    _ = try await keeper.save([top])
-    XCTAssertNil(secretsBytes)
-  }
-
-  func testSubkeysStayForAStateThatWasSetAside() async throws {
-    try await saveTree()
-    delegate.onWillEncode = nil
-    let keeper = try keeper()
-    _ = try await keeper.save([SensitiveNode("top")])
-    _ = try await keeper.save([SensitiveNode("top", value: "v")])
-    let aside = try await keeper.setAsideStates()
-    XCTAssertEqual(aside.count, 1)
-    try await keeper.putBack(aside[0])
-    let restored = try await restore(keeper)
-    XCTAssertEqual(restored.found, all)
-    try await keeper.removeSetAside(try await keeper.setAsideStates()[0])
-    delegate.onWillEncode = nil
-    _ = try await keeper.save([SensitiveNode("top")])
-    XCTAssertNil(secretsBytes)
-  }
-
-  func testAStateThatIsSetAsideByADeclinedSaveHasItsSecretsWhenItIsPutBack() async throws {
-    try await saveTree()
-    let keeper = try keeper()
-    delegate.saves = false
-    let report = try await keeper.save([emptyTree()])
-    delegate.saves = true
-    XCTAssertEqual(report.outcome, .declined)
-    let aside = try await keeper.setAsideStates()
-    XCTAssertEqual(aside.map(\.reason), [.unread])
-    try await keeper.putBack(try XCTUnwrap(aside.first))
-    await keeper.close()
-    let restored = try await restore()
-    XCTAssertEqual(restored.found, all)
-  }
-
-  func testSubkeysOfWhatIsKeptStayAndComeBackLate() async throws {
-    try await saveTree()
-    delegate.onWillEncode = nil
-    let keeper = try keeper()
-    let top = SensitiveNode("top")
-    _ = try await keeper.restore(into: [top])
-    for number in 0..<3 {
-      top.value = "\(number)"
-      _ = try await keeper.save([top])
-    }
-    found = [:]
-    let late = try XCTUnwrap(emptyTree().restorationChildren.first)
-    top.restorationChildren = [late]
-    _ = try await keeper.restore(late: late, below: top)
-    XCTAssertEqual(found, ["below": Self.secrets[1], "inner": Self.secrets[2]])
-  }
-
-  func testWhatIsForgottenIsAbsentForANodeThatComesLate() async throws {
-    try await saveTree()
-    let keeper = try keeper()
-    let top = SensitiveNode("top")
-    _ = try await keeper.restore(into: [top])
-    _ = try await keeper.save([top])
-    try await keeper.forgetSecrets(.value(forKey: "s", at: RestorationPath(["top", "below"])))
-    found = [:]
-    let late = try XCTUnwrap(emptyTree().restorationChildren.first)
-    top.restorationChildren = [late]
-    let report = try await keeper.restore(late: late, below: top)
-    XCTAssertEqual(found, ["inner": Self.secrets[2]])
-    XCTAssertEqual(report.notes, [.forgottenSecrets(["s"])])
-  }
-
-  func testWhatIsKeptAndForgottenIsNotStoredAgainAndAgain() async throws {
-    try await saveTree()
-    delegate.onWillEncode = nil
-    let keeper = try keeper()
-    let top = SensitiveNode("top") { $0.encode("v", forKey: "s", sensitivity: .secret) }
-    _ = try await keeper.restore(into: [top])
-    _ = try await keeper.save([top])
-    try await keeper.forgetSecrets(.below(RestorationPath(["top", "below"])))
-    _ = copying.takeCalls()
-    for number in 0..<3 {
-      top.value = "\(number)"
-      _ = try await keeper.save([top])
-    }
-    XCTAssertFalse(copying.takeCalls().contains("replace main.secrets"))
-  }
-
-  func testASubkeyOfAStateThatSomebodyHasRemovedGoesWithASave() async throws {
-    try await saveTree()
-    launch.storedBytes = nil
-    delegate.onWillEncode = nil
-    let keeper = try keeper()
-    let report = try await keeper.restore(into: [])
-    XCTAssertEqual(report.outcome, .noArchive)
-    _ = try await keeper.save([SensitiveNode("top")])
-    XCTAssertNil(secretsBytes)
-  }
-
-  func testANodeThatCannotBeEncodedKeepsItsSecret() async throws {
-    struct Failure: Error {}
-    let keeper = try keeper()
-    let top = tree()
-    _ = try await keeper.save([top])
-    top.encode = { _ in throw Failure() }
-    for _ in 0..<3 { _ = try await keeper.save([top]) }
-    await keeper.close()
-    let restored = try await restore()
-    XCTAssertEqual(restored.found, all)
-  }
-
-  // MARK: What is missing
-
-  func testSecretsWithoutTheirSubkeysAreAbsentAndTheRestComesBack() async throws {
-    try await saveTree()
-    let bytes = try XCTUnwrap(secretsBytes)
-    for damaged in [nil, [], [1, 2, 3], Array(bytes.dropLast(9)), bytes.map { $0 ^ 0x55 }] {
-      secretsBytes = damaged
-      let restored = try await restore()
-      XCTAssertEqual(restored.found, ["plain": Self.plain])
-      XCTAssertTrue(restored.notes.contains(.forgottenSecrets(["s"])))
-      XCTAssertFalse(restored.notes.contains { $0.isProblem && $0 != .unreadKeys(["in"]) })
-    }
-    // A save stores them anew.
-    let keeper = try keeper()
-    try await restore(keeper)
-    _ = try await keeper.save([tree()])
-    await keeper.close()
-    let restored = try await restore()
-    XCTAssertEqual(restored.found, all)
-  }
-
-  func testAStateWhoseSubkeysCannotBeReadNowIsNotRestoredWithoutThem() async throws {
-    try await saveTree()
-    let failing = Flag()
-    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
-      if failing.isSet, call == .open, name == "main.secrets" { throw ArchiveError(.inputOutput) }
-    }
-    let keeper = try keeper(store)
-    failing.isSet = true
-    do {
-      _ = try await keeper.restore(into: [emptyTree()])
-      XCTFail("it did not throw")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .inputOutput)
-    }
-    failing.isSet = false
-    _ = try await keeper.save([SensitiveNode("top")])
-    try await keeper.putBack(try await keeper.setAsideStates()[0])
-    let restored = try await restore(keeper)
-    XCTAssertEqual(restored.found, all)
-  }
-
-  func testTheSubkeysOfAnotherStateOpenNothing() async throws {
-    try await saveTree()
-    let other = Launch()
-    let stranger = try StateKeeper(
-      application: Launch.application, name: "other", directory: other.store, keys: launch.keys)
-    _ = try await stranger.save([tree()])
-    secretsBytes = other.store.memory(named: "other.secrets").bytes
-    let restored = try await restore()
-    XCTAssertEqual(restored.found, ["plain": Self.plain])
-  }
-
-  // MARK: Versions and dry runs
-
-  func testAMigrationAndADryRunSeeSecrets() async throws {
-    try await saveTree()
-    let seen = StateMigration(from: 1) { state in
-      if let text = try state.decodeIfPresent(String.self, forKey: "s") {
-        try state.encode("\(text)!", forKey: "s")
-      }
-    }
-    let bytes = launch.store.memory(named: "main.secrets").bytes
-    let dry = try keeper()
-    try dry.register(SensitiveNode.self, version: 2, migrations: [seen])
-    let report = try await dry.checkStoredState()
-    XCTAssertEqual(report.entries.map(\.notes), [[.migrated(from: 1)], [.migrated(from: 1)]])
-    XCTAssertFalse(Self.secrets.contains { "\(report)".contains($0) })
-    XCTAssertEqual(secretsBytes, bytes)
-    await dry.close()
-    let next = try keeper()
-    try next.register(SensitiveNode.self, version: 2, migrations: [seen])
-    let restored = try await restore(next)
-    XCTAssertEqual(restored.found["top"], "top-secret!")
-    await next.close()
-    try await forget(.all)
-    let last = try keeper()
-    try last.register(SensitiveNode.self, version: 2, migrations: [seen])
-    let after = try await last.checkStoredState()
-    XCTAssertEqual(
-      after.entries.map { $0.notes.last },
-      [.forgottenSecrets(["s"]), .forgottenSecrets(["in.s", "s"])])
-  }
-
-  func testAnOlderVersionOfTheAppKeepsSecretsThatItCannotRead() async throws {
-    let keeper = try keeper()
-    try keeper.register(
-      SensitiveNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
-    _ = try await keeper.save([tree()])
-    await keeper.close()
-    let older = try self.keeper()
-    let top = emptyTree()
-    _ = try await older.restore(into: [top])
-    for _ in 0..<3 { _ = try await older.save([top]) }
-    await older.close()
-    let newer = try self.keeper()
-    try newer.register(
-      SensitiveNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
-    let restored = try await restore(newer)
-    XCTAssertEqual(restored.found, all)
-  }
-
-  // MARK: Errors
-
-  func testTheErrorOfASecretSaysNothingOfIt() async throws {
-    struct Telling: Error, CustomStringConvertible {
-      let description: String
-    }
-    struct Failing: Encodable {
-      let text: String
-      func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
-        throw Telling(description: text)
-      }
-    }
-    let node = SensitiveNode("node") {
-      try $0.encode(Failing(text: "top-secret"), forKey: "s", sensitivity: .secret)
-    }
-    let report = try await keeper().save([node])
-    XCTAssertEqual(report.outcome(of: "node"), .savedWithoutState)
-    XCTAssertFalse("\(report)".contains("top-secret"))
-    XCTAssertTrue(
-      "\(report)".contains("The secret value of “s” cannot be encoded: Telling."), "\(report)")
-  }
-
-  // MARK: Names
-
-  func testNoStateHasTheNameOfSubkeys() throws {
-    XCTAssertThrowsError(
-      try StateKeeper(application: "org.example", name: "main.secrets", keys: launch.keys)
-    ) {
-      XCTAssertEqual(($0 as? RestorationError)?.code, .invalidName)
-    }
-  }
-
-  func testSubkeysLieInAFileBesideTheState() async throws {
-    let directory = try TemporaryDirectory()
-    let keeper = try keeper(FileStateDirectory(path: directory.path))
-    func files() throws -> [String] {
-      try FileManager.default.contentsOfDirectory(atPath: directory.path)
-        .filter { $0.hasSuffix(".rka") }.sorted()
-    }
-    let top = tree()
-    _ = try await keeper.save([top])
-    XCTAssertEqual(try files(), ["main.rka", "main.secrets.rka"])
-    try await keeper.forgetSecrets(.all)
-    XCTAssertEqual(try files(), ["main.rka"])
-    _ = try await keeper.save([top])
-    XCTAssertEqual(try files(), ["main.rka", "main.secrets.rka"])
-    try await keeper.discardState()
-    XCTAssertEqual(try files(), [])
-  }
-
-  func testSubkeysAreNoSceneAndGoWithTheirScene() async throws {
-    let app = SceneLaunch()
-    let host = try await app.host()
-    let scene = try await host.open()
-    app.delegates[0].roots = [tree()]
-    let identifier = scene.session.persistentIdentifier
-    func secrets() -> [UInt8]? {
-      app.launch.store.memory(named: "main.scene-\(identifier).secrets").bytes
-    }
-    try await host.save(scene)
-    XCTAssertNotNil(secrets())
-    let report = try await StateKeeper(
-      application: Launch.application, directory: app.launch.store, keys: app.launch.keys
-    ).checkStoredState()
-    XCTAssertEqual(report.sceneCount, 1)
-    try await host.disconnect(scene)
-    let below = RestorationPath(["top", "below"])
-    try await host.forgetSecrets(.below(below), of: host.openSessions[0])
-    let next = try await app.host()
-    XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [identifier])
-    app.prepare = { [unowned self] in $0.roots = [emptyTree()] }
-    found = [:]
-    let again = try await next.connect(next.openSessions[0])
-    XCTAssertEqual(found, ["top": Self.secrets[0], "plain": Self.plain])
-    try await next.close(again)
-    XCTAssertNil(secrets())
-  }
-
-  func testSubkeysGoWithTheStateOfAnInstanceThatIsGone() async throws {
-    let first = try keeper()
-    _ = try await first.save([tree()])
-    let second = try keeper()
-    _ = try await second.save([tree()])
-    await second.close()
-    let name = "main~2.secrets"
-    XCTAssertNotNil(launch.store.memory(named: name).bytes)
-    try await first.discardState(includingSetAside: true)
-    XCTAssertNil(launch.store.memory(named: name).bytes)
-    XCTAssertEqual(try launch.store.names(), [])
-  }
 }
 
 extension ArchiveError {
   /// Whether it says that what is stored is damaged.
-  fileprivate var isAboutContentOfATest: Bool {
+  fileprivate var saysThatItIsDamaged: Bool {
     [.truncated, .notAnArchive, .damaged, .malformed].contains(code)
   }
 }

@@ -39,11 +39,14 @@ private struct SurvivalCounts {
   var unreadNodes = 0
   var discards = 0
   var secondOwners = 0
+  var forgets = 0
+  var secrets = 0
+  var forgottenSecrets = 0
 
   var all: [Int] {
     [
       steps, saves, failedSaves, crashes, powerCuts, restores, undone, unreadNodes,
-      discards, secondOwners,
+      discards, secondOwners, forgets, secrets, forgottenSecrets,
     ]
   }
 
@@ -58,6 +61,9 @@ private struct SurvivalCounts {
     unreadNodes += other.unreadNodes
     discards += other.discards
     secondOwners += other.secondOwners
+    forgets += other.forgets
+    secrets += other.secrets
+    forgottenSecrets += other.forgottenSecrets
   }
 }
 
@@ -101,6 +107,18 @@ private final class PlainItem: Item {
   override class var stateTracking: StateTracking { .always }
 }
 
+/// A node whose value can be forgotten.
+@MainActor
+private final class SecretItem: Item {
+  override func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(value, forKey: key, sensitivity: .secret)
+  }
+
+  override func decodeRestorableState(with coder: StateDecoder) throws {
+    value = try coder.decodeIfPresent(forKey: key) ?? ""
+  }
+}
+
 /// A node whose class has another version in each version of the app.
 @MainActor
 private final class VersionedItem: Item {
@@ -119,6 +137,7 @@ private struct SavedNode: CustomStringConvertible {
   var value: String
   /// Nil for a class that has one version only.
   var version: Int?
+  var isSecret = false
 
   var description: String { "\(path) \(version ?? 0) \(value.prefix(20))" }
 
@@ -127,6 +146,47 @@ private struct SavedNode: CustomStringConvertible {
 
 /// What each save has written, and nil for a discard.
 private typealias StateLog = SurvivalLog<[SavedNode]?>
+
+/// Which secrets of which states were forgotten.
+private struct SecretLog {
+  private struct Forgotten {
+    /// Nil for all.
+    let path: String?
+    /// The last state that was written before.
+    let last: Int
+    var isDone = false
+  }
+
+  private var forgotten: [Forgotten] = []
+  /// Up to this state any may be lost, since a sync has lied.
+  private var lastDoubtful = -1
+
+  /// Some are about to be forgotten, and may be from now on.
+  mutating func attempt(_ path: String? = nil, before number: Int) {
+    forgotten.append(Forgotten(path: path, last: number - 1))
+  }
+
+  /// Those of the last attempt were said to be forgotten.
+  mutating func acknowledge() {
+    forgotten[forgotten.count - 1].isDone = true
+  }
+
+  mutating func doubt(before number: Int) { lastDoubtful = number - 1 }
+
+  private func forgotten(_ node: SavedNode, _ number: Int) -> [Forgotten] {
+    forgotten.filter { number <= $0.last && ($0.path == nil || $0.path == node.path) }
+  }
+
+  /// Whether a secret of a state may be there.
+  func mayBeThere(_ node: SavedNode, of number: Int) -> Bool {
+    !forgotten(node, number).contains { $0.isDone }
+  }
+
+  /// Whether a secret of a state may be gone.
+  func mayBeGone(_ node: SavedNode, of number: Int) -> Bool {
+    number <= lastDoubtful || !forgotten(node, number).isEmpty
+  }
+}
 
 /// A process of the app.
 @MainActor
@@ -146,7 +206,9 @@ private final class Owner {
     self.version = version
     root = Item("root", version: version)
     keeper = try StateKeeper(
-      application: Launch.application, directory: process, keys: keys, limits: limits,
+      application: Launch.application, directory: process, keys: keys,
+      environment: ApplicationEnvironment(applicationVersion: "\(version)", systemVersion: "1"),
+      limits: limits,
       now: { Date(timeIntervalSince1970: 1_800_000_000) })
     // The histories end more restores than any app does.
     keeper.crashThreshold = .max
@@ -155,7 +217,9 @@ private final class Owner {
     delegate.onDidDecode = { [unowned self] in
       decodedNumber = try $0.decodeIfPresent(forKey: "number")
     }
-    for (type, name) in [(Item.self, "Item"), (PlainItem.self, "PlainItem")] {
+    for (type, name) in [
+      (Item.self, "Item"), (PlainItem.self, "PlainItem"), (SecretItem.self, "SecretItem"),
+    ] {
       try keeper.register(type, as: name) { [unowned self] path, _ in make(type, path) }
     }
     try keeper.register(
@@ -196,7 +260,8 @@ private final class Owner {
     items.map { path, item in
       item.unread
         ?? SavedNode(
-          path: path, value: item.value, version: item is VersionedItem ? version : nil)
+          path: path, value: item.value, version: item is VersionedItem ? version : nil,
+          isSecret: item is SecretItem)
     }
   }
 }
@@ -211,6 +276,7 @@ private final class SurvivalHistory {
   private let limits: ArchiveLimits
   private static let names = ["main", "main~2"]
   private let logs = names.map { StateLog("\($0).rka", first: nil) }
+  private var secretLogs = names.map { _ in SecretLog() }
   private var owners: [Owner?] = [nil, nil]
   private var version = 1
   private var story: [String] = []
@@ -273,7 +339,7 @@ private final class SurvivalHistory {
     case 92..<94:
       try await discard(place)
     case 94..<96:
-      try await fillDisk(place)
+      if chance(30) { try await fillDisk(place) } else { try await forget(place) }
     case 96:
       try await intrude()
     default:
@@ -292,7 +358,9 @@ private final class SurvivalHistory {
       case 5, 6:
         if items.count < 16 {
           nodeCount += 1
-          let types = [Item.self, PlainItem.self, VersionedItem.self, VersionedItem.self]
+          let types = [
+            Item.self, PlainItem.self, SecretItem.self, VersionedItem.self, VersionedItem.self,
+          ]
           let type = types.randomElement(using: &random) ?? Item.self
           let made = type.init("n\(nodeCount)", version: owner.version)
           made.value = "made \(nodeCount)"
@@ -353,6 +421,7 @@ private final class SurvivalHistory {
       }
     }
     story.append(what)
+    doubtSecrets(place)
     if owner.process.hasEnded {
       end(place)
       // It may stay away, until the power is cut even.
@@ -369,6 +438,7 @@ private final class SurvivalHistory {
     let log = logs[place]
     counts.discards += 1
     let number = log.attempt(nil)
+    secretLogs[place].attempt(before: number)
     if chance(50) { arm(chance(50) ? .failure : .end, owner) }
     var what = "\(log.name): discard \(number)"
     do throws(RestorationError) {
@@ -390,6 +460,46 @@ private final class SurvivalHistory {
       end(place)
       try await launch(place)
     }
+  }
+
+  /// Forgets one secret or all of them.
+  private func forget(_ place: Int) async throws {
+    guard let owner = owners[place], !hasFailed else { return }
+    let log = logs[place]
+    counts.forgets += 1
+    let path = chance(50) ? nil : owner.nodes.filter(\.isSecret).randomElement(using: &random)?.path
+    secretLogs[place].attempt(path, before: log.states.count)
+    if chance(60) { arm(chance(50) ? .failure : .end, owner) }
+    var what = "\(log.name): forget \(path ?? "all")"
+    let selection = path.map { path in
+      SecretSelection.value(
+        forKey: "value", at: RestorationPath(path.split(separator: "/").map(String.init)))
+    }
+    do throws(RestorationError) {
+      try await owner.keeper.forgetSecrets(selection ?? .all)
+      if !owner.process.hasEnded, !owesSecrets(place) { secretLogs[place].acknowledge() }
+      owner.process.disarm()
+    } catch {
+      what += " failed"
+      if !owner.process.disarm() { fail("\(what): \(error)") }
+    }
+    doubtSecrets(place)
+    story.append(what)
+    if owner.process.hasEnded {
+      end(place)
+      try await launch(place)
+    }
+  }
+
+  /// A sync that has lied may cost the secrets of all that was written.
+  private func doubtSecrets(_ place: Int) {
+    let log = logs[place]
+    guard disk.owes(log.name) || owesSecrets(place) else { return }
+    secretLogs[place].doubt(before: log.states.count)
+  }
+
+  private func owesSecrets(_ place: Int) -> Bool {
+    disk.owes("\(Self.names[place]).secrets.rka")
   }
 
   /// Saves fail with one error while there is no room, and go on when there is.
@@ -522,7 +632,7 @@ private final class SurvivalHistory {
     let isSame =
       items.map(\.path) == saved.map(\.path)
       && zip(items, saved).allSatisfy { item, node in
-        !node.isSeen(by: owner.version) || item.item.value == node.value
+        !node.isSeen(by: owner.version) || hasValue(item.item, node, of: number, log)
       }
     if !isSame {
       fail("\(what): \(number) is a mixture of \(saved)\nand \(owner.nodes)\n\(report)")
@@ -531,6 +641,17 @@ private final class SurvivalHistory {
       item.item.unread = node
       counts.unreadNodes += 1
     }
+  }
+
+  private func hasValue(_ item: Item, _ node: SavedNode, of number: Int, _ log: StateLog) -> Bool {
+    guard node.isSecret, !node.value.isEmpty else { return item.value == node.value }
+    let secrets = secretLogs[log === logs[0] ? 0 : 1]
+    if item.value.isEmpty {
+      counts.forgottenSecrets += 1
+      return secrets.mayBeGone(node, of: number)
+    }
+    counts.secrets += 1
+    return item.value == node.value && secrets.mayBeThere(node, of: number)
   }
 
   /// Whoever has the state is not waited for: nobody is about to go.

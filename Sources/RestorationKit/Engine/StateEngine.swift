@@ -117,7 +117,7 @@ final class StateEngine {
     try await inTurn { () async throws(RestorationError) in
       await otherRestoreEnded()
       do throws(ArchiveError) {
-        rows.noteForgotten(try await file.forgetSecrets(selection))
+        try await file.forgetSecrets(selection)
       } catch {
         throw RestorationError(error)
       }

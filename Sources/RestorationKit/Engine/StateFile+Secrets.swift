@@ -158,23 +158,18 @@ extension StateFile {
   }
 
   /// Forgets secrets, durably.
-  ///
-  /// - Returns: The identifiers of those that were forgotten.
-  func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) -> Set<UInt64> {
+  func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) {
     if claim.taken == nil { move(to: try claim.free()) }
-    let unsaved = secrets.remove { selection.contains($0.place) }
-    guard try place.secrets.isStored else { return unsaved }
+    secrets.remove { selection.contains($0.place) }
+    guard try place.secrets.isStored else { return }
     try await take()
-    guard selection != .all else {
-      try removeSecrets()
-      return unsaved
-    }
+    guard selection != .all else { return try removeSecrets() }
     let entries = try place.secrets.read(existingKey())
     secrets.add(entries)
     let stored = Set(entries.map(\.id))
     storedSecrets = stored
-    let forgotten = secrets.remove { selection.contains($0.place) }
-    if !forgotten.isEmpty { try writeSecrets { stored.contains($0) } }
-    return unsaved.union(forgotten)
+    if secrets.remove(where: { selection.contains($0.place) }) {
+      try writeSecrets { stored.contains($0) }
+    }
   }
 }

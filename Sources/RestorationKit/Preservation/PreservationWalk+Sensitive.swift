@@ -10,6 +10,7 @@ extension PreservationWalk {
   /// Finds out what has ended since the last save.
   func beginAges() {
     let isSetBack = objects.ages.beginSave(at: now)
+    rows.noteForgotten(secrets)
     rows.findDue(at: clock, isSetBack: isSetBack)
   }
 

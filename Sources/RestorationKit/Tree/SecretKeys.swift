@@ -33,6 +33,7 @@ final class SecretKeys: Sendable {
     var ids: [ValuePlace: UInt64] = [:]
     var hasMoved = false
     var clearCount = 0
+    var lossCount = 0
   }
 
   private let content = Mutex(Content())
@@ -110,23 +111,29 @@ final class SecretKeys: Sendable {
   /// How often all were forgotten.
   var clearCount: Int { content.withLock { $0.clearCount } }
 
+  /// How often some were forgotten.
+  var lossCount: Int { content.withLock { $0.lossCount } }
+
   /// Forgets all; a save that has begun has to begin again.
   func removeAll() {
-    content.withLock { $0 = Content(clearCount: $0.clearCount + 1) }
+    content.withLock {
+      $0 = Content(clearCount: $0.clearCount + 1, lossCount: $0.lossCount + 1)
+    }
   }
 
   /// Forgets some.
   ///
-  /// - Returns: Those that were forgotten.
+  /// - Returns: Whether there were any.
   @discardableResult
-  func remove(where isGone: (Entry) -> Bool) -> Set<UInt64> {
+  func remove(where isGone: (Entry) -> Bool) -> Bool {
     content.withLock { content in
       let gone = content.entries.values.filter(isGone)
+      if !gone.isEmpty { content.lossCount += 1 }
       for entry in gone {
         content.entries[entry.id] = nil
         if content.ids[entry.place] == entry.id { content.ids[entry.place] = nil }
       }
-      return Set(gone.map(\.id))
+      return !gone.isEmpty
     }
   }
 }

@@ -17,9 +17,14 @@ extension Rows {
   }
 
   /// Lets the next save ask those whose records refer to subkeys that are forgotten.
-  func noteForgotten(_ subkeys: Set<UInt64>) {
+  ///
+  /// They may be forgotten by what has failed, too.
+  func noteForgotten(_ secrets: SecretKeys) {
+    let lossCount = secrets.lossCount
+    guard lossCount != secretLossCount else { return }
+    secretLossCount = lossCount
     for (number, sensitivity) in sensitive
-    where !subkeys.isDisjoint(with: sensitivity.subkeys) {
+    where sensitivity.subkeys.contains(where: { secrets[$0] == nil }) {
       sensitive[number]?.end = .distantPast
     }
   }

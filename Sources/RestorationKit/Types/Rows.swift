@@ -65,6 +65,8 @@ final class Rows {
   var goneAges: [ValueAges.Values] = []
   /// The rows that use subkeys; some may do so no more.
   var subkeyUsers: [UInt64: RowNumber?] = [:]
+  /// The one of ``SecretKeys/lossCount`` that was seen last.
+  var secretLossCount = 0
   /// Those of them that a save asks because a value has ended.
   var due: [RowNumber] = []
   /// The rows that every save asks although none asks those above them; some may

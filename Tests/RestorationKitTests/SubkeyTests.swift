@@ -1,0 +1,353 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What becomes of the subkeys of secrets.
+@MainActor
+final class SubkeyTests: SecretTestCase {
+  // MARK: Subkeys that are not needed
+
+  func testASubkeyToWhichNothingRefersGoesWithTheSave() async throws {
+    let keeper = try keeper()
+    let top = tree()
+    _ = try await keeper.save([top])
+    let old = try XCTUnwrap(launch.storedBytes)
+    top.encode = { $0.encode(Self.plain, forKey: "plain") }
+    _ = try await keeper.save([top])
+    await keeper.close()
+    launch.storedBytes = old
+    let restored = try await restore()
+    XCTAssertEqual(restored.found, all.filter { $0.key != "top" })
+  }
+
+  func testTheSubkeyOfANodeThatHasNoPlaceAnyMoreGoesAlsoIfSomethingRefersToIt() async throws {
+    delegate.onWillEncode = nil
+    for isReferredTo in [false, true] {
+      for isEverything in [false, true] {
+        let keeper = try keeper()
+        let node = SensitiveNode("node") { $0.encode("v", forKey: "s", sensitivity: .secret) }
+        let other = SensitiveNode("other")
+        if isReferredTo { other.encode = { $0.encode(node, forKey: "reference") } }
+        let root = SensitiveNode("root")
+        root.restorationChildren = [node, other]
+        _ = try await keeper.save([root])
+        XCTAssertNotNil(secretsBytes)
+        node.restorationIdentifier = nil
+        _ = isEverything ? try await keeper.saveEverything([root]) : try await keeper.save([root])
+        XCTAssertNil(secretsBytes, "\(isReferredTo) \(isEverything)")
+        try await keeper.discardState()
+        await keeper.close()
+      }
+    }
+  }
+
+  func testTheLastSubkeyGoesAfterAnotherLaunchToo() async throws {
+    try await saveTree()
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    let top = emptyTree()
+    _ = try await keeper.restore(into: [top])
+    _ = try await keeper.save([top])
+    XCTAssertNil(secretsBytes)
+  }
+
+  func testSubkeysStayForAStateThatWasSetAside() async throws {
+    try await saveTree()
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    _ = try await keeper.save([SensitiveNode("top")])
+    _ = try await keeper.save([SensitiveNode("top", value: "v")])
+    let aside = try await keeper.setAsideStates()
+    XCTAssertEqual(aside.count, 1)
+    try await keeper.putBack(aside[0])
+    let restored = try await restore(keeper)
+    XCTAssertEqual(restored.found, all)
+    try await keeper.removeSetAside(try await keeper.setAsideStates()[0])
+    delegate.onWillEncode = nil
+    _ = try await keeper.save([SensitiveNode("top")])
+    XCTAssertNil(secretsBytes)
+  }
+
+  func testAStateThatIsSetAsideByADeclinedSaveHasItsSecretsWhenItIsPutBack() async throws {
+    try await saveTree()
+    let keeper = try keeper()
+    delegate.saves = false
+    let report = try await keeper.save([emptyTree()])
+    delegate.saves = true
+    XCTAssertEqual(report.outcome, .declined)
+    let aside = try await keeper.setAsideStates()
+    XCTAssertEqual(aside.map(\.reason), [.unread])
+    try await keeper.putBack(try XCTUnwrap(aside.first))
+    await keeper.close()
+    let restored = try await restore()
+    XCTAssertEqual(restored.found, all)
+  }
+
+  func testSubkeysOfWhatIsKeptStayAndComeBackLate() async throws {
+    try await saveTree()
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    let top = SensitiveNode("top")
+    _ = try await keeper.restore(into: [top])
+    for number in 0..<3 {
+      top.value = "\(number)"
+      _ = try await keeper.save([top])
+    }
+    found = [:]
+    let late = try XCTUnwrap(emptyTree().restorationChildren.first)
+    top.restorationChildren = [late]
+    _ = try await keeper.restore(late: late, below: top)
+    XCTAssertEqual(found, ["below": Self.secrets[1], "inner": Self.secrets[2]])
+  }
+
+  func testWhatIsForgottenIsAbsentForANodeThatComesLate() async throws {
+    try await saveTree()
+    let keeper = try keeper()
+    let top = SensitiveNode("top")
+    _ = try await keeper.restore(into: [top])
+    _ = try await keeper.save([top])
+    try await keeper.forgetSecrets(.value(forKey: "s", at: RestorationPath(["top", "below"])))
+    found = [:]
+    let late = try XCTUnwrap(emptyTree().restorationChildren.first)
+    top.restorationChildren = [late]
+    let report = try await keeper.restore(late: late, below: top)
+    XCTAssertEqual(found, ["inner": Self.secrets[2]])
+    XCTAssertEqual(report.notes, [.forgottenSecrets(["s"])])
+  }
+
+  func testWhatIsKeptAndForgottenIsNotStoredAgainAndAgain() async throws {
+    try await saveTree()
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    let top = SensitiveNode("top") { $0.encode("v", forKey: "s", sensitivity: .secret) }
+    _ = try await keeper.restore(into: [top])
+    _ = try await keeper.save([top])
+    try await keeper.forgetSecrets(.below(RestorationPath(["top", "below"])))
+    _ = copying.takeCalls()
+    for number in 0..<3 {
+      top.value = "\(number)"
+      _ = try await keeper.save([top])
+    }
+    XCTAssertFalse(copying.takeCalls().contains("replace main.secrets"))
+  }
+
+  func testASubkeyOfAStateThatSomebodyHasRemovedGoesWithASave() async throws {
+    try await saveTree()
+    launch.storedBytes = nil
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    let report = try await keeper.restore(into: [])
+    XCTAssertEqual(report.outcome, .noArchive)
+    _ = try await keeper.save([SensitiveNode("top")])
+    XCTAssertNil(secretsBytes)
+  }
+
+  func testANodeThatCannotBeEncodedKeepsItsSecret() async throws {
+    struct Failure: Error {}
+    let keeper = try keeper()
+    let top = tree()
+    _ = try await keeper.save([top])
+    top.encode = { _ in throw Failure() }
+    for _ in 0..<3 { _ = try await keeper.save([top]) }
+    await keeper.close()
+    let restored = try await restore()
+    XCTAssertEqual(restored.found, all)
+  }
+
+  // MARK: What is missing
+
+  func testSecretsWithoutTheirSubkeysAreAbsentAndTheRestComesBack() async throws {
+    try await saveTree()
+    let bytes = try XCTUnwrap(secretsBytes)
+    for damaged in [nil, [], [1, 2, 3], Array(bytes.dropLast(9)), bytes.map { $0 ^ 0x55 }] {
+      secretsBytes = damaged
+      let restored = try await restore()
+      XCTAssertEqual(restored.found, ["plain": Self.plain])
+      XCTAssertTrue(restored.notes.contains(.forgottenSecrets(["s"])))
+      XCTAssertFalse(restored.notes.contains { $0.isProblem && $0 != .unreadKeys(["in"]) })
+    }
+    // A save stores them anew.
+    let keeper = try keeper()
+    try await restore(keeper)
+    _ = try await keeper.save([tree()])
+    await keeper.close()
+    let restored = try await restore()
+    XCTAssertEqual(restored.found, all)
+  }
+
+  func testAStateWhoseSubkeysCannotBeReadNowIsNotRestoredWithoutThem() async throws {
+    try await saveTree()
+    let failing = Flag()
+    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      if failing.isSet, call == .open, name == "main.secrets" { throw ArchiveError(.inputOutput) }
+    }
+    let keeper = try keeper(store)
+    failing.isSet = true
+    do {
+      _ = try await keeper.restore(into: [emptyTree()])
+      XCTFail("it did not throw")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .inputOutput)
+    }
+    failing.isSet = false
+    _ = try await keeper.save([SensitiveNode("top")])
+    try await keeper.putBack(try await keeper.setAsideStates()[0])
+    let restored = try await restore(keeper)
+    XCTAssertEqual(restored.found, all)
+  }
+
+  func testTheSubkeysOfAnotherStateOpenNothing() async throws {
+    try await saveTree()
+    let other = Launch()
+    let stranger = try StateKeeper(
+      application: Launch.application, name: "other", directory: other.store, keys: launch.keys)
+    _ = try await stranger.save([tree()])
+    secretsBytes = other.store.memory(named: "other.secrets").bytes
+    let restored = try await restore()
+    XCTAssertEqual(restored.found, ["plain": Self.plain])
+  }
+
+  // MARK: Versions and dry runs
+
+  func testAMigrationAndADryRunSeeSecrets() async throws {
+    try await saveTree()
+    let seen = StateMigration(from: 1) { state in
+      if let text = try state.decodeIfPresent(String.self, forKey: "s") {
+        try state.encode("\(text)!", forKey: "s")
+      }
+    }
+    let bytes = launch.store.memory(named: "main.secrets").bytes
+    let dry = try keeper()
+    try dry.register(SensitiveNode.self, version: 2, migrations: [seen])
+    let report = try await dry.checkStoredState()
+    XCTAssertEqual(report.entries.map(\.notes), [[.migrated(from: 1)], [.migrated(from: 1)]])
+    XCTAssertFalse(Self.secrets.contains { "\(report)".contains($0) })
+    XCTAssertEqual(secretsBytes, bytes)
+    await dry.close()
+    let next = try keeper()
+    try next.register(SensitiveNode.self, version: 2, migrations: [seen])
+    let restored = try await restore(next)
+    XCTAssertEqual(restored.found["top"], "top-secret!")
+    await next.close()
+    try await forget(.all)
+    let last = try keeper()
+    try last.register(SensitiveNode.self, version: 2, migrations: [seen])
+    let after = try await last.checkStoredState()
+    XCTAssertEqual(
+      after.entries.map { $0.notes.last },
+      [.forgottenSecrets(["s"]), .forgottenSecrets(["in.s", "s"])])
+  }
+
+  func testAnOlderVersionOfTheAppKeepsSecretsThatItCannotRead() async throws {
+    let keeper = try keeper()
+    try keeper.register(
+      SensitiveNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+    _ = try await keeper.save([tree()])
+    await keeper.close()
+    let older = try self.keeper()
+    let top = emptyTree()
+    _ = try await older.restore(into: [top])
+    for _ in 0..<3 { _ = try await older.save([top]) }
+    await older.close()
+    let newer = try self.keeper()
+    try newer.register(
+      SensitiveNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+    let restored = try await restore(newer)
+    XCTAssertEqual(restored.found, all)
+  }
+
+  // MARK: Errors
+
+  func testTheErrorOfASecretSaysNothingOfIt() async throws {
+    struct Telling: Error, CustomStringConvertible {
+      let description: String
+    }
+    struct Failing: Encodable {
+      let text: String
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+        throw Telling(description: text)
+      }
+    }
+    let node = SensitiveNode("node") {
+      try $0.encode(Failing(text: "top-secret"), forKey: "s", sensitivity: .secret)
+    }
+    let report = try await keeper().save([node])
+    XCTAssertEqual(report.outcome(of: "node"), .savedWithoutState)
+    XCTAssertFalse("\(report)".contains("top-secret"))
+    XCTAssertTrue(
+      "\(report)".contains("The secret value of “s” cannot be encoded: Telling."), "\(report)")
+  }
+
+  // MARK: Names
+
+  func testNoStateHasTheNameOfSubkeys() throws {
+    XCTAssertThrowsError(
+      try StateKeeper(application: "org.example", name: "main.secrets", keys: launch.keys)
+    ) {
+      XCTAssertEqual(($0 as? RestorationError)?.code, .invalidName)
+    }
+  }
+
+  func testSubkeysLieInAFileBesideTheState() async throws {
+    let directory = try TemporaryDirectory()
+    let keeper = try keeper(FileStateDirectory(path: directory.path))
+    func files() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        .filter { $0.hasSuffix(".rka") }.sorted()
+    }
+    let top = tree()
+    _ = try await keeper.save([top])
+    XCTAssertEqual(try files(), ["main.rka", "main.secrets.rka"])
+    try await keeper.forgetSecrets(.all)
+    XCTAssertEqual(try files(), ["main.rka"])
+    _ = try await keeper.save([top])
+    XCTAssertEqual(try files(), ["main.rka", "main.secrets.rka"])
+    try await keeper.discardState()
+    XCTAssertEqual(try files(), [])
+  }
+
+  func testSubkeysAreNoSceneAndGoWithTheirScene() async throws {
+    let app = SceneLaunch()
+    let host = try await app.host()
+    let scene = try await host.open()
+    app.delegates[0].roots = [tree()]
+    let identifier = scene.session.persistentIdentifier
+    func secrets() -> [UInt8]? {
+      app.launch.store.memory(named: "main.scene-\(identifier).secrets").bytes
+    }
+    try await host.save(scene)
+    XCTAssertNotNil(secrets())
+    let report = try await StateKeeper(
+      application: Launch.application, directory: app.launch.store, keys: app.launch.keys
+    ).checkStoredState()
+    XCTAssertEqual(report.sceneCount, 1)
+    try await host.disconnect(scene)
+    let below = RestorationPath(["top", "below"])
+    try await host.forgetSecrets(.below(below), of: host.openSessions[0])
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [identifier])
+    app.prepare = { [unowned self] in $0.roots = [emptyTree()] }
+    found = [:]
+    let again = try await next.connect(next.openSessions[0])
+    XCTAssertEqual(found, ["top": Self.secrets[0], "plain": Self.plain])
+    try await next.close(again)
+    XCTAssertNil(secrets())
+  }
+
+  func testSubkeysGoWithTheStateOfAnInstanceThatIsGone() async throws {
+    let first = try keeper()
+    _ = try await first.save([tree()])
+    let second = try keeper()
+    _ = try await second.save([tree()])
+    await second.close()
+    let name = "main~2.secrets"
+    XCTAssertNotNil(launch.store.memory(named: name).bytes)
+    try await first.discardState(includingSetAside: true)
+    XCTAssertNil(launch.store.memory(named: name).bytes)
+    XCTAssertEqual(try launch.store.names(), [])
+  }
+}
