@@ -595,6 +595,56 @@ final class SecretValueTests: XCTestCase {
     XCTAssertEqual(restored.found, all)
   }
 
+  func testAStateThatIsDeclinedOrConsumedLeavesNoSecretsThatNothingSetAsideNeeds() async throws {
+    for (end, canBeRead) in [
+      ("decline", true), ("consume", true), ("decline", false), ("consume", false),
+    ] {
+      launch.storedBytes = nil
+      secretsBytes = nil
+      delegate.onWillEncode = nil
+      let main = launch.store.memory(named: "main")
+      for archive in try main.setAsideArchives() { try archive.storage.remove() }
+      let aside = SensitiveNode("aside") { $0.encode("a", forKey: "s", sensitivity: .secret) }
+      let first = try keeper()
+      _ = try await first.save([aside])
+      await first.close()
+      // Nobody has read what is there.
+      var keeper = try keeper()
+      _ = try await keeper.save([tree()])
+      let archives = try main.setAsideArchives()
+      XCTAssertEqual(archives.count, 1)
+      if !canBeRead { (archives.first?.storage as? MemoryStorage)?.bytes = [1] }
+      let copy = launch.storedBytes
+      if end == "consume" {
+        await keeper.close()
+        keeper = try self.keeper()
+        keeper.consumesStateOnLaunch = true
+        try await restore(keeper)
+      } else {
+        delegate.saves = false
+        _ = try await keeper.save([tree()])
+        delegate.saves = true
+      }
+      await keeper.close()
+      XCTAssertNil(launch.storedBytes, end)
+      XCTAssertNotNil(secretsBytes, end)
+      launch.storedBytes = copy
+      let restored = try await restore()
+      XCTAssertEqual(restored.found["top"], canBeRead ? nil : Self.secrets[0], end)
+      XCTAssertEqual(restored.found["plain"], Self.plain)
+      let next = try self.keeper()
+      let state = try await next.setAsideStates().first
+      guard canBeRead else { continue }
+      try await next.putBack(try XCTUnwrap(state))
+      var found: String?
+      let node = SensitiveNode("aside")
+      node.decode = { found = try $0.decodeIfPresent(forKey: "s") }
+      _ = try await next.restore(into: [node])
+      XCTAssertEqual(found, "a", end)
+      await next.close()
+    }
+  }
+
   func testSubkeysOfWhatIsKeptStayAndComeBackLate() async throws {
     try await saveTree()
     delegate.onWillEncode = nil

@@ -114,11 +114,11 @@ extension StateFile {
   }
 
   /// Nil if it cannot be read whole.
-  private func secrets(of generation: SetAsideArchive) -> Set<UInt64>? {
+  private func secrets(of stored: SetAsideArchive) -> Set<UInt64>? {
     do {
       guard
         let archive = try Archive.open(
-          generation.storage, key: existingKey(), context: place.context, limits: limits)
+          stored.storage, key: existingKey(), context: place.context, limits: limits)
       else { return [] }
       let tree = try StoredTree(reading: archive)
       guard tree.isWhole else { return nil }
@@ -153,8 +153,19 @@ extension StateFile {
   }
 
   /// The same for a state that goes while others may be set aside, which need theirs.
+  ///
+  /// One that cannot be read may be one day, so it needs all.
   func removeSecretsOfOne() throws(ArchiveError) {
-    if try place.storage.setAsideArchives().isEmpty { try removeSecrets() }
+    let archives = try place.storage.setAsideArchives()
+    guard !archives.isEmpty else { return try removeSecrets() }
+    var needed: Set<UInt64> = []
+    for archive in archives {
+      guard let ids = secrets(of: archive) else { return }
+      needed.formUnion(ids)
+    }
+    guard try !readStoredSecrets().isSubset(of: needed) else { return }
+    secrets.removeAll(besides: needed)
+    try writeSecrets { needed.contains($0) }
   }
 
   /// Forgets secrets, durably.

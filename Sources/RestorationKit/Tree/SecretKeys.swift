@@ -115,6 +115,12 @@ final class SecretKeys: Sendable {
     content.withLock { $0 = Content(clearCount: $0.clearCount + 1) }
   }
 
+  /// Forgets all but some; a save that has begun has to begin again.
+  func removeAll(besides kept: Set<UInt64>) {
+    remove { !kept.contains($0.id) }
+    content.withLock { $0.clearCount += 1 }
+  }
+
   /// Forgets some.
   ///
   /// - Returns: Those that were forgotten.
