@@ -75,6 +75,8 @@ struct OpenedValues {
   var aged: [Aged] = []
   /// The keys of those whose time was over, with dots between them.
   var expired: [String] = []
+  /// The subkeys of the secrets that were given back.
+  var subkeys: [UInt64] = []
   /// The keys of the secrets whose subkeys are not there any more.
   var forgotten: [String] = []
   /// The keys of those that cannot be read.
