@@ -492,6 +492,37 @@ final class ExpiringValueTests: XCTestCase {
     try await assertFound(gone, [.expiredValues(["value"])])
   }
 
+  func testTheLastStateOfANodeLivesNoLongerWhenTheClockIsSetBack() async throws {
+    struct Failure: Error {}
+    let text = String(repeating: "x", count: 5_000)
+    let reasons: [(StateEncoder) throws -> Void] = [
+      { _ in throw Failure() }, { $0.encode(text, forKey: "text") },
+    ]
+    for (reason, isLeft) in zip(reasons + reasons, [false, false, true, true]) {
+      try launch.removeState()
+      go(to: 0)
+      let node = SensitiveNode("node", value: "v", duration: 1000)
+      let root = SensitiveNode("root")
+      root.restorationChildren = [node]
+      let keeper = try launch.keeper()
+      keeper.sizeBudget = SizeBudget(hard: 2_000)
+      _ = try await keeper.save([root])
+      go(to: 400)
+      _ = try await keeper.save([root])
+      go(to: -86_400)
+      node.encode = reason
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.outcome(of: "root/node"), .savedWithLastState)
+      await keeper.close()
+      go(to: -86_400 + (isLeft ? 599 : 600))
+      let (top, again) = (SensitiveNode("root"), SensitiveNode("node"))
+      top.restorationChildren = [again]
+      _ = try await launch.keeper().restore(into: [top])
+      XCTAssertNotNil(again.found)
+      XCTAssertEqual(again.value, isLeft ? "v" : nil)
+    }
+  }
+
   // MARK: What is not back
 
   func testWhatIsKeptStaysAndEndsForTheNodeThatComesLate() async throws {

@@ -2,6 +2,7 @@ internal import ArchiveCodec
 
 /// A node, view or object whose state could not be encoded.
 struct LostState {
+  let object: any StateRestoring
   let record: NodeRecord
   let number: RowNumber
   /// Its record without a state.
@@ -81,7 +82,7 @@ extension PreservationWalk {
         }
       }
       if let sensitive = element.values.sensitive {
-        try encodeLastSensitive(sensitive, lost.number)
+        try encodeLastSensitive(sensitive, of: lost.object, lost.number)
       }
     }
     rows.setOutcome(.savedWithLastState, lost.number)

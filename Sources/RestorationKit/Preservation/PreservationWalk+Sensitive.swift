@@ -98,8 +98,17 @@ extension PreservationWalk {
   }
 
   /// Writes those of the state that was stored last, but for those that have ended.
-  func encodeLastSensitive(_ values: KeyedDecoder, _ number: RowNumber) throws {
+  func encodeLastSensitive(
+    _ values: KeyedDecoder, of object: any StateRestoring, _ number: RowNumber
+  ) throws {
+    let known = objects.ages.values(of: object, at: place(of: number))
     let stored = try StoredSensitiveValue.all(in: values)
+      .map { value in
+        var value = value
+        // The clock may have been set back since.
+        if let since = value.since { value.since = min(since, known[value.keys]?.since ?? since) }
+        return value
+      }
       .filter { value in value.age.map { $0.end > clock } ?? true }
     noteSubkeys(of: stored, number)
     try StoredSensitiveValue.encode(stored, with: encoder)
