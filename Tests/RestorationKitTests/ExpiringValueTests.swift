@@ -525,6 +525,51 @@ final class ExpiringValueTests: XCTestCase {
 
   // MARK: What is not back
 
+  func testWhatIsKeptLivesNoLongerWhenTheClockIsSetBack() async throws {
+    enum Way: CaseIterable { case nextLaunch, late, ofOlderVersion }
+    for (way, isLeft) in Way.allCases.flatMap({ [($0, true), ($0, false)] }) {
+      try launch.removeState()
+      go(to: 0)
+      let root = SensitiveNode("root")
+      let stored = SensitiveNode("node", value: "v", duration: 1000)
+      root.restorationChildren = [stored]
+      let migrations = [StateMigration(from: 1) { _ in }]
+      func relaunched(_ root: SensitiveNode, version: Int) async throws -> StateKeeper {
+        let keeper = try launch.keeper()
+        try keeper.register(
+          SensitiveNode.self, version: version, migrations: version == 2 ? migrations : [])
+        _ = try await keeper.restore(into: [root])
+        return keeper
+      }
+      let first = try await relaunched(SensitiveNode("none"), version: 2)
+      _ = try await first.save([root])
+      await first.close()
+      go(to: 400)
+      let next = SensitiveNode("root")
+      if way == .ofOlderVersion { next.restorationChildren = [SensitiveNode("node")] }
+      let keeper = try await relaunched(next, version: way == .ofOlderVersion ? 1 : 2)
+      _ = try await keeper.save([next])
+      // 600 seconds are left.
+      go(to: -86_400)
+      for number in 0..<2 {
+        next.encode = { $0.encode(number, forKey: "number") }
+        _ = try await keeper.save([next])
+      }
+      go(to: -86_400 + (isLeft ? 599 : 600))
+      let again = SensitiveNode("node")
+      if way == .late {
+        next.restorationChildren = [again]
+        _ = try await keeper.restore(late: again, below: next)
+      } else {
+        await keeper.close()
+        let last = SensitiveNode("root")
+        last.restorationChildren = [again]
+        _ = try await relaunched(last, version: 2)
+      }
+      XCTAssertEqual(again.found, isLeft ? there("v") : gone, "\(way)")
+    }
+  }
+
   func testWhatIsKeptStaysAndEndsForTheNodeThatComesLate() async throws {
     func launchLate(_ seconds: TimeInterval) async throws -> SensitiveNode.Found? {
       let root = SensitiveNode("root")

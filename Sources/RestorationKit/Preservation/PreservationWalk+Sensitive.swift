@@ -9,8 +9,9 @@ internal import Foundation
 extension PreservationWalk {
   /// Finds out what has ended since the last save.
   func beginAges() {
-    let isSetBack = objects.ages.beginSave(at: now)
-    rows.findDue(at: clock, isSetBack: isSetBack)
+    let setBack = objects.ages.beginSave(at: now)
+    if let setBack { kept?.makeOlder(by: setBack) }
+    rows.findDue(at: clock, isSetBack: setBack != nil)
   }
 
   /// The time by which values end.

@@ -14,7 +14,7 @@ struct StoredTree: Sendable {
     let parent: Int?
     let role: Role
     let content: NodeRecord
-    let values: Values
+    var values: Values
   }
 
   /// What an element is to its parent.
