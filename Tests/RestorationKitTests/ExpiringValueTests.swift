@@ -523,6 +523,42 @@ final class ExpiringValueTests: XCTestCase {
     }
   }
 
+  func testAGenerationGivesBackNoValueThatHadEndedWhenAnotherTookItsPlace() async throws {
+    enum Way: CaseIterable { case standsIn, isPutBack }
+    func version(_ version: String) throws -> StateKeeper {
+      launch.environment = ApplicationEnvironment(
+        applicationVersion: version, userInterfaceIdiom: "test", systemVersion: "6.1")
+      return try launch.keeper()
+    }
+    for (way, isOver) in Way.allCases.flatMap({ [($0, true), ($0, false)] }) {
+      try launch.removeState()
+      go(to: 0)
+      let first = try version("1")
+      _ = try await first.save([SensitiveNode("node", value: "v", duration: 1000)])
+      await first.close()
+      go(to: isOver ? 1000 : 999)
+      let next = try version("2")
+      _ = try await next.restore(into: [SensitiveNode("node")])
+      _ = try await next.save([SensitiveNode("node")])
+      await next.close()
+      go(to: 10)
+      let last = try version("2")
+      switch way {
+      case .standsIn:
+        launch.storedBytes = nil
+        let notes = try await last.checkStoredState().entries.flatMap(\.notes)
+        XCTAssertEqual(notes, isOver ? [.expiredValues(["value"])] : [])
+      case .isPutBack:
+        let generation = try await last.generations().first
+        try await last.putBack(try XCTUnwrap(generation))
+      }
+      let node = SensitiveNode("node")
+      _ = try await last.restore(into: [node])
+      XCTAssertEqual(node.found, isOver ? gone : there("v"), "\(way)")
+      await last.close()
+    }
+  }
+
   // MARK: What is not back
 
   func testWhatIsKeptLivesNoLongerWhenTheClockIsSetBack() async throws {

@@ -86,8 +86,10 @@ extension StateFile {
     look()
     guard try isAnythingStored() else { return nil }
     let key = try existingKey()
-    var tree = try firstReadable(key) { (archive, _) throws(ArchiveError) in
-      try StoredTree(reading: archive)
+    var tree = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
+      var tree = try StoredTree(reading: archive)
+      tree.replacedAt = generation?.date
+      return tree
     }?.content
     tree?.secrets = secretsToLookAt(key)
     return tree

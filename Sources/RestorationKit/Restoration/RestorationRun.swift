@@ -79,7 +79,7 @@ final class RestorationRun {
   /// The time by which values end: no earlier than any that was seen.
   ///
   /// What comes late is as old by the clock of now; that of its save may have been set back.
-  var clock: Date { objects.ages.clock(at: late == nil ? max(now, tree.facts?.timestamp ?? now) : now) }
+  var clock: Date { objects.ages.clock(at: late == nil ? max(now, tree.newestTime ?? now) : now) }
 
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
