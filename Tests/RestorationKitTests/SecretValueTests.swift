@@ -553,6 +553,17 @@ final class SecretValueTests: XCTestCase {
     }
   }
 
+  func testTheLastSubkeyGoesWithASaveAfterTheStateWasLetGo() async throws {
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    let top = tree()
+    _ = try await keeper.save([top])
+    await keeper.close()
+    XCTAssertNotNil(secretsBytes)
+    _ = try await keeper.save([SensitiveNode("top")])
+    XCTAssertNil(secretsBytes)
+  }
+
   func testTheLastSubkeyGoesAfterAnotherLaunchToo() async throws {
     try await saveTree()
     delegate.onWillEncode = nil

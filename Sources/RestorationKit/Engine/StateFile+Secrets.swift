@@ -80,10 +80,11 @@ extension StateFile {
   /// While another state is set aside, all stay: it may be put back. What cannot be
   /// removed now goes with a later save.
   func dropSecrets(besides use: SecretUse?) {
-    guard let referred = use?.ids, let stored = storedSecrets, !stored.isSubset(of: referred) else {
-      return
-    }
+    let referred = use?.ids ?? []
     note {
+      // Without secrets nobody has read them since the state was let go and claimed again.
+      let stored = use == nil ? try readStoredSecrets() : storedSecrets ?? []
+      guard !stored.isSubset(of: referred) else { return }
       guard try place.storage.setAsideArchives().isEmpty,
         let kept = try secretsOfGenerations()
       else { return }
