@@ -688,6 +688,22 @@ final class SecretValueTests: XCTestCase {
     XCTAssertEqual(report.notes, [.forgottenSecrets(["s"])])
   }
 
+  func testWhatIsKeptIsForgottenByThePathThatItHasByNow() async throws {
+    try await saveTree()
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    let top = SensitiveNode("top")
+    _ = try await keeper.restore(into: [top])
+    top.restorationIdentifier = "renamed"
+    let report = try await keeper.save([top])
+    let checked = try await keeper.checkStoredState()
+    XCTAssertEqual(report.entries.map(\.path).suffix(2), checked.entries.map(\.path)[...])
+    let path = RestorationPath(["renamed"])
+    XCTAssertEqual(checked.entries.map(\.path), [path, path.appending("below")])
+    try await keeper.forgetSecrets(.below(path))
+    XCTAssertNil(secretsBytes)
+  }
+
   func testWhatIsKeptAndForgottenIsNotStoredAgainAndAgain() async throws {
     try await saveTree()
     delegate.onWillEncode = nil
