@@ -62,8 +62,9 @@ extension ReportEntry: CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The outcome and what goes on after it; without the outcome for the application and
-  /// a scene, since theirs is that of the report. Nil if that is nothing.
+  /// The outcome and what goes on after it; nil if that is nothing.
+  ///
+  /// The outcome of the application and of a scene is that of the report.
   private var what: String? {
     let isOfAll = kind == .application || kind == .scene
     let parts =

@@ -4,13 +4,13 @@ extension SceneHost {
   ///
   /// - Parameters:
   ///   - selection: Which of them; that there are none is not an error.
-  ///   - session: One of ``openSessions``; another one is ignored. Of one that is
-  ///     discarded nothing can be read any more.
+  ///   - session: One of ``openSessions`` or ``closedSessions``; another one is ignored. Of
+  ///     one that is discarded nothing can be read any more.
   /// - Throws: As ``StateKeeper/forgetSecrets(_:)``.
   public func forgetSecrets(
     _ selection: SecretSelection, of session: SceneSession
   ) async throws(RestorationError) {
-    guard openSessions.contains(session) else { return }
+    guard openSessions.contains(session) || closedSessions.contains(session) else { return }
     try await engine(of: session).forgetSecrets(selection)
   }
 }
