@@ -65,6 +65,20 @@ package final class TestProcess {
     XCTAssertEqual(process.terminationReason, .uncaughtSignal)
   }
 
+  /// Sends it a signal.
+  package func send(signal: Int32) {
+    Foundation.kill(process.processIdentifier, signal)
+  }
+
+  /// Waits for its end.
+  ///
+  /// - Returns: The signal that has ended it; nil if it ended by itself.
+  package func endingSignal() -> Int32? {
+    isEnded = true
+    process.waitUntilExit()
+    return process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
+  }
+
   /// Lets it read the end of its input, and waits until it has ended well.
   ///
   /// - Throws: If its input cannot be closed.

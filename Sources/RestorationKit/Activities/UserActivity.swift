@@ -49,7 +49,12 @@ public final class UserActivity: Codable {
   ///
   /// Set it when something changes; it is cleared when the delegate and the
   /// responders have been asked.
-  public var needsSave = false
+  public var needsSave = false {
+    didSet { if needsSave { needsSaveChanged?() } }
+  }
+
+  /// Told when it needs saving; those who wait for that need it sooner than they ask.
+  var needsSaveChanged: (() -> Void)?
 
   /// Asked before the activity is saved; not kept alive.
   public weak var delegate: (any UserActivityDelegate)?

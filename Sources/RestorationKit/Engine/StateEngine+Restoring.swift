@@ -18,6 +18,8 @@ extension StateEngine {
       claim.endUse()
       restoreUnderWay = nil
       underWay.finish()
+      // Those who save may have waited for it.
+      need.tell()
     }
     restorationExtension.beginRestore()
     var window: UInt64?
@@ -89,6 +91,7 @@ extension StateEngine {
       trace: trace)
     run.roots = participants.roots
     run.skipped = begun.skipped
+    run.need = need
     let progress = RestorationProgress(
       tree, begun.note.map { note in { try note.reach($0) } }, settings.watchdog)
     run.progress = progress
@@ -99,7 +102,7 @@ extension StateEngine {
       }
     }
     var report = run.run()
-    rows = run.rows ?? Rows()
+    rows = run.rows ?? Rows(need)
     report.walkDuration = start.duration(to: .now)
     if let problem = progress?.end() { report.launchProblem = problem }
     try throwIfStrict(run)

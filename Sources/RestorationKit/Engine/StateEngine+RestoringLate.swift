@@ -13,7 +13,7 @@ extension StateEngine {
       trace: trace,
       late: LateNode(node: node, kept: kept, place: place))
     // What it changes says nothing of it.
-    if saveUnderWay == nil { rows.isRegular = false } else { rows = Rows() }
+    if saveUnderWay == nil { rows.isRegular = false } else { rows = Rows(need) }
     var report = run.run()
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(run)

@@ -101,7 +101,7 @@ extension StateEngine {
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
     let comesFirst = !hasTriedToRestore
-    if builder == nil { rows = Rows() }
+    if builder == nil { rows = Rows(need) }
     let rows = rows
     let walk = PreservationWalk(
       rows, changing: builder, types: types, objects: objects, limits: settings.limits,
@@ -109,7 +109,7 @@ extension StateEngine {
       budget: settings.sizeBudget, keptBound: settings.keptBound, stored: stored, trace: trace
     )
     // What is not stored after all is written by the next save.
-    let unknown = Rows()
+    let unknown = Rows(need)
     self.rows = unknown
     defer { walk.end() }
     guard try preserve(content, with: walk) else {

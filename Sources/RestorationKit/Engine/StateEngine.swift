@@ -23,8 +23,10 @@ final class StateEngine {
   var restoreUnderWay: UnderWay?
   /// The save that was called last, while it runs; the next one waits for its end.
   var saveUnderWay: UnderWay?
+  /// Is told when something may need saving.
+  let need: SaveNeed
   /// What is stored, as far as it is known here.
-  var rows = Rows()
+  var rows: Rows
   /// Whether it was tried to restore what is stored, or that was discarded.
   var hasTriedToRestore = false
   /// What the last restore left behind.
@@ -37,6 +39,8 @@ final class StateEngine {
   init(_ settings: EngineSettings, claim: StateClaim) {
     self.settings = settings
     self.claim = claim
+    need = SaveNeed()
+    rows = Rows(need)
     types = TypeTable()
     objects = ObjectTable(types)
     session = nil
@@ -47,7 +51,9 @@ final class StateEngine {
       limits: settings.limits)
   }
 
-  private init(beside other: StateEngine, scene identifier: String) {
+  private init(beside other: StateEngine, scene identifier: String, telling need: SaveNeed) {
+    self.need = need
+    rows = Rows(need)
     settings = other.settings
     claim = other.claim
     types = other.types
@@ -59,8 +65,8 @@ final class StateEngine {
 
   /// An engine for the state of a scene, which lies beside this one, under the same
   /// claim and with the same types.
-  func ofScene(_ identifier: String) -> StateEngine {
-    StateEngine(beside: self, scene: identifier)
+  func ofScene(_ identifier: String, telling need: SaveNeed) -> StateEngine {
+    StateEngine(beside: self, scene: identifier, telling: need)
   }
 
   /// A file beside that of this state.
@@ -88,6 +94,9 @@ final class StateEngine {
 
   var stateName: String? { claim.taken.map { $0.name + suffix } }
 
+  /// Whether a save has met the objects that say when they change.
+  var hasSaved: Bool { rows.save > 0 }
+
   var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
 
   // MARK: Discarding
@@ -103,7 +112,7 @@ final class StateEngine {
     }
     objects.kept = nil
     objects.ages.forget()
-    rows = Rows()
+    rows = Rows(need)
     hasTriedToRestore = true
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }

@@ -274,6 +274,7 @@ public final class StateKeeper {
   ///
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {
+    engine.need.tell(.ended)
     await engine.claim.isUnused()
     await engine.file.close()
     engine.claim.letGo()

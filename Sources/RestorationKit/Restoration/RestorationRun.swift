@@ -14,6 +14,8 @@ final class RestorationRun {
   var roots: [any RestorableNode] = []
   /// The places of what is left out; set before it runs, as the next.
   var skipped: Set<Int> = []
+  /// Told of what changes after it.
+  var need: SaveNeed?
   /// Told where it is.
   var progress: RestorationProgress?
   let types: TypeTable
@@ -143,7 +145,9 @@ final class RestorationRun {
     lines = entries(unattached, ofApplication: ofApplication)
     report.lines = lines
     if late == nil {
-      rows = Rows(tree.withFingerprints(), objects.kept) { restored.object(at: $0) }
+      rows = Rows(tree.withFingerprints(), objects.kept, telling: need) {
+        restored.object(at: $0)
+      }
     }
     restored.forget()
     return report

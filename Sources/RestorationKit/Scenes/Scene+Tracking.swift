@@ -13,7 +13,12 @@ extension Scene {
   }
 
   /// Whether a save has anything to store.
-  var isChanged: Bool { needsSave || userActivity?.needsSave == true }
+  var isChanged: Bool {
+    needsSave || userActivity?.needsSave == true || !engine.rows.changes.isEmpty
+  }
+
+  /// Lets a later save try again, and tells nobody, who would try at once.
+  func keepNeedingSave() { changes.isSet = true }
 
   /// Begins anew: what has changed so far is in the save that begins.
   func beginSave() {
@@ -23,9 +28,11 @@ extension Scene {
 
   private func watch(_ reading: TrackedReading) {
     reading.hasChanged.isSet = false
-    withObservationTracking(reading.read) { [hasChanged = reading.hasChanged, changes] in
+    withObservationTracking(reading.read) {
+      [hasChanged = reading.hasChanged, changes, need = engine.need] in
       hasChanged.isSet = true
       changes.isSet = true
+      need.tell()
     }
   }
 }

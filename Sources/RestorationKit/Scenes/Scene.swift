@@ -24,7 +24,12 @@ public final class Scene {
   /// ``SceneDelegate/stateRestorationActivity(for:)``.
   ///
   /// While it needs saving, so does the scene.
-  public var userActivity: UserActivity?
+  public var userActivity: UserActivity? {
+    didSet {
+      userActivity?.needsSaveChanged = { [need = engine.need] in need.tell() }
+      if userActivity?.needsSave == true { engine.need.tell() }
+    }
+  }
 
   /// Follows the scene; kept alive until it disconnects.
   public internal(set) var delegate: (any SceneDelegate)?
@@ -38,7 +43,10 @@ public final class Scene {
   /// ``track(_:)`` reads; set it yourself for anything else. A save clears it.
   public var needsSave: Bool {
     get { changes.isSet }
-    set { changes.isSet = newValue }
+    set {
+      changes.isSet = newValue
+      if newValue { engine.need.tell() }
+    }
   }
 
   /// What became of the scene's nodes when it connected; nil before.
@@ -74,7 +82,10 @@ public final class Scene {
     self.engine = engine
     self.options = options
     restoredParts = parts
-    values.changed = { [changes] in changes.isSet = true }
+    values.changed = { [changes, need = engine.need] in
+      changes.isSet = true
+      need.tell()
+    }
   }
 
   /// Leaves out what does not come back now, and hands out the stored values.

@@ -128,7 +128,7 @@ extension SceneHost {
     var found: [SceneSession] = []
     for identifier in try await keeper.engine.file.storedScenes() where !known.contains(identifier)
     {
-      let file = keeper.engine.ofScene(identifier).file
+      let file = keeper.engine.ofScene(identifier, telling: need).file
       do {
         guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
           continue

@@ -62,7 +62,7 @@ extension SceneHost {
     if isDelegateGone { problems.append(.hostDelegateGone) }
     // What could not be read is no mistake, and a save mends it.
     if keeper.isStrict, !problems.isEmpty {
-      scene.needsSave = true
+      scene.keepNeedingSave()
       let sentences = problems.map(\.description).joined(separator: "\n")
       throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(sentences)")
     }
@@ -85,7 +85,7 @@ extension SceneHost {
       if error.code == .strict {
         (session.content, session.changes, session.title) = before
       }
-      scene.needsSave = true
+      scene.keepNeedingSave()
       throw error
     }
     switch report.outcome {
@@ -97,7 +97,7 @@ extension SceneHost {
     case .superseded: break
     case .declined, .locked, .inUse, .delegateGone:
       session.changes.formUnion(changes)
-      scene.needsSave = true
+      scene.keepNeedingSave()
     }
     report.add(ofScene: [unreadable].compactMap(\.self) + problems)
     await writeList()

@@ -70,6 +70,8 @@ public final class SceneHost {
   var isDelegateGone: Bool { delegate == nil && hadDelegate }
 
   let keeper: StateKeeper
+  /// Is told when something of a scene may need saving.
+  let need = SaveNeed()
   let list: SceneListFile
   /// Whether it is known which scenes there are; before that no list is written.
   var isListRead = false
@@ -164,7 +166,7 @@ public final class SceneHost {
   func engine(of session: SceneSession) -> StateEngine {
     let identifier = session.persistentIdentifier
     if let known = engines[identifier] { return known }
-    let made = keeper.engine.ofScene(identifier)
+    let made = keeper.engine.ofScene(identifier, telling: need)
     engines[identifier] = made
     return made
   }
@@ -193,6 +195,7 @@ public final class SceneHost {
   ///
   /// ``terminate(closingScenes:)`` does it at its end; see ``StateKeeper/close()``.
   public func close() async {
+    need.tell(.ended)
     await keeper.engine.claim.isUnused()
     for engine in engines.values { await engine.file.close() }
     await list.close()

@@ -11,12 +11,20 @@ final class ChangedRows: Sendable {
   }
 
   private let content = Mutex(Content())
+  private let need: SaveNeed?
+
+  init(_ need: SaveNeed?) {
+    self.need = need
+  }
 
   func insert(_ number: RowNumber) {
     content.withLock { content in
       if content.isMarked.insert(number).inserted { content.rows.append(number) }
     }
+    need?.tell()
   }
+
+  var isEmpty: Bool { content.withLock { $0.rows.isEmpty } }
 
   /// The rows so far; from now on they count as asked.
   func take() -> [RowNumber] {

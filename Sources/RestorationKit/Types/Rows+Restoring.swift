@@ -10,15 +10,17 @@ extension Rows {
   /// - Parameters:
   ///   - tree: What was stored.
   ///   - kept: What of it is kept and not back.
+  ///   - need: Is told when an object of a row says that it has changed.
   ///   - object: What is back at a place.
   convenience init?(
-    _ tree: StoredTree, _ kept: KeptRecords?, object: (Int) -> (any StateRestoring)?
+    _ tree: StoredTree, _ kept: KeptRecords?, telling need: SaveNeed?,
+    object: (Int) -> (any StateRestoring)?
   ) {
     let stored = tree.outline.rows
     let largest = stored.reduce(NodeRecord.firstNode) { max($0, $1.record) }
     guard tree.isWhole, largest - NodeRecord.firstNode < UInt64(stored.count) * 2 + 1024
     else { return nil }
-    self.init()
+    self.init(need)
     version = tree.version
     self.kept = kept
     numbers = AddressTable(minimumCapacity: stored.count)

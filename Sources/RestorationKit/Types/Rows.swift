@@ -75,7 +75,7 @@ final class Rows {
   @safe @exclusivity(unchecked) var free: [RowNumber] = []
   /// The objects of rows that are asked without those above them.
   var objects: [WeakObject] = []
-  let changes = ChangedRows()
+  let changes: ChangedRows
   var trackedCount = 0
   @safe @exclusivity(unchecked) var walk: UInt32 = 0
   @safe @exclusivity(unchecked) var save: UInt32 = 0
@@ -89,6 +89,11 @@ final class Rows {
 
   struct WeakObject {
     weak var object: (any StateRestoring)?
+  }
+
+  /// - Parameter need: Is told when an object of a row says that it has changed.
+  init(_ need: SaveNeed? = nil) {
+    changes = ChangedRows(need)
   }
 
   deinit {

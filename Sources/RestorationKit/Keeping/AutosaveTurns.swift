@@ -1,0 +1,220 @@
+internal import ArchiveCodec
+internal import Synchronization
+
+/// Decides when an autosave saves.
+///
+/// Its loop, its owner and what changes share it, on any threads.
+final class AutosaveTurns: Sendable {
+  private struct Flush {
+    let number: UInt64
+    /// Whether a save has begun since it was called.
+    var isCovered = false
+    let waiting: CheckedContinuation<Bool, Never>
+    let limit: Task<Void, Never>
+
+    func resume(_ isStored: Bool) {
+      limit.cancel()
+      waiting.resume(returning: isStored)
+    }
+  }
+
+  private struct State {
+    /// Counts what was said to have changed.
+    ///
+    /// The beginning is a change, too: only a save makes the objects known that say when
+    /// they change.
+    var changeCount: UInt64 = 1
+    /// How many of these are stored.
+    var storedCount: UInt64 = 0
+    /// How many of these no save is tried for any more.
+    var settledCount: UInt64 = 0
+    var failureCount = 0
+    /// What was told last, unless it was good.
+    var problem: Problem?
+    var pause: (number: UInt64, task: Task<Void, Never>)?
+    var flushes: [Flush] = []
+    var isStopped = false
+    var listener: UInt64?
+    var lastNumber: UInt64 = 0
+
+    mutating func newNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
+  }
+
+  /// One that is told once, however often it comes.
+  private enum Problem: Equatable {
+    case withheld([PreservationReport.Outcome])
+    case failed(RestorationError.Code, ArchiveError.Code?)
+
+    /// Nil if all is stored.
+    init?(_ event: Autosave.Event) {
+      switch event {
+      case .saved: return nil
+      case .withheld(let reports): self = .withheld(reports.map(\.outcome))
+      case .failed(let error): self = .failed(error.code, error.archive?.code)
+      }
+    }
+  }
+
+  private static let shortestRetry = Duration.milliseconds(250)
+  private static let longestRetry = Duration.seconds(30)
+
+  private let need: SaveNeed
+  private let interval: Duration
+  private let clock: any Clock<Duration>
+  private let state = Mutex(State())
+  private let wakes: AsyncStream<Void>
+  private let waking: AsyncStream<Void>.Continuation
+
+  init(_ need: SaveNeed, interval: Duration, clock: any Clock<Duration>) {
+    self.need = need
+    self.interval = interval
+    self.clock = clock
+    (wakes, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  var needsSave: Bool { state.withLock { $0.storedCount < $0.changeCount } }
+
+  // MARK: The loop
+
+  /// An element whenever ``next()`` may have something to do; it ends with ``stop()``.
+  func begin() -> AsyncStream<Void> {
+    let listener = need.listen { [weak self] news in
+      switch news {
+      case .changed: self?.change()
+      case .ended: self?.stop()
+      }
+    }
+    state.withLock { $0.listener = listener }
+    waking.yield()
+    return wakes
+  }
+
+  /// The changes that a save is to store now; nil if none is due.
+  func next() -> UInt64? {
+    state.withLock { state in
+      guard !state.isStopped else { return nil }
+      let isDue = state.pause == nil && state.settledCount < state.changeCount
+      guard isDue || state.flushes.contains(where: { !$0.isCovered }) else { return nil }
+      state.pause?.task.cancel()
+      state.pause = nil
+      for place in state.flushes.indices { state.flushes[place].isCovered = true }
+      return state.changeCount
+    }
+  }
+
+  /// Notes what came of a save.
+  ///
+  /// - Parameters:
+  ///   - turn: What ``next()`` gave for it.
+  ///   - event: What came of it.
+  /// - Returns: Whether somebody is to be told: of what is stored always, of anything else
+  ///   once.
+  func end(_ turn: UInt64, _ event: Autosave.Event) -> Bool {
+    let (isTold, ended) = state.withLock { state in
+      let problem = Problem(event)
+      defer { state.problem = problem }
+      if problem == nil { state.storedCount = turn }
+      if event.isRetried {
+        state.failureCount += 1
+      } else {
+        state.settledCount = turn
+        state.failureCount = 0
+      }
+      if !state.isStopped { state.pause = pause(&state) }
+      let ended = state.flushes.filter(\.isCovered)
+      state.flushes.removeAll(where: \.isCovered)
+      return (problem == nil || problem != state.problem, ended.map { ($0, problem == nil) })
+    }
+    for (flush, isStored) in ended { flush.resume(isStored) }
+    return isTold
+  }
+
+  private func pause(_ state: inout State) -> (UInt64, Task<Void, Never>) {
+    var duration = interval
+    if state.failureCount > 0 {
+      duration = max(duration, Self.shortestRetry)
+      let longest = max(interval, Self.longestRetry)
+      for _ in 1..<state.failureCount where duration < longest { duration *= 2 }
+      duration = min(duration, longest)
+    }
+    let number = state.newNumber()
+    let task = Task { [clock, duration, weak self] in
+      try? await clock.sleep(for: duration)
+      self?.endPause(number)
+    }
+    return (number, task)
+  }
+
+  private func endPause(_ number: UInt64) {
+    state.withLock { if $0.pause?.number == number { $0.pause = nil } }
+    waking.yield()
+  }
+
+  // MARK: Those who use it
+
+  func change() {
+    state.withLock { $0.changeCount += 1 }
+    waking.yield()
+  }
+
+  func flush(within limit: Duration) async -> Bool {
+    await withCheckedContinuation { waiting in
+      let isStopped = state.withLock { state in
+        guard !state.isStopped else { return true }
+        state.changeCount += 1
+        let number = state.newNumber()
+        let limit = Task { [clock, weak self] in
+          try? await clock.sleep(for: limit)
+          self?.giveUp(number)
+        }
+        state.flushes.append(Flush(number: number, waiting: waiting, limit: limit))
+        return false
+      }
+      if isStopped { waiting.resume(returning: false) } else { waking.yield() }
+    }
+  }
+
+  private func giveUp(_ number: UInt64) {
+    let flush = state.withLock { state in
+      state.flushes.firstIndex { $0.number == number }.map { state.flushes.remove(at: $0) }
+    }
+    flush?.resume(false)
+  }
+
+  func flushOnSignals(within limit: Duration) {
+    guard !state.withLock(\.isStopped) else { return }
+    EndSignals.add(ObjectIdentifier(self)) { [weak self] in _ = await self?.flush(within: limit) }
+  }
+
+  func stop() {
+    EndSignals.remove(ObjectIdentifier(self))
+    let (listener, ended) = state.withLock { state in
+      state.isStopped = true
+      state.pause?.task.cancel()
+      state.pause = nil
+      // The save that is under way ends the others.
+      let ended = state.flushes.filter { !$0.isCovered }
+      state.flushes.removeAll { !$0.isCovered }
+      return (state.listener.take(), ended)
+    }
+    if let listener { need.forget(listener) }
+    for flush in ended { flush.resume(false) }
+    waking.finish()
+  }
+}
+
+extension Autosave.Event {
+  /// Whether the disk may take later what it has refused now.
+  fileprivate var isRetried: Bool {
+    if case .failed(let error) = self { error.code == .archive } else { false }
+  }
+
+  /// What came of saves that threw nothing.
+  init(_ reports: [PreservationReport]) {
+    let isStored = reports.allSatisfy { $0.outcome == .saved || $0.outcome == .superseded }
+    self = isStored ? .saved(reports) : .withheld(reports)
+  }
+}

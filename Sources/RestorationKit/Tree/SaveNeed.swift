@@ -1,0 +1,58 @@
+internal import Synchronization
+
+/// Tells those who listen that something of a state needs saving, from any thread.
+final class SaveNeed: Sendable {
+  enum News {
+    case changed
+    /// Nothing is saved any more.
+    case ended
+  }
+
+  typealias Listener = @Sendable (News) -> Void
+
+  private struct Content {
+    var listeners: [UInt64: Listener] = [:]
+    var count: UInt64 = 0
+  }
+
+  /// All that a change costs where nobody listens.
+  private let isHeard = Atomic<Bool>(false)
+  private let content = Mutex(Content())
+
+  func tell(_ news: News = .changed) {
+    guard isHeard.load(ordering: .acquiring) else { return }
+    let listeners = content.withLock { $0.listeners.values }
+    for listener in listeners { listener(news) }
+  }
+
+  /// Tells a listener until ``forget(_:)`` is called with what this returns.
+  func listen(_ listener: @escaping Listener) -> UInt64 {
+    content.withLock { content in
+      content.count += 1
+      content.listeners[content.count] = listener
+      isHeard.store(true, ordering: .releasing)
+      return content.count
+    }
+  }
+
+  func forget(_ number: UInt64) {
+    content.withLock { content in
+      content.listeners[number] = nil
+      isHeard.store(!content.listeners.isEmpty, ordering: .releasing)
+    }
+  }
+
+  /// An element for what has changed since the one before it was taken.
+  var changes: AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = listen { news in
+      switch news {
+      case .changed: continuation.yield()
+      case .ended: continuation.finish()
+      }
+    }
+    continuation.onTermination = { [weak self] _ in self?.forget(number) }
+    return stream
+  }
+}

@@ -1,0 +1,167 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+@MainActor
+final class SceneAutosaveTests: XCTestCase {
+  private let app = SceneLaunch()
+  private let clock = TestClock()
+  private var events: [Autosave.Event] = []
+
+  private func autosave(_ host: SceneHost) -> Autosave {
+    host.autosave(clock: clock) { [unowned self] in events.append($0) }
+  }
+
+  /// Waits for so many events, and until nothing is left to do.
+  private func told(_ count: Int) async {
+    while events.count < count { await Task.yield() }
+    while clock.sleeps != [.milliseconds(250)] { await Task.yield() }
+    clock.advance(by: .milliseconds(250))
+    await settle()
+  }
+
+  private func settle() async {
+    for _ in 0..<100 { await Task.yield() }
+  }
+
+  private var lastReports: [PreservationReport] {
+    if case .saved(let reports)? = events.last { reports } else { [] }
+  }
+
+  /// A scene with a tracked node.
+  private func open(_ host: SceneHost) async throws -> (Scene, TestSceneDelegate, TrackedNode) {
+    let scene = try await host.open()
+    let delegate = try XCTUnwrap(app.delegates.last)
+    let node = TrackedNode("root")
+    delegate.roots = [node]
+    return (scene, delegate, node)
+  }
+
+  func testWhateverSaysThatASceneHasChangedSavesThatScene() async throws {
+    let host = try await app.host()
+    let (scene, _, node) = try await open(host)
+    _ = try await open(host)
+    let autosave = autosave(host)
+    await told(1)
+    XCTAssertEqual(lastReports.count, 2)
+
+    let activity = app.activity(1)
+    let changes: [(String, () -> Void)] = [
+      ("needsSave", { scene.needsSave = true }),
+      ("storage", { DraftModel(scene).draft = "1" }),
+      ("node", { node.value = "1" }),
+      (
+        "activity that needs it",
+        {
+          activity.needsSave = true; scene.userActivity = activity
+        }
+      ),
+      ("activity", { activity.needsSave = true }),
+    ]
+    for (place, (name, change)) in changes.enumerated() {
+      app.delegates[0].activity = activity
+      change()
+      await told(place + 2)
+      XCTAssertEqual(lastReports.count, 1, name)
+      XCTAssertFalse(scene.needsSave, name)
+    }
+    XCTAssertEqual(events.count, changes.count + 1)
+    XCTAssertFalse(autosave.needsSave)
+  }
+
+  func testASceneThatIsOpenedLaterIsSavedAndItsNodesAreHeard() async throws {
+    let host = try await app.host()
+    let autosave = autosave(host)
+    await told(1)
+    let (scene, _, node) = try await open(host)
+    await told(2)
+    XCTAssertNotNil(app.bytes(of: scene.session.persistentIdentifier))
+    node.value = "1"
+    await told(3)
+    XCTAssertEqual(lastReports.map(\.writtenByteCount).filter { $0 > 0 }.count, 1)
+    XCTAssertFalse(autosave.needsSave)
+  }
+
+  func testNodesOfASceneThatWasRestoredAreHeard() async throws {
+    let first = try await app.host()
+    let (scene, _, node) = try await open(first)
+    node.value = "1"
+    try await first.background(scene)
+    try await first.terminate()
+
+    let restored = TrackedNode("root")
+    app.prepare = { $0.roots = [restored] }
+    let host = try await app.host()
+    _ = await host.restoreScenes()
+    XCTAssertEqual(restored.value, "1")
+    let autosave = autosave(host)
+    await told(1)
+    restored.value = "2"
+    await told(2)
+    XCTAssertEqual(lastReports.count, 1)
+    XCTAssertFalse(autosave.needsSave)
+  }
+
+  func testASceneThatCannotBeSavedIsTriedAgainAndToldOnce() async throws {
+    let disk = AutosaveDisk()
+    let host = SceneHost(
+      try StateKeeper(
+        application: Launch.application, directory: disk.directory(app.launch.store),
+        keys: app.launch.keys))
+    host.register(SceneConfiguration(restoration: .always) { [app] in app.makeDelegate() })
+    try await host.launch()
+    let (_, _, node) = try await open(host)
+    let autosave = autosave(host)
+    await told(1)
+    disk.failures = .max
+    node.value = "1"
+    for pause in [250, 500, 1000] {
+      while clock.sleeps != [.milliseconds(pause)] { await Task.yield() }
+      clock.advance(by: .milliseconds(pause))
+      await settle()
+    }
+    guard case .failed? = events.last else { return XCTFail("\(events)") }
+    XCTAssertEqual(events.count, 2)
+    disk.failures = 0
+    clock.advance(by: .seconds(2))
+    await told(3)
+    guard case .saved? = events.last else { return XCTFail("\(events)") }
+    XCTAssertEqual(events.count, 3)
+    XCTAssertFalse(autosave.needsSave)
+  }
+
+  func testALockedSceneIsNotTriedUntilItIsUnlocked() async throws {
+    let first = try await app.host()
+    try await app.store(1, in: first)
+    try await first.terminate()
+    app.prepare = { $0.roots = [TrackedNode("root")] }
+    let host = try await app.host()
+    app.launch.keys.isLocked = true
+    _ = await host.restoreScenes()
+    let autosave = autosave(host)
+    await told(1)
+    guard case .withheld(let reports)? = events.first else { return XCTFail("\(events)") }
+    XCTAssertEqual(reports.map(\.outcome), [.locked])
+    // It does not try by itself.
+    XCTAssertEqual(clock.sleeps, [])
+    XCTAssertTrue(autosave.needsSave)
+    app.launch.keys.isLocked = false
+    try await host.protectedDataDidBecomeAvailable()
+    await told(2)
+    XCTAssertEqual(lastReports.map(\.outcome), [.saved])
+    XCTAssertFalse(autosave.needsSave)
+  }
+
+  func testAHostThatHasEndedSavesNothingByItself() async throws {
+    let host = try await app.host()
+    let (scene, _, _) = try await open(host)
+    let autosave = autosave(host)
+    await told(1)
+    try await host.terminate()
+    scene.needsSave = true
+    let isStored = await autosave.flush()
+    XCTAssertFalse(isStored)
+    XCTAssertEqual(events.count, 1)
+  }
+}
