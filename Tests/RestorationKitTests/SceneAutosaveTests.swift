@@ -103,6 +103,22 @@ final class SceneAutosaveTests: XCTestCase {
     XCTAssertFalse(autosave.needsSave)
   }
 
+  func testWhereNoNodeSaysWhenItChangesASceneIsNotSavedBeforeSomebodySaysSo() async throws {
+    let first = try await app.host()
+    try await app.store(1, in: first)
+    try await first.terminate()
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let host = try await app.host()
+    _ = await host.restoreScenes()
+    let autosave = autosave(host)
+    await told(1)
+    XCTAssertEqual(lastReports.count, 0)
+    try XCTUnwrap(host.connectedScenes.first).needsSave = true
+    await told(2)
+    XCTAssertEqual(lastReports.count, 1)
+    XCTAssertFalse(autosave.needsSave)
+  }
+
   func testASceneThatCannotBeSavedIsTriedAgainAndToldOnce() async throws {
     let disk = AutosaveDisk()
     let host = SceneHost(
@@ -139,6 +155,7 @@ final class SceneAutosaveTests: XCTestCase {
     let host = try await app.host()
     app.launch.keys.isLocked = true
     _ = await host.restoreScenes()
+    try XCTUnwrap(host.connectedScenes.first).needsSave = true
     let autosave = autosave(host)
     await told(1)
     guard case .withheld(let reports)? = events.first else { return XCTFail("\(events)") }

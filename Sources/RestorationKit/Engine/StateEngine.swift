@@ -94,8 +94,8 @@ final class StateEngine {
 
   var stateName: String? { claim.taken.map { $0.name + suffix } }
 
-  /// Whether a save has met the objects that say when they change.
-  var hasSaved: Bool { rows.save > 0 }
+  /// Whether objects may say that they change and not be heard, since no save has met them.
+  var mayHaveUnheard: Bool { rows.save == 0 && types.knowsTracked }
 
   var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
 

@@ -11,9 +11,9 @@ extension SceneHost {
   ///
   ///     autosave = host.autosave()
   ///
-  /// Begin it after ``launch(asSession:)``. A scene that was not saved since it connected
-  /// is saved with the next one, so that its nodes are known that say when they change. Of
-  /// a node that cannot say so, set ``Scene/needsSave``. It ends with ``close()`` and
+  /// Begin it after ``launch(asSession:)``. Where nodes say when they change, it saves each
+  /// scene once that was not saved since it connected, so that its nodes are heard. For a
+  /// node that cannot say so, set ``Scene/needsSave``. It ends with ``close()`` and
   /// ``terminate(closingScenes:)``.
   ///
   /// - Parameters:
@@ -31,7 +31,7 @@ extension SceneHost {
   ) -> Autosave {
     Autosave(need, every: interval, clock: clock, isolation: isolation, told: told) {
       for scene in self.connectedScenes
-      where scene.session.isRestorable && !scene.engine.hasSaved { scene.keepNeedingSave() }
+      where scene.session.isRestorable && scene.engine.mayHaveUnheard { scene.keepNeedingSave() }
       do throws(RestorationError) {
         let reports = try await self.saveChangedScenes()
         if let failure = self.listFailure { throw failure }

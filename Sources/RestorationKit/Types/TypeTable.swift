@@ -78,6 +78,9 @@ final class TypeTable {
       TypeInfo(type, name(of: type), TypeTraits(of: object), type.stateTracking, in: self))
   }
 
+  /// Whether an object was met that says when it changes.
+  var knowsTracked: Bool { infos.contains { $0.tracking != .always } }
+
   private func add(_ info: TypeInfo) -> TypeInfo {
     numbers.set(infos.count, for: ObjectIdentifier(info.type))
     infos.append(info)
