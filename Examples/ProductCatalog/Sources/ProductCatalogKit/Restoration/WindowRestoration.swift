@@ -9,9 +9,8 @@ package import RestorationKit
   package let host: SceneHost
   private let keeper: StateKeeper
   private let tellsSaveProblems: Bool
-  private lazy var schedule = SaveSchedule(interval: .milliseconds(250)) { [weak self] in
-    await self?.save() ?? true
-  }
+  /// Begun by the first key: before that there is nothing to save.
+  private var autosave: Autosave?
 
   /// What the user should know now, in plain words; nil if all is well.
   package private(set) var notice: String? {
@@ -69,7 +68,9 @@ package import RestorationKit
   /// Stores the window with the focus soon; call it when something in it may have changed.
   package func noteChange() {
     scene(of: windows.focused)?.needsSave = true
-    schedule.noteChange()
+    if autosave == nil {
+      autosave = host.autosave { [weak self] event in self?.tell(event) }
+    }
   }
 
   /// Stores what is not yet stored, before the program ends.
@@ -82,15 +83,10 @@ package import RestorationKit
     }
   }
 
-  private func save() async -> Bool {
-    do {
-      let reports = try await host.saveChangedScenes()
-      try await host.saveSessions()
-      notice = notice(after: Array(reports.values))
-      return true
-    } catch {
-      notice = "Your screens are not saved. \(error)"
-      return false
+  private func tell(_ event: Autosave.Event) {
+    switch event {
+    case .saved(let reports), .withheld(let reports): notice = notice(after: reports)
+    case .failed(let error): notice = "Your screens are not saved. \(error)"
     }
   }
 
@@ -127,7 +123,7 @@ extension WindowRestoration: WindowCommands {
 
   /// Stores what is not yet stored, and returns when that is done.
   package func saveWindows() async {
-    await schedule.finish()
+    await autosave?.flush()
   }
 
   /// Goes to the next window, which is used last from now on.
