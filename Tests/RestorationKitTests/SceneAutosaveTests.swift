@@ -170,6 +170,25 @@ final class SceneAutosaveTests: XCTestCase {
     XCTAssertFalse(autosave.needsSave)
   }
 
+  func testASceneThatDeclinesIsNotTriedUntilSomethingChanges() async throws {
+    let delegate = DecliningDelegate()
+    let host = SceneHost(try app.launch.keeper())
+    host.register(SceneConfiguration(restoration: .always) { delegate })
+    try await host.launch()
+    _ = try await host.open()
+    let autosave = autosave(host)
+    await told(1)
+    guard case .withheld(let reports)? = events.first else { return XCTFail("\(events)") }
+    XCTAssertEqual(reports.map(\.outcome), [.declined])
+    await settle()
+    XCTAssertEqual(delegate.askCount, 1)
+    XCTAssertEqual(clock.sleeps, [])
+    delegate.saves = true
+    autosave.setNeedsSave()
+    await told(2)
+    XCTAssertEqual(lastReports.map(\.outcome), [.saved])
+  }
+
   func testAHostThatHasEndedSavesNothingByItself() async throws {
     let host = try await app.host()
     let (scene, _, _) = try await open(host)
@@ -180,5 +199,24 @@ final class SceneAutosaveTests: XCTestCase {
     let isStored = await autosave.flush()
     XCTAssertFalse(isStored)
     XCTAssertEqual(events.count, 1)
+  }
+}
+
+/// A scene's delegate with a gate.
+@MainActor
+private final class DecliningDelegate: @MainActor SceneDelegate, @MainActor StateDelegate {
+  var saves = false
+  private(set) var askCount = 0
+  private let root = TestNode("root")
+
+  func scene(
+    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+  ) {}
+
+  func restorationRoots(for scene: Scene) -> [any RestorableNode] { [root] }
+
+  func shouldSaveApplicationState(with coder: StateEncoder) -> Bool {
+    askCount += 1
+    return saves
   }
 }
