@@ -46,10 +46,13 @@ let package = Package(
       path: "Fuzz/Sources/FuzzTargets", swiftSettings: testSettings),
     .testTarget(
       name: "ArchiveCodecTests",
-      dependencies: ["ArchiveCodec", "ArchiveForge", "FuzzTargets", "TestSupport"],
+      dependencies: [
+        "ArchiveCodec", "ArchiveForge", "FuzzTargets", "RestorationTesting", "TestSupport",
+      ],
       resources: [.copy("Vectors")], swiftSettings: testSettings),
     .testTarget(
-      name: "RestorationKitTests", dependencies: ["ArchiveCodec", "RestorationKit", "TestSupport"],
+      name: "RestorationKitTests",
+      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
       exclude: ["StoredStates"],
       swiftSettings: testSettings),
     .testTarget(
