@@ -143,8 +143,9 @@ public struct GoldenStates {
     _ make: () async throws -> Root
   ) async throws -> [GoldenState<Root>] {
     try await restoreAll { tester in
+      let keeper = try tester.launch()
       let root = try await make()
-      let report = try await tester.launch().restore(into: [root])
+      let report = try await keeper.restore(into: [root])
       guard report.outcome == .restored else {
         throw RestorationTestFailure(
           .stateNotBack, "main", expected: "A recorded state is restored.", seen: "\(report)")
