@@ -3,7 +3,7 @@ public import RestorationKit
 
 private typealias KeyCheck = ConformanceCheck<any KeyProvider>
 
-/// The promises of ``RestorationKit/KeyProvider``, for those who write one.
+/// The promises of ``/RestorationKit/KeyProvider``, for those who write one.
 public enum KeyProviderConformance: Sendable {
   /// What every provider promises.
   public static let checks: [ConformanceCheck<any KeyProvider>] = [

@@ -3,7 +3,7 @@ public import RestorationKit
 
 private typealias DirectoryCheck = ConformanceCheck<any StateDirectory>
 
-/// The promises of ``RestorationKit/StateDirectory``, for those who write one.
+/// The promises of ``/RestorationKit/StateDirectory``, for those who write one.
 public enum StateDirectoryConformance: Sendable {
   /// What every directory promises; with it what its storages do, under names that
   /// begin with `storage.`.

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The promises of ``ArchiveCodec/ArchiveStorage``, for those who write one.
+/// The promises of ``/ArchiveCodec/ArchiveStorage``, for those who write one.
 ///
 /// They are about what a process sees. What a power cut leaves cannot be checked so.
 public enum StorageConformance: Sendable {

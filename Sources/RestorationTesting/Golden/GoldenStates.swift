@@ -60,7 +60,7 @@ public struct GoldenStates {
   ///   - release: The name of the release, as `1.4`.
   ///   - root: What the user has in front of them.
   /// - Returns: Whether it was recorded now. A release that is there stays as it is.
-  /// - Throws: ``RestorationKit/RestorationError`` if the state cannot be saved, with
+  /// - Throws: ``/RestorationKit/RestorationError`` if the state cannot be saved, with
   ///   `strict` if it has problems; ``RestorationTestFailure`` with `notRecorded`; or an
   ///   error if the files cannot be written.
   @discardableResult

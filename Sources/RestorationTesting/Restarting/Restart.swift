@@ -28,7 +28,7 @@ public struct HostRestart {
   public let saved: [String: PreservationReport]
 
   /// What the restores reported, by the identifiers of the sessions; without those whose
-  /// state could not be read, see ``RestorationKit/Scene/restoration``.
+  /// state could not be read, see ``/RestorationKit/Scene/restoration``.
   public var restored: [String: RestorationReport] {
     var reports: [String: RestorationReport] = [:]
     for scene in host.connectedScenes {

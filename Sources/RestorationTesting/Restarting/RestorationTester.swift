@@ -98,7 +98,7 @@ public final class RestorationTester {
   /// What is stored is there, and nothing is restored yet.
   ///
   /// - Returns: The keeper of the new launch, which is also ``keeper``.
-  /// - Throws: ``RestorationKit/RestorationError`` with `invalidName`, what the
+  /// - Throws: ``/RestorationKit/RestorationError`` with `invalidName`, what the
   ///   closures of the tester throw, or an error if no key can be made.
   @discardableResult
   public func launch() throws -> StateKeeper {
@@ -150,7 +150,7 @@ public final class RestorationTester {
   ///   - root: What the user has in front of them.
   ///   - make: Makes what the app makes at launch: another root.
   /// - Returns: The new root, and what was reported of the save and the restore.
-  /// - Throws: ``RestorationKit/RestorationError`` with `strict` if a report has
+  /// - Throws: ``/RestorationKit/RestorationError`` with `strict` if a report has
   ///   problems, or another one if the state cannot be saved or restored;
   ///   ``RestorationTestFailure`` with `sameRoot`; what the closures throw.
   public func restart<Root: RestorableNode>(
@@ -198,8 +198,8 @@ public final class RestorationTester {
   /// all windows that were saved.
   ///
   /// - Returns: The host of the new launch, which is also ``host``.
-  /// - Throws: As ``launch()``, ``RestorationKit/SceneHost/launch(asSession:)`` and
-  ///   ``RestorationKit/SceneHost/connect(_:activity:)``; the first of these, when all
+  /// - Throws: As ``launch()``, ``/RestorationKit/SceneHost/launch(asSession:)`` and
+  ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; the first of these, when all
   ///   windows were tried.
   @discardableResult
   public func launchHost() async throws -> SceneHost {
@@ -220,7 +220,7 @@ public final class RestorationTester {
   ///
   /// - Parameter host: The ``host`` of the running launch.
   /// - Returns: The new host, and what was reported of every window.
-  /// - Throws: ``RestorationKit/RestorationError`` if a window cannot be saved or
+  /// - Throws: ``/RestorationKit/RestorationError`` if a window cannot be saved or
   ///   restored, with `strict` also if a report has problems; ``RestorationTestFailure``
   ///   with `otherHost`, or, if the tester is strict, with `missingWindow` for a window
   ///   that is restorable and did not come back; what the closures throw.
