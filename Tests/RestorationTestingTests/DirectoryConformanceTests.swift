@@ -30,6 +30,33 @@ final class DirectoryConformanceTests: XCTestCase {
     XCTAssertEqual(failures, [])
   }
 
+  func testADirectoryThatEndsWithItsProcessKeepsAllPromisesUntilThen() {
+    let failures = all.failures {
+      let directory = ProcessDirectory(MemoryStateDirectory())
+      return { directory }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  func testADirectoryThatKillsAtNoMomentKeepsAllPromises() throws {
+    let temporary = try TemporaryDirectory()
+    var count = 0
+    let failures = all.failures {
+      count += 1
+      let path = temporary.child("\(count)/states")
+      return { KillingDirectory(FileStateDirectory(path: path), at: nil) {} }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  func testADirectoryWithHooksKeepsAllPromises() {
+    let failures = all.failures {
+      let directory = HookedStore { _, _ in }
+      return { directory }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
   /// A directory in memory with a flaw.
   private final class Flawed: StateDirectory {
     enum Flaw: CaseIterable, Sendable {

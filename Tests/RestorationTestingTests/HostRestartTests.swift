@@ -62,6 +62,17 @@ final class HostRestartTests: XCTestCase {
     XCTAssertEqual(root(of: third.scene(for: first))?.value, "12")
   }
 
+  func testWhatWasSetOnAWindowThatIsNotConnectedComesBack() async throws {
+    let tester = tester()
+    let host = try await tester.launchHost()
+    let scene = try await host.open()
+    try await host.disconnect(scene)
+    scene.session.userInfo = ["set": .integer(1)]
+    let again = try await tester.restart(host)
+    XCTAssertEqual(again.scene(for: scene)?.session.userInfo, ["set": .integer(1)])
+    XCTAssertEqual(again.saved, [:])
+  }
+
   func testAHostOfAnotherLaunchCannotBeRestarted() async throws {
     let tester = tester()
     let first = try await tester.launchHost()

@@ -1,5 +1,5 @@
-internal import ArchiveCodec
-internal import RestorationKit
+package import ArchiveCodec
+package import RestorationKit
 internal import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -9,27 +9,29 @@ internal import Foundation
 #endif
 
 /// A directory that kills the process in the midst of one of its writes.
-final class KillingDirectory: StateDirectory {
+package final class KillingDirectory: StateDirectory {
   private let base: any StateDirectory
   private let writes: CountedWrites
 
-  init(_ base: any StateDirectory, at moment: KillMoment?, kill: @escaping @Sendable () -> Void) {
+  package init(
+    _ base: any StateDirectory, at moment: KillMoment?, kill: @escaping @Sendable () -> Void
+  ) {
     self.base = base
     writes = CountedWrites(at: moment, kill: kill)
   }
 
-  func storage(named name: String) -> any ArchiveStorage {
+  package func storage(named name: String) -> any ArchiveStorage {
     KillingStorage(storage: base.storage(named: name), writes: writes)
   }
 
   /// The note of launches is no state, so writes to it do not count.
-  func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
     base.launchStorage(ofStateNamed: name)
   }
 
-  func names() throws(ArchiveError) -> [String] { try base.names() }
+  package func names() throws(ArchiveError) -> [String] { try base.names() }
 
-  func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
     try base.removeLeftovers(where: isOwn)
   }
 }

@@ -1,5 +1,5 @@
-internal import ArchiveCodec
-internal import RestorationKit
+package import ArchiveCodec
+package import RestorationKit
 internal import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -10,28 +10,28 @@ internal import Foundation
 
 /// A directory as one process sees it: with the process go its locks, and nothing that
 /// it still writes gets there.
-final class ProcessDirectory: StateDirectory {
+package final class ProcessDirectory: StateDirectory {
   private let base: any StateDirectory
   private let life = ProcessLife()
 
-  init(_ base: any StateDirectory) {
+  package init(_ base: any StateDirectory) {
     self.base = base
   }
 
   /// Ends the process.
-  func end() { life.end() }
+  package func end() { life.end() }
 
-  func storage(named name: String) -> any ArchiveStorage {
+  package func storage(named name: String) -> any ArchiveStorage {
     ProcessStorage(storage: base.storage(named: name), life: life)
   }
 
-  func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
     ProcessStorage(storage: base.launchStorage(ofStateNamed: name), life: life)
   }
 
-  func names() throws(ArchiveError) -> [String] { try base.names() }
+  package func names() throws(ArchiveError) -> [String] { try base.names() }
 
-  func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
     try life.check()
     try base.removeLeftovers(where: isOwn)
   }
