@@ -25,7 +25,8 @@ final class ChangingTests: ToolTestCase {
     let before = try inspect("tree").output
     let run = try inspect("rekey")
     XCTAssertEqual(run.status, 0, run.errors)
-    XCTAssert(run.output.hasPrefix("2 archives are sealed"), run.output)
+    XCTAssert(run.output.hasPrefix("Sealed under the new key "), run.output)
+    XCTAssert(run.output.hasSuffix(": 2.\n"), run.output)
     XCTAssertNotEqual(try Data(contentsOf: URL(filePath: keyFile)), old)
     XCTAssertFalse(FileManager.default.fileExists(atPath: "\(keyFile).new"))
     XCTAssertEqual(try inspect("tree").output, before)
@@ -36,6 +37,42 @@ final class ChangingTests: ToolTestCase {
     XCTAssertEqual(
       report.entries.filter { $0.kind == .node }.map(\.outcome),
       [.restored(by: .existing), .restored(by: .existing)])
+  }
+
+  func testRekeyGoesOnWhereAnEarlierOneWasKilled() async throws {
+    try await app().save(plainTree(), version: "8")
+    // It had let both keys open the state, and not replaced the key file yet.
+    let (file, keyFile) = (try sandbox().stateFile, try sandbox().keyFile)
+    let old = try XCTUnwrap(try KeyFile(path: keyFile).load())
+    let new = try KeyFile(path: "\(keyFile).new").loadOrCreate()
+    let context = StoredState.context(of: "main", in: Sandbox.application)
+    try ArchiveWriter.open(FileStorage(path: file), key: old, context: context)
+      .addSlot(.key(new))
+    XCTAssertEqual(try inspect("verify").status, 0)
+    XCTAssertEqual(try inspect("rekey", "--json").object()["sealed"] as? Int, 1)
+    XCTAssertEqual(try inspect("passphrase", "list").output, "key\n")
+    XCTAssertNotNil(try Archive.open(FileStorage(path: file), key: new, context: context))
+    let outcome = try await restored().outcome
+    XCTAssertEqual(outcome, .restored)
+  }
+
+  func testRekeyTakesWhatWasSetAsideOfAStateThatIsGoneAndNamesWhatAnotherKeySealed()
+    async throws
+  {
+    try await app().save(plainTree())
+    let file = try sandbox().stateFile
+    let storage = FileStorage(path: file)
+    _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_700_000_001))
+    _ = try Archive.write(
+      try RecordBuilder().finish(), to: storage, key: try ArchiveKey(),
+      context: StoredState.context(of: "main", in: Sandbox.application))
+    _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_700_000_002))
+    let run = try inspect("rekey")
+    XCTAssertEqual(run.status, 2)
+    XCTAssert(run.errors.contains("stays as it is: wrongKey"), run.errors)
+    XCTAssert(run.output.hasSuffix(": 1.\n"), run.output)
+    let oldest = try XCTUnwrap(try storage.setAsideArchives().first).storage.location
+    XCTAssertEqual(try self.run("verify", oldest).status, 0)
   }
 
   func testRekeyRefusesAnAppThatHasSecrets() async throws {
@@ -74,15 +111,17 @@ final class ChangingTests: ToolTestCase {
     XCTAssertEqual(try inspect("tree", "--passphrase-fd", "0", input: word).output, tree)
     XCTAssertEqual(
       try inspect("tree", "--passphrase-fd", "0", input: Data("wrong".utf8)).status, 3)
-    // Both come from one descriptor here: what opens the state, up to the line's end.
-    let other = try sandbox().newFile().path
-    try Data("second word".utf8).write(to: URL(filePath: other))
-    let change = try self.run(
-      "passphrase", "change", try sandbox().stateFile, "--passphrase-fd", "0", input: word)
-    XCTAssertEqual(change.status, 3, "there is no terminal to ask for the new one")
-    XCTAssertEqual(try inspect("passphrase", "remove").status, 0)
-    XCTAssertEqual(try inspect("passphrase", "list").output, "key\n")
+    let other = Data("second word".utf8)
+    let change = try inspect(
+      "passphrase", "change", "--passphrase-fd", "3", "--new-passphrase-fd", "4",
+      files: [word, other])
+    XCTAssertEqual(change.status, 0, change.errors)
     XCTAssertEqual(try inspect("tree", "--passphrase-fd", "0", input: word).status, 3)
+    XCTAssertEqual(try inspect("tree", "--passphrase-fd", "0", input: other).output, tree)
+    XCTAssertEqual(
+      try inspect("passphrase", "remove", "--json").object()["changed"] as? Int, 1)
+    XCTAssertEqual(try inspect("passphrase", "list").output, "key\n")
+    XCTAssertEqual(try inspect("tree", "--passphrase-fd", "0", input: other).status, 3)
     let outcome = try await restored().outcome
     XCTAssertEqual(outcome, .restored)
   }

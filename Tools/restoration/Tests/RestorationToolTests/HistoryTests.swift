@@ -41,7 +41,7 @@ final class HistoryTests: ToolTestCase {
     await keeper.close()
     let kept = columns(try inspect("history")).filter { $0[0] == "kept" }
     XCTAssertEqual(kept.map { $0[7] }, ["window/list", "window/editor"])
-    XCTAssert(try inspect("explain").output.contains("2 elements were not back before"))
+    XCTAssert(try inspect("explain").output.contains("2 elements not back before"))
   }
 
   func testExplainSaysWhatALaunchWouldDo() async throws {

@@ -197,6 +197,8 @@ final class ReadingTests: ToolTestCase {
       let run = try inspect(command, "--state", "other")
       XCTAssertEqual(run.status, 6, "\(command): \(run.errors)")
     }
+    XCTAssert(
+      try inspect("tree", "--state", "other").errors.contains("for --state: main."))
     XCTAssertEqual(try run("tree").status, 64)
     XCTAssertEqual(try run("tree", "file-without-name", "--app", "x").status, 64)
   }

@@ -35,11 +35,13 @@ enum Tool {
   ///   - arguments: What follows its name.
   ///   - sandbox: Where it finds states and keys, and leaves what it writes.
   ///   - input: What it reads from its standard input.
+  ///   - files: What it can read from the descriptors 3 and so on.
   ///   - readsOutput: False for an output that nobody reads.
   /// - Returns: What it wrote.
   /// - Throws: What starting it throws.
   static func run(
-    _ arguments: [String], in sandbox: Sandbox, input: Data = Data(), readsOutput: Bool = true
+    _ arguments: [String], in sandbox: Sandbox, input: Data = Data(), files: [Data] = [],
+    readsOutput: Bool = true
   ) throws -> ToolRun {
     let process = Process()
     let output = sandbox.newFile()
@@ -48,8 +50,15 @@ enum Tool {
     try Data().write(to: output)
     try Data().write(to: errors)
     try input.write(to: source)
-    process.executableURL = executable
-    process.arguments = arguments
+    process.executableURL = URL(filePath: "/bin/sh")
+    let redirections = try files.enumerated().map { number, content in
+      let file = sandbox.newFile()
+      try content.write(to: file)
+      return "\(number + 3)<'\(file.path)'"
+    }
+    process.arguments =
+      ["-c", "exec \"$0\" \"$@\" " + redirections.joined(separator: " "), executable.path]
+      + arguments
     process.environment = sandbox.environment
     process.standardInput = try FileHandle(forReadingFrom: source)
     process.standardError = try FileHandle(forWritingTo: errors)

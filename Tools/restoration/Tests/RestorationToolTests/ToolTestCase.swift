@@ -24,8 +24,11 @@ class ToolTestCase: XCTestCase {
   }
 
   /// Runs a subcommand on the state of the app.
-  func inspect(_ arguments: String..., input: Data = Data()) throws -> ToolRun {
-    try Tool.run(arguments + ["--app", Sandbox.application], in: sandbox(), input: input)
+  func inspect(
+    _ arguments: String..., input: Data = Data(), files: [Data] = []
+  ) throws -> ToolRun {
+    try Tool.run(
+      arguments + ["--app", Sandbox.application], in: sandbox(), input: input, files: files)
   }
 
   /// Changes a byte of the stored state.

@@ -54,12 +54,15 @@ struct ChangePassphrase: ParsableCommand {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var new: NewPassphrase
 
+    @Flag(help: "Write JSON.")
+    var json = false
+
     func inspect(_ output: Output) throws -> ExitStatus {
       let place = try place.place()
       try place.change(keys.credential(for: place)) {
         try $0.addSlot(.passphrase(try new.read()))
       }
-      try output.line("The passphrase opens \(place.fileName.escaped).")
+      try place.tell("A passphrase more opens", count: 1, asJSON: json, output)
       return .done
     }
   }
@@ -72,13 +75,16 @@ struct ChangePassphrase: ParsableCommand {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var new: NewPassphrase
 
+    @Flag(help: "Write JSON.")
+    var json = false
+
     func inspect(_ output: Output) throws -> ExitStatus {
       let place = try place.place()
       let old = try keys.oldPassphrase(for: place)
       try place.change(.passphrase(old)) {
         try $0.changePassphrase(from: old, to: try new.read())
       }
-      try output.line("Another passphrase opens \(place.fileName.escaped).")
+      try place.tell("Another passphrase opens", count: 1, asJSON: json, output)
       return .done
     }
   }
@@ -90,6 +96,9 @@ struct ChangePassphrase: ParsableCommand {
     @OptionGroup var place: PlaceOptions
     @OptionGroup var keys: KeyOptions
 
+    @Flag(help: "Write JSON.")
+    var json = false
+
     func inspect(_ output: Output) throws -> ExitStatus {
       let place = try place.place()
       var count = 0
@@ -100,13 +109,27 @@ struct ChangePassphrase: ParsableCommand {
           count += 1
         }
       }
-      try output.line("\(count) passphrases removed of \(place.fileName.escaped).")
+      try place.tell(
+        "\(count.of("passphrase")) removed from", count: count, asJSON: json, output)
       return .done
     }
   }
 }
 
 extension StatePlace {
+  /// Says how many passphrases of it were changed.
+  fileprivate func tell(
+    _ start: String, count: Int, asJSON: Bool, _ output: Output
+  ) throws {
+    guard asJSON else { return try output.line("\(start) \(fileName.escaped).") }
+    let json = JSONWriter(output)
+    try json.object {
+      try json.field("file", fileName)
+      try json.field("changed", count)
+    }
+    try output.line()
+  }
+
   /// Opens the archive to change it, with the lock of its state; throws if there is none, or
   /// if an app has the state.
   func change(_ credential: ArchiveCredential, _ body: (ArchiveWriter) throws -> Void) throws {

@@ -87,13 +87,15 @@ struct Explanation {
     add(
       "owner",
       "An instance of the app has the state. Another launch takes the next number, such as"
-        + " \(place.name.escaped)~2, or restores nothing with instancePolicy .single.")
+        + " \(place.claimName.escaped)~2, or restores nothing with instancePolicy .single.")
   }
 
   private mutating func explainOthers(beside place: StatePlace) throws {
     let scenes = try place.stateNames().filter { $0.hasPrefix("\(place.name).scene-") }
     if !scenes.isEmpty {
-      add("scenes", "\(scenes.count) windows are stored beside it, each with a state of its own.")
+      add(
+        "scenes",
+        "\(scenes.count.of("window")) stored beside it, each with a state of its own.")
     }
     let numbered = try place.stateNames().filter {
       $0.hasPrefix("\(place.name)~") && !$0.contains(".scene")
@@ -163,7 +165,9 @@ struct Explanation {
     switch launches.crashCount {
     case 0: add("crashes", "No restore of this state crashed last.")
     case ..<Self.crashThreshold:
-      add("crashes", "\(launches.crashCount) restore\(version) crashed; the next one is whole.")
+      add(
+        "crashes",
+        "\(launches.crashCount.of("restore"))\(version) crashed; the next one leaves nothing out.")
     default:
       add(
         "crashes",
@@ -193,7 +197,8 @@ struct Explanation {
       if element.keptSince != nil { kept += 1 }
       if element.hasLastState { last += 1 }
     }
-    add("elements", "\(outline.count) elements are looked for and decoded, parents first.")
+    add(
+      "elements", "\(outline.count.of("element")) to be found or made, and decoded, parents first.")
     for (type, count) in classes.sorted(by: { ($1.value, $0.key.name) < ($0.value, $1.key.name) })
       .prefix(Self.shownClassCount)
     {
@@ -207,13 +212,13 @@ struct Explanation {
         "\(count) of \(type.name.escaped) with version \(type.version): \(maker). A version that"
           + " the app does not know yet is kept and not decoded.")
     }
-    if kept > 0 { add("kept", "\(kept) elements were not back before, and are tried again.") }
-    if last > 0 { add("earlier", "\(last) elements have the state of an earlier save.") }
+    if kept > 0 { add("kept", "\(kept.of("element")) not back before, to be tried again.") }
+    if last > 0 { add("earlier", "\(last.of("element")) with the state of an earlier save.") }
     if outline.problemCount > 0 {
       status = .damaged
       add(
         "problems",
-        "\(outline.problemCount) records cannot be used. The rest is restored, and the next save"
+        "\(outline.problemCount.of("record")) that cannot be used. The rest is restored, and the next save"
           + " sets a copy of the whole aside.")
     }
   }
@@ -228,4 +233,9 @@ struct Explanation {
       }
     }
   }
+}
+
+extension Int {
+  /// So many of something.
+  func of(_ name: String) -> String { "\(self) \(name)\(self == 1 ? "" : "s")" }
 }

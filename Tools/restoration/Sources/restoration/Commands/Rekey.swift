@@ -25,6 +25,9 @@ struct Rekey: Inspection {
   @Option(help: "The file that holds the key; the app's own by default.")
   var keyFile: String?
 
+  @Flag(help: "Write JSON.")
+  var json = false
+
   func inspect(_ output: Output) throws -> ExitStatus {
     let directory =
       directory.map { FileStateDirectory(path: $0) } ?? FileStateDirectory(application: app)
@@ -32,7 +35,7 @@ struct Rekey: Inspection {
     let old = try file.key(creating: false)
     guard let old else { throw ArchiveError(.keyMissing, location: file.location) }
     return try KeyChange(application: app, directory: directory, file: file.file, old: old)
-      .run(output)
+      .run(output, asJSON: json)
   }
 }
 
@@ -45,44 +48,49 @@ private struct KeyChange {
 
   private static let newSuffix = ".new"
 
-  func run(_ output: Output) throws -> ExitStatus {
-    let names = try directory.names()
+  func run(_ output: Output, asJSON: Bool) throws -> ExitStatus {
+    let names = try names()
+    guard !names.isEmpty else {
+      throw Failure(.nothingStored, "Nothing is stored in \(directory.path.escaped).")
+    }
     guard !names.contains(where: { $0.hasSuffix(".secrets") }) else {
       throw Failure(
         .systemFailed,
         "The app has secrets, which a new key would forget. Let the app forget them first.")
     }
-    let places = names.filter { !$0.hasSuffix(".launch") }.sorted().map {
+    let places = names.filter { !$0.hasSuffix(".launch") }.map {
       StatePlace(application: application, name: $0, directory: directory)
     }
     // Each writer of a state has its lock until the end; scenes belong to a state.
     var states: [String: ArchiveWriter] = [:]
-    for place in places.map(\.claimStorage.path).reduce(into: Set<String>(), { $0.insert($1) })
-      .sorted()
-    {
-      let claim = try StatePlace(file: place, application: application, name: nil)
-      states[place] = try ArchiveWriter.open(
-        claim.storage, key: old, context: claim.context)
+    for claim in Set(places.map(\.claimName)).sorted() {
+      let place = StatePlace(application: application, name: claim, directory: directory)
+      states[place.storage.path] = try ArchiveWriter.open(
+        place.storage, key: old, context: place.context)
     }
     let new = try KeyFile(path: file.path + Self.newSuffix).loadOrCreate()
     var failed = 0
-    var sealed: [StatePlace] = []
+    var opened: [StatePlace] = []
     for place in try places.flatMap(archives) {
       do throws(ArchiveError) {
         let writer = try writer(for: place, states)
         if writer.slots != nil { try writer.addSlot(.key(new)) }
-        sealed.append(place)
+        opened.append(place)
       } catch {
-        guard ExitStatus(error) != .inUse, states[place.storage.path] == nil else { throw error }
+        // Nothing opens these with the old key, so the new one loses nothing of them. Whatever
+        // else is wrong, both keys must stay.
+        guard [.noKey, .damaged].contains(ExitStatus(error)) else { throw error }
         failed += 1
         Output.complain("\(place.fileName.escaped) stays as it is: \(error.phrase)")
       }
     }
     try replaceKeyFile()
-    for place in sealed {
+    var sealed = 0
+    for place in opened {
       do throws(ArchiveError) {
         let writer = try writer(for: place, states)
         if writer.slots != nil { try writer.rotate(slots: [.key(new)]) }
+        sealed += 1
       } catch {
         failed += 1
         Output.complain(
@@ -93,8 +101,27 @@ private struct KeyChange {
       // It counts the crashes of a version that is not there any more.
       try directory.storage(named: name).remove()
     }
-    try output.line("\(sealed.count) archives are sealed under the new key \(file.path.escaped).")
+    if asJSON {
+      let json = JSONWriter(output)
+      try json.object {
+        try json.field("sealed", sealed)
+        try json.field("failed", failed)
+      }
+      try output.line()
+    } else {
+      try output.line("Sealed under the new key \(file.path.escaped): \(sealed).")
+    }
     return failed == 0 ? .done : .damaged
+  }
+
+  /// The names of all that is stored, also of states of which only older files are there.
+  private func names() throws -> [String] {
+    guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
+    let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    let names = files.filter { !$0.hasPrefix(".") }.compactMap { file in
+      file.range(of: StatePlace.suffix).map { String(file[..<$0.lowerBound]) }
+    }
+    return Set(names).sorted()
   }
 
   private func writer(

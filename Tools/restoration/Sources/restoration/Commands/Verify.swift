@@ -33,8 +33,8 @@ struct Verify: Inspection {
       let extent = state.archive.extent
       try output.line(
         output.style.good("intact")
-          + "\t\(outline.count) elements, \(extent.byteCount) bytes,"
-          + " generation \(state.archive.version.generation), \(extent.changeCount) changes")
+          + "\t\(outline.count.of("element")), \(extent.byteCount.of("byte")),"
+          + " generation \(state.archive.version.generation), \(extent.changeCount.of("change"))")
     }
     try StateHead.writeProblems(state, outline, output)
     return status

@@ -104,6 +104,7 @@ final class JSONWriter {
   func field(_ name: String, _ value: Date?) throws { try field(name, value?.text) }
 
   private static func quoted(_ text: String) -> String {
+    if text.isPlain { return "\"\(text)\"" }
     var quoted = "\""
     for scalar in text.unicodeScalars {
       switch scalar {

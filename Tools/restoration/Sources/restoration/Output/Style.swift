@@ -35,7 +35,7 @@ struct Style {
 extension String {
   /// The text without what would steer a terminal or end a column.
   var escaped: String {
-    guard unicodeScalars.contains(where: \.isSteering) else { return self }
+    guard !isPlain, unicodeScalars.contains(where: \.isSteering) else { return self }
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {
@@ -46,6 +46,14 @@ extension String {
       }
     }
     return text
+  }
+}
+
+extension String {
+  /// Whether it is printable ASCII without quotation marks and backslashes, as most texts are,
+  /// so that nobody need look at each character.
+  var isPlain: Bool {
+    utf8.allSatisfy { 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
   }
 }
 

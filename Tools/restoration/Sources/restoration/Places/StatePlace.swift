@@ -77,7 +77,11 @@ struct StatePlace {
   }
 
   var nothingStored: Failure {
-    Failure(.nothingStored, "Nothing is stored at \(storage.path.escaped).")
+    let others = ((try? stateNames()) ?? []).filter { $0 != name }.map(\.escaped)
+    let hint =
+      others.isEmpty
+      ? "" : " Stored beside it, for --state: \(others.prefix(20).joined(separator: ", "))."
+    return Failure(.nothingStored, "Nothing is stored at \(storage.path.escaped).\(hint)")
   }
 
   /// Whether an app, or another tool, has the state.
@@ -89,7 +93,8 @@ struct StatePlace {
   /// Scenes are claimed with the state of their app.
   var claimStorage: FileStorage { beside(named: claimName).stateStorage }
 
-  private var claimName: String {
+  /// The name of the state that an app has when it has this one.
+  var claimName: String {
     name.range(of: ".scene").map { String(name[..<$0.lowerBound]) } ?? name
   }
 }
