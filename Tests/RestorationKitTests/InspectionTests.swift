@@ -144,10 +144,10 @@ final class InspectionTests: XCTestCase {
   }
 
   func testRecordNumbersOfAnySizeAreFound() async throws {
-    let numbers: [UInt64] = [3, UInt64(UInt32.max) + 7, .max]
+    let numbers: [UInt64] = [9, .max, 3, UInt64(UInt32.max) + 7]
     let builder = RecordBuilder()
-    try builder.append(record: 2) { $0.encodeReferences(to: numbers.reversed(), forKey: "roots") }
-    for number in numbers.reversed() {
+    try builder.append(record: 2) { $0.encodeReferences(to: numbers, forKey: "roots") }
+    for number in numbers {
       try builder.append(record: number) { encoder in
         encoder.encodeContainer(forKey: "node") { node in
           node.encode("\(number)", forKey: "identifier")
@@ -160,8 +160,8 @@ final class InspectionTests: XCTestCase {
       try builder.finish(), to: launch.store.memory(named: "main"), key: key,
       context: StoredState.context(of: "main", in: Launch.application))
     let outline = try open().outline()
-    XCTAssertEqual(
-      elements(outline).map(\.path.description), numbers.reversed().map { "\($0)" })
+    XCTAssertEqual(elements(outline).map(\.path.description), numbers.map { "\($0)" })
+    XCTAssertEqual(elements(outline).map(\.record), numbers)
     XCTAssertEqual(
       numbers.map { outline.element(ofRecord: $0)?.path.description },
       numbers.map { "\($0)" })
@@ -184,5 +184,24 @@ final class InspectionTests: XCTestCase {
     XCTAssertEqual(launches.applicationVersion, "11")
     XCTAssertEqual(launches.skipped, [])
     withExtendedLifetime(keeper) {}
+  }
+
+  func testLaunchesTellWhatTheNextOneLeavesOut() async throws {
+    func nodes() -> (root: TestNode, bad: TestNode, good: TestNode) {
+      let (bad, good) = (TestNode("bad"), TestNode("good"))
+      return (TestNode("root", children: [bad, good]), bad, good)
+    }
+    _ = try await launch.keeper().save([nodes().root])
+    for _ in 1...2 {
+      let nodes = nodes()
+      try await launch.crash(decoding: nodes.bad, in: nodes.root)
+    }
+    let last = nodes()
+    try await launch.crash(decoding: last.good, in: last.root)
+    let launches = try StoredLaunches(
+      in: launch.store, named: "main", of: Launch.application, before: open(),
+      with: XCTUnwrap(try launch.keys.key(creating: false)))
+    XCTAssertEqual(launches.crashCount, 3)
+    XCTAssertEqual(launches.skipped.map(\.description), ["root/bad"])
   }
 }

@@ -172,8 +172,8 @@ struct Explanation {
       add(
         "crashes",
         "\(launches.crashCount) restores\(version) crashed in a row. The next one by that"
-          + " version leaves out the element that crashed, or what is above it; the one after"
-          + " sets the state aside.")
+          + " version leaves out the element that crashed; after further crashes what is above"
+          + " it, and then the whole state is set aside.")
     }
     for path in launches.skipped {
       add("left out", "\(path.description.escaped) is left out, since restores crashed in it.")
