@@ -119,7 +119,7 @@ public final class StateDecoder {
   ///   - type: The type that was encoded; integers may differ in width.
   ///   - key: The key that it was encoded with.
   /// - Returns: The value.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `keyNotFound`,
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `keyNotFound`,
   ///   `typeMismatch` or `numberOutOfRange`.
   @inlinable
   public func decode<Value: ArchiveValue>(
@@ -140,7 +140,7 @@ public final class StateDecoder {
   ///   - type: The type that was encoded; integers may differ in width.
   ///   - key: The key that it was encoded with.
   /// - Returns: The value, or nil if the key is absent.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` or
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` or
   ///   `numberOutOfRange`. An absent key is not an error.
   @inlinable
   public func decodeIfPresent<Value: ArchiveValue>(
@@ -171,7 +171,7 @@ public final class StateDecoder {
   ///   - key: The key that it was encoded with.
   /// - Returns: The value.
   /// - Throws: What the value throws; `DecodingError` if the stored value does
-  ///   not fit; ``ArchiveCodec/ArchiveError`` with `keyNotFound`.
+  ///   not fit; ``/ArchiveCodec/ArchiveError`` with `keyNotFound`.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value {
@@ -206,7 +206,7 @@ public final class StateDecoder {
   ///   - key: The key that it was encoded with.
   /// - Returns: The object that everybody who refers to it gets, or nil.
   /// - Throws: ``RestorationError`` with `nodeTypeMismatch` if it is back with
-  ///   another type; ``ArchiveCodec/ArchiveError`` with `typeMismatch` if the
+  ///   another type; ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the
   ///   key holds something else.
   public func decodeObject<Object>(
     _ type: Object.Type = Object.self, forKey key: String
@@ -249,7 +249,7 @@ public final class StateDecoder {
   ///
   /// - Parameter key: The key that the container was encoded with.
   /// - Returns: A coder for the values of the container, or nil.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try state(with: key)?.container(forKey: key) else { return nil }

@@ -196,7 +196,7 @@ extension StateEncoder {
   /// The last value of a key stays, with the sensitivity that it was given.
   ///
   /// - Parameters:
-  ///   - value: As for ``encode(_:forKey:)``.
+  ///   - value: As for `encode(_:forKey:)`.
   ///   - key: Any name of up to 1 KiB.
   ///   - sensitivity: How it is kept.
   public func encode<Value: ArchiveValue>(
@@ -223,8 +223,8 @@ extension StateEncoder {
   ///     use this coder while it is encoded.
   ///   - key: Any name of up to 1 KiB.
   ///   - sensitivity: How it is kept.
-  /// - Throws: As ``encode(_:forKey:)``; of a ``Sensitivity/secret`` instead of other
-  ///   errors than ``ArchiveCodec/ArchiveError`` a ``RestorationError`` with
+  /// - Throws: As `encode(_:forKey:)`; of a ``Sensitivity/secret`` instead of other
+  ///   errors than ``/ArchiveCodec/ArchiveError`` a ``RestorationError`` with
   ///   `secretNotEncodable`, which holds nothing of the value. An earlier value of the
   ///   key remains then.
   public func encode<Value: Encodable>(

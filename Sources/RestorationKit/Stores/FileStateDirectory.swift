@@ -7,7 +7,7 @@ internal import Foundation
 
 /// States in files of one directory, written whole or not at all.
 ///
-/// See ``ArchiveCodec/FileStorage`` for how a file is replaced.
+/// See ``/ArchiveCodec/FileStorage`` for how a file is replaced.
 public struct FileStateDirectory: StateDirectory {
   /// The path of the directory; it is made with the first state.
   public let path: String

@@ -70,7 +70,7 @@ extension KeyProvider where Self == FixedKeyProvider {
   ///       application: "org.example.test", directory: MemoryStateDirectory(), keys: .ephemeral())
   ///
   /// - Returns: A provider that always gives this key.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `cryptographyUnavailable`.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `cryptographyUnavailable`.
   public static func ephemeral() throws(ArchiveError) -> FixedKeyProvider {
     FixedKeyProvider(try ArchiveKey())
   }

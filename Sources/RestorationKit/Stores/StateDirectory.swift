@@ -27,7 +27,7 @@ public protocol StateDirectory: Sendable {
   ///
   /// - Returns: The names, in any order; none if the directory cannot tell, as by
   ///   default.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `inputOutput`.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `inputOutput`.
   func names() throws(ArchiveError) -> [String]
 
   /// Removes what saves that were killed have left of some states.
@@ -39,7 +39,7 @@ public protocol StateDirectory: Sendable {
   ///
   /// - Parameter isOwn: Says whether a state, or the `NAME.launch` or `NAME.secrets` of
   ///   one, is meant.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `permissionDenied` or
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `permissionDenied` or
   ///   `inputOutput`; the launch goes on.
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)
 }
@@ -66,9 +66,9 @@ public protocol KeyProvider: Sendable {
   ///
   /// - Parameter creating: Whether to make and keep a new one if there is none.
   /// - Returns: The key, or nil if there is none and none was to be made.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` if there is a key that cannot be
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` if there is a key that cannot be
   ///   used; it is never replaced by a new one. Throw
-  ///   ``ArchiveCodec/ArchiveError/keyLocked(at:)`` while the device or the
+  ///   ``/ArchiveCodec/ArchiveError/keyLocked(at:)`` while the device or the
   ///   keyring is locked: then no state is restored, and none overwritten.
   func key(creating: Bool) throws(ArchiveError) -> ArchiveKey?
 }

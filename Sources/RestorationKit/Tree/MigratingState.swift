@@ -76,7 +76,7 @@ public final class MigratingState {
   ///   - type: The type that was encoded; integers may differ in width.
   ///   - key: The key.
   /// - Returns: The value, or nil if the key is absent.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` or
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` or
   ///   `numberOutOfRange`.
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
@@ -104,7 +104,7 @@ public final class MigratingState {
   /// - Parameters:
   ///   - value: A value that a ``StateEncoder`` takes.
   ///   - key: Any name of up to 1 KiB.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `limitExceeded` if it is too
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `limitExceeded` if it is too
   ///   large.
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) throws {
     try set(key, value) { $0.encode(value, forKey: key) }
@@ -125,7 +125,7 @@ public final class MigratingState {
   /// - Parameters:
   ///   - key: The key of the container.
   ///   - change: Changes what is in it.
-  /// - Throws: What `change` throws; ``ArchiveCodec/ArchiveError`` with
+  /// - Throws: What `change` throws; ``/ArchiveCodec/ArchiveError`` with
   ///   `typeMismatch` if the key holds something else.
   public func changeContainer(
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void
