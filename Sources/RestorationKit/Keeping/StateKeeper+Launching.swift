@@ -1,8 +1,8 @@
 extension StateKeeper {
   /// Announces work that belongs to the restore and goes on after it.
   ///
-  /// Every call needs one of ``completeStateRestoration()``. A process that ends
-  /// before counts as crashed in the restore. From other threads use
+  /// Every call needs one of ``completeStateRestoration()``. A process that ends before
+  /// that counts as crashed in the restore. From other threads use
   /// ``restorationExtension``.
   public func extendStateRestoration() {
     restorationExtension.extend()
