@@ -285,14 +285,26 @@ extension ArchiveError: LocalizedError {
 extension ArchiveError: CustomStringConvertible {
   /// What happened and what to do, in plain words; the text may change.
   public var description: String {
+    let details = details
+    return details.isEmpty ? code.advice : "\(code.advice) (\(facts))"
+  }
+
+  /// The code and where it was found, without advice; for the description of something
+  /// that has answered the error already.
+  package var facts: String {
+    let details = details
+    return details.isEmpty
+      ? code.description : "\(code): \(details.joined(separator: ", "))"
+  }
+
+  private var details: [String] {
     var details: [String] = []
     if let subject { details.append(Self.shortened(subject)) }
     if !path.isEmpty { details.append("at \(Self.shortened(path.joined(separator: ".")))") }
     if let offset { details.append("byte \(offset)") }
     if let systemError { details.append("system error \(systemError)") }
     if let location { details.append("in \(location)") }
-    return details.isEmpty
-      ? code.advice : "\(code.advice) (\(code): \(details.joined(separator: ", ")))"
+    return details
   }
 
   /// Names come from archives, so a hostile one could flood a log or steer a

@@ -119,7 +119,7 @@ final class LaunchGuardTests: XCTestCase {
         "The keeper is strict: the restore is complete, but not clean. a (TestNode): not found;"
           + " register its class with a closure that makes it, answer in the delegate, or let the node"
           + " above it contain it before you restore; if it is built later, call restore(late:below:);"
-          + " saves keep it as it is stored")
+          + " saves keep it as it is stored, until a node is saved in its place")
     }
     XCTAssertNil(launch.markerBytes)
     XCTAssertEqual(strict.status, .active)

@@ -503,7 +503,7 @@ final class LookupTests: XCTestCase {
       report.problems.map(\.reason),
       [
         "not back, what is registered as TestFactory makes no nodes; register a NodeRestoration, or"
-          + " the class of the node with a closure that makes it; saves keep it as it is stored"
+          + " the class of the node with a closure that makes it; saves keep it as it is stored, until a node is saved in its place"
       ])
   }
 

@@ -35,7 +35,7 @@ final class ReportTests: XCTestCase {
         "restored, already there", "restored, already there",
         "not found; register its class with a closure that makes it, answer in the delegate, or"
           + " let the node above it contain it before you restore; if it is built later, call"
-          + " restore(late:below:); saves keep it as it is stored",
+          + " restore(late:below:); saves keep it as it is stored, until a node is saved in its place",
       ])
   }
 
@@ -89,6 +89,13 @@ final class ReportTests: XCTestCase {
     let delegate = TestDelegate()
     let clean = try await launch.keeper(delegate: delegate).save([TestNode("a")])
     XCTAssertEqual(clean.entries.map(\.kind), [.node])
+    let keeper = try launch.keeper(delegate: delegate)
+    keeper.sizeBudget = SizeBudget(soft: 1)
+    let large = try await keeper.save([TestNode("a")])
+    // What is no problem is said in its line, too.
+    for text in [large.description, large.tree] {
+      XCTAssertTrue(text.contains("application: the state takes "), text)
+    }
     delegate.onWillEncode = { $0.encode(1, forKey: "unread") }
     delegate.onDidDecode = { _ in throw Failure() }
     let second = TestNode("a")

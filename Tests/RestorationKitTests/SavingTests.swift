@@ -90,7 +90,8 @@ final class SavingTests: XCTestCase {
       Restored 0 of 1 nodes, 1 with problems.
         root (TestNode): not found; register its class with a closure that makes it, answer in\
        the delegate, or let the node above it contain it before you restore; if it is built\
-       later, call restore(late:below:); saves keep it as it is stored
+       later, call restore(late:below:); saves keep it as it is stored, until a node is saved in its\
+       place
       """)
   }
 

@@ -127,7 +127,8 @@ final class SizeBudgetTests: ChangeTestCase {
     XCTAssertEqual(
       report.problems.first?.reason,
       "The state takes \(byteCount) bytes, more than the 1000 of its budget, and nothing more may be"
-        + " left out. Store less, or give nodes a lower restorationPriority.")
+        + " left out. Store less, give nodes a lower restorationPriority, or let saves keep less of"
+        + " what is not back: see keptBound.")
   }
 
   func testWhatTheApplicationWritesCountsAndIsNeverLeftOut() async throws {

@@ -447,11 +447,14 @@ private final class SurvivalHistory {
         log.acknowledge(number, on: disk)
         // What was kept is discarded, too.
         for item in owner.items.map(\.item) { item.unread = nil }
+      } else {
+        log.loseOlder()
       }
       owner.process.disarm()
     } catch {
       what += " failed"
       if !owner.process.disarm() { fail("\(what): \(error)") }
+      log.loseOlder()
       // Whether something is kept now, only another launch can tell.
       owner.process.end()
     }

@@ -39,6 +39,7 @@ final class TornStateTests: XCTestCase {
       let first = try launch.keeper()
       let root = TrackedNode("root")
       root.value = "first"
+      let savedAt = launch.now
       _ = try await first.save([root])
       let whole = try XCTUnwrap(launch.storedBytes)
       root.value = "second"
@@ -57,8 +58,13 @@ final class TornStateTests: XCTestCase {
       XCTAssertEqual(
         restored.launchProblem,
         problem.map { code in
-          ArchiveError(code, offset: whole.count, subject: "commit", location: "memory").description
+          "The end of the state is damaged, so this is the one of \(savedAt); what was saved after it"
+            + " is lost. The next save keeps a copy of the file. (\(code): commit, byte"
+            + " \(whole.count), in memory)"
         })
+      XCTAssertEqual(
+        "\(restored)".contains("\n  problem of the launch: The end of the state is damaged"),
+        problem != nil)
 
       back.value = "third"
       let saved = try await keeper.save([back])

@@ -12,6 +12,8 @@ package final class SurvivalLog<State> {
   package private(set) var allowed: Set<Int> = [0]
   /// Whether it may be that nothing can be read, since a sync has lied.
   package private(set) var mayBeUnreadable = false
+  /// Whether it may be damaged, and what was found was an older one in its place.
+  private var mayBeDamaged = false
   /// Whether the power was cut and nothing was read or written since.
   private var isCut = false
 
@@ -34,7 +36,7 @@ package final class SurvivalLog<State> {
   ///
   /// What a sync has lied about may be lost, and what was there before it come back.
   package func acknowledge(_ number: Int, on disk: FaultyDisk) {
-    if !disk.owes(name) { (allowed, mayBeUnreadable) = ([number], false) }
+    if !disk.owes(name) { (allowed, mayBeUnreadable, mayBeDamaged) = ([number], false, false) }
   }
 
   /// The power is about to be cut.
@@ -49,8 +51,14 @@ package final class SurvivalLog<State> {
   package func find(_ numbers: Set<Int>) -> Bool {
     // What a lie of the disk has damaged gives way to an older generation.
     let found = mayBeUnreadable ? numbers : numbers.intersection(allowed)
+    mayBeDamaged = mayBeDamaged || mayBeUnreadable
     if isCut { (allowed, isCut, mayBeUnreadable) = (found, false, false) }
     return !found.isEmpty
+  }
+
+  /// The older ones may have been removed, and what is damaged not.
+  package func loseOlder() {
+    mayBeUnreadable = mayBeUnreadable || mayBeDamaged
   }
 
   /// What is there cannot be read, and the next write puts it out of the way.

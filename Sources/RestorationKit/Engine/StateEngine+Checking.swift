@@ -9,15 +9,15 @@ extension StateEngine {
   func checkStoredState(
     for delegate: (any StateDelegate)?
   ) async throws(RestorationError) -> StoredStateReport {
-    let tree: StoredTree?
+    let stored: (tree: StoredTree, source: RestorationReport.Source)?
     do {
-      tree = try await file.read()
+      stored = try await file.read(at: settings.now())
     } catch {
       throw RestorationError(error)
     }
     let sceneCount = await countScenes()
-    guard let tree else {
-      return StoredStateReport(isStored: false, sceneCount: sceneCount, entries: [])
+    guard let (tree, source) = stored else {
+      return StoredStateReport(source: nil, sceneCount: sceneCount, entries: [])
     }
     var preparation = ElementPreparation(
       types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock(of: tree),
@@ -40,7 +40,7 @@ extension StateEngine {
         outcome: .unreadable(lost.error.description))
     }
     return StoredStateReport(
-      isStored: true, sceneCount: sceneCount, entries: entries + unreadable)
+      source: source, sceneCount: sceneCount, entries: entries + unreadable)
   }
 
   /// The time by which values end.

@@ -209,7 +209,7 @@ extension StateEngine {
   private func lastTree() async throws(ArchiveError) -> StoredTree? {
     do throws(ArchiveError) {
       try await file.take()
-      return try await file.read()
+      return try await file.read(at: settings.now())?.tree
     } catch {
       guard error.isAboutContent || error.code == .keyMissing else { throw error }
       return nil

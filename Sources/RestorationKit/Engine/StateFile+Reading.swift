@@ -67,7 +67,7 @@ extension StateFile {
         }
       } catch {
         guard error.isAboutContent else { throw error }
-        reason = .unreadable(error.description)
+        reason = .unreadable(error.facts)
         failure = failure ?? error
       }
       passedOver.append(RestorationReport.PassedOver(location: storage.location, reason: reason))
@@ -82,15 +82,19 @@ extension StateFile {
   }
 
   /// Reads and verifies what is stored, nil if nothing is; marks nothing.
-  func read() throws(ArchiveError) -> StoredTree? {
+  func read(
+    at now: Date
+  ) throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
     look()
     guard try isAnythingStored() else { return nil }
     let key = try existingKey()
-    var tree = try firstReadable(key) { (archive, _) throws(ArchiveError) in
+    let loaded = try firstReadable(key) { (archive, _) throws(ArchiveError) in
       try StoredTree(reading: archive)
-    }?.content
-    tree?.secrets = secretsToLookAt(key)
-    return tree
+    }
+    guard let loaded else { return nil }
+    var tree = loaded.content
+    tree.secrets = secretsToLookAt(key)
+    return (tree, loaded.source(savedAt: tree.facts?.timestamp, now: now))
   }
 
   /// What was written in the name of a scene, and where that lies.

@@ -103,7 +103,10 @@ extension StateFile {
       ignoredBefore: stored?.content.snapshotIgnored == tree.version)
     let skipped = stored?.content.skipped.take(in: tree, by: applicationVersion) ?? []
     if let dropped = loaded.dropped {
-      launchProblem = dropped.located(at: loaded.location).description
+      let date = tree.facts?.timestamp.map { " of \($0)" } ?? ""
+      launchProblem =
+        "The end of the state is damaged, so this is the one\(date); what was saved after it is"
+        + " lost. The next save keeps a copy of the file. (\(dropped.located(at: loaded.location).facts))"
     }
     // Those of a generation are among them.
     if isClaimed { try loadSecrets(key) }

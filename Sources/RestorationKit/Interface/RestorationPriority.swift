@@ -20,7 +20,7 @@ public struct RestorationPriority: RawRepresentable, Hashable, Comparable, Senda
   /// 750: a node that holds the user's work.
   public static let high = RestorationPriority(rawValue: 750)
 
-  /// 1000: the node is never left out, nor are the nodes above it. Larger values do the same.
+  /// 1000 and more: the node is never left out, nor are the nodes above it.
   public static let required = RestorationPriority(rawValue: 1000)
 
   /// Whether the first one goes before the second.

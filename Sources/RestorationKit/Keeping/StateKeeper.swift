@@ -177,7 +177,8 @@ public final class StateKeeper {
   ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
-  ///   - environment: Facts that every save carries.
+  ///   - environment: Facts that every save carries. Give the version of the app: another
+  ///     version restores again what crashed, and keeps the last state of the one before.
   ///   - limits: What the records of the state may hold.
   ///   - now: The clock for the time of the save.
   /// - Throws: ``RestorationError`` with `invalidName`.

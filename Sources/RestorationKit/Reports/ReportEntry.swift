@@ -62,12 +62,14 @@ extension ReportEntry: CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The outcome and what goes on after it; nil for the application and a scene,
-  /// whose outcome is that of the report.
+  /// The outcome and what goes on after it; without the outcome for the application and
+  /// a scene, since theirs is that of the report. Nil if that is nothing.
   private var what: String? {
-    guard kind != .application, kind != .scene else { return nil }
-    return ([outcome.description] + notes.filter { !$0.isProblem }.map(\.description))
-      .joined(separator: "; ")
+    let isOfAll = kind == .application || kind == .scene
+    let parts =
+      (isOfAll ? [] : [outcome.description])
+      + notes.filter { !$0.isProblem }.map(\.description)
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
   private var problems: [String] { notes.filter(\.isProblem).map(\.description) }

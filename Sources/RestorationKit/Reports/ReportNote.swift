@@ -227,7 +227,8 @@ extension ReportNote: CustomStringConvertible {
         + " Call keeper.register(restorationClass: \(name).self)."
     case .overHardBudget(let byteCount, let hard):
       "The state takes \(byteCount) bytes, more than the \(hard) of its budget, and nothing more"
-        + " may be left out. Store less, or give nodes a lower restorationPriority."
+        + " may be left out. Store less, give nodes a lower restorationPriority, or let saves keep"
+        + " less of what is not back: see keptBound."
     case .lastStateForBudget(let byteCount):
       "With its \(byteCount) bytes the state would be larger than its budget, so what was stored of"
         + " it and below it stays."
@@ -274,14 +275,14 @@ extension ReportNote: CustomStringConvertible {
       "What is stored under \(Self.list(keys)) cannot be read, so it is absent. The next save"
         + " stores what there is then."
     case .expiredValues(let keys): "absent, as their time is over: \(Self.list(keys))"
-    case .forgottenSecrets(let keys): "absent, as they are forgotten: \(Self.list(keys))"
+    case .forgottenSecrets(let keys): "absent, since their subkeys are gone: \(Self.list(keys))"
     case .detached: "detached, since a node above it is left out"
     case .keptBecause(let outcome): "at the restore: \(outcome)"
     case .unusedInheritedHooks:
       "nothing was encoded: if its class has something to save, let the class that conforms"
         + " implement encodeRestorableState, and its class override it"
     case .migrated(let version): "migrated from version \(version)"
-    case .kept: "saves keep it as it is stored"
+    case .kept: "saves keep it as it is stored, until a node is saved in its place"
     case .renamed(let name): "its class is called \(name) now"
     case .version(let version): "stored with version \(version)"
     case .keptSince(let date): "saves have kept it since \(date)"

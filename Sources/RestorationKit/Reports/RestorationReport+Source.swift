@@ -28,10 +28,11 @@ extension RestorationReport {
   public struct PassedOver: Hashable, Codable, Sendable {
     /// Why it was not.
     public enum Reason: Hashable, Codable, Sendable {
-      /// It is not there.
+      /// It is not there; it may have been set aside in an earlier launch.
       case missing
 
-      /// It cannot be read; the error is given. The next save sets it aside.
+      /// It cannot be read; the error is given without its advice, since an older one
+      /// could be read. The next save sets it aside.
       case unreadable(String)
 
       /// Restoring it crashed too often, so it is set aside.
@@ -50,8 +51,8 @@ extension RestorationReport.PassedOver: CustomStringConvertible {
   /// What became of it, in a sentence.
   public var description: String {
     switch reason {
-    case .missing: "\(location) is missing."
-    case .unreadable(let error): "\(location) cannot be read. \(error)"
+    case .missing: "\(location) is missing, or was set aside before."
+    case .unreadable(let error): "\(location) cannot be read (\(error))."
     case .crashed: "\(location) was set aside, since restoring it crashed."
     }
   }

@@ -188,12 +188,16 @@ extension RestorationReport.NodeOutcome {
 extension RestorationReport {
   /// The report as a tree: a headline, and a line for every node, indented below
   /// the node above it.
-  public var tree: String { ReportTree.text(headline, entries) }
+  public var tree: String { ReportTree.text(head, entries) }
 }
 
 extension RestorationReport: CustomStringConvertible {
   /// A headline and a line for every node.
-  public var description: String { ReportTree.list(headline, entries) }
+  public var description: String { ReportTree.list(head, entries) }
+
+  private var head: String {
+    headline + (launchProblem.map { "\n  problem of the launch: \($0)" } ?? "")
+  }
 
   private var headline: String {
     switch outcome {
@@ -299,7 +303,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "not back, what was provided for it is already back as \(path)"
     case .parentMissing(let path): "not back, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
-    case .skipped: "left out, since restoring it crashed"
+    case .skipped: "left out by this version of the app, since restoring it crashed"
     }
   }
 }

@@ -35,8 +35,12 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
   /// What the report says of one element.
   public typealias Entry = ReportEntry<NodeOutcome>
 
+  /// The archive that a restore would read, which may be an older generation; nil if
+  /// nothing is stored.
+  public let source: RestorationReport.Source?
+
   /// Whether there is a stored state.
-  public let isStored: Bool
+  public var isStored: Bool { source != nil }
 
   /// How many windows of a ``SceneHost`` are stored beside it, each with a state of
   /// its own; nil if the directory cannot list them.
@@ -85,7 +89,7 @@ extension StoredStateReport: CustomStringConvertible {
   }
 
   private var headline: String {
-    (isStored ? "Checked \(entries.count) nodes." : "There is no saved state.")
+    (source.map { "Checked \(entries.count) nodes." + $0.sentence } ?? "There is no saved state.")
       + (sceneCount.map { $0 == 0 ? "" : Self.sentence(windows: $0) }
         ?? " Whether windows are stored beside it cannot be listed.")
   }
