@@ -62,8 +62,9 @@ extension ReportEntry: CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The outcome and what goes on after it; without the outcome for the application and
-  /// a scene, since theirs is that of the report. Nil if that is nothing.
+  /// The outcome and the notes that go on after it; nil if there is neither.
+  ///
+  /// The outcome of the application and of a scene is that of the report, so it is left out.
   private var what: String? {
     let isOfAll = kind == .application || kind == .scene
     let parts =
