@@ -2,8 +2,8 @@ public import ArchiveCodec
 
 /// The key in a file of its own, readable by the owner alone.
 ///
-/// The file is outside the directory of the states, so that whoever copies
-/// the one does not copy the other along.
+/// The file is outside the directory of the states, so that a copy of that
+/// directory does not contain the key.
 public struct FileKeyProvider: KeyProvider {
   /// The file that holds the key.
   public let file: KeyFile
