@@ -119,6 +119,55 @@ final class SecretGenerationTests: XCTestCase {
     }
   }
 
+  /// The secret that a launch finds when nothing but the generation of another version is there.
+  private func secretOfGeneration() async throws -> String? {
+    XCTAssertEqual(try main.generations().map(\.reason), [.upgraded])
+    main.bytes = nil
+    let restored = try await restored(try keeper(version: "2"))
+    XCTAssertEqual(restored.report.source?.generation, .upgraded)
+    return restored.secret
+  }
+
+  func testASecretIsForgottenInGenerationsAlsoIfItsNodeMovedBeforeTheFirstSave() async throws {
+    for forgets in [true, false] {
+      try launch.removeState()
+      try await save("old", version: "1")
+      let keeper = try keeper(version: "2")
+      let node = SensitiveNode("node")
+      _ = try await keeper.restore(into: [node])
+      node.restorationIdentifier = "moved"
+      encode("old", node)
+      _ = try await keeper.save([node])
+      if forgets { try await keeper.forgetSecrets(.below(RestorationPath(["moved"]))) }
+      await keeper.close()
+      let secret = try await secretOfGeneration()
+      XCTAssertEqual(secret, forgets ? nil : "old")
+    }
+  }
+
+  func testASecretOfANodeThatIsAskedAfterTheOneAtItsOldPathIsForgottenToo() async throws {
+    for isSavedBefore in [false, true] {
+      try launch.removeState()
+      try await save("old", version: "1")
+      let keeper = try keeper(version: "2")
+      let (node, new) = (SensitiveNode("node"), SensitiveNode("node"))
+      encode("old", node)
+      encode("new", new)
+      let other = SensitiveNode("other")
+      _ = try await keeper.restore(into: [node])
+      if isSavedBefore { _ = try await keeper.save([node]) }
+      node.restorationIdentifier = "moved"
+      other.restorationChildren = [node]
+      _ = try await keeper.saveEverything([new, other])
+      try await keeper.forgetSecrets(.below(RestorationPath(["other"])))
+      await keeper.close()
+      let restored = try await restored(try self.keeper(version: "2"))
+      XCTAssertEqual(restored.secret, "new", "\(isSavedBefore)")
+      let secret = try await secretOfGeneration()
+      XCTAssertNil(secret, "\(isSavedBefore)")
+    }
+  }
+
   // MARK: Subkeys that are not needed
 
   func testASubkeyGoesWithTheLastGenerationThatNeedsIt() async throws {

@@ -491,6 +491,32 @@ final class SizeBudgetTests: ChangeTestCase {
     }
   }
 
+  func testANodeWhoseStoredStateIsThatOfAnotherClassIsLeftOutAndNotSaidToKeepIt() async throws {
+    for isSameClass in [true, false] {
+      try launch.removeState()
+      let first = try launch.keeper()
+      _ = try await first.save([TestNode("root", children: [TestNode("a", value: "old")])])
+      await first.close()
+      // The first save of a launch writes all.
+      let keeper = try launch.keeper()
+      keeper.sizeBudget = SizeBudget(hard: 1_000)
+      let large = String(repeating: "x", count: 3_000)
+      let node =
+        isSameClass ? TestNode("a", value: large) : SpecialTestNode("a", value: large)
+      let report = try await keeper.save([TestNode("root", children: [node])])
+      let entry = try XCTUnwrap(report.entries.first { $0.path.description == "root/a" })
+      if isSameClass {
+        XCTAssertEqual(entry.outcome, .savedWithLastState)
+        XCTAssertEqual(entry.notes.count, 1)
+      } else {
+        guard case .overBudget = entry.outcome else { return XCTFail("\(report)") }
+        XCTAssertEqual(entry.notes, [])
+        XCTAssertEqual(try launch.storedPaths(), ["root"])
+      }
+      await keeper.close()
+    }
+  }
+
   // MARK: The soft size
 
   func testOverTheSoftSizeTheSmallestLargePartsAreNamed() async throws {

@@ -43,6 +43,17 @@ final class SubkeyTests: SecretTestCase {
     }
   }
 
+  func testTheLastSubkeyGoesWithASaveAfterTheStateWasLetGo() async throws {
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    let top = tree()
+    _ = try await keeper.save([top])
+    await keeper.close()
+    XCTAssertNotNil(secretsBytes)
+    _ = try await keeper.save([SensitiveNode("top")])
+    XCTAssertNil(secretsBytes)
+  }
+
   func testTheLastSubkeyGoesAfterAnotherLaunchToo() async throws {
     try await saveTree()
     delegate.onWillEncode = nil
@@ -85,6 +96,56 @@ final class SubkeyTests: SecretTestCase {
     XCTAssertEqual(restored.found, all)
   }
 
+  func testAStateThatIsDeclinedOrConsumedLeavesNoSecretsThatNothingSetAsideNeeds() async throws {
+    for (end, canBeRead) in [
+      ("decline", true), ("consume", true), ("decline", false), ("consume", false),
+    ] {
+      launch.storedBytes = nil
+      secretsBytes = nil
+      delegate.onWillEncode = nil
+      let main = launch.store.memory(named: "main")
+      for archive in try main.setAsideArchives() { try archive.storage.remove() }
+      let aside = SensitiveNode("aside") { $0.encode("a", forKey: "s", sensitivity: .secret) }
+      let first = try keeper()
+      _ = try await first.save([aside])
+      await first.close()
+      // Nobody has read what is there.
+      var keeper = try keeper()
+      _ = try await keeper.save([tree()])
+      let archives = try main.setAsideArchives()
+      XCTAssertEqual(archives.count, 1)
+      if !canBeRead { (archives.first?.storage as? MemoryStorage)?.bytes = [1] }
+      let copy = launch.storedBytes
+      if end == "consume" {
+        await keeper.close()
+        keeper = try self.keeper()
+        keeper.consumesStateOnLaunch = true
+        try await restore(keeper)
+      } else {
+        delegate.saves = false
+        _ = try await keeper.save([tree()])
+        delegate.saves = true
+      }
+      await keeper.close()
+      XCTAssertNil(launch.storedBytes, end)
+      XCTAssertNotNil(secretsBytes, end)
+      launch.storedBytes = copy
+      let restored = try await restore()
+      XCTAssertEqual(restored.found["top"], canBeRead ? nil : Self.secrets[0], end)
+      XCTAssertEqual(restored.found["plain"], Self.plain)
+      let next = try self.keeper()
+      let state = try await next.setAsideStates().first
+      guard canBeRead else { continue }
+      try await next.putBack(try XCTUnwrap(state))
+      var found: String?
+      let node = SensitiveNode("aside")
+      node.decode = { found = try $0.decodeIfPresent(forKey: "s") }
+      _ = try await next.restore(into: [node])
+      XCTAssertEqual(found, "a", end)
+      await next.close()
+    }
+  }
+
   func testSubkeysOfWhatIsKeptStayAndComeBackLate() async throws {
     try await saveTree()
     delegate.onWillEncode = nil
@@ -115,6 +176,22 @@ final class SubkeyTests: SecretTestCase {
     let report = try await keeper.restore(late: late, below: top)
     XCTAssertEqual(found, ["inner": Self.secrets[2]])
     XCTAssertEqual(report.notes, [.forgottenSecrets(["s"])])
+  }
+
+  func testWhatIsKeptIsForgottenByThePathThatItHasByNow() async throws {
+    try await saveTree()
+    delegate.onWillEncode = nil
+    let keeper = try keeper()
+    let top = SensitiveNode("top")
+    _ = try await keeper.restore(into: [top])
+    top.restorationIdentifier = "renamed"
+    let report = try await keeper.save([top])
+    let checked = try await keeper.checkStoredState()
+    XCTAssertEqual(report.entries.map(\.path).suffix(2), checked.entries.map(\.path)[...])
+    let path = RestorationPath(["renamed"])
+    XCTAssertEqual(checked.entries.map(\.path), [path, path.appending("below")])
+    try await keeper.forgetSecrets(.below(path))
+    XCTAssertNil(secretsBytes)
   }
 
   func testWhatIsKeptAndForgottenIsNotStoredAgainAndAgain() async throws {

@@ -46,7 +46,7 @@ extension StateEngine {
   /// The time by which values end.
   private func clock(of tree: StoredTree) -> Date {
     let now = settings.now()
-    return objects.ages.clock(at: max(now, tree.facts?.timestamp ?? now))
+    return objects.ages.clock(at: max(now, tree.newestTime ?? now))
   }
 
   /// Nil if the directory cannot say, which keeps nobody from checking this state.

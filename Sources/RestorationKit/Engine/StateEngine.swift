@@ -158,6 +158,8 @@ final class StateEngine {
         .setAsideStateMissing,
         "The state is not there any more. Ask for setAsideStates() again.")
     }
+    // That it has been there since then, the state itself does not say.
+    objects.ages.see(state.date)
     hasTriedToRestore = false
     lastStatus = .notRestoredYet
   }

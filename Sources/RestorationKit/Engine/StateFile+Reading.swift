@@ -88,8 +88,10 @@ extension StateFile {
     look()
     guard try isAnythingStored() else { return nil }
     let key = try existingKey()
-    let loaded = try firstReadable(key) { (archive, _) throws(ArchiveError) in
-      try StoredTree(reading: archive)
+    let loaded = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
+      var tree = try StoredTree(reading: archive)
+      tree.replacedAt = generation?.date
+      return tree
     }
     guard let loaded else { return nil }
     var tree = loaded.content

@@ -99,6 +99,7 @@ extension StateFile {
       return crashed.map { .crashed(setAsideAt: $0.location) } ?? .nothing
     }
     var tree = loaded.content
+    tree.replacedAt = loaded.generation?.date
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: stored?.content.snapshotIgnored == tree.version)
     let skipped = stored?.content.skipped.take(in: tree, by: applicationVersion) ?? []

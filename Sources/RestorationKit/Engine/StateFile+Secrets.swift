@@ -80,10 +80,11 @@ extension StateFile {
   /// While another state is set aside, all stay: it may be put back. What cannot be
   /// removed now goes with a later save.
   func dropSecrets(besides use: SecretUse?) {
-    guard let referred = use?.ids, let stored = storedSecrets, !stored.isSubset(of: referred) else {
-      return
-    }
+    let referred = use?.ids ?? []
     note {
+      // Without secrets nobody has read them since the state was let go and claimed again.
+      let stored = use == nil ? try readStoredSecrets() : storedSecrets ?? []
+      guard !stored.isSubset(of: referred) else { return }
       guard try place.storage.setAsideArchives().isEmpty,
         let kept = try secretsOfGenerations()
       else { return }
@@ -114,11 +115,11 @@ extension StateFile {
   }
 
   /// Nil if it cannot be read whole.
-  private func secrets(of generation: SetAsideArchive) -> Set<UInt64>? {
+  private func secrets(of stored: SetAsideArchive) -> Set<UInt64>? {
     do {
       guard
         let archive = try Archive.open(
-          generation.storage, key: existingKey(), context: place.context, limits: limits)
+          stored.storage, key: existingKey(), context: place.context, limits: limits)
       else { return [] }
       let tree = try StoredTree(reading: archive)
       guard tree.isWhole else { return nil }
@@ -153,8 +154,19 @@ extension StateFile {
   }
 
   /// The same for a state that goes while others may be set aside, which need theirs.
+  ///
+  /// One that cannot be read may be one day, so it needs all.
   func removeSecretsOfOne() throws(ArchiveError) {
-    if try place.storage.setAsideArchives().isEmpty { try removeSecrets() }
+    let archives = try place.storage.setAsideArchives()
+    guard !archives.isEmpty else { return try removeSecrets() }
+    var needed: Set<UInt64> = []
+    for archive in archives {
+      guard let ids = secrets(of: archive) else { return }
+      needed.formUnion(ids)
+    }
+    guard try !readStoredSecrets().isSubset(of: needed) else { return }
+    secrets.removeAll(besides: needed)
+    try writeSecrets { needed.contains($0) }
   }
 
   /// Forgets secrets, durably.
@@ -164,11 +176,13 @@ extension StateFile {
     guard try place.secrets.isStored else { return }
     try await take()
     guard selection != .all else { return try removeSecrets() }
-    let entries = try place.secrets.read(existingKey())
-    secrets.add(entries)
-    let stored = Set(entries.map(\.id))
-    storedSecrets = stored
-    if secrets.remove(where: { selection.contains($0.place) }) {
+    storedSecrets = nil
+    let stored = try readStoredSecrets()
+    let isAnyGone = secrets.remove { selection.contains($0.place) }
+    if stored.isEmpty {
+      // They are damaged: those that are known here are written again, the others are gone.
+      try writeSecrets { _ in true }
+    } else if isAnyGone {
       try writeSecrets { stored.contains($0) }
     }
   }

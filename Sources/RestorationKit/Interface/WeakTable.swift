@@ -2,7 +2,7 @@
 struct WeakTable<Value> {
   private struct Entry {
     weak var object: AnyObject?
-    let value: Value
+    var value: Value
   }
 
   private var entries: [ObjectIdentifier: Entry] = [:]
@@ -10,6 +10,16 @@ struct WeakTable<Value> {
 
   /// Whether none of the objects lives any more.
   var isEmpty: Bool { entries.values.allSatisfy { $0.object == nil } }
+
+  /// Changes each value.
+  mutating func update(_ body: (inout Value) -> Void) {
+    for key in entries.keys where entries[key]?.object != nil {
+      if var entry = entries.removeValue(forKey: key) {
+        body(&entry.value)
+        entries[key] = entry
+      }
+    }
+  }
 
   subscript(object: AnyObject) -> Value? {
     get {

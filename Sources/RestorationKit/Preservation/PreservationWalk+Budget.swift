@@ -112,13 +112,18 @@ extension PreservationWalk {
       return counts
     }
     guard let stored else { return [:] }
-    var byPlace: [Place: Int] = [:]
+    var byPlace: [Place: (element: StoredTree.Element, byteCount: Int)] = [:]
     for (place, element) in stored.elements.enumerated() {
       byPlace[Place(kind: element.content.kind, path: element.path)] =
-        stored.laterFingerprints.byteCount(at: place).map(Self.mostBytes)
+        stored.laterFingerprints.byteCount(at: place).map { (element, Self.mostBytes($0)) }
     }
+    let inKeptPlaces = rowsInKeptPlaces
     for number in rows.placed {
-      counts[number] = byPlace[Place(kind: rows[number].kind, path: rows.path(of: number))]
+      let last = byPlace[Place(kind: rows[number].kind, path: rows.path(of: number))]
+      guard let last,
+        canKeep(last.element, of: rows.className(of: number), inKeptPlaces.contains(number))
+      else { continue }
+      counts[number] = last.byteCount
     }
     return counts
   }

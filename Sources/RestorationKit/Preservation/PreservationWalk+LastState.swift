@@ -2,6 +2,7 @@ internal import ArchiveCodec
 
 /// A node, view or object whose state could not be encoded.
 struct LostState {
+  let object: any StateRestoring
   let record: NodeRecord
   let number: RowNumber
   /// Its record without a state.
@@ -37,20 +38,32 @@ extension PreservationWalk {
     // What the stored records stand for now.
     var numbers: [UInt64: UInt64] = [:]
     let places = placesOfRecords()
-    // What is kept is not replaced by one that has no state, whatever its class.
-    let inKeptPlaces = Set(takenPlaces.values.compactMap { rows.number(of: $0) })
+    let inKeptPlaces = rowsInKeptPlaces
     for (place, element) in stored { numbers[element.record] = places[place] }
     for lost in lost {
       let place = Place(kind: lost.record.kind, path: rows.path(of: lost.number))
       let element = elements[place] ?? byRecord[lost.number.record]
       if let element, element.values.state != nil,
-        element.content.className == lost.record.className || inKeptPlaces.contains(lost.number)
+        canKeep(element, of: lost.record.className, inKeptPlaces.contains(lost.number))
       {
         try keep(element, for: lost, numbers)
       } else {
         try append(lost.number) { try $0.copyAll(from: lost.ownPart) }
       }
     }
+  }
+
+  var rowsInKeptPlaces: Set<RowNumber> {
+    Set(takenPlaces.values.compactMap { rows.number(of: $0) })
+  }
+
+  /// Whether what is stored of an element can stay for an object.
+  ///
+  /// What is kept is not replaced by one that has no state, whatever its class.
+  func canKeep(
+    _ element: StoredTree.Element, of className: String, _ isInKeptPlace: Bool
+  ) -> Bool {
+    element.content.className == className || isInKeptPlace
   }
 
   private func placesOfRecords() -> [Place: UInt64] {
@@ -81,7 +94,7 @@ extension PreservationWalk {
         }
       }
       if let sensitive = element.values.sensitive {
-        try encodeLastSensitive(sensitive, lost.number)
+        try encodeLastSensitive(sensitive, of: lost.object, lost.number)
       }
     }
     rows.setOutcome(.savedWithLastState, lost.number)

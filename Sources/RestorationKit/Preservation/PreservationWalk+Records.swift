@@ -249,7 +249,7 @@ extension PreservationWalk {
     keepAges(of: object, number)
     lost.append(
       LostState(
-        record: nodeRecord(number, info, origin, kept), number: number,
+        object: object, record: nodeRecord(number, info, origin, kept), number: number,
         ownPart: try KeyedDecoder.encoding(limits: builder.limits) {
           encodeOwnPart(of: object, number, info, origin, kept, with: $0)
         }))

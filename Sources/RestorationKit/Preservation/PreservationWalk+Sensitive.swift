@@ -9,9 +9,10 @@ internal import Foundation
 extension PreservationWalk {
   /// Finds out what has ended since the last save.
   func beginAges() {
-    let isSetBack = objects.ages.beginSave(at: now)
+    let setBack = objects.ages.beginSave(at: now)
+    if let setBack { kept?.makeOlder(by: setBack) }
     rows.noteForgotten(secrets)
-    rows.findDue(at: clock, isSetBack: isSetBack)
+    rows.findDue(at: clock, isSetBack: setBack != nil)
   }
 
   /// The time by which values end.
@@ -37,14 +38,14 @@ extension PreservationWalk {
     var use = RowSensitivity(object: object)
     var stored: [StoredSensitiveValue] = []
     // The row may be that of one that was at the same address.
-    let earlier = object.flatMap { objects.subkeys[$0] } ?? []
+    let earlier = object.flatMap(objects.subkeys) ?? []
     for (keys, value) in values?.all ?? [] {
       switch value {
       case .absent: break
       case .secret(let content):
         let (id, subkey, isNew) = try secrets.subkey(
           for: ValuePlace(kind: place.kind, path: place.path, keys: keys), earlier: earlier
-        ) { isFree($0, for: number) }
+        ) { isFree($0, for: number) && !objects.isSubkey($0, ofOtherThan: object) }
         if isNew { madeSubkeys.insert(id) }
         use.subkeys.append(id)
         setUser(number, of: id)
@@ -69,7 +70,7 @@ extension PreservationWalk {
     if !ages.isEmpty || !known.isEmpty {
       use.ages = objects.ages.set(ages, of: object, at: place, clock: clock)
     }
-    if let object, use.subkeys != earlier { objects.subkeys[object] = use.subkeys }
+    if let object, use.subkeys != earlier { objects.setSubkeys(use.subkeys, of: object) }
     // Also of what has ended, so that it is known when it is not encoded any more.
     rows.sensitive[number] = stored.isEmpty && ages.isEmpty ? nil : use
     return try StoredSensitiveValue.encode(stored, with: encoder)
@@ -99,8 +100,17 @@ extension PreservationWalk {
   }
 
   /// Writes those of the state that was stored last, but for those that have ended.
-  func encodeLastSensitive(_ values: KeyedDecoder, _ number: RowNumber) throws {
+  func encodeLastSensitive(
+    _ values: KeyedDecoder, of object: any StateRestoring, _ number: RowNumber
+  ) throws {
+    let known = objects.ages.values(of: object, at: place(of: number))
     let stored = try StoredSensitiveValue.all(in: values)
+      .map { value in
+        var value = value
+        // The clock may have been set back since.
+        if let since = value.since { value.since = min(since, known[value.keys]?.since ?? since) }
+        return value
+      }
       .filter { value in value.age.map { $0.end > clock } ?? true }
     noteSubkeys(of: stored, number)
     try StoredSensitiveValue.encode(stored, with: encoder)
@@ -175,7 +185,7 @@ extension PreservationWalk {
     sensitiveUndo.append(
       .values(
         number, rows.sensitive[number], object: object,
-        subkeys: object.flatMap { objects.subkeys[$0] }, place,
+        subkeys: object.flatMap(objects.subkeys), place,
         objects.ages.before(object, at: place)))
   }
 
@@ -192,7 +202,7 @@ extension PreservationWalk {
       switch undo {
       case .values(let number, let sensitivity, let object, let subkeys, let place, let before):
         rows.sensitive[number] = sensitivity
-        if let object { objects.subkeys[object] = subkeys }
+        if let object { objects.setSubkeys(subkeys, of: object) }
         objects.ages.goBack(to: before, object, at: place)
       case .user(let subkey, let user): rows.subkeyUsers[subkey] = user
       }

@@ -25,7 +25,8 @@ extension RestorationRun {
     }
   }
 
-  /// Lets saves know since when the values are stored that are back.
+  /// Lets saves know since when the values are stored that are back, and with which
+  /// subkeys.
   func rememberAges() {
     if late == nil, let opened = openedApplication.opened {
       remember(opened, of: nil, ValueAges.Place(kind: .application, path: RestorationPath()))
@@ -42,6 +43,8 @@ extension RestorationRun {
   private func remember(
     _ opened: OpenedValues, of object: (any StateRestoring)?, _ place: ValueAges.Place
   ) {
+    // It may be elsewhere in the first save, and what is older has its secrets under these.
+    if let object, !opened.subkeys.isEmpty { objects.setSubkeys(opened.subkeys, of: object) }
     let known = opened.aged.map {
       ($0.keys, ValueAges.Known(fingerprint: $0.fingerprint, since: $0.since))
     }

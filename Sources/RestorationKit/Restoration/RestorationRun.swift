@@ -77,7 +77,9 @@ final class RestorationRun {
   lazy var openedApplication = openApplication()
 
   /// The time by which values end: no earlier than any that was seen.
-  var clock: Date { objects.ages.clock(at: max(now, tree.facts?.timestamp ?? now)) }
+  ///
+  /// What comes late is as old by the clock of now; that of its save may have been set back.
+  var clock: Date { objects.ages.clock(at: late == nil ? max(now, tree.newestTime ?? now) : now) }
 
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
@@ -130,6 +132,7 @@ final class RestorationRun {
     } else {
       let result = result(unattached)
       objects.kept = KeptRecords(result)
+      if objects.kept != nil { objects.ages.see(clock) }
       report.kept = objects.kept?.list(result) ?? []
     }
     if late == nil, delegate != nil, let note = applicationCoder.unreadNote {

@@ -4,13 +4,13 @@ extension SceneHost {
   ///
   /// - Parameters:
   ///   - selection: Which secrets. If there are none, that is not an error.
-  ///   - session: One of ``openSessions``; any other is ignored. The secrets of a
-  ///     session that was discarded cannot be read any more.
+  ///   - session: One of ``openSessions`` or ``closedSessions``; any other is ignored. The
+  ///     secrets of a session that was discarded cannot be read any more.
   /// - Throws: As ``StateKeeper/forgetSecrets(_:)``.
   public func forgetSecrets(
     _ selection: SecretSelection, of session: SceneSession
   ) async throws(RestorationError) {
-    guard openSessions.contains(session) else { return }
+    guard openSessions.contains(session) || closedSessions.contains(session) else { return }
     try await engine(of: session).forgetSecrets(selection)
   }
 }

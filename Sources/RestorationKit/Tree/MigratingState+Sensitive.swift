@@ -42,6 +42,7 @@ extension MigratingState {
         try put(
           try ValueContent(bytes: bytes).open(), at: value.keys[...],
           since: value.age?.since)
+        if let id = value.subkey { opened.subkeys.append(id) }
       } catch {
         opened.unreadable.append(name)
       }

@@ -121,6 +121,12 @@ final class SecretKeys: Sendable {
     }
   }
 
+  /// Forgets all but some; a save that has begun has to begin again.
+  func removeAll(besides kept: Set<UInt64>) {
+    remove { !kept.contains($0.id) }
+    content.withLock { $0.clearCount += 1 }
+  }
+
   /// Forgets some.
   ///
   /// - Returns: Whether there were any.

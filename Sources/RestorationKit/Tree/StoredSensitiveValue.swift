@@ -28,6 +28,17 @@ struct StoredSensitiveValue: Codable, Sendable {
     try values.decodeIfPresent(forKey: NodeRecord.valuesKey) ?? []
   }
 
+  /// The same container with values that were stored some seconds earlier.
+  static func older(_ values: KeyedDecoder, by seconds: TimeInterval) throws -> KeyedDecoder? {
+    let older = try all(in: values).map { value in
+      var value = value
+      value.since = value.since?.addingTimeInterval(-seconds)
+      return value
+    }
+    return try KeyedDecoder.encoding { try encode(older, with: $0) }
+      .container(forKey: NodeRecord.sensitiveKey)
+  }
+
   /// What was written beside a state.
   struct Written {
     let fingerprint: RecordFingerprint
@@ -75,6 +86,8 @@ struct OpenedValues {
   var aged: [Aged] = []
   /// The keys of those whose time was over, with dots between them.
   var expired: [String] = []
+  /// The subkeys of the secrets that were given back.
+  var subkeys: [UInt64] = []
   /// The keys of the secrets whose subkeys are not there any more.
   var forgotten: [String] = []
   /// The keys of those that cannot be read.

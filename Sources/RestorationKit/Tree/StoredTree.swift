@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// A verified archive as a tree, ready to be brought back.
 ///
@@ -14,7 +19,7 @@ struct StoredTree: Sendable {
     let parent: Int?
     let role: Role
     let content: NodeRecord
-    let values: Values
+    var values: Values
   }
 
   /// What an element is to its parent.
@@ -59,6 +64,11 @@ struct StoredTree: Sendable {
   private(set) var unreadable: [Unreadable] = []
   /// What opens the secrets among the values; nil if nobody has looked.
   var secrets: SecretKeys?
+  /// When another state took its place; nil if it is no generation.
+  var replacedAt: Date?
+
+  /// The newest time that was seen while it was stored.
+  var newestTime: Date? { [facts?.timestamp, replacedAt].compactMap(\.self).max() }
 
   /// Whether every record could be read and placed.
   var isWhole: Bool { unreadable.isEmpty }

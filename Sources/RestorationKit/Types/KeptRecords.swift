@@ -14,13 +14,13 @@ internal import Foundation
 final class KeptRecords {
   /// The state of an object that is back, which nobody could read.
   struct State {
-    let element: StoredTree.Element
+    fileprivate(set) var element: StoredTree.Element
     let outcome: RestorationReport.NodeOutcome
   }
 
   /// An element that is not back.
   struct Unclaimed {
-    let element: StoredTree.Element
+    fileprivate(set) var element: StoredTree.Element
     let outcome: RestorationReport.NodeOutcome
     /// What is kept directly below it.
     fileprivate(set) var children: [Int] = []
@@ -217,6 +217,29 @@ extension KeptRecords {
     let since = max(now, facts?.timestamp ?? now)
     firstSaves[element.record] = since
     return since
+  }
+}
+
+// MARK: - Ages of values
+
+extension KeptRecords {
+  /// Makes the values older that end, since the clock was set back by so many seconds.
+  ///
+  /// - Complexity: O(*n*) in what is kept.
+  func makeOlder(by seconds: TimeInterval) {
+    for place in unclaimed.indices { unclaimed[place]?.element.makeValuesOlder(by: seconds) }
+    states.update { $0.element.makeValuesOlder(by: seconds) }
+  }
+}
+
+extension StoredTree.Element {
+  fileprivate mutating func makeValuesOlder(by seconds: TimeInterval) {
+    guard let sensitive = values.sensitive else { return }
+    do {
+      values.sensitive = try StoredSensitiveValue.older(sensitive, by: seconds)
+    } catch {
+      // Nobody can open what cannot be read.
+    }
   }
 }
 

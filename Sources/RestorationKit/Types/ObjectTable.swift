@@ -12,6 +12,10 @@ final class ObjectTable {
     var registeredAs: String?
   }
 
+  private struct SubkeyOwner {
+    weak var object: (any StateRestoring)?
+  }
+
   private let types: TypeTable
   /// Whose registered objects count where there is none here.
   private let outer: ObjectTable?
@@ -23,7 +27,10 @@ final class ObjectTable {
   /// Since when values are stored that end some day.
   let ages = ValueAges()
   /// The subkeys of the secrets of objects.
-  var subkeys = WeakTable<[UInt64]>()
+  private var subkeys = WeakTable<[UInt64]>()
+  /// Who had them last.
+  private var subkeyOwners: [UInt64: SubkeyOwner] = [:]
+  private var ownerCountToSweep = 16
   private var ownChangeCount = 0
 
   /// Counts what was said of objects that may be saved otherwise by that.
@@ -103,6 +110,26 @@ final class ObjectTable {
   func registeredObjects(named identifier: String) -> RegisteredObjects {
     let own = registered[identifier] ?? RegisteredObjects()
     return own.entries.isEmpty ? outer?.registeredObjects(named: identifier) ?? own : own
+  }
+
+  // MARK: Secrets
+
+  /// The subkeys of the secrets of an object; nil if it has none.
+  func subkeys(of object: any StateRestoring) -> [UInt64]? { subkeys[object] }
+
+  func setSubkeys(_ ids: [UInt64]?, of object: any StateRestoring) {
+    subkeys[object] = ids
+    for id in ids ?? [] { subkeyOwners[id] = SubkeyOwner(object: object) }
+    guard subkeyOwners.count >= ownerCountToSweep else { return }
+    subkeyOwners = subkeyOwners.filter { $0.value.object != nil }
+    ownerCountToSweep = max(16, subkeyOwners.count * 2)
+  }
+
+  /// Whether another object that is still there has a subkey: it may only come later in
+  /// a walk.
+  func isSubkey(_ id: UInt64, ofOtherThan object: (any StateRestoring)?) -> Bool {
+    guard let owner = subkeyOwners[id]?.object, owner !== object else { return false }
+    return subkeys[owner]?.contains(id) ?? false
   }
 
   // MARK: References

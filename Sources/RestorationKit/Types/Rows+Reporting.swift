@@ -13,10 +13,6 @@ extension Rows {
         path = known
         break
       }
-      if let stored = stored[number] {
-        path = stored.path
-        break
-      }
       unknown.append(number)
       next = self[number].parent
     }
@@ -65,7 +61,7 @@ extension Rows {
   }
 
   func className(of number: RowNumber) -> String {
-    self[number].type?.name ?? stored[number]?.className ?? ""
+    self[number].type?.name ?? storedClassNames[number] ?? ""
   }
 
   /// The rows as they are, for a report: whatever saves do later, it says the same.
@@ -73,7 +69,8 @@ extension Rows {
     let copy = Rows()
     (copy.rows, copy.walk, copy.applicationByteCount) = (rows, walk, applicationByteCount)
     // Also the paths: that of what was left out is the one that it had then.
-    (copy.notes, copy.outcomes, copy.stored, copy.paths) = (notes, outcomes, stored, paths)
+    (copy.notes, copy.outcomes, copy.storedClassNames) = (notes, outcomes, storedClassNames)
+    copy.paths = paths
     return copy
   }
 }

@@ -26,10 +26,10 @@ final class Rows {
   /// What has become of those that are not just saved.
   @safe @exclusivity(unchecked) var outcomes: [RowNumber: PreservationReport.NodeOutcome] = [:]
 
-  /// Where what is not back was, and its class.
+  /// The classes of what is not back.
   ///
   /// Its values are not for a report that somebody keeps.
-  var stored: [RowNumber: (path: RestorationPath, className: String)] = [:]
+  var storedClassNames: [RowNumber: String] = [:]
 
   // MARK: Between saves
 
@@ -115,7 +115,7 @@ final class Rows {
     loose = []
     if self.kept !== kept { (self.kept, keptRows) = (kept, [:]) }
     (contents, unusedContentCount) = ([], 0)
-    (notes, outcomes, stored) = (notes.filter { $0.key == nil }, [:], [:])
+    (notes, outcomes, storedClassNames) = (notes.filter { $0.key == nil }, [:], [:])
     (roots, storedRoots, references, entries) = ([], [], [:], [])
     formerNames = [:]
     missingScopes = []
@@ -316,7 +316,8 @@ final class Rows {
     keptRows[place] = number
     self[number].begin(element.content.kind, nil, walk: walk)
     self[number].identifier = element.content.identifier
-    stored[number] = (element.path, element.content.className)
+    self[number].siblingIndex = Int32(truncatingIfNeeded: element.content.siblingIndex)
+    storedClassNames[number] = element.content.className
     return number
   }
 

@@ -58,20 +58,25 @@ final class ValueAges {
   /// on from those that were seen then, so no value lives longer than its duration
   /// counted from the newest time that was seen.
   ///
-  /// - Returns: Whether values have other ages by this clock.
-  func beginSave(at now: Date) -> Bool {
-    guard let newest else { return false }
+  /// - Returns: By how many seconds values are older by this clock; nil if it was not set
+  ///   back.
+  func beginSave(at now: Date) -> TimeInterval? {
+    guard let newest else { return nil }
     let setBack = newest.timeIntervalSince(now)
     guard setBack > Self.smallestSetBack else {
       self.newest = max(newest, now)
-      return false
+      return nil
     }
     for values in places.values {
       for keys in values.known.keys { values.known[keys]?.since -= setBack }
     }
     self.newest = now
-    return true
+    return setBack
   }
+
+  /// Says that there are values that end though none is known here, or that somebody
+  /// else has seen a time.
+  func see(_ time: Date) { newest = clock(at: time) }
 
   // MARK: Values
 
