@@ -9,8 +9,8 @@ internal import Foundation
 ///
 /// Absent is nil. A value of another type throws. It is read-only, and the
 /// same for the factory that makes the node and for the node's own decoding.
-/// One that is kept finds no nodes after the restore. Do not hold it weakly: the
-/// next object gets the same coder, unless somebody keeps it.
+/// A decoder that you keep finds no nodes after the restore. Do not hold it
+/// weakly: the next object gets the same decoder, unless you keep it.
 public final class StateDecoder {
   // These are set for each object, and most are read for each value, so the check
   // whether somebody else does at the same time would take longer than that
@@ -195,16 +195,16 @@ public final class StateDecoder {
     try state(with: key)?.decodeIfPresent(type, forKey: key)
   }
 
-  /// Reads a reference, nil if there is none or what it names is not back.
+  /// Reads a reference; nil if there is none, or its object is not back.
   ///
-  /// While nodes and objects are being made, only those that were made before
-  /// are there; parents are made before their children, and views are found
-  /// when all are made.
+  /// While nodes and objects are being made, a reference finds only those that
+  /// were made before. Parents are made before their children, and views are found
+  /// when all nodes are made.
   ///
   /// - Parameters:
   ///   - type: The type that the object must have.
   ///   - key: The key that it was encoded with.
-  /// - Returns: The object that everybody who refers to it gets, or nil.
+  /// - Returns: The object, the same instance for every reference to it, or nil.
   /// - Throws: ``RestorationError`` with `nodeTypeMismatch` if it is back with
   ///   another type; ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the
   ///   key holds something else.
@@ -214,7 +214,7 @@ public final class StateDecoder {
     try state(with: key)?.reference(forKey: key).flatMap { try object($0, type, key) }
   }
 
-  /// Reads references, in saved order, without those that are not back.
+  /// Reads references in saved order, without the objects that are not back.
   ///
   /// - Parameters:
   ///   - type: The type that the objects must have.
@@ -227,7 +227,7 @@ public final class StateDecoder {
     try state(with: key)?.references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
   }
 
-  /// Reads references by name, without those that are not back.
+  /// Reads references by name, without the objects that are not back.
   ///
   /// - Parameters:
   ///   - type: The type that the objects must have.

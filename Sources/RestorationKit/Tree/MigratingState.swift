@@ -7,9 +7,9 @@ internal import Foundation
 
 /// The state of one object while it is brought to a newer version: a copy.
 ///
-/// What a migration does not touch stays as it is, references to nodes and
-/// objects too. Values with a ``Sensitivity`` are among the others, unless their time
-/// is over; one that is renamed or encoded anew under its key keeps its age. Use it
+/// Values that a migration does not touch stay as they are, references to nodes and
+/// objects too. Values with a ``Sensitivity`` are among them, unless their time is over.
+/// A value that is renamed or encoded anew under its key keeps its age. Use the state
 /// only in the call that it is given to.
 public final class MigratingState {
   /// Where the value of a key is: under a key of a record, or in a container
