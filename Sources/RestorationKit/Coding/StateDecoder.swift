@@ -195,6 +195,14 @@ public final class StateDecoder {
     try state(with: key)?.decodeIfPresent(type, forKey: key)
   }
 
+  /// Reads a value, with the fields of another one in the place of those that are not
+  /// stored; nil if there is none.
+  func decodeIfPresent<Value: Codable>(
+    forKey key: String, standIn other: Value
+  ) throws -> Value? {
+    try state(with: key)?.decodeIfPresent(forKey: key, standIn: other)
+  }
+
   /// Reads a reference; nil if there is none, or its object is not back.
   ///
   /// While nodes and objects are being made, a reference finds only those that
