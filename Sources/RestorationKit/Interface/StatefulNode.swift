@@ -74,7 +74,7 @@ extension StateEncoder {
   ///     }
   ///
   /// - Parameter object: The object that is encoded.
-  /// - Throws: As ``encode(_:forKey:)-(Value?,_)``.
+  /// - Throws: As `encode(_:forKey:)`.
   public func encodeState<Object: StatefulRestoring>(of object: Object) throws {
     try encode(object.restorableState, forKey: Self.stateKey)
   }
