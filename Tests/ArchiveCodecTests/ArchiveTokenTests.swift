@@ -45,8 +45,8 @@ final class ArchiveTokenTests: XCTestCase {
       encoder.encode([1, -300, 70_000], forKey: "integers")
       encoder.encode([0.5, -1], forKey: "doubles")
       encoder.encode(["a", "b"], forKey: "texts")
-      try encoder.encodeContainer(forKey: "outer") { outer in
-        try outer.encodeContainer(forKey: "inner") { $0.encode(1, forKey: "one") }
+      encoder.encodeContainer(forKey: "outer") { outer in
+        outer.encodeContainer(forKey: "inner") { $0.encode(1, forKey: "one") }
         outer.encode([String](), forKey: "empty")
       }
     }
@@ -65,7 +65,7 @@ final class ArchiveTokenTests: XCTestCase {
   func testTheTokensOfAContainerAreThoseBelowItsKey() throws {
     let record = try TestArchives().record { encoder in
       encoder.encode(1, forKey: "before")
-      try encoder.encodeContainer(forKey: "container") { $0.encode(2, forKey: "in it") }
+      encoder.encodeContainer(forKey: "container") { $0.encode(2, forKey: "in it") }
     }
     var tokens: [ArchiveToken] = []
     try record.container(forKey: "container")?.forEachToken { tokens.append($0) }
