@@ -22,6 +22,7 @@ let package = Package(
   products: [
     .library(name: "RestorationKit", targets: ["RestorationKit"]),
     .library(name: "ArchiveCodec", targets: ["ArchiveCodec"]),
+    .library(name: "RestorationTesting", targets: ["RestorationTesting"]),
   ],
   targets: [
     .systemLibrary(
@@ -29,6 +30,9 @@ let package = Package(
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
     .target(name: "RestorationKit", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+    .target(
+      name: "RestorationTesting", dependencies: ["ArchiveCodec", "RestorationKit"],
+      swiftSettings: settings),
     // A second writer and reader of archives, made from the specification.
     .target(
       name: "ArchiveForge", dependencies: ["ArchiveCodec", "CSodium"], path: "Tests/ArchiveForge",
@@ -42,11 +46,18 @@ let package = Package(
       path: "Fuzz/Sources/FuzzTargets", swiftSettings: testSettings),
     .testTarget(
       name: "ArchiveCodecTests",
-      dependencies: ["ArchiveCodec", "ArchiveForge", "FuzzTargets", "TestSupport"],
+      dependencies: [
+        "ArchiveCodec", "ArchiveForge", "FuzzTargets", "RestorationTesting", "TestSupport",
+      ],
       resources: [.copy("Vectors")], swiftSettings: testSettings),
     .testTarget(
-      name: "RestorationKitTests", dependencies: ["ArchiveCodec", "RestorationKit", "TestSupport"],
+      name: "RestorationKitTests",
+      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
       exclude: ["StoredStates"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "RestorationTestingTests",
+      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
       swiftSettings: testSettings),
   ],
   swiftLanguageModes: [.v6]

@@ -4,23 +4,15 @@ import Foundation
 import RestorationKit
 
 @MainActor
-final class NoteScreen: @MainActor RestorableNode {
+final class NoteScreen: @MainActor StatefulNode {
+  struct State: Codable {
+    var note: UUID?
+    var draft = ""
+    var cursor = 0
+  }
+
   let restorationIdentifier: String? = "note"
-  var note: UUID?
-  var draft = ""
-  var cursor = 0
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(note, forKey: "note")
-    coder.encode(draft, forKey: "draft")
-    coder.encode(cursor, forKey: "cursor")
-  }
-
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    note = try coder.decodeIfPresent(forKey: "note")
-    draft = try coder.decodeIfPresent(forKey: "draft") ?? ""
-    cursor = min(try coder.decodeIfPresent(forKey: "cursor") ?? 0, draft.count)
-  }
+  var restorableState = State()
 }
 
 let screen = NoteScreen()
@@ -33,11 +25,10 @@ do {
 } catch {
   print("Starting afresh. \(error)")
 }
-print("Draft:", screen.draft)
+print("Draft:", screen.restorableState.draft)
 
 // Whenever something has changed: it is on disk, encrypted, when this returns.
-screen.draft += "One more line. "
-screen.cursor = screen.draft.count
+screen.restorableState.draft += "One more line. "
 do {
   print(try await keeper.save([screen]))
 } catch {

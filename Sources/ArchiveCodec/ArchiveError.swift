@@ -194,8 +194,8 @@ extension ArchiveError {
     public static let locked = Code(
       "locked", "The archive is being changed elsewhere. Close the other writer, then try again.")
 
-    /// Records were built for an earlier state of the archive, or somebody else
-    /// has changed what is stored.
+    /// Records were built for an earlier state of the archive, or another writer has
+    /// changed the stored one.
     public static let outdated = Code(
       "outdated",
       "The archive has changed meanwhile. Build the records again with a new builder, or open the"
@@ -205,7 +205,7 @@ extension ArchiveError {
     public static let forked = Code(
       "forked", "The archive was opened by the parent process. Open it again in this one.")
 
-    /// A write or sync failed before, so nobody knows what is on the disk.
+    /// A write or sync failed before, so the bytes on the disk are unknown.
     public static let poisoned = Code(
       "poisoned",
       "An earlier change may not be on the disk. Write the archive anew, with compact or rewrite.")
@@ -215,7 +215,7 @@ extension ArchiveError {
       "keyMissing",
       "The key that opens this archive is not there. Put the key file back.")
 
-    /// The key is there but cannot be had yet, because something is locked.
+    /// The key is there but cannot be read yet, because the device or the keyring is locked.
     public static let keyLocked = Code(
       "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
 
@@ -268,7 +268,7 @@ extension ArchiveError {
 }
 
 extension ArchiveError {
-  /// What a source of keys throws while the key is there but locked.
+  /// The error that a source of keys throws while its key is there but locked.
   ///
   /// - Parameter location: Where the key is, for a person to read.
   /// - Returns: An error with the code `keyLocked`.

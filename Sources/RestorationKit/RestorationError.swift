@@ -7,7 +7,7 @@ public import Foundation
 
 /// A failure to save or restore as a whole, or to set a keeper up.
 ///
-/// What concerns one node only is an entry of the report and not an error.
+/// A failure of one node only is an entry of the report and not an error.
 public struct RestorationError: Error, Hashable, Sendable {
   /// The kind of a failure.
   ///
@@ -53,7 +53,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A scene is not connected, or a session is none of the host's.
     public static let notConnected = Code("notConnected")
 
-    /// A session has a scene, and what was asked for needs one that has none.
+    /// A session has a scene, and the call needs a session without one.
     public static let connected = Code("connected")
 
     /// A state that was set aside is not there any more.
@@ -72,7 +72,7 @@ public struct RestorationError: Error, Hashable, Sendable {
   /// The kind of failure.
   public let code: Code
 
-  /// What the archive reports, if it is the cause.
+  /// The error of the archive, if that is the cause.
   public let archive: ArchiveError?
 
   private let reason: String

@@ -1,6 +1,7 @@
 #if os(Linux)
 import ArchiveCodec
 import Foundation
+import RestorationTesting
 import Synchronization
 import TestSupport
 import XCTest
@@ -21,15 +22,16 @@ final class AbandonedFileTests: XCTestCase {
     }
     try FileStorage(path: path).replace { sink throws(ArchiveError) in
       try sink.write(Array(Self.written.utf8))
-      FileHandle.standardError.write(Data("written\n".utf8))
+      AppUnderTest.say("written")
       _ = try? FileHandle.standardInput.readToEnd()
     }
   }
 
   /// A process that has written everything and not renamed it.
-  private func writer(_ path: String) throws -> TestProcess {
-    let process = try TestProcess(
-      "ArchiveCodecTests.AbandonedFileTests/testTheWriterThatIsKilled", [Self.variable: path])
+  private func writer(_ path: String) throws -> AppProcess {
+    let process = try AppProcess.again(
+      ["ArchiveCodecTests.AbandonedFileTests/testTheWriterThatIsKilled"],
+      environment: [Self.variable: path])
     XCTAssertEqual(try process.answer(), "written")
     return process
   }

@@ -1,6 +1,7 @@
 #if os(Linux)
 import ArchiveCodec
 import Foundation
+import RestorationTesting
 import TestSupport
 import XCTest
 
@@ -48,7 +49,7 @@ final class KilledWriterTests: XCTestCase {
         encoder.encode(Data(count: Int(number % 7) * 1000), forKey: "filler")
       }
       try writer.append(try builder.finish())
-      FileHandle.standardError.write(Data("written \(number)\n".utf8))
+      AppUnderTest.say("written \(number)")
     }
   }
 
@@ -77,12 +78,13 @@ final class KilledWriterTests: XCTestCase {
 
   /// The last number that the process acknowledged; nil if it had no time to.
   private func runAndKill(_ path: String, after count: Int) throws -> UInt64? {
-    let process = try TestProcess(
-      "ArchiveCodecTests.KilledWriterTests/testTheWriterThatIsKilled", [Self.variable: path])
+    let process = try AppProcess.again(
+      ["ArchiveCodecTests.KilledWriterTests/testTheWriterThatIsKilled"],
+      environment: [Self.variable: path])
     var lines: [String] = []
     while lines.count < count, let line = try process.answer() { lines.append(line) }
-    process.kill()
-    while let line = try process.answer() { lines.append(line) }
+    XCTAssertEqual(process.kill(), .killed(signal: SIGKILL))
+    lines += try process.remainingAnswers()
     XCTAssertTrue(lines.allSatisfy { $0.hasPrefix("written ") }, "\(lines)")
     return lines.last.flatMap { UInt64($0.dropFirst("written ".count)) }
   }

@@ -111,7 +111,7 @@ private final class WriterHistory {
   private var process: DiskProcess
   private var writer: ArchiveWriter?
   private var story: [String] = []
-  /// Whether something was appended lazily since the last sync.
+  /// Whether something may have been appended since the last sync.
   private var hasUnsynced = false
   private(set) var failure: String?
 
@@ -222,7 +222,11 @@ private final class WriterHistory {
       }
     }
     story.append(fault == .lie ? "\(what), with a lie" : what)
-    if process.hasEnded { try open() }
+    if process.hasEnded {
+      // It may have ended between its write and its sync.
+      hasUnsynced = true
+      try open()
+    }
   }
 
   /// Lets another key open it; the content stays as it is.

@@ -2,12 +2,12 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationTesting
 import TestSupport
 import XCTest
 
 /// Several running instances of one app: real processes over one directory.
 final class InstanceProcessTests: XCTestCase {
-  private static let directory = "INSTANCE_DIRECTORY"
   private static let single = "INSTANCE_IS_SINGLE"
 
   // MARK: The other process
@@ -16,15 +16,11 @@ final class InstanceProcessTests: XCTestCase {
   /// line, `save VALUE`, `windows` for a launch with windows, `close`.
   @MainActor
   func testTheInstance() async throws {
-    let environment = ProcessInfo.processInfo.environment
-    guard let path = environment[Self.directory] else {
-      throw XCTSkip("Runs in a process of its own.")
-    }
+    guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
     let keeper = try StateKeeper(
-      application: Launch.application, directory: FileStateDirectory(path: "\(path)/state"),
-      keys: FileKeyProvider(path: "\(path)/key"))
+      application: Launch.application, directory: app.directory, keys: app.keys)
     try keeper.register(restorationClass: TestFactory.self)
-    if environment[Self.single] != nil { keeper.instancePolicy = .single }
+    if ProcessInfo.processInfo.environment[Self.single] != nil { keeper.instancePolicy = .single }
     let node = TestNode("a", value: "default")
     var host: SceneHost?
     while let line = readLine() {
@@ -33,17 +29,17 @@ final class InstanceProcessTests: XCTestCase {
       case "restore", "slow":
         node.onDecode = { _ in
           guard words[0] == "slow" else { return }
-          TestProcess.say("decoding")
+          app.say("decoding")
           _ = readLine()
         }
         let report = try await keeper.restore(into: [node])
-        TestProcess.say(
+        app.say(
           "\(describe(report.outcome)) \(report.stateName ?? "none") \(node.value ?? "nil")"
             + report.otherInstances.map { " \($0.stateName) by \($0.process ?? "nil")" }.joined())
       case "save":
         node.value = words[1]
         let report = try await keeper.save([node])
-        TestProcess.say("\(report.outcome) \(report.setAside == nil ? "replaced" : "kept")")
+        app.say("\(report.outcome) \(report.setAside == nil ? "replaced" : "kept")")
       case "windows":
         let made = SceneHost(keeper)
         host = made
@@ -57,13 +53,13 @@ final class InstanceProcessTests: XCTestCase {
           default: "failed"
           }
         }
-        TestProcess.say(
+        app.say(
           "\(keeper.stateName ?? "none") \(made.openSessions.map(\.persistentIdentifier))"
             + " \(outcomes)")
       case "close":
         await host?.close()
         await keeper.close()
-        TestProcess.say("closed")
+        app.say("closed")
       default: XCTFail(line)
       }
     }
@@ -80,41 +76,42 @@ final class InstanceProcessTests: XCTestCase {
   // MARK: What they say
 
   private func instance(_ directory: borrowing TemporaryDirectory, single: Bool = false) throws
-    -> TestProcess
+    -> AppProcess
   {
-    try TestProcess(
-      "RestorationKitTests.InstanceProcessTests/testTheInstance",
-      [Self.directory: directory.path].merging(single ? [Self.single: "1"] : [:]) { $1 })
+    try AppProcess.again(
+      ["RestorationKitTests.InstanceProcessTests/testTheInstance"],
+      environment: single ? [Self.single: "1"] : [:], folder: directory.path)
   }
 
-  private func answer(_ process: TestProcess, _ line: String) throws -> String {
-    try XCTUnwrap(try process.ask(line))
+  /// How a lock names it.
+  private func name(of process: AppProcess) -> String {
+    "process \(process.identifier), \(ProcessInfo.processInfo.processName)"
   }
 
   private func keptNames(in directory: borrowing TemporaryDirectory) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: directory.child("state"))
+    try FileManager.default.contentsOfDirectory(atPath: directory.child("states"))
       .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".rka") }
   }
 
   func testTwoInstancesHaveAStateEachAndGetThemBackInTheirOrder() throws {
     let directory = try TemporaryDirectory()
     let (one, two) = (try instance(directory), try instance(directory))
-    XCTAssertEqual(try answer(one, "restore"), "noArchive main default")
+    XCTAssertEqual(try one.ask("restore"), "noArchive main default")
     XCTAssertEqual(
-      try answer(two, "restore"), "noArchive main~2 default main by \(one.name)")
-    XCTAssertEqual(try answer(one, "save one"), "saved replaced")
-    XCTAssertEqual(try answer(two, "save two"), "saved replaced")
+      try two.ask("restore"), "noArchive main~2 default main by \(name(of: one))")
+    XCTAssertEqual(try one.ask("save one"), "saved replaced")
+    XCTAssertEqual(try two.ask("save two"), "saved replaced")
     one.kill()
     two.kill()
 
     let (third, fourth) = (try instance(directory), try instance(directory))
-    XCTAssertEqual(try answer(third, "restore"), "restored main one")
+    XCTAssertEqual(try third.ask("restore"), "restored main one")
     XCTAssertEqual(
-      try answer(fourth, "restore"), "restored main~2 two main by \(third.name)")
+      try fourth.ask("restore"), "restored main~2 two main by \(name(of: third))")
     // The first one is free again while the second one is not.
-    XCTAssertEqual(try answer(third, "close"), "closed")
+    XCTAssertEqual(try third.ask("close"), "closed")
     let fifth = try instance(directory)
-    XCTAssertEqual(try answer(fifth, "restore"), "restored main one")
+    XCTAssertEqual(try fifth.ask("restore"), "restored main one")
     XCTAssertEqual(try keptNames(in: directory), [])
   }
 
@@ -124,16 +121,16 @@ final class InstanceProcessTests: XCTestCase {
       let instances = try (0..<3).map { _ in try instance(directory) }
       for (number, instance) in instances.enumerated() {
         if round == 0 {
-          _ = try answer(instance, "restore")
-          _ = try answer(instance, "save \(number)")
+          _ = try instance.ask("restore")
+          _ = try instance.ask("save \(number)")
         } else {
-          XCTAssertEqual(try answer(instance, "slow"), "decoding")
+          XCTAssertEqual(try instance.ask("slow"), "decoding")
         }
       }
       // All of them are in the midst of it.
       if round > 0 {
         for (number, instance) in instances.enumerated() {
-          let answer = try answer(instance, "go on")
+          let answer = try instance.ask("go on")
           XCTAssertTrue(
             answer.hasPrefix("restored main\(number == 0 ? "" : "~\(number + 1)") \(number)"),
             answer)
@@ -147,17 +144,17 @@ final class InstanceProcessTests: XCTestCase {
   func testARestoreWhoseProcessIsKilledCountsAsACrash() throws {
     let directory = try TemporaryDirectory()
     let first = try instance(directory)
-    _ = try answer(first, "restore")
-    _ = try answer(first, "save text")
+    _ = try first.ask("restore")
+    _ = try first.ask("save text")
     first.kill()
     for _ in 0..<2 {
       let killed = try instance(directory)
-      XCTAssertEqual(try answer(killed, "slow"), "decoding")
+      XCTAssertEqual(try killed.ask("slow"), "decoding")
       killed.kill()
     }
     // What crashed is left out, and the state stays where it is.
     let next = try instance(directory)
-    XCTAssertEqual(try answer(next, "slow"), "restored main default")
+    XCTAssertEqual(try next.ask("slow"), "restored main default")
     XCTAssertEqual(try keptNames(in: directory).count, 0)
   }
 
@@ -166,22 +163,22 @@ final class InstanceProcessTests: XCTestCase {
     let (one, two) = (
       try instance(directory, single: true), try instance(directory, single: true)
     )
-    _ = try answer(one, "restore")
-    _ = try answer(one, "save one")
-    let bytes = try directory.bytes(of: "state/main.rka")
-    XCTAssertEqual(try answer(two, "restore"), "in use by \(one.name): none default")
+    _ = try one.ask("restore")
+    _ = try one.ask("save one")
+    let bytes = try directory.bytes(of: "states/main.rka")
+    XCTAssertEqual(try two.ask("restore"), "in use by \(name(of: one)): none default")
     XCTAssertEqual(
-      try answer(two, "save two"), "inUse(by: Optional(\"\(one.name)\")) replaced")
-    XCTAssertEqual(try directory.bytes(of: "state/main.rka"), bytes)
+      try two.ask("save two"), "inUse(by: Optional(\"\(name(of: one))\")) replaced")
+    XCTAssertEqual(try directory.bytes(of: "states/main.rka"), bytes)
     one.kill()
     // It has not read what the first one has left, so that stays.
-    XCTAssertEqual(try answer(two, "save two"), "saved kept")
+    XCTAssertEqual(try two.ask("save two"), "saved kept")
     XCTAssertEqual(try keptNames(in: directory).count, 1)
     two.kill()
 
     let three = try instance(directory, single: true)
-    XCTAssertEqual(try answer(three, "restore"), "restored main two")
-    XCTAssertEqual(try answer(three, "save three"), "saved replaced")
+    XCTAssertEqual(try three.ask("restore"), "restored main two")
+    XCTAssertEqual(try three.ask("save three"), "saved replaced")
   }
 
   func testWindowsOfTwoInstancesAreNotThoseOfTheOther() throws {
@@ -189,7 +186,7 @@ final class InstanceProcessTests: XCTestCase {
     func launch() throws -> [String] {
       let instances = [try instance(directory), try instance(directory)]
       defer { for instance in instances { instance.kill() } }
-      return try instances.map { try answer($0, "windows") }
+      return try instances.map { try $0.ask("windows") }
     }
     let first = try launch()
     XCTAssertTrue(first[0].hasPrefix("main ["), first[0])

@@ -308,16 +308,14 @@ final class KeptNodesTests: XCTestCase {
     let keeper = try launch.keeper()
     let back = TestNode("root")
     let restored = try await keeper.restore(into: [back])
+    let kept = "; saves keep it as it is stored, until a node is saved in its place"
     XCTAssertEqual(
       restored.entries.map(\.description),
       [
         "root (TestNode): restored, already there",
-        "root/a (SpecialTestNode): not back, made by what is registered for it threw: Failure; saves"
-          + " keep it as it is stored",
-        "root/a/below (TestNode): not back, root/a above it is not back; saves keep it as it is"
-          + " stored",
-        "root/a/below/field (TestView): not back, root/a/below above it is not back; saves keep it"
-          + " as it is stored",
+        "root/a (SpecialTestNode): not back, made by what is registered for it threw: Failure\(kept)",
+        "root/a/below (TestNode): not back, root/a above it is not back\(kept)",
+        "root/a/below/field (TestView): not back, root/a/below above it is not back\(kept)",
       ])
     let saved = try await keeper.save([back])
     XCTAssertEqual(

@@ -2,6 +2,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationTesting
 import TestSupport
 import XCTest
 
@@ -9,7 +10,6 @@ import XCTest
 ///
 /// Set `KILLED_APP_KILLS` for another number of kills than 25.
 final class KilledAppTests: XCTestCase {
-  static let directory = "KILLED_APP_DIRECTORY"
   private static let environment = ProcessInfo.processInfo.environment
   private static let nodeCount = 8
   private static let sceneCount = 3
@@ -20,12 +20,9 @@ final class KilledAppTests: XCTestCase {
   /// A keeper of this process; the key is beside the states.
   @MainActor
   private func keeper() throws -> StateKeeper {
-    guard let path = Self.environment[Self.directory] else {
-      throw XCTSkip("Runs in a process of its own.")
-    }
+    guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
     let keeper = try StateKeeper(
-      application: Launch.application, directory: FileStateDirectory(path: "\(path)/state"),
-      keys: FileKeyProvider(path: "\(path)/key"))
+      application: Launch.application, directory: app.directory, keys: app.keys)
     // A restore that is killed is not one that crashes.
     keeper.crashThreshold = .max
     return keeper
@@ -36,21 +33,20 @@ final class KilledAppTests: XCTestCase {
   private func runAndKill(_ test: String, in directory: borrowing TemporaryDirectory) throws
     -> [String]
   {
-    let process = try TestProcess(
-      "RestorationKitTests.KilledAppTests/\(test)", [Self.directory: directory.path])
+    let process = try AppProcess.again(
+      ["RestorationKitTests.KilledAppTests/\(test)"], folder: directory.path)
     var lines: [String] = []
     let count = Int.random(in: 1...15, using: &random)
     while lines.count < count, let line = try process.answer() { lines.append(line) }
     // In the midst of whatever it does now.
     let end = ContinuousClock.now + .microseconds(.random(in: 0...6000, using: &random))
     while ContinuousClock.now < end {}
-    process.kill()
-    while let line = try process.answer() { lines.append(line) }
-    return lines
+    XCTAssertEqual(process.kill(), .killed(signal: SIGKILL))
+    return lines + (try process.remainingAnswers())
   }
 
   private func leftOver(in directory: borrowing TemporaryDirectory) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: directory.child("state"))
+    try FileManager.default.contentsOfDirectory(atPath: directory.child("states"))
       .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".rka") && !$0.contains(".rka.previous-") }
   }
 
@@ -66,7 +62,7 @@ final class KilledAppTests: XCTestCase {
     let report = try await keeper.restore(into: [root])
     var number = Int(root.value) ?? 0
     let values = nodes.map { String($0.value.prefix { $0 != " " }) }
-    TestProcess.say("\(report.outcome) \(number) \(values.joined(separator: ","))")
+    AppUnderTest.say("\(report.outcome) \(number) \(values.joined(separator: ","))")
     while true {
       number += 1
       root.value = "\(number)"
@@ -76,9 +72,9 @@ final class KilledAppTests: XCTestCase {
         let report =
           number % 10 == 0
           ? try await keeper.saveEverything([root]) : try await keeper.save([root])
-        TestProcess.say("\(report.outcome) \(number) \(DispatchTime.now().uptimeNanoseconds)")
+        AppUnderTest.say("\(report.outcome) \(number) \(DispatchTime.now().uptimeNanoseconds)")
       } catch {
-        TestProcess.say("failed")
+        AppUnderTest.say("failed")
         // Until it is killed.
         _ = readLine()
       }
@@ -136,7 +132,7 @@ final class KilledAppTests: XCTestCase {
       })
     try await host.launch()
     let failures = await host.restoreScenes()
-    guard failures.isEmpty else { return TestProcess.say("failed \(failures)") }
+    guard failures.isEmpty else { return AppUnderTest.say("failed \(failures)") }
     var number = 0
     var said: [String] = []
     for scene in host.connectedScenes {
@@ -148,12 +144,12 @@ final class KilledAppTests: XCTestCase {
       said.append("\(scene.session.persistentIdentifier)=\(isWhole ? "\(id)" : "\(id) \(values)")")
       number = max(number, id)
     }
-    TestProcess.say("restored \(said.joined(separator: " "))")
+    AppUnderTest.say("restored \(said.joined(separator: " "))")
     while true {
       if number % 5 == 0, let first = host.connectedScenes.first {
-        TestProcess.say("closing \(first.session.persistentIdentifier)")
+        AppUnderTest.say("closing \(first.session.persistentIdentifier)")
         try await host.close(first)
-        TestProcess.say("closed \(first.session.persistentIdentifier)")
+        AppUnderTest.say("closed \(first.session.persistentIdentifier)")
       }
       while host.connectedScenes.count < Self.sceneCount { _ = try await host.open() }
       number += 1
@@ -165,7 +161,7 @@ final class KilledAppTests: XCTestCase {
       DraftModel(scene).draft = "\(number)"
       (delegate.roots.first as? TestNode)?.value = "\(number)"
       let report = try await host.save(scene)
-      TestProcess.say("\(report.outcome) \(scene.session.persistentIdentifier) \(number)")
+      AppUnderTest.say("\(report.outcome) \(scene.session.persistentIdentifier) \(number)")
     }
   }
 

@@ -332,7 +332,7 @@ final class LateNodeTests: XCTestCase {
         error.description,
         "The keeper is strict: the restore is complete, but not clean. tabs/second/field (TestView):"
           + " not found; let its node have it among its restorationViews when they are loaded; saves"
-          + " keep it as it is stored")
+          + " keep it as it is stored, until a node is saved in its place")
     }
     XCTAssertEqual(tab.value, "second", "the restore is complete")
   }

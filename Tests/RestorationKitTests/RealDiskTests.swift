@@ -2,6 +2,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationTesting
 import TestSupport
 import XCTest
 
@@ -104,9 +105,8 @@ final class RealDiskTests: XCTestCase {
     for cut in 0..<cuts {
       let what = "cut \(cut), seed \(random.seed)"
       try disk.mount()
-      let process = try TestProcess(
-        "RestorationKitTests.KilledAppTests/testTheKeeperThatIsKilled",
-        [KilledAppTests.directory: disk.path])
+      let process = try AppProcess.again(
+        ["RestorationKitTests.KilledAppTests/testTheKeeperThatIsKilled"], folder: disk.path)
       var lines: [String] = []
       let count = Int.random(in: 1...15, using: &random)
       while lines.count < count, let line = try process.answer() { lines.append(line) }
@@ -116,8 +116,8 @@ final class RealDiskTests: XCTestCase {
       // thrown away. No power cut leaves a process that could be told so.
       let moment = DispatchTime.now().uptimeNanoseconds
       try disk.cutPower()
-      process.kill()
-      while let line = try process.answer() { lines.append(line) }
+      XCTAssertEqual(process.kill(), .killed(signal: SIGKILL))
+      lines += try process.remainingAnswers()
       try disk.unmount()
       guard let first = lines.first else { continue }
       guard let number = KilledAppTests.restoredNumber(first, what) else { return }

@@ -54,6 +54,18 @@ final class SubkeyTests: SecretTestCase {
     XCTAssertNil(secretsBytes)
   }
 
+  func testWhatAnotherInstanceHasForgottenGetsAnotherSubkey() async throws {
+    let first = try keeper()
+    let top = tree()
+    _ = try await first.save([top])
+    let old = launch.storedBytes
+    await first.close()
+    try await forget(.all)
+    _ = try await first.save([top])
+    await first.close()
+    try await checkThatOnlyTheNewestHasSecrets(before: old)
+  }
+
   func testTheLastSubkeyGoesAfterAnotherLaunchToo() async throws {
     try await saveTree()
     delegate.onWillEncode = nil

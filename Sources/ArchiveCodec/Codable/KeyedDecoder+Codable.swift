@@ -44,6 +44,39 @@ extension KeyedDecoder {
     try session(key, [NameKey(key)], userInfo)?.decodeRoot(type)
   }
 
+  /// Reads a value as it is stored, and if a field is missing in it once more, with the
+  /// fields of another one in the place of those that are missing.
+  ///
+  /// A field is an entry of a keyed container, and of none that is an element of an
+  /// array or a dictionary. An optional that is not stored is nil.
+  ///
+  /// - Parameters:
+  ///   - key: The key that the value was encoded with.
+  ///   - other: The value whose fields stand in.
+  /// - Returns: The value, or nil if the key is absent.
+  /// - Throws: As ``decode(_:forKey:userInfo:)`` does.
+  /// - Complexity: O(*n*) in the size of both values, and for each field that is missing
+  ///   in the fields of the containers that it lies in.
+  package func decodeIfPresent<Value: Codable>(
+    forKey key: String, standIn other: Value
+  ) throws -> Value? {
+    guard let session = try session(key, [NameKey(key)], [:]) else { return nil }
+    do {
+      return try session.decodeRoot(Value.self)
+    } catch DecodingError.keyNotFound(let missing, let context) {
+      let other = try KeyedDecoder.encoding { try $0.encode(other, forKey: key) }
+      // It has counted what was read, and this is another time.
+      let again = try self.session(key, [NameKey(key)], [:])
+      again?.standIn = try other.session(key, [NameKey(key)], [:])
+      do {
+        return try again?.decodeRoot(Value.self)
+      } catch DecodingError.keyNotFound {
+        // What the stored value lacks is what counts.
+        throw DecodingError.keyNotFound(missing, context)
+      }
+    }
+  }
+
   private func session(
     _ key: String, _ path: [any CodingKey], _ userInfo: [CodingUserInfoKey: any Sendable]
   ) throws(ArchiveError) -> DecodingSession? {

@@ -56,6 +56,16 @@ final class MapEntries {
     return find(name, in: block.span.extracting(record)) != nil
   }
 
+  /// Whether a name is that of a field, and not a key of a dictionary, as far as they were
+  /// written by one that had room for all names.
+  func isField(_ name: String) -> Bool {
+    let block = bytes
+    guard let entry = find(name, in: block.span.extracting(record)), case .symbol = entry.key else {
+      return false
+    }
+    return true
+  }
+
   /// The value under a name, nil if there is none.
   func value(_ name: String) throws -> ValueReader? {
     let block = bytes
@@ -70,13 +80,11 @@ final class MapEntries {
     return try session.read(type, from: value, in: bytes)
   }
 
-  /// Decodes the value under a name, by the form of its type.
-  func decode<Value: Decodable>(
-    _ type: Value.Type, _ name: String, orThrow missing: () -> any Error
-  ) throws -> Value {
+  /// Decodes the value under a name, by the form of its type; nil if there is none.
+  func decode<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
     let block = bytes
     let bytes = block.span.extracting(record)
-    guard let value = try value(name, in: bytes) else { throw missing() }
+    guard let value = try value(name, in: bytes) else { return nil }
     // What many fields are; reading by a type that is known only now takes 40 ns
     // more (benchmark: open and decode Codable nodes).
     if type == Date.self {

@@ -4,6 +4,9 @@ extension Archive {
     /// The identifier that it was written with.
     public let identifier: UInt64
 
+    /// Its size in bytes, without what sealing adds.
+    public let byteCount: Int
+
     /// Its values, or why they cannot be used: `malformed`,
     /// `limitExceeded` or `unsupportedFeature`.
     public let content: Result<KeyedDecoder, ArchiveError>
@@ -34,7 +37,7 @@ extension Archive {
     let records = try verifiedRecords()
     return (0..<records.count).map { place in
       Record(
-        identifier: records.identifier(at: place),
+        identifier: records.identifier(at: place), byteCount: records.byteCount(at: place),
         content: Result { () throws(ArchiveError) in try records.record(at: place) })
     }
   }
@@ -70,7 +73,7 @@ extension Archive {
     }
   }
 
-  private func visitAll(
+  func visitAll(
     _ visit: (Record) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     try visitSnapshot { entry, checked throws(ArchiveError) in
@@ -80,14 +83,21 @@ extension Archive {
           record.start..<record.start + entry.frameRange.count, of: record.block,
           mapOffset: entry.mapOffset, objectsOffset: record.objectsOffset)
       }
-      try visit(Record(identifier: entry.record, content: content))
+      try visit(Record(identifier: entry.record, byteCount: entry.byteCount, content: content))
     }
+    try visitJournal(visit)
+  }
+
+  /// Gives the records that the journal wrote.
+  func visitJournal<Failure: Error>(_ visit: (Record) throws(Failure) -> Void) throws(Failure) {
     for record in changedRecords() {
       guard case .record(let frame) = history.changes[record] else { continue }
       let content = Result { () throws(ArchiveError) in
         try frame.decoder(symbols: history.symbols, limits: limits)
       }
-      try visit(Record(identifier: record, content: content))
+      try visit(
+        Record(
+          identifier: record, byteCount: frame.entry(record).byteCount, content: content))
     }
   }
 

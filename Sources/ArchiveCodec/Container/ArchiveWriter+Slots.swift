@@ -7,9 +7,9 @@ internal import Synchronization
 /// copied as it is, so the version of the archive stays the same. An archive
 /// that was opened before keeps reading the old file.
 ///
-/// Whoever could open the archive before may have kept its data key or a copy
-/// of the old header, and with either can read this file and what is appended
-/// to it. ``rotate(slots:)`` locks them out.
+/// A program that could open the archive before may have kept its data key or a
+/// copy of the old header. With either it can read this file and what is appended
+/// to it. ``rotate(slots:)`` locks it out.
 extension ArchiveWriter {
   /// The slots in the order of the file; nil if nothing is stored.
   public var slots: [ArchiveSlot]? {
@@ -59,9 +59,9 @@ extension ArchiveWriter {
   /// Puts a new passphrase in the place of an old one, in one step.
   ///
   /// The slot keeps its place and its key reference. The content is copied as
-  /// it is: whoever knew the old passphrase may have kept the data key or a copy
-  /// of the old header, and with either reads on. Where the old passphrase is
-  /// known to somebody else, use ``rotate(slots:)``.
+  /// it is. A program that had the old passphrase may have kept the data key or a
+  /// copy of the old header, and with either it reads on. If the old passphrase is
+  /// known to others, use ``rotate(slots:)``.
   ///
   /// - Parameters:
   ///   - old: A passphrase of the archive; it need not be what opened it.
@@ -86,8 +86,8 @@ extension ArchiveWriter {
 
   /// Seals the whole content anew under a new data key, which only these open.
   ///
-  /// Nothing that opened the archive before opens what is stored then, or what
-  /// follows. Copies and backups of the old file stay as they are.
+  /// No other key or passphrase opens the new file, or what is appended to it, even if
+  /// it opened the archive before. Copies and backups of the old file stay as they are.
   ///
   /// - Parameter slots: The keys and passphrases that will open it: 1 to 8, and
   ///   at most 2 passphrases.

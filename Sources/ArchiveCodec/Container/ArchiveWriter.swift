@@ -3,9 +3,9 @@ internal import Synchronization
 /// Changes an archive: appends what changed, at the cost of the change.
 ///
 /// It holds the lock of the storage, so there is one writer at a time, in this
-/// process or another, and it makes sure of that at each change. Each change is one commit: it is there as a whole or,
-/// after a power cut, not at all. When the journal has outgrown the snapshot,
-/// the next change rewrites the file.
+/// process or another, and it makes sure of that at each change. Each change is
+/// one commit: after a power cut it is there as a whole or not at all. When the
+/// journal has outgrown the snapshot, the next change rewrites the file.
 ///
 ///     let writer = try ArchiveWriter.open(storage, key: key, context: context)
 ///     let builder = writer.builder()
@@ -169,8 +169,8 @@ public final class ArchiveWriter: Sendable {
   /// After a rewrite whose file could not be opened again, as without a free
   /// descriptor, it is the one before until the next change.
   ///
-  /// It does not change. While somebody has one, the next change costs a copy of
-  /// what the journal holds in memory.
+  /// It does not change. While a reference to it exists, the next change costs a
+  /// copy of the journal's content in memory.
   public var archive: Archive? {
     state.withLock { $0.open?.history }.map { Archive($0, limits: limits, isWritable: true) }
   }
@@ -187,8 +187,8 @@ public final class ArchiveWriter: Sendable {
 
   /// A builder for records that change this archive.
   ///
-  /// What it finishes fits on the archive as it is now, until a change brings
-  /// new keys, or a rewrite others.
+  /// Its records apply to the current version; a change that adds keys outdates
+  /// them, and so does a rewrite with other keys.
   public func builder() -> RecordBuilder {
     state.withLock { state in
       RecordBuilder(limits: limits, continuing: state.open?.history.symbols)
@@ -239,7 +239,7 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Writes a new file with these records only; what opened the old one opens it.
+  /// Writes a new file with these records only; keys and passphrases of the old one open it.
   ///
   /// - Parameters:
   ///   - records: All records, from a builder of this writer or a new one.
@@ -256,8 +256,8 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Writes a new file with the records that there are; what opened the old
-  /// one opens it.
+  /// Writes a new file with the present records; keys and passphrases of the old one
+  /// open it.
   ///
   /// It takes a chunk and 16 bytes for each record in memory.
   ///
@@ -271,7 +271,7 @@ public final class ArchiveWriter: Sendable {
     try changing { (state) throws(ArchiveError) in try compact(&state) }
   }
 
-  /// Puts what was appended lazily on stable storage.
+  /// Puts changes that were appended lazily on stable storage.
   ///
   /// - Throws: ``ArchiveError``: what the storage throws, or `poisoned` with the
   ///   system error of the first failure, also of one that ran by itself.

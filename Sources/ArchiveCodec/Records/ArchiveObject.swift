@@ -1,7 +1,7 @@
 /// An instance of a class that a record can hold, with others that it refers to.
 ///
-/// An object that is met twice is stored once, and all who refer to it get the
-/// same one back. Conform to ``ImmutableArchiveObject`` or to
+/// An object that is met twice is stored once, and every reference to it yields the
+/// same instance. Conform to ``ImmutableArchiveObject`` or to
 /// ``CyclicArchiveObject``, and register the class with ``ArchiveClasses``.
 public protocol ArchiveObject: AnyObject {
   /// Writes the values of the object, and references to others.
@@ -14,10 +14,10 @@ public protocol ArchiveObject: AnyObject {
   func encode(to encoder: KeyedEncoder) throws
 }
 
-/// An object that is made in one step, from all it refers to.
+/// An object that is made in one step, from the objects that it refers to.
 ///
-/// What it refers to is made before it. So it cannot refer to itself, directly
-/// or through others of this kind, and chains of them are limited in length to
+/// Those objects are made before it. So it cannot refer to itself, directly or
+/// through others of this kind, and chains of them are limited in length to
 /// four times ``ArchiveLimits/depth``.
 public protocol ImmutableArchiveObject: ArchiveObject {
   /// Makes the object.
@@ -25,7 +25,7 @@ public protocol ImmutableArchiveObject: ArchiveObject {
   /// A ``CyclicArchiveObject`` that it refers to may not have its values yet.
   ///
   /// - Parameter decoder: The values that ``ArchiveObject/encode(to:)`` wrote.
-  /// - Throws: Any error; nobody gets the object then.
+  /// - Throws: Any error; no reference yields the object then.
   init(from decoder: ObjectDecoder) throws
 }
 
@@ -40,6 +40,6 @@ public protocol CyclicArchiveObject: ArchiveObject {
   /// Sets the values.
   ///
   /// - Parameter decoder: The values that ``ArchiveObject/encode(to:)`` wrote.
-  /// - Throws: Any error; all that is decoded together fails then.
+  /// - Throws: Any error; all objects that are decoded with it fail then.
   func decode(from decoder: ObjectDecoder) throws
 }

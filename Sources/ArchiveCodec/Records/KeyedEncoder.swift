@@ -2,8 +2,8 @@
 ///
 /// It is made for one record by ``RecordBuilder`` and closed with it. A key
 /// that is encoded twice keeps its last value; nil writes nothing, so that the
-/// key is absent. What cannot be stored is thrown when the record is finished,
-/// as an ``ArchiveError`` with the keys that lead to it.
+/// key is absent. A value that cannot be stored fails when the record is finished,
+/// with an ``ArchiveError`` that has the keys which lead to it.
 ///
 ///     try builder.append(record: 1) { encoder in
 ///       encoder.encode("Blender", forKey: "title")
@@ -43,8 +43,8 @@ public final class KeyedEncoder {
 
   /// Writes a string that many records repeat, such as the name of a kind.
   ///
-  /// It takes a few bytes, however long it is, after it was written once. Names
-  /// fill the table that keys are in, so data from outside is no name.
+  /// It takes a few bytes, however long it is, after it was written once. Never
+  /// pass user data: names fill the table of keys.
   ///
   /// - Parameters:
   ///   - name: At most 1 KiB of UTF-8; nil writes nothing.

@@ -12,14 +12,14 @@ public protocol ArchiveStorage: Sendable {
   /// Where the archive is, for a person to read: the path of a file.
   var location: String { get }
 
-  /// Opens what is stored for reading, nil if nothing is.
+  /// Opens the stored archive for reading; nil if there is none.
   ///
-  /// What was opened stays as it was while a new archive replaces it.
+  /// An open archive stays as it was while a new one replaces it.
   ///
   /// - Throws: ``ArchiveError``: `notAFile`, `permissionDenied`, `inputOutput`.
   func open() throws(ArchiveError) -> (any ArchiveFile)?
 
-  /// Replaces what is stored by what the body writes, all or nothing.
+  /// Replaces the stored archive by the bytes that the body writes, all or nothing.
   ///
   /// When it returns, the new archive is on stable storage.
   ///
@@ -32,7 +32,7 @@ public protocol ArchiveStorage: Sendable {
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError)
 
-  /// Opens what is stored for appending, nil if nothing is.
+  /// Opens the stored archive for appending; nil if there is none.
   ///
   /// - Throws: ``ArchiveError``: `notAFile`, `permissionDenied`, `inputOutput`.
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)?
@@ -46,30 +46,30 @@ public protocol ArchiveStorage: Sendable {
   ///   `permissionDenied`, `notAFile`, `storageFull`, `inputOutput`.
   func lock() throws(ArchiveError) -> any ArchiveLock
 
-  /// Whether somebody has the lock.
+  /// Whether a writer has the lock.
   ///
-  /// A reader asks it about a change at the end that is not whole: beside a
-  /// writer, it is on its way.
+  /// A reader asks this when the change at the end is not whole: beside a writer
+  /// that change is on its way.
   ///
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func isLocked() throws(ArchiveError) -> Bool
 
-  /// Removes what is stored; nothing stored is not an error.
+  /// Removes the stored archive; if there is none, that is not an error.
   ///
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`;
   ///   `notDurable` if it is gone, but a power cut may bring it back.
   func remove() throws(ArchiveError)
 
-  /// Moves what is stored out of the way and keeps it.
+  /// Moves the stored archive out of the way and keeps it.
   ///
-  /// For an archive that could not be opened, so that the next one does not
-  /// destroy it. Nothing stored is not an error.
+  /// Use it for an archive that could not be opened, so that the next one does not
+  /// destroy it. If there is none, that is not an error.
   ///
-  /// - Returns: Where it is now, for a person to read; nil if nothing was stored.
+  /// - Returns: Where it is now, for a person to read; nil if there was none.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func setAside() throws(ArchiveError) -> String?
 
-  /// Moves what is stored out of the way, and keeps with it why and when.
+  /// Moves the stored archive out of the way, and keeps with it why and when.
   ///
   /// By default it does what ``setAside()`` does.
   ///
@@ -80,20 +80,20 @@ public protocol ArchiveStorage: Sendable {
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String?
 
-  /// What was set aside here and is still there, the oldest first, without the
-  /// ``generations()``.
+  /// The archives that were set aside here and are still there, the oldest first,
+  /// without the ``generations()``.
   ///
   /// - Returns: All of them; none if the storage cannot tell, as by default.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive]
 
-  /// Replaces what is stored, and sets aside what was there.
+  /// Replaces the stored archive, and sets the old one aside.
   ///
-  /// The old archive gets its other name when the new one is about to take its own, so
-  /// it has all that was appended to it until then, and whenever the process ends, one of
-  /// them is in its place. That a generation cannot be kept is no reason to fail; see
-  /// ``SetAsideReason/isGeneration``. By default none is, and anything else is set aside
-  /// before the new archive is written.
+  /// The old archive gets its other name when the new one is about to take its own. So it
+  /// has everything that was appended to it until then, and whenever the process ends, one
+  /// of them is in its place. If a generation cannot be kept, the call still succeeds; see
+  /// ``SetAsideReason/isGeneration``. By default no generation is kept, and an archive with
+  /// another reason is set aside before the new one is written.
   ///
   /// - Parameters:
   ///   - reason: Why.
@@ -113,9 +113,9 @@ public protocol ArchiveStorage: Sendable {
 
   /// Makes an archive that was set aside the stored one again.
   ///
-  /// What is stored is replaced, so set it aside before. Whenever the process
-  /// ends, the archive is in its place, or still set aside, or both. By default
-  /// it is copied.
+  /// It replaces the stored archive, so set that one aside before. Whenever the
+  /// process ends, the archive is in its place, or still set aside, or both. By
+  /// default it is copied.
   ///
   /// - Parameter archive: One of ``setAsideArchives()`` or ``generations()``.
   /// - Throws: ``ArchiveError`` as ``replace(_:)`` does.
@@ -136,9 +136,7 @@ public protocol ArchiveFile: Sendable {
 
 /// The stored bytes of an archive, open for reading and appending.
 public protocol AppendableArchiveFile: ArchiveFile {
-  /// The size in bytes now, nil if this is not what is stored any more.
-  ///
-  /// That is so after somebody has replaced or removed it.
+  /// The size in bytes now; nil if the file was replaced or removed since it was opened.
   ///
   /// - Throws: ``ArchiveError`` with `inputOutput`.
   func storedByteCount() throws(ArchiveError) -> Int?
@@ -149,15 +147,15 @@ public protocol AppendableArchiveFile: ArchiveFile {
   ///   bytes may be there then.
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError)
 
-  /// Cuts off what follows an offset.
+  /// Cuts off the bytes after an offset.
   ///
   /// - Throws: ``ArchiveError`` with `inputOutput`.
   func truncate(to byteCount: Int) throws(ArchiveError)
 
-  /// Puts what was written on stable storage.
+  /// Puts the written bytes on stable storage.
   ///
   /// - Throws: ``ArchiveError`` with `inputOutput` or `storageFull`. It must not
-  ///   be tried again after that: the system may have dropped what failed.
+  ///   be tried again after that: the system may have dropped the bytes.
   func synchronize() throws(ArchiveError)
 }
 
@@ -165,7 +163,7 @@ public protocol AppendableArchiveFile: ArchiveFile {
 public protocol ArchiveLock: AnyObject, Sendable {
   /// Whether it still keeps other writers out.
   ///
-  /// It does not after somebody has removed the file that carries it.
+  /// It does not if the file that carries it was removed.
   ///
   /// - Throws: ``ArchiveError`` with `inputOutput`.
   func isHeld() throws(ArchiveError) -> Bool

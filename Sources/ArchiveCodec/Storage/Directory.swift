@@ -2,6 +2,8 @@
 package import Glibc
 #elseif canImport(Musl)
 package import Musl
+#elseif canImport(Android)
+package import Android
 #elseif canImport(Darwin)
 package import Darwin
 #endif

@@ -9,10 +9,10 @@ public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {
   /// It could not be read whole, or must not be written by this version.
   case unreadable
 
-  /// Nobody had read it when another one was to take its place.
+  /// It had not been read when another one was to take its place.
   case unread
 
-  /// It can be read, but what was made of it ended the process too often.
+  /// It can be read, but restoring it ended the process too often.
   case crashed
 
   /// One that had been set aside before was put back in its place.

@@ -8,17 +8,29 @@ public import Foundation
 ///
 /// It can be written as a literal: `["product": "lamp", "count": 3]`.
 public enum PropertyListValue: Hashable, Codable, Sendable {
+  /// No value.
   case null
+  /// True or false.
   case bool(Bool)
+  /// A whole number.
   case integer(Int)
+  /// A number with a fraction.
   case double(Double)
+  /// A text.
   case string(String)
+  /// Bytes.
   case data(Data)
+  /// A moment.
   case date(Date)
+  /// An address.
   case url(URL)
+  /// A unique identifier.
   case uuid(UUID)
+  /// Values in an order.
   case array([PropertyListValue])
+  /// Different values without an order.
   case set(Set<PropertyListValue>)
+  /// Values under names.
   case dictionary([String: PropertyListValue])
 }
 

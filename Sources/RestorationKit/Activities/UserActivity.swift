@@ -16,11 +16,11 @@ public import Foundation
 public final class UserActivity: Codable {
   /// The kind of activity, as `org.example.catalog.product`.
   ///
-  /// It must be among the types that the ``SceneHost`` declares: saving one that
-  /// is not is an error in the report.
+  /// It must be among the types that the ``SceneHost`` declares. If not, the report
+  /// of a save has a problem.
   public let activityType: String
 
-  /// What a list of windows shows; nil if it has none.
+  /// The title for a list of windows; nil if it has none.
   public var title: String?
 
   /// What the activity is about: identifiers rather than content.
@@ -31,10 +31,10 @@ public final class UserActivity: Codable {
   /// A save stores only these, if there are any.
   public var requiredUserInfoKeys: Set<String> = []
 
-  /// What scenes are compared by when an activity comes in.
+  /// The text by which the host finds the scene for an activity that comes in.
   public var targetContentIdentifier: String?
 
-  /// The page that shows the same in a browser; scenes are compared by it, too.
+  /// The page that shows the same in a browser; the host finds a scene by it, too.
   public var webpageURL: URL?
 
   /// A name by which activities that are stored can be deleted.
@@ -45,10 +45,10 @@ public final class UserActivity: Codable {
   /// When the activity is not worth restoring any more; never if nil.
   public var expirationDate: Date?
 
-  /// Whether ``userInfo`` is behind what the user sees.
+  /// Whether ``userInfo`` is out of date.
   ///
-  /// Set it when something changes; it is cleared when the delegate and the
-  /// responders have been asked.
+  /// Set it after a change. A save clears it when it has asked the delegate and the
+  /// responders.
   public var needsSave = false {
     didSet { if needsSave { needsSaveChanged?() } }
   }

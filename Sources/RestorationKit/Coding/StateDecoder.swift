@@ -9,8 +9,8 @@ internal import Foundation
 ///
 /// Absent is nil. A value of another type throws. It is read-only, and the
 /// same for the factory that makes the node and for the node's own decoding.
-/// One that is kept finds no nodes after the restore. Do not hold it weakly: the
-/// next object gets the same coder, unless somebody keeps it.
+/// A decoder that you keep finds no nodes after the restore. Do not hold it
+/// weakly: the next object gets the same decoder, unless you keep it.
 public final class StateDecoder {
   // These are set for each object, and most are read for each value, so the check
   // whether somebody else does at the same time would take longer than that
@@ -119,7 +119,7 @@ public final class StateDecoder {
   ///   - type: The type that was encoded; integers may differ in width.
   ///   - key: The key that it was encoded with.
   /// - Returns: The value.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `keyNotFound`,
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `keyNotFound`,
   ///   `typeMismatch` or `numberOutOfRange`.
   @inlinable
   public func decode<Value: ArchiveValue>(
@@ -140,7 +140,7 @@ public final class StateDecoder {
   ///   - type: The type that was encoded; integers may differ in width.
   ///   - key: The key that it was encoded with.
   /// - Returns: The value, or nil if the key is absent.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` or
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` or
   ///   `numberOutOfRange`. An absent key is not an error.
   @inlinable
   public func decodeIfPresent<Value: ArchiveValue>(
@@ -171,7 +171,7 @@ public final class StateDecoder {
   ///   - key: The key that it was encoded with.
   /// - Returns: The value.
   /// - Throws: What the value throws; `DecodingError` if the stored value does
-  ///   not fit; ``ArchiveCodec/ArchiveError`` with `keyNotFound`.
+  ///   not fit; ``/ArchiveCodec/ArchiveError`` with `keyNotFound`.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value {
@@ -195,18 +195,26 @@ public final class StateDecoder {
     try state(with: key)?.decodeIfPresent(type, forKey: key)
   }
 
-  /// Reads a reference, nil if there is none or what it names is not back.
+  /// Reads a value, with the fields of another one in the place of those that are not
+  /// stored; nil if there is none.
+  func decodeIfPresent<Value: Codable>(
+    forKey key: String, standIn other: Value
+  ) throws -> Value? {
+    try state(with: key)?.decodeIfPresent(forKey: key, standIn: other)
+  }
+
+  /// Reads a reference; nil if there is none, or its object is not back.
   ///
-  /// While nodes and objects are being made, only those that were made before
-  /// are there; parents are made before their children, and views are found
-  /// when all are made.
+  /// While nodes and objects are being made, a reference finds only those that
+  /// were made before. Parents are made before their children, and views are found
+  /// when all nodes are made.
   ///
   /// - Parameters:
   ///   - type: The type that the object must have.
   ///   - key: The key that it was encoded with.
-  /// - Returns: The object that everybody who refers to it gets, or nil.
+  /// - Returns: The object, the same instance for every reference to it, or nil.
   /// - Throws: ``RestorationError`` with `nodeTypeMismatch` if it is back with
-  ///   another type; ``ArchiveCodec/ArchiveError`` with `typeMismatch` if the
+  ///   another type; ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the
   ///   key holds something else.
   public func decodeObject<Object>(
     _ type: Object.Type = Object.self, forKey key: String
@@ -214,7 +222,7 @@ public final class StateDecoder {
     try state(with: key)?.reference(forKey: key).flatMap { try object($0, type, key) }
   }
 
-  /// Reads references, in saved order, without those that are not back.
+  /// Reads references in saved order, without the objects that are not back.
   ///
   /// - Parameters:
   ///   - type: The type that the objects must have.
@@ -227,7 +235,7 @@ public final class StateDecoder {
     try state(with: key)?.references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
   }
 
-  /// Reads references by name, without those that are not back.
+  /// Reads references by name, without the objects that are not back.
   ///
   /// - Parameters:
   ///   - type: The type that the objects must have.
@@ -249,7 +257,7 @@ public final class StateDecoder {
   ///
   /// - Parameter key: The key that the container was encoded with.
   /// - Returns: A coder for the values of the container, or nil.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try state(with: key)?.container(forKey: key) else { return nil }

@@ -2,9 +2,9 @@ public import ArchiveCodec
 
 /// Takes the state of one node, or of the application.
 ///
-/// Each has keys of its own, so names cannot collide. It is write-only, and
+/// Each node has keys of its own, so names cannot collide. It is write-only, and
 /// open only during the call that it is given to. Keep no reference to it, nor a
-/// weak one: the next object gets the same coder, unless somebody keeps it.
+/// weak one: the next object gets the same encoder, unless you keep it.
 public final class StateEncoder {
   /// The path of the node; empty for the application.
   public var path: RestorationPath { keptPath ?? walk.path(of: number) }
@@ -88,9 +88,10 @@ public final class StateEncoder {
   /// Writes a reference to a node, a view or a registered object; nil writes
   /// nothing.
   ///
-  /// What it names is preserved too, once, even if nothing contains it. All who
-  /// refer to it get the same object back. A view must belong to a node that is
-  /// preserved. What has no identifier cannot be referred to; the report says so.
+  /// The object is preserved too, once, even if no node contains it. After a
+  /// restore, every reference to it yields the same instance. A view must belong to
+  /// a node that is preserved. An object without an identifier cannot be referred
+  /// to; the report says so.
   ///
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
@@ -101,7 +102,7 @@ public final class StateEncoder {
     encoder.encodeReference(to: target, forKey: key)
   }
 
-  /// Writes references, in order; what has no identifier is left out.
+  /// Writes references in order, without the objects that have no identifier.
   ///
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
@@ -112,7 +113,7 @@ public final class StateEncoder {
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
 
-  /// Writes references by name; what has no identifier is left out.
+  /// Writes references by name, without the objects that have no identifier.
   ///
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
@@ -196,7 +197,7 @@ extension StateEncoder {
   /// The last value of a key stays, with the sensitivity that it was given.
   ///
   /// - Parameters:
-  ///   - value: As for ``encode(_:forKey:)``.
+  ///   - value: As for `encode(_:forKey:)`.
   ///   - key: Any name of up to 1 KiB.
   ///   - sensitivity: How it is kept.
   public func encode<Value: ArchiveValue>(
@@ -223,8 +224,8 @@ extension StateEncoder {
   ///     use this coder while it is encoded.
   ///   - key: Any name of up to 1 KiB.
   ///   - sensitivity: How it is kept.
-  /// - Throws: As ``encode(_:forKey:)``; of a ``Sensitivity/secret`` instead of other
-  ///   errors than ``ArchiveCodec/ArchiveError`` a ``RestorationError`` with
+  /// - Throws: As `encode(_:forKey:)`; of a ``Sensitivity/secret`` instead of other
+  ///   errors than ``/ArchiveCodec/ArchiveError`` a ``RestorationError`` with
   ///   `secretNotEncodable`, which holds nothing of the value. An earlier value of the
   ///   key remains then.
   public func encode<Value: Encodable>(

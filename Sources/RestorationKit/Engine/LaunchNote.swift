@@ -3,6 +3,8 @@ internal import ArchiveCodec
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
+#elseif canImport(Android)
+internal import Android
 #elseif canImport(Darwin)
 internal import Darwin
 #endif

@@ -3,7 +3,7 @@ public enum RestorationStatus: Hashable, Sendable {
   /// Nothing was restored yet; call ``StateKeeper/restore(into:)``.
   case notRestoredYet
 
-  /// A restore is under way, or what it announced.
+  /// A restore is under way, or work that it announced.
   case restoring
 
   /// The restore has ended, and saves follow.
@@ -28,7 +28,7 @@ public enum RestorationStatus: Hashable, Sendable {
   /// The last restore failed, with this description; saves go on.
   case failed(String)
 
-  /// Whether the last restore did not stand back, and saves are stored.
+  /// False if the last restore did not take place; `description` says why.
   public var isActive: Bool {
     switch self {
     case .notRestoredYet, .restoring, .active: true

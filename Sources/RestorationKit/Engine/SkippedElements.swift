@@ -62,6 +62,9 @@ struct SkippedElements: Hashable, Codable, Sendable {
     return places
   }
 
+  /// Where they are.
+  var paths: [RestorationPath] { elements.map(\.path) }
+
   /// Whether the last crash was in this very state.
   func isOf(_ tree: StoredTree) -> Bool { version == tree.version }
 

@@ -1,8 +1,8 @@
 /// A node that shows the last of its children, as a navigation controller does.
 ///
 /// Its ``RestorableNode/restorationChildren`` are the stack, bottom first. They
-/// may have equal identifiers. In a restore the stack is cut at the first one
-/// that is not back, since what lay on it makes no sense without it.
+/// may have equal identifiers. A restore cuts the stack at its first missing
+/// node, since the nodes that lay on that one make no sense without it.
 public protocol RestorableStack: RestorableNode {
   /// Replaces the stack with what is back.
   ///
@@ -18,7 +18,7 @@ public protocol RestorableStack: RestorableNode {
 public protocol RestorableSplit: RestorableNode {
   /// Takes the columns that are back; does nothing by default.
   ///
-  /// Needed if the columns are made by the restore and not by the node. Called
+  /// Implement it if the restore makes the columns and not the node. Called
   /// before the node's own decoding, and not if nothing is back.
   ///
   /// - Parameter nodes: The nodes in saved order; never empty.
@@ -49,8 +49,8 @@ public protocol RestorableTabs: RestorableNode {
 public protocol RestorablePresenter: RestorableNode {
   /// Presents the node that is back.
   ///
-  /// Called before the node's own decoding, and not if nothing is back, or if
-  /// it is what the node presents already.
+  /// Called before the node's own decoding. Not called if nothing is back, or if
+  /// the node presents the right one already.
   ///
   /// - Parameter node: The node to present.
   func restorePresented(_ node: any RestorableNode)

@@ -7,10 +7,10 @@ public import Foundation
 /// A list of rows, some of them selected, scrolled to one of them.
 ///
 /// A node or a view conforms; the selection and the first visible row are then
-/// saved and brought back. Which row is which is decided by the identifiers of
-/// the model, if ``modelAssociation`` gives them. Without it the positions as
-/// they were come back, and coders say so, see
-/// ``StateDecoder/hasRawListPositions``: the rows may be others by then.
+/// saved and brought back. A row is found again by the identifier that
+/// ``modelAssociation`` gives it. Without an association the same positions come
+/// back, where other rows may be by then; ``StateDecoder/hasRawListPositions``
+/// says so.
 public protocol RestorableList: StateRestoring {
   /// The rows that are selected.
   ///
@@ -25,7 +25,7 @@ public protocol RestorableList: StateRestoring {
   /// Turns rows into identifiers and back; none by default.
   var modelAssociation: (any DataSourceModelAssociation)? { get }
 
-  /// Whether a row is there; asked of positions that were saved raw.
+  /// Whether a row is there; asked for positions that were saved without an identifier.
   ///
   /// - Parameter indexPath: The position, as it was saved.
   /// - Returns: Whether the list has a row there.

@@ -4,24 +4,25 @@
 /// ``restorationChildren`` and ``restorationPresented``. A node without an
 /// identifier is left out, and so is everything below it.
 ///
-/// What a container does with its children is the work of
-/// ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit`` and
-/// ``RestorablePresenter``.
+/// A container conforms to ``RestorableStack``, ``RestorableTabs``,
+/// ``RestorableSplit`` or ``RestorablePresenter``, which bring its children back
+/// into it.
 public protocol RestorableNode: StateRestoring {
   /// The name of the node among its siblings, stable across launches.
   ///
-  /// Nil means that it has none of its own: a node that was restored keeps the
-  /// identifier that it was restored under, every other is left out. An empty
-  /// string always leaves the node out.
+  /// Nil means that the node has none of its own. A node that was restored then
+  /// keeps the identifier that it was restored under; any other node is left out.
+  /// An empty string always leaves the node out.
   var restorationIdentifier: String? { get }
 
   /// The type that makes or finds this node when it is restored.
   ///
   /// None by default, or the node's own class if that is a restoration class. A
-  /// node that names none keeps the one that it was restored by.
+  /// node that names none keeps the restoration class that it was restored by.
   ///
   /// Register it with the keeper before you restore, since an archive can only
-  /// name what is registered. With a restoration class, nothing else is asked.
+  /// name registered types. If a node has a restoration class, a restore asks that
+  /// one alone.
   var restorationClass: (any NodeRestoration.Type)? { get }
 
   /// The nodes that this node contains, in order; none by default.
@@ -42,12 +43,12 @@ public protocol RestorableNode: StateRestoring {
 
   /// How much it matters that the node is saved where not all has room.
   ///
-  /// Nil by default: that of the node above it, and normal for a root. Its views and
-  /// the objects in its scope go with it. Asked for only in a save that is over the
-  /// ``StateKeeper/sizeBudget``.
+  /// Nil, the default, stands for the priority of the node above it, and for normal in a
+  /// root. The views of the node and the objects in its scope go with it. Asked for only
+  /// in a save that is over the ``StateKeeper/sizeBudget``.
   var restorationPriority: RestorationPriority? { get }
 
-  /// Makes what the node shows, if that is done late; does nothing by default.
+  /// Makes the views of the node, if it makes them late; does nothing by default.
   ///
   /// Called in a restore after all nodes were made or found and before any is
   /// decoded; never in a save.

@@ -1,21 +1,21 @@
 /// An object that several nodes share, such as a filter.
 ///
 /// Register it with ``StateKeeper/registerObject(_:restorationIdentifier:)``. It
-/// is saved if something that is saved refers to it. After a restore, every
-/// reference to it yields the same object.
+/// is saved if a node or an object that is saved refers to it. After a restore,
+/// every reference to it yields the same instance.
 public protocol RestorableObject: StateRestoring {
   /// Scopes the identifier of the object; none by default.
   ///
-  /// Objects of different parents may have the same identifier. It counts if it
-  /// is a node or a registered object that is preserved itself; any other is
-  /// ignored.
+  /// Objects of different parents may have the same identifier. The parent counts
+  /// if it is a node or a registered object that is preserved itself; any other
+  /// parent is ignored.
   var restorationParent: (any StateRestoring)? { get }
 
   /// The type that makes or finds the object when it is restored.
   ///
-  /// None by default, or the object's own class if that is a restoration class.
-  /// Without one the object must have been registered again by then. With one,
-  /// nothing else is asked.
+  /// None by default, or the object's own class if that is a restoration class. A
+  /// restore asks that class alone. Without one, register the object again before
+  /// you restore.
   var objectRestorationClass: (any ObjectRestoration.Type)? { get }
 }
 

@@ -1,7 +1,7 @@
-/// Something larger than the place where it is shown.
+/// A content that is larger than the place where it is shown.
 ///
-/// A node or a view conforms; the offset is saved, and set after layout, moved
-/// into what is there by then. The units are the conformer's own.
+/// A node or a view conforms. Its offset is saved, and set after layout, moved
+/// into the content that is there by then. The units are the conformer's own.
 public protocol RestorableScrolling: StateRestoring {
   /// Where the visible part begins.
   var contentOffset: ScrollOffset { get set }
@@ -10,7 +10,7 @@ public protocol RestorableScrolling: StateRestoring {
   var maximumContentOffset: ScrollOffset { get }
 }
 
-/// A distance from the beginning of what is scrolled.
+/// A distance from the beginning of the content.
 public struct ScrollOffset: Hashable, Sendable {
   /// To the right.
   public var x: Double

@@ -11,8 +11,7 @@ public protocol RestorableView: StateRestoring {
 
   /// The views in this view; none by default.
   ///
-  /// Views of a node that its node contains are preserved under that one, and
-  /// may be among these.
+  /// Views of child nodes may appear here; they are saved with the child.
   var restorationSubviews: [any RestorableView] { get }
 }
 

@@ -11,16 +11,16 @@ public struct RestorationPriority: RawRepresentable, Hashable, Comparable, Senda
     self.rawValue = rawValue
   }
 
-  /// 250: what comes back by itself, as a preview or a result of a search.
+  /// 250: a node that the app can make again by itself, such as a preview or a result of a search.
   public static let low = RestorationPriority(rawValue: 250)
 
-  /// 500: that of roots which say nothing.
+  /// 500: the priority of a root that names none.
   public static let normal = RestorationPriority(rawValue: 500)
 
-  /// 750: what the user has made.
+  /// 750: a node that holds the user's work.
   public static let high = RestorationPriority(rawValue: 750)
 
-  /// 1000: it is never left out, nor is what it lies in; so are those above.
+  /// 1000 and more: the node is never left out, nor are the nodes above it.
   public static let required = RestorationPriority(rawValue: 1000)
 
   /// Whether the first one goes before the second.

@@ -14,9 +14,9 @@ public protocol StateDelegate: AnyObject {
 
   /// Decides whether a stored state is restored; true by default.
   ///
-  /// Asked first in every restore that finds a state. Compare
-  /// ``StateDecoder/applicationVersion`` and ``StateDecoder/age`` here, or what
-  /// the save gate wrote.
+  /// Asked first in every restore that finds a state. Here you can compare
+  /// ``StateDecoder/applicationVersion``, ``StateDecoder/age``, or the values of
+  /// the save gate.
   ///
   /// - Parameter coder: The application's values.
   /// - Returns: False to restore nothing.
@@ -24,8 +24,8 @@ public protocol StateDelegate: AnyObject {
 
   /// Writes the application's own values, before any node is asked.
   ///
-  /// What a node reference names is preserved too, even below a node that is
-  /// left out. If it throws, what it wrote is dropped and the nodes are saved.
+  /// A node that it refers to is saved too, even below a node that is left out.
+  /// If this throws, the values that it wrote are dropped and the nodes are saved.
   ///
   /// - Parameter coder: The application's coder, which the save gate wrote to.
   /// - Throws: Any error; the report shows it.
@@ -58,7 +58,7 @@ public protocol StateDelegate: AnyObject {
 
   /// Reads the application's own values, after every node was decoded.
   ///
-  /// - Parameter coder: What the save gate and `willEncodeRestorableState` wrote.
+  /// - Parameter coder: The values of the save gate and `willEncodeRestorableState`.
   /// - Throws: Any error; the report shows it, and the nodes stay restored.
   func didDecodeRestorableState(with coder: StateDecoder) throws
 }

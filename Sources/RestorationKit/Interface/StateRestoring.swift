@@ -13,38 +13,39 @@ public protocol StateRestoring: AnyObject {
   /// It is asked once for each type.
   static var stateTracking: StateTracking { get }
 
-  /// Writes what brings the object back to where it is; nothing by default.
+  /// Writes the state of the object; writes nothing by default.
   ///
-  /// Store what the user would miss and an identifier for what can be loaded
-  /// again. If it throws, the object is preserved without state, what is below
-  /// it is preserved, and the report says so.
+  /// Store values that the user would miss, and identifiers of data that can be
+  /// loaded again. If this throws, the object is saved with the state that it was
+  /// saved with last, or without state if there is none. The nodes below it are
+  /// saved, and the report says so.
   ///
   /// - Parameter coder: Takes the values; only for the time of this call.
   /// - Throws: Any error; it costs the state of this object alone.
   func encodeRestorableState(with coder: StateEncoder) throws
 
-  /// Takes back what was encoded; does nothing by default.
+  /// Reads the state of the object; reads nothing by default.
   ///
-  /// All that is restored exists by then; parents are decoded before children,
-  /// and what is referred to may be decoded later than what refers to it. If it
-  /// throws, the others are restored all the same, and the report says so.
+  /// All restored objects exist by then. Parents are decoded before children. An
+  /// object may be decoded later than an object that refers to it. If this throws,
+  /// the others are restored all the same, and the report says so.
   ///
   /// - Parameter coder: Holds the values that this object wrote.
   /// - Throws: Any error; it costs the state of this object alone.
   func decodeRestorableState(with coder: StateDecoder) throws
 
-  /// Takes back what depends on the layout; does nothing by default.
+  /// Reads values that depend on the layout, such as scroll positions; reads nothing by default.
   ///
-  /// Called on all that was decoded, after the delegate's
-  /// ``StateDelegate/layOutRestoredInterface()``: the place for scroll positions.
+  /// Called on all objects that were decoded, after the delegate's
+  /// ``StateDelegate/layOutRestoredInterface()``.
   ///
   /// - Parameter coder: The same values as in ``decodeRestorableState(with:)``.
   /// - Throws: Any error; the report shows it.
   func restoreStateAfterLayout(with coder: StateDecoder) throws
 
-  /// Tells a restored object that every other is decoded; does nothing by default.
+  /// Tells a restored object that all others are decoded; does nothing by default.
   ///
-  /// The place for what needs several objects at once.
+  /// This is the place for work that needs several objects at once.
   func applicationFinishedRestoringState()
 }
 
@@ -52,12 +53,12 @@ extension StateRestoring {
   /// Every save asks for the state.
   public static var stateTracking: StateTracking { .always }
 
-  /// Says that the state of this object has changed, or what it contains.
+  /// Says that the state of this object has changed, or the nodes and views in it.
   ///
-  /// The next save asks it again. Objects whose ``stateTracking`` is
-  /// ``StateTracking/invalidated`` call it after each change; for others, and for
-  /// those that no save has met, it does nothing. It may be called on any thread, and
-  /// in a save: then the save after that one asks.
+  /// The next save asks the object again. Objects whose ``stateTracking`` is
+  /// ``StateTracking/invalidated`` call this after each change. For other objects, and
+  /// for objects that no save has met, it does nothing. Call it on any thread. If it is
+  /// called in a save, the save after that one asks.
   ///
   /// - Complexity: O(1).
   public func invalidateRestorableState() {

@@ -1,25 +1,26 @@
 /// How the saves of a state find out that an object has changed.
 ///
-/// Whatever a type says, a save stores what there is: how much it asks for that is
-/// the difference.
+/// Every save stores the same state, whatever a type says here. The difference is how
+/// many objects it asks for that.
 public enum StateTracking: Hashable, Sendable {
-  /// Every save asks the object for its state and for what it contains, and writes
-  /// its record if that has changed.
+  /// Every save asks the object for its state, its nodes and its views, and writes its
+  /// record if that has changed.
   case always
 
   /// Saves ask the object only when it is new, and after
   /// ``StateRestoring/invalidateRestorableState()``.
   ///
-  /// The object calls that whenever something has changed that it encodes or that the
-  /// library stores of it: its identifier, the nodes that it contains or presents, its
-  /// views and those in them, its selected tab, its `restorationParent`. What it
-  /// forgets is not stored until a save asks everything; a strict keeper reports it.
+  /// The object calls that after each change of a value that it encodes, and of everything
+  /// that the library stores of it: its identifier, the nodes that it contains or presents,
+  /// its views and those in them, its selected tab, its `restorationParent`. A change that
+  /// the object does not announce is not stored until a save asks everything; a strict
+  /// keeper reports it.
   case invalidated
 
-  /// The object is `@Observable`: saves ask it when it is new, and when something
-  /// has changed that it read when it was asked last.
+  /// Saves ask the object, which is `@Observable`, when it is new, and after a change of a
+  /// property that it read when it was asked last.
   ///
-  /// To observe an object takes some microseconds each time that it is asked, so
-  /// this is for a few.
+  /// Observing takes some microseconds each time that the object is asked, so use this
+  /// for a few objects.
   case observed
 }

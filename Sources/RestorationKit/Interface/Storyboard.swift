@@ -1,8 +1,8 @@
 /// A named set of factories, one for each identifier.
 ///
-/// The last place where a restored node is looked for. A node that came from a
-/// storyboard is saved with the storyboard's name and the identifier there, and
-/// made anew from them if nothing else provides it.
+/// A restore asks it last. A node that came from a storyboard is saved with the
+/// storyboard's name and its identifier there. The storyboard makes it anew if nothing
+/// else provides it.
 ///
 ///     let main = Storyboard("Main")
 ///     main.register("detail") { DetailScreen() }

@@ -1,8 +1,8 @@
 extension StateKeeper {
   /// Announces work that belongs to the restore and goes on after it.
   ///
-  /// Every call needs one of ``completeStateRestoration()``. A process that ends
-  /// before counts as crashed in the restore. From other threads use
+  /// Every call needs one of ``completeStateRestoration()``. A process that ends before
+  /// that counts as crashed in the restore. From other threads use
   /// ``restorationExtension``.
   public func extendStateRestoration() {
     restorationExtension.extend()
@@ -15,9 +15,9 @@ extension StateKeeper {
     restorationExtension.complete()
   }
 
-  /// Waits until the restore has ended, with all that was announced.
+  /// Waits until the restore has ended, and all work that was announced.
   ///
-  /// Returns at once if no restore has begun and nothing is announced.
+  /// Returns at once if no restore has begun and no work is announced.
   public func restorationEnded() async {
     await restorationExtension.ended()
   }
@@ -25,8 +25,8 @@ extension StateKeeper {
   /// Lets the next launch show its usual first picture, and not the snapshot.
   ///
   /// It counts only during a save: call it from an encoding method or from
-  /// `willEncodeRestorableState`. It is for one launch; whether that launch
-  /// saves does not matter.
+  /// `willEncodeRestorableState`. It counts for one launch, whether that launch
+  /// saves or not.
   public func ignoreSnapshotOnNextApplicationLaunch() {
     engine.ignoresSnapshot = true
   }
@@ -36,9 +36,10 @@ extension StateKeeper {
   ///
   /// Ask before the restore. Asking changes nothing.
   ///
-  /// - Returns: False if nothing is stored, if the save asked for it with
-  ///   ``ignoreSnapshotOnNextApplicationLaunch()``, or if what was on top was not
-  ///   preserved.
+  /// - Returns: False if nothing is stored, if the save called
+  ///   ``ignoreSnapshotOnNextApplicationLaunch()``, or if the topmost screen was not
+  ///   saved. Topmost is the presented node, else the selected tab, else the last
+  ///   child.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
   public func isSnapshotUsable() async throws(RestorationError) -> Bool {
     do {

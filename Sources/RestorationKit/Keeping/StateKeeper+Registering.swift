@@ -1,20 +1,21 @@
 extension StateKeeper {
   /// Registers a class of nodes, views or objects, so that archives can name it.
   ///
-  /// The closure makes its nodes or objects; it stands for a restoration class
-  /// where making one needs more than the archive, such as a model. Without a
-  /// closure the class makes them itself if it conforms to ``NodeRestoration`` or
-  /// ``ObjectRestoration``. A class with neither, of views or of what others make,
-  /// gets its names, its version and its migrations.
+  /// The closure makes nodes or objects of the class. Use it instead of a
+  /// restoration class where making one needs more than the archive, such as a
+  /// model. Without a closure the class makes them itself if it conforms to
+  /// ``NodeRestoration`` or ``ObjectRestoration``. A class with neither gets its
+  /// names, its version and its migrations: a class of views, or of nodes that are
+  /// made elsewhere.
   ///
   ///     try keeper.register(DetailScreen.self) { path, coder in
   ///       let id = try coder.decode(UUID.self, forKey: "product")
   ///       return catalog.product(id).map { DetailScreen($0) }
   ///     }
   ///
-  /// Objects of exactly this class are made so; subclasses are registered by
-  /// themselves. A closure goes before the class's own conformance. Names have no
-  /// module in them: two types of one name need different names here.
+  /// The registration counts for objects of exactly this class; register
+  /// subclasses by themselves. A closure goes before the class's own conformance.
+  /// Names have no module in them: two types of one name need different names here.
   ///
   /// - Parameters:
   ///   - type: The class.
@@ -22,8 +23,8 @@ extension StateKeeper {
   ///   - aliases: Names that it had in earlier versions.
   ///   - version: The version of the state that is written; at least 1.
   ///   - migrations: Steps from every older version that is still read.
-  ///   - restoration: Makes or finds what has a path, or returns nil to drop it
-  ///     together with all below it; if it throws, that is kept for a later
+  ///   - restoration: Makes or finds the node or object of a path. Nil drops it
+  ///     together with all below it; if it throws, the element is kept for a later
   ///     launch. The keeper keeps the closure alive.
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
@@ -43,10 +44,11 @@ extension StateKeeper {
 
   /// Registers a restoration class that makes nodes or objects of other classes.
   ///
-  /// Those name it as their ``RestorableNode/restorationClass`` or
+  /// The other classes name it as their ``RestorableNode/restorationClass`` or
   /// ``RestorableObject/objectRestorationClass``. The parameters are those of
-  /// ``register(_:as:aliases:version:migrations:restoration:)``; version and
-  /// migrations count for what it makes if the class of that is not registered.
+  /// ``register(_:as:aliases:version:migrations:restoration:)``. Version and
+  /// migrations count for the objects that it makes if their own class is not
+  /// registered.
   ///
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
@@ -70,8 +72,8 @@ extension StateKeeper {
 
   /// Makes an object known that nodes can refer to.
   ///
-  /// It is saved if something that is saved refers to it, and found again under
-  /// its identifier and ``RestorableObject/restorationParent``. Register it
+  /// It is saved if a node or object that is saved refers to it, and found again
+  /// under its identifier and ``RestorableObject/restorationParent``. Register it
   /// before you restore, or give it an object restoration class. The keeper
   /// does not keep it alive.
   ///

@@ -11,10 +11,11 @@ extension StateKeeper {
   /// `applicationFinishedRestoringState` on every restored node.
   ///
   /// If the key is locked, nothing is called, and nothing is saved until a
-  /// restore succeeds. If restoring crashed too often, the state is set aside;
-  /// see ``crashThreshold``. If another instance of the app has the state,
-  /// ``instancePolicy`` says what happens. Where nothing can be written, so that
-  /// nobody can say that the state is theirs, it is restored all the same.
+  /// restore succeeds. If restoring crashed too often, a part of the state is left
+  /// out or the state is set aside; see ``crashThreshold``. If another instance of
+  /// the app has the state, ``instancePolicy`` says what happens. Where nothing can
+  /// be written, no instance can take the state for its own; it is restored all the
+  /// same.
   ///
   /// - Parameter roots: The nodes that exist already, in which nodes are found.
   /// - Returns: What happened to every node; nothing stored is not an error.
@@ -37,36 +38,37 @@ extension StateKeeper {
     }
   }
 
-  /// Restores a node that came after the restore, from what is kept for it.
+  /// Restores a node that came after the restore, from the state that is kept for it.
   ///
-  /// For a tab or a window that is built when the user first looks at it. What
-  /// was stored of it is kept meanwhile. Call it when the node has
-  /// its identifier, before the user sees it and before the next save: a node
-  /// that was saved has replaced what was kept for it. The one above must be
-  /// back, so begin with the uppermost.
+  /// Use it for a tab or a window that is built when the user first looks at it.
+  /// Its stored state is kept meanwhile. Call it when the node has its identifier,
+  /// before the user sees it and before the next save: a node that was saved has
+  /// replaced the state that was kept for it. Its parent must be back, so begin
+  /// with the uppermost node.
   ///
   ///     let editor = EditorTab()
   ///     tabs.restorationChildren.append(editor)
   ///     try await keeper.restore(late: editor, below: tabs)
   ///
-  /// The calls are those of ``restore(into:)`` on the node and all that is kept
-  /// below it, in the same order, from `loadViewIfNeeded` to
-  /// `applicationFinishedRestoringState`. What lies below it is looked for as
-  /// always; the node itself is there, so nobody is asked for it. The gates and
-  /// `didDecodeRestorableState` are about the whole state and are not called,
-  /// and the node above is not told: a tab is not selected by it. What is still not back stays kept.
+  /// The calls are those of ``restore(into:)`` on the node and on the nodes that
+  /// are kept below it, in the same order, from `loadViewIfNeeded` to
+  /// `applicationFinishedRestoringState`. Nodes below it are looked for as always;
+  /// the node itself exists, so no factory is asked for it. The gates and
+  /// `didDecodeRestorableState` are about the whole state and are not called. The
+  /// parent is not told: a tab is not selected by this. Nodes that are still not
+  /// back stay kept.
   ///
-  /// It waits for a restore that is under way. A crash in it is not counted
-  /// unless ``extendStateRestoration()`` announced it.
+  /// It waits for a restore that is under way. A crash in it is counted only if
+  /// ``extendStateRestoration()`` announced it.
   ///
   /// - Parameters:
-  ///   - node: The node, with its identifier. Among equal ones in a
-  ///     ``RestorableStack`` or ``RestorableSplit`` its position counts; one that
-  ///     is not in there yet counts as the next.
+  ///   - node: The node, with its identifier. Among equal identifiers in a
+  ///     ``RestorableStack`` or ``RestorableSplit`` its position counts; a node
+  ///     that is not in there yet counts as the next one.
   ///   - parent: The node that contains or presents it; nil for a root.
   /// - Returns: What happened to the node and all below it. The outcome is
   ///   `nothingKept` if nothing was stored for it, or if it was restored or saved
-  ///   already. A node of another class gets nothing, and what is kept stays.
+  ///   already. A node of another class gets nothing, and the state stays kept.
   /// - Throws: ``RestorationError`` with `strict`; the restore is complete then.
   /// - Complexity: O(*n*) in what is restored, and for a stack or split in its
   ///   children.
@@ -82,13 +84,13 @@ extension StateKeeper {
     return try engine.restore(late: node, below: parent, for: delegate)
   }
 
-  /// Tells what a restore would make of the stored state, and restores nothing.
+  /// Says which nodes a restore would bring back, and restores nothing.
   ///
   /// All migrations run, on copies, and the delegate's
   /// ``StateDelegate/currentClassName(forStored:)`` is asked. No gate, factory
-  /// or node is called, and nothing is written. For tests that keep old states,
-  /// and at launch before ``restore(into:)``. The windows of a ``SceneHost`` have
-  /// states of their own; see ``SceneHost/checkStoredStates()``.
+  /// or node is called, and nothing is written. Use it in tests that keep old
+  /// states, and at launch before ``restore(into:)``. The windows of a ``SceneHost``
+  /// have states of their own; see ``SceneHost/checkStoredStates()``.
   ///
   /// - Returns: A line for every node; nothing stored is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.

@@ -1,29 +1,28 @@
 extension StateKeeper {
-  /// Preserves the nodes and stores what has changed of their state.
+  /// Preserves the nodes and stores the changes of their state.
   ///
-  /// The caller is held up by the walk alone; when the call returns, the state
-  /// is on stable storage. On an error the state that was stored is unchanged;
-  /// only with the archive error `notDurable` the new one is in its place, and a
-  /// power cut may bring the old one back.
-  /// Saves may overlap: each begins when the one before it is stored.
+  /// The caller waits for the walk on its actor. When the call returns, the state is
+  /// on stable storage. On an error the stored state is unchanged; only with the
+  /// archive error `notDurable` the new state is in its place, and a power cut may
+  /// bring the old one back. Saves may overlap: each begins when the one before it
+  /// is stored.
   ///
-  /// The gate, the delegate's `willEncodeRestorableState` and every node are asked,
-  /// but for those that say when they change and have not done so; see
-  /// ``StateTracking``. Only what is stored otherwise is written, and if nothing is,
-  /// nothing. The time of the save, which a restore is told, is that of the last one
-  /// that wrote something. The first save of a launch, and one after a restore,
-  /// asks everything.
+  /// A save asks the gate, the delegate's `willEncodeRestorableState` and the nodes.
+  /// A node that says when it changes is asked only if it has changed; see
+  /// ``StateTracking``. Records that differ from the stored ones are written. The
+  /// first save of a launch, and the first one after a restore, ask all nodes. A
+  /// restore is told the time of the last save that wrote something.
   ///
-  /// Restore first: a save replaces what was restored. One that is called while
-  /// a restore runs waits for its end. Anything else that is stored is set aside
-  /// and not replaced: an archive that cannot be read whole, one that nobody has
-  /// read in this launch because the restore failed or was not called, and one
-  /// that somebody has put there since. While the key is locked, and until a
+  /// Restore first: a save replaces the state that was restored. A save that is
+  /// called while a restore runs waits for its end. Any other stored archive is set
+  /// aside and not replaced: one that cannot be read whole, one that was not read
+  /// in this launch because the restore failed or was not called, and one that
+  /// another program has put there since. While the key is locked, and until a
   /// restore has succeeded after that, nothing is called or written. If another
   /// instance has the state, ``instancePolicy`` says what happens.
   ///
-  /// A strict keeper asks everything, and reports what has changed and has not said
-  /// so.
+  /// A strict keeper asks all nodes, and reports a node that has changed without
+  /// saying so.
   ///
   /// - Parameter roots: The roots of the trees, as the windows of the app.
   /// - Returns: What happened to every node that was asked.
@@ -37,10 +36,10 @@ extension StateKeeper {
     try await save(roots, everything: false)
   }
 
-  /// The same, asking also all nodes that say when they change.
+  /// Saves like ``save(_:)``, and asks all nodes, also those that say when they change.
   ///
-  /// What is stored then is what ``save(_:)`` would store if each of them had said
-  /// it; a note in the report names those that had to.
+  /// A node that has changed without saying so is stored, too, and its entry has
+  /// the note ``ReportNote/notInvalidated``.
   ///
   /// - Parameter roots: The roots of the trees, as the windows of the app.
   /// - Returns: What happened to every node.

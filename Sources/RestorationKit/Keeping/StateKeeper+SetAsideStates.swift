@@ -1,14 +1,14 @@
 extension StateKeeper {
   /// Lists the states that were set aside and are still there, oldest first.
   ///
-  /// A state is set aside when restoring it crashed too often, and when a save
-  /// would replace one that nobody has read, or that cannot be read whole. The
+  /// A state is set aside when restoring it crashed too often. A save sets aside a
+  /// stored state that was not read in this launch, or cannot be read whole. The
   /// reports of that launch say so, too.
   ///
-  /// Before its first restore or save these are those of the name that the keeper
-  /// was made with; afterwards those of ``stateName``.
+  /// Before the first restore or save of the keeper, the list is about the name
+  /// that the keeper was made with; afterwards it is about ``stateName``.
   ///
-  /// - Returns: Those of this state; none if the directory cannot tell.
+  /// - Returns: The states that were set aside; none if the directory cannot tell.
   /// - Throws: ``RestorationError`` with `archive` if they cannot be listed.
   /// - Complexity: O(*n*) in what is stored beside the state.
   public func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
@@ -17,12 +17,12 @@ extension StateKeeper {
 
   /// Lists the older generations of the state, newest first.
   ///
-  /// They are what saves have replaced, as far as ``generationBound`` says. A restore
-  /// takes the first that can be read if the state cannot be. One that is put back with
-  /// ``putBack(_:)`` is restored instead of the state.
+  /// Saves have replaced them, and keep as many as ``generationBound`` says. If the state
+  /// cannot be read, a restore takes the first of them that can. After ``putBack(_:)`` a
+  /// generation is restored instead of the state.
   ///
-  /// - Returns: Those of the state that ``setAsideStates()`` is about; none if the
-  ///   directory keeps none.
+  /// - Returns: The generations of the state that ``setAsideStates()`` is about; none if
+  ///   the directory keeps none.
   /// - Throws: ``RestorationError`` with `archive` if they cannot be listed.
   /// - Complexity: O(*n*) in what is stored beside the state.
   public func generations() async throws(RestorationError) -> [SetAsideState] {
@@ -31,10 +31,10 @@ extension StateKeeper {
 
   /// Puts a state that was set aside back in its place, to be restored.
   ///
-  /// The next ``restore(into:)`` brings it back. Call that at once, or at the
-  /// next launch and save nothing before: a save sets it aside again, as one that
-  /// nobody has read. What is stored now is set aside. If the process ends in the
-  /// midst of this, both stay.
+  /// The next ``restore(into:)`` brings it back. Restore at once, or at the next
+  /// launch and save nothing before: a save would set it aside again, since it was
+  /// not read. The state that is stored now is set aside. If the process ends
+  /// meanwhile, both stay.
   ///
   ///     if let last = try await keeper.setAsideStates().last(where: { $0.reason != .unreadable }) {
   ///       try await keeper.putBack(last)
@@ -44,8 +44,9 @@ extension StateKeeper {
   /// - Parameter state: One of ``setAsideStates()`` or ``generations()``.
   /// - Throws: ``RestorationError`` with `setAsideStateMissing` if it is gone, and
   ///   with `archive` if it cannot be read, or its key is locked; nothing is
-  ///   changed then. Also with `archive` if it cannot be put back; whatever is
-  ///   not stored then is set aside. `inUse` if another instance has the state.
+  ///   changed then. Also with `archive` if it cannot be put back; each of the two
+  ///   states is then either stored or set aside. `inUse` if another instance has
+  ///   the state.
   /// - Complexity: O(*n*) in its bytes.
   public func putBack(_ state: SetAsideState) async throws(RestorationError) {
     try await engine.putBack(state)

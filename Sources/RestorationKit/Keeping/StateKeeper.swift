@@ -7,19 +7,18 @@ public import Foundation
 
 /// Saves the state of an application's nodes and brings it back.
 ///
-/// It belongs to the actor that made it, as the nodes do. Walking the nodes and
-/// calling them happens on that actor; sealing, writing, reading and verifying
-/// happen off it.
+/// It belongs to the actor that made it, as the nodes do. It walks and calls the
+/// nodes on that actor; it seals, writes, reads and verifies off it.
 ///
 ///     let keeper = try StateKeeper(application: "org.example.catalog")
 ///     try keeper.register(DetailScreen.self)
 ///     let restored = try await keeper.restore(into: [window])
 ///     let saved = try await keeper.save([window])
 public final class StateKeeper {
-  /// Takes part in saving and restoring; needed for neither.
+  /// Takes part in saving and restoring; both work without it.
   ///
-  /// It is not kept alive. When it is gone without having been set to nil,
-  /// nothing is saved or restored any more, and the reports say so.
+  /// The keeper does not keep it alive. When it is gone without having been set to
+  /// nil, nothing is saved or restored any more, and the reports say so.
   public weak var delegate: (any StateDelegate)? {
     didSet { hadDelegate = delegate != nil }
   }
@@ -28,8 +27,8 @@ public final class StateKeeper {
 
   /// Told of every hook that a save or a restore calls in the app, in order.
   ///
-  /// What is set is not told: the content of containers, tabs, offsets. For tests,
-  /// and to see why something did not come back.
+  /// The properties that a restore sets are not told: the content of containers, tabs,
+  /// offsets. Use it in tests, and to see why a node did not come back.
   public var trace: ((RestorationTrace) -> Void)? {
     get { engine.settings.trace }
     set { engine.settings.trace = newValue }
@@ -48,8 +47,8 @@ public final class StateKeeper {
 
   /// How many nodes, views and objects a save takes.
   ///
-  /// A tree that makes a child whenever it is asked would never end; a save of
-  /// more than these throws `tooManyNodes` and stores nothing.
+  /// A tree that makes a child whenever it is asked would never end. A save of more
+  /// nodes than this throws `tooManyNodes` and stores nothing.
   public var nodeLimit: Int {
     get { engine.settings.nodeLimit }
     set { engine.settings.nodeLimit = newValue }
@@ -70,8 +69,8 @@ public final class StateKeeper {
     set { engine.settings.sizeBudget = newValue }
   }
 
-  /// For how long, and up to what size, saves keep what a restore could not bring back;
-  /// nil for ever.
+  /// For how long, and up to what size, saves keep nodes that a restore could not bring
+  /// back; nil for ever.
   ///
   /// By default a year of 365 days, and 8 MiB. It holds for the state of the keeper and
   /// for that of each scene, each by itself.
@@ -84,15 +83,16 @@ public final class StateKeeper {
   /// than 1 is as 1.
   ///
   /// The restore before that notes which element it makes or decodes. The launch after it
-  /// leaves out the one that crashed, with all below it; the next one what is above it; and
-  /// the one after that sets the whole state aside, as does one whose crash was in none, and
-  /// restores the generation before it, if there is one. If that crashes as often, the next
-  /// launch restores nothing and reports
-  /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` has them.
+  /// leaves out the element that crashed, with all below it. If that launch crashes too, the
+  /// next one leaves out the element above it, and the one after that sets the whole state
+  /// aside and restores the generation before it, if there is one. After a crash in no
+  /// element the state is set aside at once. If the older generation crashes as often, the
+  /// next launch restores nothing and reports
+  /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` lists both.
   ///
-  /// What was left out is kept, as a node that was not found, and it is left out as long as
-  /// it is kept by this version of the app. The next save sets a copy of the whole state
-  /// aside. A process counts as crashed that ends while it restores, unless it called
+  /// An element that was left out is kept, as a node that was not found. It is left out as
+  /// long as it is kept by this version of the app. The next save sets a copy of the whole
+  /// state aside. A process that ends while it restores counts as crashed, unless it called
   /// `exit`, or the machine was restarted.
   public var crashThreshold: Int {
     get { engine.settings.crashThreshold }
@@ -116,8 +116,8 @@ public final class StateKeeper {
   /// How many older generations of the state are kept beside it.
   ///
   /// By default the one that the last whole save replaced, and the last ones of three
-  /// other versions of the app. It holds for each scene of a host, too. What is beyond it
-  /// goes with the next save that keeps one.
+  /// other versions of the app. It holds for each scene of a host, too. Generations over
+  /// the bound go with the next save that keeps one.
   public var generationBound: GenerationBound {
     get { engine.settings.generationBound }
     set { engine.settings.generationBound = newValue }
@@ -126,7 +126,7 @@ public final class StateKeeper {
   /// Whether the stored state is removed when it was restored.
   ///
   /// Otherwise it stays until the next save, so that a crash before that loses
-  /// nothing. A state of which something is kept or unreadable stays in any case.
+  /// nothing. A state in which an element is kept or unreadable stays in any case.
   public var consumesStateOnLaunch: Bool {
     get { engine.settings.consumesStateOnLaunch }
     set { engine.settings.consumesStateOnLaunch = newValue }
@@ -135,9 +135,9 @@ public final class StateKeeper {
   /// What happens when another instance of the app has the state already, in
   /// this process or in another one.
   ///
-  /// A keeper has its state from its first restore or save until ``close()``, its
-  /// own end or that of the process; a host's scenes have it together. Set it
-  /// before.
+  /// Set it before the first restore or save: from then on a keeper has its state,
+  /// until ``close()``, its own end or that of the process. The scenes of a host are
+  /// taken together.
   public var instancePolicy: InstancePolicy {
     get { engine.claim.policy }
     set { engine.claim.policy = newValue }
@@ -146,14 +146,14 @@ public final class StateKeeper {
   /// The name of the state that the keeper has; nil before its first restore or
   /// save and after ``close()``.
   ///
-  /// It is the one that the keeper was made with, or with ``InstancePolicy/numbered``
-  /// the first one with a number that was free.
+  /// It is the name that the keeper was made with, or with ``InstancePolicy/numbered``
+  /// the first free name with a number.
   public var stateName: String? { engine.stateName }
 
   /// Whether states are saved and restored now, and if not, why.
   public var status: RestorationStatus { isDelegateGone ? .delegateGone : engine.status }
 
-  /// Those who had the states before it when the keeper took its own.
+  /// The instances that had the states before it when the keeper took its own.
   public var otherInstances: [OtherInstance] { engine.otherInstances }
 
   /// Announces work of a restore from any thread.
@@ -225,13 +225,13 @@ public final class StateKeeper {
 
   /// Discards the stored state, for example when the user quits on purpose.
   ///
-  /// It is removed also if it could not be opened, and before it the subkeys of its
-  /// secrets, so that no copy of it gives those back. What was set aside stays by
-  /// default, since an app that discards its state whenever it ends would never
-  /// get it back; see ``setAsideStates()``. Let it go where a user must leave nothing
-  /// behind; then also the states with a number go that no instance has.
+  /// The state is removed also if it could not be opened. The subkeys of its secrets are
+  /// removed before it, so that no copy of the state gives the secrets back. States that
+  /// were set aside stay by default, since an app that discards its state whenever it ends
+  /// could never put one back; see ``setAsideStates()``. Remove them too where a user must
+  /// leave nothing behind; then the states with a number that no instance has go as well.
   ///
-  /// - Parameter includingSetAside: Whether what was set aside goes, too.
+  /// - Parameter includingSetAside: Whether states that were set aside go, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
   ///   has the state. No state is not an error.
   public func discardState(
@@ -248,13 +248,13 @@ public final class StateKeeper {
   /// ``ReportNote/forgottenSecrets(_:)``. A node that still has such a value stores it
   /// again with the next save, under a new subkey: let the app forget it first.
   ///
-  /// Copies that somebody has made of the subkeys stay what they were. So keep the file
+  /// A copy of the subkeys that was made before still opens the values. So keep the file
   /// `NAME.secrets` out of backups; see <doc:sensitive-values>.
   ///
   /// It waits for saves and restores that are under way. A host's scenes have secrets of
   /// their own, see ``SceneHost/forgetSecrets(_:of:)``.
   ///
-  /// - Parameter selection: Which of them; that there are none is not an error.
+  /// - Parameter selection: Which secrets. If there are none, that is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the subkeys cannot be read or
   ///   removed, or the key is locked, which ``SecretSelection/all`` does not need;
   ///   `inUse` if another instance has the state.
@@ -266,11 +266,11 @@ public final class StateKeeper {
   /// Waits for the restores and saves that are under way, and lets the state go,
   /// so that another keeper or another instance of the app can have it.
   ///
-  /// The end of the keeper and that of the process let it go as well. Close it in
-  /// an app that launches its successor, before it does so: the successor would
-  /// have a state of its own, or none; and save nothing after that, since what is
-  /// restored or saved then takes the state again, if it is free. A restore that was announced to go on has
-  /// ended with this. Do not wait for it in what a restore or a save calls.
+  /// The end of the keeper and that of the process let it go as well. An app that
+  /// launches its successor closes the keeper first: otherwise the successor would have
+  /// a state of its own, or none. Save nothing after that, since the next restore or save
+  /// takes the state again, if it is free. A restore that was announced to go on has
+  /// ended with this. Do not wait for it in a hook that a restore or a save calls.
   ///
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Something that a restore could not bring back, and that saves keep as it is stored.
+/// An element that a restore could not bring back, and that saves keep as it is stored.
 public struct KeptElement: Hashable, Codable, Sendable {
   /// What it is.
   public let kind: ElementKind
@@ -18,8 +18,8 @@ public struct KeptElement: Hashable, Codable, Sendable {
   /// What became of it in the restore.
   public let reason: RestorationReport.NodeOutcome
 
-  /// Whether only its state is kept, because it is back itself and nobody could read
-  /// that.
+  /// Whether only its state is kept: the element itself is back, and its state could not be
+  /// read.
   public let isStateAlone: Bool
 
   /// When a save kept it for the first time; nil if none has yet.

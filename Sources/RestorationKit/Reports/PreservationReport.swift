@@ -7,7 +7,7 @@ public import Foundation
 
 /// What a save did, with a line for every node.
 public struct PreservationReport: Hashable, Codable, Sendable {
-  /// What came of the save as a whole.
+  /// The outcome of the save as a whole.
   public enum Outcome: Hashable, Codable, Sendable {
     /// The state is stored.
     case saved
@@ -21,11 +21,11 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// A later save was written first, so this one was not needed.
     case superseded
 
-    /// The key is locked, or was at the last restore; what is stored is intact.
+    /// The key is locked, or was at the last restore; the stored state is intact.
     case locked
 
-    /// Another instance of the app has the state, in the process that is named
-    /// if it is known; nothing was written.
+    /// Another instance of the app has the state, so nothing was written; its process
+    /// is named if it is known.
     case inUse(by: String?)
   }
 
@@ -42,32 +42,32 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// ``ReportNote/keptBecause(_:)``.
     case keptAsStored
 
-    /// It was not back, and was kept since then, for longer than the
-    /// ``StateKeeper/keptBound``, so it is left out with all below it, which take so
-    /// many bytes.
+    /// It was not back, and was kept since then. That is longer than the
+    /// ``StateKeeper/keptBound``, so it is left out with all below it, of so many bytes
+    /// together.
     case expired(since: Date, byteCount: Int)
 
-    /// It was not back and is left out with all below it, because all that is kept has
+    /// It was not back and is left out with all below it. All kept elements together have
     /// more bytes than the ``StateKeeper/keptBound``, and it was kept for longer than the
-    /// rest.
+    /// others.
     case crowdedOut(since: Date, byteCount: Int)
 
     /// It was not back and kept; now another node is saved at its path, and takes
     /// its place.
     case replaced
 
-    /// It is saved with the state that it was saved with last, since that of now
+    /// It is saved with the state that it was saved with last, since its new state
     /// could not be encoded.
     case savedWithLastState
 
-    /// It has no identifier, or one that is too long, of which a note says so.
+    /// It has no identifier, or one that is too long; then a note says so.
     case noIdentifier
 
     /// A node above it has no identifier or is a duplicate; its path is given.
     case excluded(by: RestorationPath)
 
     /// With it the state would be larger than its budget, so it is left out with all
-    /// below it, which take so many bytes; see ``SizeBudget``.
+    /// below it, of so many bytes together; see ``SizeBudget``.
     case overBudget(byteCount: Int)
 
     /// Another node had its path before.
@@ -80,13 +80,14 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// What the report says of one element, or of the application.
   public typealias Entry = ReportEntry<NodeOutcome>
 
-  /// What came of the save as a whole.
+  /// The outcome of the save as a whole.
   public internal(set) var outcome: Outcome
 
   /// The scene and the application if there is something to say of them, then the
   /// nodes in the order of the walk.
   ///
-  /// Of a save of what has changed those that were asked; see ``unaskedCount``.
+  /// A save of what has changed has entries for the nodes that it asked; see
+  /// ``unaskedCount``.
   ///
   /// - Complexity: O(*n*) in their number when they are asked for first.
   public var entries: [Entry] { lines.made }
@@ -96,8 +97,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// How large the stored record of each element is, empty if nothing was saved.
   ///
-  /// After a save of what has changed also those are told that were not asked. A report that somebody keeps until the next save costs that a copy of what is
-  /// known of all nodes.
+  /// It tells of all stored elements, also of those that the save did not ask. If you keep
+  /// a report until the next save, that save copies what is known of all nodes.
   ///
   /// - Complexity: O(*n* log *n*) in the stored elements when it is asked for first.
   public var sizes: StateSizes { sizeTree.made }
@@ -105,7 +106,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// Makes the sizes.
   var sizeTree = ReportSizes { StateSizes() }
 
-  /// What is stored as it was, because the restore could not bring it back.
+  /// The elements that are stored as they were, because the restore could not bring them back.
   ///
   /// ``StateKeeper/keptBound`` says for how long.
   public internal(set) var kept: [KeptElement] = []
@@ -113,28 +114,28 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// The version of the archive that was written.
   public internal(set) var version: ArchiveVersion?
 
-  /// How many elements are stored of which nobody was asked, because they say when
-  /// they change and have not done so; see ``StateTracking``.
+  /// How many stored elements were not asked, because they say when they change and
+  /// have not changed; see ``StateTracking``.
   public internal(set) var unaskedCount = 0
 
-  /// The size of what is stored in bytes; 0 if nothing was saved.
+  /// The size of the stored state in bytes; 0 if nothing was saved.
   public internal(set) var byteCount = 0
 
-  /// How much of that this save has written; 0 if nothing had changed.
+  /// How many bytes of that this save has written; 0 if nothing had changed.
   public internal(set) var writtenByteCount = 0
 
-  /// How long the caller was held up by the walk.
+  /// How long the caller waited for the walk.
   public internal(set) var walkDuration: Duration = .zero
 
-  /// Where an archive is now that was in the way and was set aside: one that could
-  /// not be read here, or that nobody has read.
+  /// Where the archive is now that was set aside, because it could not be read or was
+  /// not read in this launch; nil if none was.
   public internal(set) var setAside: String?
 
-  /// The state that was saved; with a number if other instances have those
-  /// before it.
+  /// The name of the state that was saved; with a number if other instances have the
+  /// names before it.
   public internal(set) var stateName: String?
 
-  /// Those who have them.
+  /// The instances that have the names before it.
   public internal(set) var otherInstances: [OtherInstance] = []
 
   private enum CodingKeys: String, CodingKey {
@@ -157,13 +158,12 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     lines = ReportEntries { [lines] in [entry] + lines.made }
   }
 
-  /// What the developer should look at, in order.
+  /// The entries that the developer should look at, in order.
   public var problems: [Entry] { entries.filter(\.isProblem) }
 }
 
 extension PreservationReport.NodeOutcome {
-  /// Whether the developer should look at it; anything else that should be mended
-  /// is a note.
+  /// Whether the developer should look at it; other things to mend are notes.
   public var isProblem: Bool {
     switch self {
     case .duplicate, .containedTwice, .overBudget: true

@@ -1,7 +1,7 @@
-/// What a report says of one node, view or object, or of the application or a scene.
+/// The line of a report about one node, view or object, or about the application or a scene.
 ///
-/// What belongs to a scene or to the application and to no element has an entry only
-/// if there is something to say of it; it comes first.
+/// The scene and the application have an entry only if there is something to say of
+/// them. It comes first.
 public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   /// What the entry is about.
   public let kind: ElementKind
@@ -10,14 +10,13 @@ public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   /// no node of the tree.
   public let path: RestorationPath
 
-  /// The name of its class; in a report of what is stored the one that was saved.
+  /// The name of its class; in a report of the stored state the name that was saved.
   public let className: String
 
-  /// What happened to it; to the application and a scene, what the report's own
-  /// outcome says.
+  /// What happened to it; for the application and a scene, the outcome of the report.
   public internal(set) var outcome: Outcome
 
-  /// What else there is to say of it.
+  /// The facts that a report says of it beside its outcome.
   public internal(set) var notes: [ReportNote] = []
 }
 
@@ -62,9 +61,9 @@ extension ReportEntry: CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The outcome and what goes on after it; nil if that is nothing.
+  /// The outcome and the notes that go on after it; nil if there is neither.
   ///
-  /// The outcome of the application and of a scene is that of the report.
+  /// The outcome of the application and of a scene is that of the report, so it is left out.
   private var what: String? {
     let isOfAll = kind == .application || kind == .scene
     let parts =

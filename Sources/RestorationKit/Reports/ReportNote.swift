@@ -5,7 +5,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What else a report says of an element, beside its outcome.
+/// A fact that a report says of an element, beside its outcome.
 ///
 /// Some notes are problems: the developer should mend what they say.
 public enum ReportNote: Hashable, Codable, Sendable {
@@ -39,25 +39,25 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The save came before any restore, so it has set aside what was stored.
   case notRestoredBefore
 
-  /// It lies in a stack above a node that is not preserved, so the stack will
-  /// close over that one.
+  /// In a stack, it lies above a node that is not saved; the restored stack will have
+  /// it without that node.
   case aboveGap(RestorationPath)
 
   /// The restoration class is not registered, so it will not be found.
   case restorationClassNotRegistered(String)
 
-  /// The state takes more bytes than its budget bears, although nothing is left that
-  /// may be left out; it is stored all the same. See ``SizeBudget``.
+  /// The state takes more bytes than its budget allows, and everything that may be left
+  /// out is left out already; it is stored all the same. See ``SizeBudget``.
   case overHardBudget(byteCount: Int, hard: Int)
 
-  /// With its state, and that of what is below, which take so many bytes, the whole
-  /// would be larger than its budget, so what was stored before stays. What was not
-  /// stored before is left out.
+  /// With its new state, and the states below it, of so many bytes together, the whole
+  /// would be larger than its budget. So the states that were stored before stay, and
+  /// nodes that were not stored before are left out.
   case lastStateForBudget(byteCount: Int)
 
-  /// It has changed and has not said so, so only a save that asks everything, as
-  /// this one, stores it. Call ``StateRestoring/invalidateRestorableState()`` after
-  /// each change.
+  /// It has changed without saying so. Only a save that asks everything, as this one,
+  /// stores such a change. Call ``StateRestoring/invalidateRestorableState()`` after each
+  /// change.
   case notInvalidated
 
   // MARK: Problems of a scene
@@ -86,10 +86,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// A value could not be encoded.
   case storageEncodingFailed(key: String, String)
 
-  /// What is stored of a session could not be read; the error is given.
+  /// The stored content of a session could not be read; the error is given.
   case unreadable(String)
 
-  /// The host's delegate is gone, so nobody answered for it.
+  /// The host's delegate is gone, so the defaults were taken for its answers.
   case hostDelegateGone
 
   // MARK: Problems of a restore
@@ -101,18 +101,18 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// more; the next save leaves it out, unless it is ``kept``.
   case notContained
 
-  /// Its state is that of an earlier save than the rest, because since then it could
-  /// not be encoded, or was too large for the budget.
+  /// Its state comes from an earlier save than the others, because later ones could
+  /// not encode it, or had no room for it in the budget.
   case lastState
 
   /// The keys that were stored and that neither its factory nor its decoding asked
   /// for; those in a container have its key and a dot before them.
   ///
   /// Of the application: those that neither the gate nor the delegate's
-  /// `didDecodeRestorableState` asked for, if there is a delegate. A save stores
-  /// nothing of them but what is written again. A key may be spelled differently
-  /// where it is written and where it is read. One that is not needed any more goes
-  /// with a migration, or is asked for with ``StateDecoder/contains(_:)``.
+  /// `didDecodeRestorableState` asked for, if there is a delegate. The next save drops
+  /// these values, unless they are written again. The key may be spelled differently
+  /// where it is written and where it is read. If a key is not needed any more, remove
+  /// it with a migration, or ask for it with ``StateDecoder/contains(_:)``.
   case unreadKeys([String])
 
   /// The keys of values with a ``Sensitivity`` that cannot be read; those in a container
@@ -129,22 +129,22 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// was left out.
   case detached
 
-  /// What became of it in the restore, if it is saved as it was stored.
+  /// Its outcome in the restore, if it is saved as it was stored.
   case keptBecause(RestorationReport.NodeOutcome)
 
   /// Its class has inherited its conformance, and nobody used the coder.
   ///
   /// Hooks that only a subclass implements, without `override`, are never called:
-  /// the base class must implement them, too. Of a class that has nothing to save
-  /// it says nothing, so this is no problem.
+  /// the base class must implement them, too. It is no problem, since the class may
+  /// have nothing to save.
   case unusedInheritedHooks
 
   /// Its state was migrated, or would be, from the version it was stored with.
   case migrated(from: Int)
 
-  /// Saves write it as it is stored, while the one above it is saved and within the
-  /// ``StateKeeper/keptBound``: it is not back, or the one above could not be decoded
-  /// and so did not take it.
+  /// Saves write it as it is stored, while its parent is saved and within the
+  /// ``StateKeeper/keptBound``. It is not back, or its parent could not be decoded and
+  /// so did not take it.
   case kept
 
   /// What its class is called now.
@@ -153,13 +153,13 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The version that its state was stored with, if that is not 1.
   case version(Int)
 
-  /// When a save first kept it because it was not back, or because nobody could read
-  /// its state.
+  /// When a save first kept it because it was not back, or because its state could not
+  /// be read.
   case keptSince(Date)
 
-  /// The state that was stored of it, which nobody could read, was kept since then, for
-  /// longer than the ``StateKeeper/keptBound`` says, or is more than may be kept: now its
-  /// own state is in the place of that.
+  /// Its stored state could not be read and was kept since then. It was kept for longer, or
+  /// is larger, than the ``StateKeeper/keptBound`` allows, so now the new state takes its
+  /// place.
   case keptStateDropped(since: Date, byteCount: Int)
 
   /// The keys of values with ``Sensitivity/expiring(after:)`` whose time is over, so
@@ -192,8 +192,8 @@ extension ReportNote {
 }
 
 extension ReportNote: CustomStringConvertible {
-  /// Of a problem what is wrong and how to mend it; of anything else a few words
-  /// that go on after the outcome.
+  /// What is wrong and how to mend it, if it is a problem; else a few words that go on
+  /// after the outcome.
   public var description: String {
     switch self {
     case .encodeFailed(let error):

@@ -17,10 +17,10 @@ extension RestorationReport {
     /// When it was saved; nil if that is not known.
     public let savedAt: Date?
 
-    /// How long before the restore that was, in seconds; negative if a clock was set back.
+    /// Its age at the restore in seconds; negative if a clock was set back.
     public let age: TimeInterval?
 
-    /// What should have been restored before it, in order.
+    /// The newer archives that were passed over, in order.
     public let passedOver: [PassedOver]
   }
 

@@ -1,6 +1,6 @@
 /// What a restore did, with a line for every node of the archive.
 public struct RestorationReport: Hashable, Codable, Sendable {
-  /// What came of the restore as a whole.
+  /// The outcome of the restore as a whole.
   public enum Outcome: Hashable, Codable, Sendable {
     /// A state was there and was restored, apart from what the entries say.
     case restored
@@ -25,12 +25,12 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// aside at the place.
     case crashed(setAsideAt: String?)
 
-    /// Another instance of the app has the state, in the process that is named
-    /// if it is known; nothing was called.
+    /// Another instance of the app has the state, so nothing was called; its process is
+    /// named if it is known.
     case inUse(by: String?)
   }
 
-  /// Who provided a node.
+  /// The step of the lookup that provided a node.
   public enum Step: String, Hashable, Codable, Sendable {
     /// The restoration class that its record names.
     case restorationClass
@@ -47,8 +47,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// What happened to one node.
   public enum NodeOutcome: ReportOutcome {
-    /// It is back, with its state. The application's values come back by the
-    /// delegate.
+    /// It is back, with its state. The delegate brings back the application's values.
     case restored(by: Step)
 
     /// It is back; it was saved without state, so nothing was decoded.
@@ -57,33 +56,33 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// It is back, but its decoding threw; the error is given.
     case decodeFailed(by: Step, String)
 
-    /// Its state was written by a newer version of its class, so nobody saw it;
+    /// A newer version of its class wrote its state, so no factory or object saw it;
     /// saves write it back as it is. With a nil step the node is not back.
     case newerVersion(by: Step?, stored: Int, known: Int)
 
-    /// The migration from a version threw the error, or there is none, so nobody
-    /// saw the state; saves write it back as it is. With a nil step the node is
-    /// not back.
+    /// The migration from a version threw the error, or there is no such migration. No
+    /// factory or object saw the state; saves write it back as it is. With a nil step
+    /// the node is not back.
     case migrationFailed(by: Step?, from: Int, String)
 
     /// Another class than the saved one was provided; it is used as it is, and
     /// nothing was decoded.
     case classMismatch(by: Step, found: String)
 
-    /// Its restoration class returned nil, so it goes with all below it, and with
-    /// what lay on it in a stack. Nothing else drops what was stored.
+    /// Its restoration class returned nil, so it goes with all below it, and with the
+    /// nodes that lay on it in a stack. No other outcome drops a stored node.
     case vetoed
 
-    /// The one that was asked for it threw; the error is given.
+    /// The step that was asked for it threw; the error is given.
     case factoryFailed(Step, String)
 
     /// Its restoration class is not registered under this name.
     case unknownRestorationClass(String)
 
-    /// What is registered under this name makes no nodes.
+    /// The type that is registered under this name makes no nodes.
     case notARestorationClass(String)
 
-    /// Nobody provided it.
+    /// No step provided it.
     case notFound
 
     /// Its storyboard is not registered, or has no such identifier any more.
@@ -101,7 +100,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// The tabs have no tab with its identifier now.
     case tabNotFound
 
-    /// What was provided for it was provided before, for this path.
+    /// The object that was provided for it had been provided before, for this path.
     case providedTwice(RestorationPath)
 
     /// The node above it, at this path, is not back.
@@ -110,14 +109,14 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// Its record cannot be read; the error is given.
     case unreadable(String)
 
-    /// Restoring it, or something below it, crashed too often, so nobody was asked for it.
+    /// Restoring it, or a node below it, crashed too often, so no step was asked for it.
     case skipped
   }
 
   /// What the report says of one element, or of the application.
   public typealias Entry = ReportEntry<NodeOutcome>
 
-  /// What came of the restore as a whole.
+  /// The outcome of the restore as a whole.
   public internal(set) var outcome: Outcome
 
   /// The application if there is something to say of it, then the nodes, parents
@@ -135,25 +134,28 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// Whether a snapshot that was taken with the save shows what is back.
   public internal(set) var usesSnapshot = false
 
-  /// Why a crash in this restore may not be counted, or the state is still
-  /// there though it was to be consumed, or what a killed save has left may be;
-  /// or that the end of the state was damaged and left out, as after a power cut; or why
-  /// the subkeys of its secrets could not be read.
+  /// A problem of the launch beside the nodes; nil if there was none.
+  ///
+  /// It says why the crash marker could not be written, why a state that was to be consumed
+  /// is still there, why files of a killed save may still be there, why the subkeys of
+  /// secrets could not be read, or that the end of the state was damaged and left out, as
+  /// after a power cut.
   public internal(set) var launchProblem: String?
 
-  /// The state that was restored; with a number if other instances have those
-  /// before it, and nil if it was not restored, or only read.
+  /// The name of the state that was restored; nil if none was, or it was only read.
+  ///
+  /// It has a number if other instances have the names before it.
   public internal(set) var stateName: String?
 
-  /// Those who have them.
+  /// The instances that have the names before it.
   public internal(set) var otherInstances: [OtherInstance] = []
 
-  /// What is not back, or not read, and is kept by the saves that follow.
+  /// The elements that are not back, or could not be read; the saves that follow keep them.
   ///
   /// ``StateKeeper/keptBound`` says for how long. Empty for a node that came late.
   public internal(set) var kept: [KeptElement] = []
 
-  /// How long the caller was held up by making and decoding nodes.
+  /// How long the caller waited while nodes were made and decoded.
   public internal(set) var walkDuration: Duration = .zero
 
   private enum CodingKeys: String, CodingKey {
@@ -166,11 +168,11 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     self.outcome = outcome
   }
 
-  /// What the developer should look at, in order.
+  /// The entries that the developer should look at, in order.
   ///
-  /// A veto is meant and a tab may be built later, so they are not among them, and
-  /// neither is what was left out or saved without state because of something that
-  /// was reported elsewhere.
+  /// A vetoed node and a tab that may be built later are not among them. Neither is a
+  /// node that was left out, or saved without state, for a reason that another entry
+  /// has.
   public var problems: [Entry] { entries.filter(\.isProblem) }
 }
 

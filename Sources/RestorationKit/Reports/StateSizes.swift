@@ -13,11 +13,13 @@ public struct StateSizes: Hashable, Codable, Sendable {
     /// The name of its class.
     public let className: String
 
-    /// The size of its record in bytes; of the application that of what it writes, and
-    /// of what is written in the name of a scene.
+    /// The size of its record in bytes.
+    ///
+    /// For the application it is the size of the values that it writes, and of those that
+    /// are written for a scene.
     public let ownByteCount: Int
 
-    /// The same with all below it; of the application that of the whole state.
+    /// The same with all below it; for the application, the size of the whole state.
     public let byteCount: Int
   }
 

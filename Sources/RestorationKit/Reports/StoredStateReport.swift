@@ -1,8 +1,8 @@
-/// What a restore would make of the stored state, with a line for every node.
+/// The nodes that a restore would bring back from the stored state, with a line for each.
 ///
 /// It comes from ``StateKeeper/checkStoredState()`` and
-/// ``SceneHost/checkStoredStates()``. Whether somebody provides
-/// a node shows only when it is asked for.
+/// ``SceneHost/checkStoredStates()``. It cannot know whether a factory or the app will
+/// provide a node; only a restore asks them.
 public struct StoredStateReport: Hashable, Codable, Sendable {
   /// What would happen to one node.
   public enum NodeOutcome: ReportOutcome {
@@ -20,8 +20,8 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
     /// with all below it.
     case unknownRestorationClass(String)
 
-    /// What is registered under this name makes no nodes; it would be kept with
-    /// all below it.
+    /// The type that is registered under this name makes no nodes; it would be kept
+    /// with all below it.
     case notARestorationClass(String)
 
     /// The node above it, at this path, would not be back; it would be kept with
@@ -51,7 +51,7 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
   /// The nodes, parents before children.
   public let entries: [Entry]
 
-  /// What the developer should look at, in order: the nodes that would not come
+  /// The entries that the developer should look at, in order: nodes that would not come
   /// back with their state.
   public var problems: [Entry] { entries.filter(\.isProblem) }
 }

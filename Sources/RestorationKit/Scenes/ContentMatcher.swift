@@ -32,7 +32,7 @@ public struct ContentMatcher: Hashable, Codable, Sendable, ExpressibleByArrayLit
   /// Takes nothing.
   public static let none: ContentMatcher = []
 
-  /// What one of the two takes.
+  /// A matcher that takes what one of the two takes.
   ///
   /// - Parameter other: The other.
   /// - Returns: A matcher of both.
@@ -40,7 +40,7 @@ public struct ContentMatcher: Hashable, Codable, Sendable, ExpressibleByArrayLit
     ContentMatcher(texts.union(other.texts), prefixes: prefixes.union(other.prefixes))
   }
 
-  /// Whether one of some texts is taken.
+  /// Whether the matcher takes at least one of some texts.
   ///
   /// - Parameter content: The ways to name the content.
   /// - Returns: Whether at least one of them is taken.

@@ -1,10 +1,10 @@
 /// One window of the app while it is open.
 ///
-/// ``SceneHost`` makes it and lets it go; its ``SceneSession`` is what stays.
+/// ``SceneHost`` makes it and lets it go; its ``SceneSession`` stays.
 public final class Scene {
   /// How far the scene is from the user.
   public enum ActivationState: String, Hashable, Sendable {
-    /// It is not connected yet, or not any more.
+    /// It is not connected, not yet or not any more.
     case unattached
     /// It is connected and not seen.
     case background
@@ -14,7 +14,7 @@ public final class Scene {
     case foregroundActive
   }
 
-  /// What stays of the scene.
+  /// The session, which stays when the scene is gone.
   public let session: SceneSession
 
   /// How far the scene is from the user.
@@ -23,7 +23,7 @@ public final class Scene {
   /// What the user is doing in the scene, for its delegate to return from
   /// ``SceneDelegate/stateRestorationActivity(for:)``.
   ///
-  /// While it needs saving, so does the scene.
+  /// While the activity needs saving, the scene needs saving, too.
   public var userActivity: UserActivity? {
     didSet {
       userActivity?.needsSaveChanged = { [need = engine.need] in need.tell() }
@@ -37,10 +37,10 @@ public final class Scene {
   /// Who adds to which activity.
   let responders = ActivityResponders()
 
-  /// Whether something was changed that is not saved.
+  /// Whether the scene has changed since its last save.
   ///
-  /// A value of ``SceneStorage`` sets it, and so does a change of what
-  /// ``track(_:)`` reads; set it yourself for anything else. A save clears it.
+  /// A value of ``SceneStorage`` sets it, and so does a change of a property that
+  /// ``track(_:)`` reads. Set it yourself after any other change. A save clears it.
   public var needsSave: Bool {
     get { changes.isSet }
     set {
@@ -49,10 +49,10 @@ public final class Scene {
     }
   }
 
-  /// What became of the scene's nodes when it connected; nil before.
+  /// What happened to the scene's nodes when it connected; nil before.
   ///
   /// A failure says why the stored state could not be read. The scene starts
-  /// afresh then, and the next save sets aside what is stored.
+  /// afresh then, and the next save sets the stored state aside.
   public internal(set) var restoration: Result<RestorationReport, RestorationError>?
 
   /// Whether the scene is saved and restored now, and if not, why.
@@ -109,9 +109,9 @@ public final class Scene {
 
   /// Makes an object of this scene known, so that its nodes can refer to it.
   ///
-  /// As ``StateKeeper/registerObject(_:restorationIdentifier:)``; what is
-  /// registered with the host's keeper is known in all scenes, and saved with
-  /// each that refers to it.
+  /// As ``StateKeeper/registerObject(_:restorationIdentifier:)``. An object that is
+  /// registered with the host's keeper is known in all scenes, and saved with each
+  /// scene that refers to it.
   ///
   /// - Parameters:
   ///   - object: The object; not kept alive.
@@ -122,8 +122,8 @@ public final class Scene {
     engine.objects.register(object, identifier: identifier)
   }
 
-  /// Restores a node that came after the restore of the scene, from what is kept
-  /// for it.
+  /// Restores a node that came after the restore of the scene, from the state that is
+  /// kept for it.
   ///
   /// As ``StateKeeper/restore(late:below:)``; a delegate that is a
   /// ``StateDelegate`` takes part.
@@ -144,13 +144,13 @@ public final class Scene {
 
   /// Lets a part of the interface add to an activity whenever the scene is saved.
   ///
-  /// The user info of an activity that has responders is emptied before they are
-  /// asked. All of one activity add to the same.
+  /// A save empties the user info of an activity that has responders before it asks
+  /// them. All responders of one activity add to the same user info.
   ///
   /// - Parameters:
   ///   - activity: The activity; nil takes the responder away. An activity
   ///     whose last responder is taken away is invalidated.
-  ///   - responder: Who adds; not kept alive.
+  ///   - responder: The part that adds to it; not kept alive.
   public func setActivity(_ activity: UserActivity?, of responder: any UserActivityResponder) {
     responders.set(activity, of: responder)
   }

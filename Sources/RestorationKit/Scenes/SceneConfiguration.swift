@@ -9,10 +9,10 @@ public struct SceneConfiguration {
   /// The name, stable across launches; nil for the one and only of a role.
   public let name: String?
 
-  /// What of its scenes comes back at the next launch.
+  /// The parts of its scenes that come back at the next launch.
   public let restoration: SceneRestorationPolicy
 
-  /// What it opens for an activity or a value that no scene takes.
+  /// The activities and values for which it opens a scene, if no scene takes them.
   ///
   /// Nil for a configuration that opens for everything. See
   /// ``SceneHost/continueActivity(_:)``.
@@ -25,8 +25,9 @@ public struct SceneConfiguration {
   /// - Parameters:
   ///   - role: What its scenes are for.
   ///   - name: A name if the role has several.
-  ///   - restoration: What of its scenes comes back at the next launch.
-  ///   - handlesExternalEvents: What it opens for; everything if nil.
+  ///   - restoration: The parts of its scenes that come back at the next launch.
+  ///   - handlesExternalEvents: The content for which it opens a scene; everything
+  ///     if nil.
   ///   - makeDelegate: Makes the delegate of a new scene, another for every one;
   ///     the scene keeps it. If it throws, the scene is not connected.
   public init(

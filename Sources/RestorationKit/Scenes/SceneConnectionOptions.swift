@@ -31,7 +31,7 @@ public enum RestoreReason: String, Hashable, Codable, Sendable, CaseIterable {
   case session
 }
 
-/// What of a scene is brought back, by the reason for it.
+/// The parts of a scene that are brought back, for each reason.
 public struct SceneRestorationPolicy: Hashable, Sendable {
   /// The parts of a scene's state.
   public struct Parts: OptionSet, Hashable, Sendable {
@@ -57,8 +57,8 @@ public struct SceneRestorationPolicy: Hashable, Sendable {
 
   /// Creates a policy.
   ///
-  /// - Parameter parts: What is brought back for a reason. For a reason that is
-  ///   not among them the scene itself does not come back: it is discarded.
+  /// - Parameter parts: The parts that come back for each reason. For a reason that
+  ///   is missing here the scene is discarded.
   public init(_ parts: [RestoreReason: Parts]) {
     self.parts = parts
   }
@@ -70,7 +70,7 @@ public struct SceneRestorationPolicy: Hashable, Sendable {
   /// Brings back nothing.
   public static let never = SceneRestorationPolicy([:])
 
-  /// What is brought back for a reason, nil if the scene is not.
+  /// The parts that come back for a reason; nil if the scene does not come back.
   public subscript(reason: RestoreReason) -> Parts? { parts[reason] }
 }
 

@@ -1,26 +1,26 @@
 /// Follows one scene through its life; the scene keeps it alive.
 ///
-/// All methods have defaults that do nothing. One that is also a ``StateDelegate``
-/// takes part in saving and restoring the scene's nodes as a keeper's delegate
-/// does. The order of the calls stands in <doc:working-with-scenes>.
+/// All methods have defaults that do nothing. A scene's delegate that is also a
+/// ``StateDelegate`` takes part in saving and restoring the scene's nodes, as a
+/// keeper's delegate does. <doc:working-with-scenes> has the order of the calls.
 public protocol SceneDelegate: AnyObject {
   /// Builds the interface of a scene that connects.
   ///
-  /// Prefer ``SceneConnectionOptions/userActivities``, which say what the user
-  /// wants now, to ``SceneSession/stateRestorationActivity``, which says where
-  /// the user was; ``SceneConnectionOptions/activity(restoring:)`` does.
+  /// ``SceneConnectionOptions/userActivities`` say what the user wants now, and
+  /// ``SceneSession/stateRestorationActivity`` where the user was. Prefer the first;
+  /// ``SceneConnectionOptions/activity(restoring:)`` does so.
   ///
   /// - Parameters:
   ///   - scene: The new scene.
-  ///   - session: What stays of it, with what was stored.
+  ///   - session: Its session, with the stored activity and values.
   ///   - options: Why it connects.
   func scene(
     _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions)
 
   /// The roots of the scene's trees of nodes; none by default.
   ///
-  /// They are saved with the scene. Asked for when the scene has connected,
-  /// whereupon they are restored, and in every save.
+  /// They are saved with the scene. They are asked for in every save, and when the
+  /// scene has connected; then they are restored.
   ///
   /// - Parameter scene: The scene.
   /// - Returns: The roots, which exist already.
@@ -34,14 +34,14 @@ public protocol SceneDelegate: AnyObject {
   /// - Returns: The activity, of which a copy is stored.
   func stateRestorationActivity(for scene: Scene) -> UserActivity?
 
-  /// Adds the last of what is stored, when all others have.
+  /// Adds to the activity after all others have, before a copy of it is stored.
   ///
   /// - Parameters:
   ///   - scene: The scene that is saved.
   ///   - userActivity: The activity whose copy will be stored.
   func scene(_ scene: Scene, didUpdate userActivity: UserActivity)
 
-  /// Tells that what was locked when the scene connected is there now.
+  /// Tells that the scene's state can be read now, which was locked when it connected.
   ///
   /// The session has its ``SceneSession/stateRestorationActivity``, and the
   /// scene its values. The nodes are restored after this, and then the
@@ -50,14 +50,14 @@ public protocol SceneDelegate: AnyObject {
   /// - Parameter scene: The scene.
   func sceneStateDidBecomeAvailable(_ scene: Scene)
 
-  /// Brings back what needs the interface, such as the focus.
+  /// Brings back state that needs the interface, such as the focus.
   ///
-  /// Called once after the scene has connected and before it is active, if
-  /// there is an activity; or when one that was locked has become available.
+  /// Called once if there is an activity: after the scene has connected and before it
+  /// is active, or when an activity that was locked has become available.
   ///
   /// - Parameters:
   ///   - scene: The scene.
-  ///   - userActivity: What was stored last.
+  ///   - userActivity: The activity that was stored last.
   func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity)
 
   /// Takes an activity that came in for a scene that is connected.

@@ -1,12 +1,13 @@
 extension SceneHost {
   /// Finds the scene for an activity that came in, and hands it over.
   ///
-  /// First come scenes that prefer it, then those that can take it, connected
-  /// or not, most recently used first; otherwise a new scene opens, of the first
-  /// configuration that handles it, or else of the first that handles everything.
+  /// Scenes that prefer it come first, then scenes that can take it, connected or
+  /// not, the most recently used first. If there is none, a new scene opens, of the
+  /// first configuration that handles it, or else of the first that handles
+  /// everything.
   ///
-  /// - Parameter activity: What came in. It is told by its target content
-  ///   identifier and its web page.
+  /// - Parameter activity: The activity that came in. Scenes are matched with its
+  ///   target content identifier and its web page.
   /// - Returns: The scene that has it now.
   /// - Throws: As ``connect(_:activity:)`` and ``open(_:configurationName:activity:)``;
   ///   `noConfiguration` if no configuration opens for it.
@@ -29,8 +30,8 @@ extension SceneHost {
 
   /// Deletes stored activities.
   ///
-  /// Their sessions stay, and what else is stored of them. The next save of
-  /// their scenes takes them out of the files.
+  /// Their sessions stay, with everything else that is stored of these. The next
+  /// save of their scenes takes the activities out of the files.
   ///
   /// - Parameter identifiers: Their ``UserActivity/persistentIdentifier``.
   /// - Throws: As ``saveSessions()``.

@@ -1,10 +1,10 @@
 extension SceneHost {
-  /// Tells what connecting each session would make of its stored nodes, and
+  /// Says for each session which nodes would come back when it connects, and
   /// restores nothing.
   ///
   /// As ``StateKeeper/checkStoredState()``, for every one of ``openSessions``; call
-  /// it after ``launch(asSession:)``. A scene that is there is asked for current
-  /// class names if its delegate is a ``StateDelegate``.
+  /// it after ``launch(asSession:)``. The delegate of a connected scene is asked for
+  /// current class names if it is a ``StateDelegate``.
   ///
   /// - Returns: A line for every node of each session, or why its state cannot be
   ///   read; nothing stored is not an error.

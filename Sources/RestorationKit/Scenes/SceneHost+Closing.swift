@@ -12,7 +12,7 @@ public struct ClosedSceneBound: Hashable, Sendable {
 
   /// How long after they were closed, in seconds.
   ///
-  /// One that was closed in the future, by a clock that was set back, stays.
+  /// A scene that was closed in the future, by a clock that was set back, stays.
   public var age: TimeInterval
 
   /// Creates a bound; by default ten scenes can be opened again for a day.
@@ -27,16 +27,18 @@ public struct ClosedSceneBound: Hashable, Sendable {
 }
 
 extension SceneHost {
-  /// The user closed the scene: its session, its file and its data key go, and
-  /// what was set aside of it.
+  /// Closes a scene for good: its session, its file and its data key go, and the states
+  /// that were set aside of it.
   ///
-  /// With a ``closedSceneBound`` it is saved and then joins ``closedSessions`` instead,
-  /// unless its session is not restorable.
+  /// Call it when the user closes the window.
+  ///
+  /// With a ``closedSceneBound`` the scene is saved instead, and its session joins
+  /// ``closedSessions``, if it is restorable.
   ///
   /// - Parameter scene: A connected scene. Without a bound it is not saved.
-  /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed
-  ///   now, or the scene not saved; the scene is closed all the same, and the next launch
-  ///   removes what is to go.
+  /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed now, or
+  ///   the scene cannot be saved. The scene is closed all the same, and the next launch
+  ///   removes its files.
   public func close(_ scene: Scene) async throws(RestorationError) {
     let session = scene.session
     guard let bound = closedSceneBound, bound.count > 0, session.isRestorable,
@@ -71,8 +73,9 @@ extension SceneHost {
   ///   - session: One of ``closedSessions``.
   ///   - activity: What the user wants to do in it.
   /// - Returns: The scene, which is active.
-  /// - Throws: As ``connect(_:activity:)``; the session stays closed then, but with
-  ///   `strict`. ``RestorationError`` with `notConnected` if it is not closed, or gone.
+  /// - Throws: As ``connect(_:activity:)``; the session then stays closed, but for
+  ///   `strict`, when it is open. ``RestorationError`` with `notConnected` if it is not
+  ///   closed, or gone.
   @discardableResult
   public func reopen(
     _ session: SceneSession, activity: UserActivity? = nil

@@ -17,8 +17,8 @@ extension SceneHost {
   ///   - role: What it is for.
   ///   - configurationName: The configuration; the first of the role if nil.
   ///   - activity: What the user wants to do in it.
-  /// - Returns: The scene, which is active. It comes back at the next launch when
-  ///   it was saved once; it needs that from the start.
+  /// - Returns: The scene, which is active. It comes back once it has been saved;
+  ///   ``Scene/needsSave`` is true from the start.
   /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`; then
   ///   there is no new session.
   @discardableResult
@@ -63,8 +63,8 @@ extension SceneHost {
   /// - Returns: The scene, which is active.
   /// - Throws: ``RestorationError`` with `noConfiguration`, `noDelegate`, or
   ///   `notConnected` for a session that was discarded. With `strict` the scene is
-  ///   connected, and its restore was not clean. A state that cannot be read is
-  ///   none: the scene connects without it; see ``Scene/restoration``.
+  ///   connected, and its restore was not clean. A state that cannot be read is no
+  ///   error: the scene connects without it; see ``Scene/restoration``.
   @discardableResult
   public func connect(
     _ session: SceneSession, activity: UserActivity? = nil
@@ -74,13 +74,13 @@ extension SceneHost {
 
   /// Connects all sessions that have no scene, most recently used first.
   ///
-  /// One that cannot be connected does not stop the others, and stays in
-  /// ``openSessions``. A delegate that takes long to make holds up those after
-  /// it. At the end, and if there is nothing to connect, the host's delegate is
-  /// told ``SceneHostDelegate/hostDidFinishRestoringScenes(_:)``.
+  /// A session that cannot be connected stays in ``openSessions``, and the others are
+  /// connected. Sessions after a delegate that takes long to make wait for it. At the
+  /// end, and if there is nothing to connect, the host's delegate is told
+  /// ``SceneHostDelegate/hostDidFinishRestoringScenes(_:)``.
   ///
-  /// - Returns: The errors of those that could not be connected, and with a strict
-  ///   keeper of those whose restore was not clean.
+  /// - Returns: The errors of sessions that could not be connected, and with a strict
+  ///   keeper of sessions whose restore was not clean.
   @discardableResult
   public func restoreScenes() async -> [SceneSession: RestorationError] {
     var failures: [SceneSession: RestorationError] = [:]
@@ -98,8 +98,8 @@ extension SceneHost {
     return failures
   }
 
-  /// Saves a scene; one that is not connected is connected in the background
-  /// for it, and let go again.
+  /// Saves a session's scene; without one, connects a scene in the background, saves it
+  /// and lets it go again.
   ///
   /// - Parameter session: A session whose data have changed.
   /// - Throws: As ``connect(_:activity:)`` and ``save(_:)``.

@@ -3,7 +3,7 @@ internal import ArchiveCodec
 extension SceneHost {
   /// Discards a session, and first disconnects its scene if there is one.
   ///
-  /// - Parameter session: One of ``openSessions`` or ``closedSessions``; another one is
+  /// - Parameter session: One of ``openSessions`` or ``closedSessions``; any other is
   ///   ignored.
   /// - Throws: As ``close(_:)``.
   public func discard(_ session: SceneSession) async throws(RestorationError) {
@@ -116,11 +116,11 @@ extension SceneHost {
     }
   }
 
-  /// Ends the app properly: what has changed is saved, the next launch knows that
+  /// Ends the app properly: scenes that have changed are saved, the next launch knows that
   /// this one did not crash, and other instances can have the scenes.
   ///
-  /// - Parameter closingScenes: Whether all scenes are discarded, also those that were
-  ///   closed, as for users who do not want windows to come back.
+  /// - Parameter closingScenes: Whether all scenes are discarded, also closed ones, for
+  ///   users who do not want windows to come back.
   /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``.
   public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
     var failure: RestorationError?

@@ -1,27 +1,25 @@
 internal import ArchiveCodec
 
 extension SceneHost {
-  /// Reads which scenes there are; call it once, before any other.
+  /// Reads the list of scenes; call it once, before any other method.
   ///
-  /// No scene is made. The sessions have what was stored of them, but for their
-  /// nodes. Those that their configuration does not restore for this reason are
-  /// discarded. The delegate is told of them, and of those that were discarded
-  /// while the app did not run, in one call.
+  /// No scene is made. The sessions have everything that was stored of them but their
+  /// nodes. A session whose configuration restores nothing for this reason is
+  /// discarded. The delegate is told in one call of these sessions, and of those that
+  /// were discarded while the app did not run.
   ///
   /// If the key is locked, ``isLocked`` is true, and there are no sessions until
   /// ``protectedDataDidBecomeAvailable()``.
   ///
   /// If another instance of the app has the scenes, this one has others, with a
-  /// number, as ``StateKeeper/instancePolicy`` says; with
-  /// ``InstancePolicy/single`` it can look at the sessions, and connecting them
-  /// restores nothing.
+  /// number, as ``StateKeeper/instancePolicy`` says. With ``InstancePolicy/single``
+  /// it can look at the sessions, and connecting one restores nothing.
   ///
   /// - Parameter asSession: Whether the system brings back all apps.
   /// - Throws: ``RestorationError`` with `inUse` if another instance has the
-  ///   scenes, or `archive` if the list cannot be read.
-  ///   Then the sessions are those whose files can be, and the next save sets
-  ///   the list aside; if the directory itself fails, there are none, and no list
-  ///   is written.
+  ///   scenes, or `archive` if the list cannot be read. Then there are the sessions
+  ///   whose files can be read, and the next save sets the list aside. If the
+  ///   directory itself fails, there are no sessions, and no list is written.
   public func launch(asSession: Bool = false) async throws(RestorationError) {
     isSession = asSession
     let other = await otherOwner()
@@ -43,20 +41,20 @@ extension SceneHost {
 
   /// Whether the key was locked when scenes were to be read.
   ///
-  /// Until ``protectedDataDidBecomeAvailable()`` nothing that is stored is changed.
+  /// Until ``protectedDataDidBecomeAvailable()`` no stored file is changed.
   public var isLocked: Bool {
     isListLocked || openSessions.contains(where: \.isLocked)
   }
 
-  /// Tells that the key may be there by now: what was locked is read.
+  /// Reads the list and the states that were locked; call it when the key may be there.
   ///
   /// Sessions that were not known join ``openSessions`` behind the others. The
   /// delegate of a scene that was connected meanwhile is told
-  /// ``SceneDelegate/sceneStateDidBecomeAvailable(_:)``, its nodes are restored,
-  /// and its interaction state. What was set meanwhile stays.
+  /// ``SceneDelegate/sceneStateDidBecomeAvailable(_:)``; then its nodes and its
+  /// interaction state are restored. Values that were set meanwhile stay.
   ///
   /// - Throws: As ``launch(asSession:)``, and ``RestorationError`` with `strict` when
-  ///   all is done. It is no error if the key is still locked.
+  ///   all is done. A key that is still locked is no error.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
     if isListLocked { try await readSessions(isOwner: await otherOwner() == nil) }
     var failure: RestorationError?

@@ -8,23 +8,24 @@ extension SceneHost {
   /// each of them is asked to `updateUserActivityState`; `didUpdate`; then the
   /// nodes encode themselves. A copy of the activity is stored.
   ///
-  /// While the key is locked nothing is called or stored. Of a session that is not
-  /// restorable what is stored is removed.
+  /// While the key is locked nothing is called or stored. If the session is not
+  /// restorable, its stored state is removed.
   ///
   /// - Parameter scene: The scene.
-  /// - Returns: What was saved; what is wrong with the activity and the values is an
+  /// - Returns: What was saved. Problems of the activity and of the values are in an
   ///   entry of kind `scene`.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; then
-  ///   ``Scene/needsSave`` is true again, and the activity and the values of the
-  ///   scene are stored with the list of sessions if that can be written; `notConnected`; or `strict`: then nothing
-  ///   is stored, but if what was stored could not be read, the scene is.
+  ///   ``Scene/needsSave`` is true again, and the activity and the values of the scene
+  ///   are stored with the list of sessions if that can be written. `notConnected` if
+  ///   the scene is not connected. With `strict` nothing is stored, unless the stored
+  ///   state could not be read: then the scene is saved.
   @discardableResult
   public func save(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
     try await save(scene, everything: false)
   }
 
-  /// The same, asking also all nodes of the scene that say when they change; see
-  /// ``StateKeeper/saveEverything(_:)``.
+  /// Saves a connected scene and asks all its nodes, also those that say when they
+  /// change; see ``StateKeeper/saveEverything(_:)``.
   ///
   /// - Parameter scene: The scene.
   /// - Returns: What was saved.
@@ -110,9 +111,8 @@ extension SceneHost {
 
   /// Saves the connected scenes that have changed since their last save.
   ///
-  /// However often a scene was marked, it is saved once. One that cannot be
-  /// saved does not stop the others. The order of the sessions is stored too,
-  /// if it is another than before.
+  /// A scene that was marked often is saved once. If one cannot be saved, the others
+  /// are. The order of the sessions is stored too, if it has changed.
   ///
   /// - Returns: What was saved of each.
   /// - Throws: The first error of ``save(_:)``, when all were tried.
@@ -206,7 +206,7 @@ extension SceneHost {
 
   // MARK: Coming and going
 
-  /// The user does not see the scene any more: it is saved.
+  /// Puts a scene into the background, as the user does not see it any more, and saves it.
   ///
   /// - Parameter scene: A connected scene.
   /// - Returns: What was saved.
@@ -228,8 +228,8 @@ extension SceneHost {
 
   /// Lets a scene go to free its memory; its session stays.
   ///
-  /// What changes while it is saved is saved again. A value of ``SceneStorage``
-  /// that is set later goes to the session.
+  /// Changes that are made while it is saved are saved again. A value of
+  /// ``SceneStorage`` that is set later goes to the session.
   ///
   /// - Parameter scene: A connected scene. It is saved first; if it comes to the
   ///   front meanwhile, it stays.

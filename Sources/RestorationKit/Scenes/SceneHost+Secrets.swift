@@ -3,9 +3,9 @@ extension SceneHost {
   /// see ``StateKeeper/forgetSecrets(_:)``.
   ///
   /// - Parameters:
-  ///   - selection: Which of them; that there are none is not an error.
-  ///   - session: One of ``openSessions`` or ``closedSessions``; another one is ignored. Of
-  ///     one that is discarded nothing can be read any more.
+  ///   - selection: Which secrets. If there are none, that is not an error.
+  ///   - session: One of ``openSessions`` or ``closedSessions``; any other is ignored. The
+  ///     secrets of a session that was discarded cannot be read any more.
   /// - Throws: As ``StateKeeper/forgetSecrets(_:)``.
   public func forgetSecrets(
     _ selection: SecretSelection, of session: SceneSession

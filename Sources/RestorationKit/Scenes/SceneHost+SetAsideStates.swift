@@ -1,10 +1,10 @@
 extension SceneHost {
   /// Lists the states of a session that were set aside, oldest first.
   ///
-  /// They go with the session: of a window that was closed nothing stays.
+  /// They go with the session: a window that is closed leaves none behind.
   ///
-  /// - Parameter session: One of ``openSessions``; of another one there are none.
-  /// - Returns: What was set aside and is still there.
+  /// - Parameter session: One of ``openSessions``; any other has none.
+  /// - Returns: The states that were set aside and are still there.
   /// - Throws: As ``StateKeeper/setAsideStates()``.
   public func setAsideStates(
     of session: SceneSession
@@ -15,8 +15,8 @@ extension SceneHost {
 
   /// Lists the older generations of a session's state, newest first.
   ///
-  /// - Parameter session: One of ``openSessions``; of another one there are none.
-  /// - Returns: What is kept beside its state.
+  /// - Parameter session: One of ``openSessions``; any other has none.
+  /// - Returns: The generations beside its state.
   /// - Throws: As ``StateKeeper/generations()``.
   public func generations(
     of session: SceneSession
@@ -27,7 +27,7 @@ extension SceneHost {
 
   /// Puts a state of a session back, to be restored when it connects.
   ///
-  /// Its activity and values are those of the session at once. What is stored now
+  /// The session has its activity and its values at once. The state that is stored now
   /// is set aside.
   ///
   /// - Parameters:

@@ -1,6 +1,5 @@
 extension SceneHost {
-  /// Shows a value in a scene: in the one that shows an equal one already, or
-  /// else in a new one.
+  /// Shows a value in the scene that already shows an equal one, or else in a new scene.
   ///
   /// - Parameters:
   ///   - value: The value. It is stored with the scene.

@@ -15,7 +15,7 @@ internal import ArchiveCodec
 /// Every scene has a file of its own; the list of them is another. A list that
 /// is lost or damaged is made again from the files.
 public final class SceneHost {
-  /// Answers where scenes come and go; not kept alive.
+  /// Asked and told when scenes come and go; not kept alive.
   ///
   /// When it is gone without having been set to nil, the defaults count, and the
   /// reports of saves say so.
@@ -25,7 +25,7 @@ public final class SceneHost {
 
   private var hadDelegate = false
 
-  /// The types of activities that are stored; others are an error in the report.
+  /// The types of activities that are stored; any other is a problem in the report.
   public var declaredActivityTypes: Set<String> = []
 
   /// The bytes over which an activity is reported as large.
@@ -33,9 +33,8 @@ public final class SceneHost {
 
   /// Told of every call that the host makes to delegates, in order.
   ///
-  /// The hooks of the nodes of its scenes are told to the keeper's
-  /// ``StateKeeper/trace``, with the session, if that was set before the scene was
-  /// made.
+  /// The hooks of a scene's nodes are told to the keeper's ``StateKeeper/trace``, with
+  /// the session, if that trace was set before the scene was made.
   public var trace: ((RestorationTrace) -> Void)?
 
   /// All sessions, most recently used first.
@@ -44,7 +43,7 @@ public final class SceneHost {
   /// Which closed scenes can be opened again; nil, the default, if a scene that is closed
   /// is gone.
   ///
-  /// Set it before ``launch(asSession:)``, which discards what is over it.
+  /// Set it before ``launch(asSession:)``, which discards the sessions over the bound.
   public var closedSceneBound: ClosedSceneBound?
 
   /// Sessions whose scenes were closed and can be opened again with
@@ -92,9 +91,9 @@ public final class SceneHost {
   ///
   /// - Parameter keeper: Knows the application, its directory and its key, the
   ///   classes of nodes, and how often a restore may crash. The states of scenes
-  ///   are stored beside its own, under names that begin with its name, and
-  ///   they are the host's as its own state is the keeper's: together, from the
-  ///   first launch, restore or save until ``close()``.
+  ///   are stored beside its own, under names that begin with its name. All of them
+  ///   belong to this instance of the app together, from the first launch, restore
+  ///   or save until ``close()``.
   public init(_ keeper: StateKeeper) {
     self.keeper = keeper
     list = SceneListFile(beside: keeper.engine)
@@ -102,7 +101,7 @@ public final class SceneHost {
 
   // MARK: Configurations
 
-  /// Registers how scenes are made; of one role and name the last one counts.
+  /// Registers how scenes are made; the last configuration of a role and name counts.
   ///
   /// - Parameter configuration: The configuration.
   public func register(_ configuration: SceneConfiguration) {
@@ -190,10 +189,10 @@ public final class SceneHost {
 
   // MARK: Other instances
 
-  /// Waits for what is being restored and saved, and lets the state go with all
-  /// scenes, so that another instance of the app can have them.
+  /// Waits for restores and saves that are under way, and lets the state and all scenes
+  /// go, so that another instance of the app can have them.
   ///
-  /// ``terminate(closingScenes:)`` does it at its end; see ``StateKeeper/close()``.
+  /// ``terminate(closingScenes:)`` does this at its end; see ``StateKeeper/close()``.
   public func close() async {
     need.tell(.ended)
     await keeper.engine.claim.isUnused()
@@ -204,10 +203,10 @@ public final class SceneHost {
 
   // MARK: The list
 
-  /// Stores what was set on sessions that have no scene now.
+  /// Stores values that were set on sessions that have no scene now.
   ///
-  /// - Throws: ``RestorationError`` with `archive`; nothing is lost, and the next
-  ///   call or save stores it.
+  /// - Throws: ``RestorationError`` with `archive`; the values are not lost, and the
+  ///   next call or save stores them.
   public func saveSessions() async throws(RestorationError) {
     await writeList()
     if let listFailure { throw listFailure }

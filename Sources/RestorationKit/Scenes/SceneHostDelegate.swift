@@ -1,10 +1,10 @@
-/// Answers for the app where scenes come and go; not kept alive by the host.
+/// Answers for the app when scenes come and go; the host does not keep it alive.
 public protocol SceneHostDelegate: AnyObject {
   /// Chooses the configuration of a session that connects for the first time, or
   /// whose configuration is not registered any more.
   ///
-  /// Called before the scene is made. By default the one that has the session's
-  /// name; the session keeps the name of the one that is chosen.
+  /// Called before the scene is made. By default the configuration with the session's
+  /// name is taken. The session keeps the name of the chosen one.
   ///
   /// - Parameters:
   ///   - host: The host.
@@ -18,7 +18,7 @@ public protocol SceneHostDelegate: AnyObject {
 
   /// Whether a session is to be connected by ``SceneHost/restoreScenes()``.
   ///
-  /// One that is not stays in ``SceneHost/openSessions``.
+  /// A session that is not stays in ``SceneHost/openSessions``.
   ///
   /// - Parameters:
   ///   - host: The host.
@@ -31,8 +31,8 @@ public protocol SceneHostDelegate: AnyObject {
   /// - Parameter host: The host.
   func hostDidFinishRestoringScenes(_ host: SceneHost)
 
-  /// Tells that sessions will not come back, so that what the app has of them
-  /// can go.
+  /// Tells that sessions will not come back, so that the app can remove its own data of
+  /// them.
   ///
   /// Their state is removed already. Not called when a scene only disconnects.
   ///

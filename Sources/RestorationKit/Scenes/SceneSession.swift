@@ -5,10 +5,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What stays of one window of the app, whether it is open or not.
+/// One window of the app, whether it is open or not.
 ///
-/// A session outlives its scene: when the scene is disconnected, or the app
-/// ends, the session connects again to a new one.
+/// A session outlives its scene: when the scene was disconnected, or the app has
+/// ended, the session connects again to a new scene.
 public final class SceneSession {
   /// The name of the session, the same in every launch, and never used again.
   public let persistentIdentifier: String
@@ -22,13 +22,13 @@ public final class SceneSession {
   /// The scene while there is one.
   public internal(set) weak var scene: Scene?
 
-  /// What a list of windows shows; the title of the last stored activity.
+  /// The title of the last stored activity, for a list of windows.
   public internal(set) var title: String?
 
   /// When the session was stored last; nil if it never was.
   public internal(set) var savedAt: Date?
 
-  /// The size of what is stored, in bytes.
+  /// The size of the stored state, in bytes.
   public internal(set) var byteCount: Int
 
   /// When its scene was closed; nil if it is not one of ``SceneHost/closedSessions``.
@@ -37,14 +37,14 @@ public final class SceneSession {
   /// Whether the session comes back at the next launch.
   ///
   /// Set it to false for a window that should leave nothing behind: the next
-  /// save removes what is stored of it, and the next launch discards it. It
-  /// is false from the start if its configuration restores it for no reason;
-  /// set it to true for one that comes back all the same, for every reason.
+  /// save removes its stored state, and the next launch discards the session. It
+  /// is false from the start if its configuration restores it for no reason; set
+  /// it to true to let such a session come back for every reason.
   public var isRestorable: Bool
 
-  /// Why what is stored of the session could not be read; nil if it could.
+  /// Why the stored state of the session could not be read; nil if it could.
   ///
-  /// Its scene starts afresh, and the next save sets aside what is stored.
+  /// Its scene starts afresh, and the next save sets the stored state aside.
   /// While the key is locked, saves change nothing.
   public internal(set) var failure: RestorationError?
 
@@ -84,10 +84,10 @@ public final class SceneSession {
     content = SceneContent(configuration.role, configurationName: configuration.name)
   }
 
-  /// What was stored last of what the user was doing.
+  /// The activity that was stored last: what the user was doing.
   ///
-  /// It is a copy each time, in both directions. Nil if nothing was, if it has
-  /// expired, and as long as the key is locked. It may be set at any time,
+  /// Reading and setting it makes a copy. It is nil if no activity was stored, if it
+  /// has expired, and as long as the key is locked. It may be set at any time,
   /// also while no scene is connected; ``SceneHost/saveSessions()`` stores it.
   public var stateRestorationActivity: UserActivity? {
     get { content.activity.map { UserActivity($0) } }

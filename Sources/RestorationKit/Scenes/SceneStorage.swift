@@ -6,13 +6,14 @@
 ///     }
 ///
 /// All storages of one key in one scene are the same value, and other scenes
-/// have their own. Without a stored value, or with one of another type, it is
-/// the one that the declaration gives; the latter is in the report of the next
-/// save. Reading is tracked by Observation, each key on its own and not for equal
-/// values; setting marks the scene as to be saved. A value that nobody reads in a launch stays stored.
+/// have their own. Without a stored value the value is that of the declaration. The
+/// same holds for a stored value of another type; the report of the next save names
+/// it. Observation tracks the reading of each key by itself, and setting an equal value
+/// is no change. Setting marks the scene as to be saved. A value that is not read in a
+/// launch stays stored.
 ///
-/// Keep values small, and keep secrets elsewhere. Values that are shared by all
-/// scenes of an app are no concern of this library.
+/// Keep values small, and keep secrets elsewhere. The library has no values that all
+/// scenes of an app share.
 @propertyWrapper
 public struct SceneStorage<Value: Codable & Sendable>: Sendable {
   private let key: String

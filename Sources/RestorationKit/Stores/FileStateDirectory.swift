@@ -7,7 +7,7 @@ internal import Foundation
 
 /// States in files of one directory, written whole or not at all.
 ///
-/// See ``ArchiveCodec/FileStorage`` for how a file is replaced.
+/// See ``/ArchiveCodec/FileStorage`` for how a file is replaced.
 public struct FileStateDirectory: StateDirectory {
   /// The path of the directory; it is made with the first state.
   public let path: String
@@ -40,8 +40,8 @@ public struct FileStateDirectory: StateDirectory {
     FileStorage(path: "\(path)/\(name)\(Self.fileExtension)")
   }
 
-  /// The names of the `.rka` files in the directory, without that ending, and of those of
-  /// which only older generations are there.
+  /// The names of the `.rka` files in the directory, without that ending, and the names of
+  /// states of which only older generations are there.
   public func names() throws(ArchiveError) -> [String] {
     guard FileManager.default.fileExists(atPath: path) else { return [] }
     do {
@@ -77,7 +77,7 @@ public struct FileStateDirectory: StateDirectory {
   /// The file `name.launch.rka` in the directory.
   ///
   /// It is not durable: a launch should not wait for the disk (3 syncs took 7 ms
-  /// of 7.5), and after a power cut nobody asks which launch crashed.
+  /// of 7.5), and a launch after a power cut has no crash to count.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
     FileStorage(path: "\(path)/\(name).launch\(Self.fileExtension)", isDurable: false)
   }

@@ -2,16 +2,15 @@ internal import ArchiveCodec
 
 /// How many older generations of a state are kept beside it.
 ///
-/// A save that writes a state as a whole keeps what it replaces, and so does one whose
-/// changes have made the state too long. A restore takes the newest generation that can be
-/// read if the state itself cannot be, or if restoring it crashed too often. They go when
-/// the state is discarded.
+/// A save that writes a state as a whole keeps the file that it replaces, and so does a save
+/// whose changes have made the state too long. If the state cannot be read, or restoring it
+/// crashed too often, a restore takes the newest generation that can be read. Generations go
+/// when the state is discarded.
 public struct GenerationBound: Hashable, Sendable {
-  /// How many of those stay that this version of the app has saved.
+  /// How many generations stay that this version of the app has saved.
   public var previousCount: Int
 
-  /// How many of those stay that other versions of the app had saved last, one for each
-  /// version.
+  /// How many generations of other versions of the app stay: the last one of each version.
   ///
   /// A version is what ``ApplicationEnvironment/applicationVersion`` says.
   public var upgradedCount: Int

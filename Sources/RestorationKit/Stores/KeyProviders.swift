@@ -2,8 +2,8 @@ public import ArchiveCodec
 
 /// The key in a file of its own, readable by the owner alone.
 ///
-/// The file is outside the directory of the states, so that whoever copies
-/// the one does not copy the other along.
+/// The file is outside the directory of the states, so that a copy of that
+/// directory does not contain the key.
 public struct FileKeyProvider: KeyProvider {
   /// The file that holds the key.
   public let file: KeyFile
@@ -70,7 +70,7 @@ extension KeyProvider where Self == FixedKeyProvider {
   ///       application: "org.example.test", directory: MemoryStateDirectory(), keys: .ephemeral())
   ///
   /// - Returns: A provider that always gives this key.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `cryptographyUnavailable`.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `cryptographyUnavailable`.
   public static func ephemeral() throws(ArchiveError) -> FixedKeyProvider {
     FixedKeyProvider(try ArchiveKey())
   }

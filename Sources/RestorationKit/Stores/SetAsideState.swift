@@ -12,7 +12,7 @@ public struct SetAsideState: Hashable, Sendable, Identifiable {
   /// Tells it from others of the same state.
   public let id: String
 
-  /// Why it was set aside; nil if it was an earlier version that did it.
+  /// Why it was set aside; nil if an earlier version of the library did it.
   ///
   /// Its cases belong to `ArchiveCodec`, which a file that names them imports.
   public let reason: SetAsideReason?
@@ -54,8 +54,8 @@ extension SetAsideState: CustomStringConvertible {
 
 /// How many states that were set aside stay, and for how long.
 ///
-/// It is applied to a state when another of its name is set aside, and never to
-/// that one.
+/// It is applied when a state is set aside, to the states of its name that were set aside
+/// before.
 public struct SetAsideBound: Hashable, Sendable {
   /// How many of the oldest stay, whatever their age.
   public var oldestCount: Int
@@ -65,7 +65,7 @@ public struct SetAsideBound: Hashable, Sendable {
 
   /// The age in seconds under which all stay.
   ///
-  /// One with a date in the future, by a clock that was set back, is young.
+  /// A state with a date in the future, by a clock that was set back, is young.
   public var age: TimeInterval
 
   /// Creates a bound; by default the oldest and the two newest stay, and all of

@@ -8,18 +8,18 @@ public enum InstancePolicy: Hashable, Sendable {
   ///
   /// So two terminals of one app both have their state back, in the order in
   /// which they are launched. A state with a number that no instance has saved
-  /// for 30 days goes when another one is launched. Who runs one instance later
-  /// does not see what was done in a second one: tell users with
+  /// for 30 days goes when another one is launched. A user who later runs one
+  /// instance does not see what was done in a second one: tell users with
   /// ``StateKeeper/otherInstances``.
   case numbered
 
   /// While the other one has the state, this one restores nothing and saves
   /// nothing, and its reports name the other one.
   ///
-  /// For apps of which one instance runs. A restore or save waits up to a second
-  /// for one that is about to end. When the other one has ended, the next save
-  /// takes the state and sets aside what nobody has read here: quit, or restore
-  /// again before you save.
+  /// Use it for apps that run as one instance. A restore or save waits up to a second
+  /// for an instance that is about to end. When the other one has ended, the next save
+  /// takes the state, and sets aside the stored one, which was not read here: quit, or
+  /// restore again before you save.
   case single
 }
 

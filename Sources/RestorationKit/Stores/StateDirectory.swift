@@ -12,7 +12,7 @@ public protocol StateDirectory: Sendable {
   /// - Returns: The place where that state is or will be.
   func storage(named name: String) -> any ArchiveStorage
 
-  /// Where a keeper notes whether launches end that restore a state.
+  /// The place where a keeper notes whether restores of a state have ended.
   ///
   /// It is the storage named `NAME.launch` by default. It need not survive a
   /// power cut.
@@ -21,25 +21,25 @@ public protocol StateDirectory: Sendable {
   /// - Returns: A place of its own.
   func launchStorage(ofStateNamed name: String) -> any ArchiveStorage
 
-  /// The names of what is stored here.
+  /// The names of the states that are stored here.
   ///
-  /// By them a ``SceneHost`` finds scenes that its list has lost.
+  /// A ``SceneHost`` needs them to find scenes that its list has lost.
   ///
   /// - Returns: The names, in any order; none if the directory cannot tell, as by
   ///   default.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `inputOutput`.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `inputOutput`.
   func names() throws(ArchiveError) -> [String]
 
-  /// Removes what saves that were killed have left of some states.
+  /// Removes files that killed saves of some states have left behind.
   ///
-  /// A keeper and a ``SceneHost`` ask for it at launch, once for the state and
-  /// all of its scenes, also for those that are closed. What somebody still
-  /// writes must stay. It does nothing by default, as where a write leaves
-  /// nothing until it is done.
+  /// A keeper and a ``SceneHost`` call it at launch, once for the state and all of
+  /// its scenes, also for closed ones. A file that another process still writes must
+  /// stay. It does nothing by default, which is right where a write leaves nothing
+  /// behind until it is done.
   ///
   /// - Parameter isOwn: Says whether a state, or the `NAME.launch` or `NAME.secrets` of
   ///   one, is meant.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `permissionDenied` or
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `permissionDenied` or
   ///   `inputOutput`; the launch goes on.
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)
 }
@@ -66,9 +66,9 @@ public protocol KeyProvider: Sendable {
   ///
   /// - Parameter creating: Whether to make and keep a new one if there is none.
   /// - Returns: The key, or nil if there is none and none was to be made.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` if there is a key that cannot be
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` if there is a key that cannot be
   ///   used; it is never replaced by a new one. Throw
-  ///   ``ArchiveCodec/ArchiveError/keyLocked(at:)`` while the device or the
+  ///   ``/ArchiveCodec/ArchiveError/keyLocked(at:)`` while the device or the
   ///   keyring is locked: then no state is restored, and none overwritten.
   func key(creating: Bool) throws(ArchiveError) -> ArchiveKey?
 }

@@ -4,12 +4,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// For how long, and up to what size, saves keep what a restore could not bring back.
+/// For how long, and up to what size, saves keep elements that a restore could not bring back.
 ///
-/// An element that is not back counts with all that is kept below it, a state that
-/// nobody could read by itself. What is over the age goes; where the rest takes more
-/// bytes together than there may be, the oldest goes first. The report of the save that
-/// drops something names it with its age and size.
+/// An element that is not back counts with all that is kept below it. A state that could
+/// not be read counts by itself. Elements over the age go. If the others together have too
+/// many bytes, the oldest goes first. The report of the save that drops an element names
+/// it with its age and size.
 ///
 /// The age is counted from the first save that kept it, by the clock of the keeper. A
 /// clock that is set back, or was not set yet, drops nothing.

@@ -7,9 +7,9 @@ internal import Foundation
 
 /// The state of one object while it is brought to a newer version: a copy.
 ///
-/// What a migration does not touch stays as it is, references to nodes and
-/// objects too. Values with a ``Sensitivity`` are among the others, unless their time
-/// is over; one that is renamed or encoded anew under its key keeps its age. Use it
+/// Values that a migration does not touch stay as they are, references to nodes and
+/// objects too. Values with a ``Sensitivity`` are among them, unless their time is over.
+/// A value that is renamed or encoded anew under its key keeps its age. Use the state
 /// only in the call that it is given to.
 public final class MigratingState {
   /// Where the value of a key is: under a key of a record, or in a container
@@ -76,7 +76,7 @@ public final class MigratingState {
   ///   - type: The type that was encoded; integers may differ in width.
   ///   - key: The key.
   /// - Returns: The value, or nil if the key is absent.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `typeMismatch` or
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` or
   ///   `numberOutOfRange`.
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
@@ -104,7 +104,7 @@ public final class MigratingState {
   /// - Parameters:
   ///   - value: A value that a ``StateEncoder`` takes.
   ///   - key: Any name of up to 1 KiB.
-  /// - Throws: ``ArchiveCodec/ArchiveError`` with `limitExceeded` if it is too
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `limitExceeded` if it is too
   ///   large.
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) throws {
     try set(key, value) { $0.encode(value, forKey: key) }
@@ -125,7 +125,7 @@ public final class MigratingState {
   /// - Parameters:
   ///   - key: The key of the container.
   ///   - change: Changes what is in it.
-  /// - Throws: What `change` throws; ``ArchiveCodec/ArchiveError`` with
+  /// - Throws: What `change` throws; ``/ArchiveCodec/ArchiveError`` with
   ///   `typeMismatch` if the key holds something else.
   public func changeContainer(
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void

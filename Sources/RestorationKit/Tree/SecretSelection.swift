@@ -3,7 +3,7 @@ public enum SecretSelection: Hashable, Sendable {
   /// All of them.
   case all
 
-  /// Those of the node, view or object with this path and of all below it; of the empty
+  /// Those of the node, view or object with this path, and of all below it; for the empty
   /// path all, with those of the application.
   case below(RestorationPath)
 

@@ -1,7 +1,7 @@
 /// A step from one version of a class's state to the next.
 ///
-/// It runs in a restore, before anybody sees the state, on a copy: what is
-/// stored stays as it is until the next save.
+/// It runs in a restore, before a factory or an object sees the state. It runs on
+/// a copy: the stored state stays as it is until the next save.
 ///
 ///     try keeper.register(DetailScreen.self, version: 2, migrations: [
 ///       StateMigration(from: 1) { state in

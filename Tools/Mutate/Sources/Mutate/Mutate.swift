@@ -58,7 +58,8 @@ struct Mutate: ParsableCommand {
     let place = parts.first ?? ""
     let folder = place.hasSuffix("/") ? place : "\(place)/"
     let chosen = files.filter { file, _ in
-      file.hasPrefix("Sources/") && file.hasSuffix(".swift")
+      // The programs of the tutorial are no part of a module.
+      file.hasPrefix("Sources/") && file.hasSuffix(".swift") && !file.contains(".docc/")
         && (file == place || file.hasPrefix(folder))
     }
     let found = chosen.sorted { $0.key < $1.key }

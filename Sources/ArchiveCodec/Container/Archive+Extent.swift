@@ -1,0 +1,28 @@
+extension Archive {
+  /// How much of an archive is where; it needs no reading.
+  public struct Extent: Hashable, Sendable {
+    /// The bytes that are part of the archive: header, snapshot and journal.
+    public let byteCount: Int
+
+    /// The bytes of the snapshot, which was written as a whole.
+    public let snapshotByteCount: Int
+
+    /// The records of the snapshot, with those that the journal has changed since.
+    public let snapshotRecordCount: Int
+
+    /// The changes that were appended to the snapshot.
+    public let changeCount: Int
+
+    /// The bytes of these changes.
+    public let changeByteCount: Int
+  }
+
+  /// How much of it is where.
+  public var extent: Extent {
+    Extent(
+      byteCount: history.end, snapshotByteCount: history.snapshotRange.count,
+      snapshotRecordCount: history.snapshot.footer.recordCount,
+      changeCount: history.versions.count - 1,
+      changeByteCount: history.end - history.snapshotRange.upperBound)
+  }
+}

@@ -1,0 +1,54 @@
+extension Archive {
+  /// Gives every record that can be read, also those behind a damaged chunk.
+  ///
+  /// The order is that of ``forEachRecord(_:)``. A record that lies in a damaged chunk is
+  /// given with its error.
+  ///
+  /// - Parameter body: Takes a record; what it throws ends the reading.
+  /// - Returns: The first damage; nil if every byte is as it was sealed.
+  /// - Throws: What `body` throws.
+  /// - Complexity: As ``verifyAll()``; behind damage also O(*d*) chunks for *d* records in
+  ///   damaged chunks.
+  package func salvage(_ body: (Record) throws -> Void) throws -> ArchiveError? {
+    var count = 0
+    var failure: (any Error)?
+    do throws(ArchiveError) {
+      try visitAll { record throws(ArchiveError) in
+        count += 1
+        do {
+          try body(record)
+        } catch {
+          // A visit can only throw archive errors; this one is given below.
+          failure = error
+          throw ArchiveError(.inputOutput, subject: "reading")
+        }
+      }
+      return nil
+    } catch {
+      if let failure { throw failure }
+      try salvageSnapshot(after: count, body)
+      try visitJournal(body)
+      return error
+    }
+  }
+
+  /// Gives the records of the snapshot but for those that came before the damage.
+  private func salvageSnapshot(
+    after count: Int, _ body: (Record) throws -> Void
+  ) throws {
+    // Without its index nobody knows where its records begin.
+    guard let entries = try? history.snapshot.entriesInOrder() else { return }
+    var count = count
+    for entry in entries where history.changes[entry.record] == nil {
+      guard count == 0 else {
+        count -= 1
+        continue
+      }
+      let content = Result { () throws(ArchiveError) in
+        try history.snapshot.recordFrame(entry)
+          .decoder(symbols: history.symbols, limits: limits)
+      }
+      try body(Record(identifier: entry.record, byteCount: entry.byteCount, content: content))
+    }
+  }
+}

@@ -1,0 +1,133 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A piece of what a record holds, for a tool that does not know the encoded types.
+///
+/// ``KeyedDecoder/forEachToken(_:)`` gives them in stored order.
+public enum ArchiveToken: Hashable, Sendable {
+  /// The key of a record or container; its value follows.
+  case key(String)
+
+  /// A container begins: keys, each followed by its value, up to ``endContainer``.
+  case beginContainer
+  /// The container that began last ends.
+  case endContainer
+  /// An array begins: values up to ``endArray``.
+  case beginArray
+  /// The array that began last ends.
+  case endArray
+
+  /// No value.
+  case null
+  /// A Boolean.
+  case bool(Bool)
+  /// An integer that fits into 64 bits with a sign.
+  case integer(Int64)
+  /// An integer over `Int64.max`.
+  case largeInteger(UInt64)
+  /// A number of 32 bits.
+  case float(Float)
+  /// A number of 64 bits.
+  case double(Double)
+  /// A date.
+  case date(Date)
+  /// A UUID.
+  case uuid(UUID)
+  /// A URL, as it was written.
+  case url(String)
+  /// A text.
+  case string(String)
+  /// Bytes.
+  case bytes([UInt8])
+  /// A text that is stored as keys are.
+  case name(String)
+  /// The identifier of a record that is referred to; it need not exist.
+  case record(UInt64)
+  /// The number of an object of the same record.
+  case object(UInt64)
+  /// A value of a type that only a newer version knows.
+  case unknown(type: UInt64)
+}
+
+extension KeyedDecoder {
+  /// Gives all keys and values in stored order, whatever their types are.
+  ///
+  /// An array of numbers is given as any other array. The objects that values
+  /// refer to are not given, only their numbers.
+  ///
+  ///     try record.forEachToken { token in
+  ///       if case .key(let name) = token { names.insert(name) }
+  ///     }
+  ///
+  /// - Parameter body: Takes a token; what it throws ends the reading.
+  /// - Throws: What `body` throws. ``ArchiveError`` with `malformed` cannot come from
+  ///   a record that was opened.
+  /// - Complexity: O(*n*) in the size of the record; no recursion. Memory for the
+  ///   open containers and for one value.
+  public func forEachToken(_ body: (ArchiveToken) throws -> Void) throws {
+    let stored = block.bytes
+    let bytes = stored.span.extracting(record)
+    var levels = [TokenLevel(isMap: true, range: entries.payload)]
+    while var level = levels.popLast() {
+      guard !level.range.isEmpty else {
+        if !levels.isEmpty { try body(level.isMap ? .endContainer : .endArray) }
+        continue
+      }
+      if level.isMap {
+        var cursor = ByteCursor(bytes, from: level.range.lowerBound, to: level.range.upperBound)
+        try body(.key(text(of: try cursor.readKey(bytes))))
+        level.range = cursor.offset..<level.range.upperBound
+      }
+      let value = try ValueReader(bytes, at: level.range.lowerBound)
+      level.range = value.end..<level.range.upperBound
+      levels.append(level)
+      switch value.header.kind {
+      case .map, .array:
+        let isMap = value.header.kind == .map
+        try body(isMap ? .beginContainer : .beginArray)
+        levels.append(TokenLevel(isMap: isMap, range: value.header.payload))
+      case .packedArray:
+        try body(.beginArray)
+        for index in 0..<value.elementCount {
+          guard let element = value.packedElement(index, in: bytes) else { break }
+          try body(try token(of: element, in: bytes))
+        }
+        try body(.endArray)
+      default: try body(try token(of: value, in: bytes))
+      }
+    }
+  }
+
+  private func token(
+    of value: ValueReader, in bytes: Span<UInt8>
+  ) throws(ArchiveError) -> ArchiveToken {
+    switch value.header.kind {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .integer(let value): .integer(value)
+    case .largeInteger(let value): .largeInteger(value)
+    case .float: .float(try value.readFloat(bytes))
+    case .double: .double(try value.readDouble(bytes))
+    case .date: .date(try value.readDate(bytes))
+    case .uuid: .uuid(try value.readUUID(bytes))
+    case .url: .url(bytes.text(value.header.payload))
+    case .string: .string(try value.readString(bytes))
+    case .bytes: .bytes(value.header.payload.map { bytes[$0] })
+    case .name: .name(value.header.key.map(text(of:)) ?? "")
+    case .recordReference(let record): .record(record)
+    case .localReference(let number): .object(number)
+    case .extension(let type): .unknown(type: type)
+    // They have tokens for their beginnings and ends.
+    case .array, .map, .packedArray: .null
+    }
+  }
+}
+
+/// A container that is not at its end, and what is left of it.
+private struct TokenLevel {
+  let isMap: Bool
+  var range: Range<Int>
+}

@@ -1,0 +1,260 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Reads what records say of their elements, one after the other, and then places these.
+struct OutlineReader {
+  private(set) var rows = OutlineRows()
+  private(set) var problems: [StoredState.Problem] = []
+  private(set) var problemCount = 0
+  private(set) var applicationByteCount = 0
+
+  /// All records have the names of one archive.
+  private var keys: NodeKeys?
+  private var formNumbers: [OutlineRows.Form: UInt32] = [:]
+  private var lastForm: (key: NodeRecord.FormKey, number: UInt32)?
+  /// What the elements refer to: the number of views if there are some, the views, what is
+  /// contained, what is presented, and the referrer.
+  private var references = RecordNumbers()
+  /// Where those of each element begin.
+  private var starts: [UInt32] = []
+
+  /// A hostile archive could have as many as it has records.
+  private static let largestProblemCount = 100
+
+  init(recordCount: Int) {
+    rows.records.reserveCapacity(recordCount)
+    rows.formNumbers.reserveCapacity(recordCount)
+    rows.byteCounts.reserveCapacity(recordCount)
+    rows.flags.reserveCapacity(recordCount)
+    rows.names.reserveCapacity(recordCount)
+    references.reserveCapacity(recordCount)
+    starts.reserveCapacity(recordCount + 1)
+  }
+
+  private mutating func note(_ record: UInt64, _ error: ArchiveError) {
+    problemCount += 1
+    guard problems.count < Self.largestProblemCount else { return }
+    problems.append(StoredState.Problem(record: record, error: error))
+  }
+
+  // MARK: Reading
+
+  mutating func take(_ record: Archive.Record) {
+    do throws(ArchiveError) {
+      let content = try record.content.get()
+      switch record.identifier {
+      case NodeRecord.application: applicationByteCount = record.byteCount
+      case NodeRecord.tree: break
+      default: try take(content, record)
+      }
+    } catch {
+      note(record.identifier, error)
+    }
+  }
+
+  private mutating func take(
+    _ content: KeyedDecoder, _ record: Archive.Record
+  ) throws(ArchiveError) {
+    let keys = keys ?? NodeKeys(of: content)
+    self.keys = keys
+    var lists = NodeRecord.Lists()
+    let parts = try NodeRecord.read(content, keys, &lists)
+    guard references.count + lists.references.count + 3 <= Int32.max, rows.count < Int32.max else {
+      throw ArchiveError(.limitExceeded, subject: "references")
+    }
+    let form = number(of: parts.form, lists, content)
+    guard rows.names.append(parts.identifier) else {
+      throw ArchiveError(.limitExceeded, subject: "identifiers")
+    }
+    var flags: OutlineRows.Flags = []
+    if parts.kind == .view { flags.insert(.isView) }
+    if parts.kind == .object { flags.insert(.isObject) }
+    if parts.hasLastState { flags.insert(.hasLastState) }
+    starts.append(UInt32(references.count))
+    if !parts.views.isEmpty {
+      flags.insert(.hasViews)
+      references.append(UInt64(parts.views.count))
+    }
+    for place in parts.views { references.append(lists.references[Int(place)]) }
+    for place in parts.children { references.append(lists.references[Int(place)]) }
+    if parts.presented != 0 {
+      flags.insert(.hasPresented)
+      references.append(parts.presented)
+    }
+    if parts.referrer != 0 {
+      flags.insert(.hasReferrer)
+      references.append(parts.referrer)
+    }
+    if let date = parts.keptSince {
+      flags.insert(.isKept)
+      rows.keptSince[UInt32(rows.count)] = date
+    }
+    if parts.siblingIndex != 0 || !rows.siblingIndices.isEmpty {
+      while rows.siblingIndices.count < rows.count { rows.siblingIndices.append(0) }
+      rows.siblingIndices.append(Int32(clamping: parts.siblingIndex))
+    }
+    rows.records.append(record.identifier)
+    rows.formNumbers.append(form)
+    rows.byteCounts.append(UInt32(clamping: record.byteCount))
+    rows.flags.append(flags)
+  }
+
+  private mutating func number(
+    of key: NodeRecord.FormKey, _ lists: NodeRecord.Lists, _ record: KeyedDecoder
+  ) -> UInt32 {
+    if let lastForm, lastForm.key == key, !key.hasInlineNames { return lastForm.number }
+    let className = lists.name(key.className, of: record) ?? ""
+    let form = OutlineRows.Form(
+      className: className,
+      restorationClassName: key.restoresItself
+        ? className : lists.name(key.restorationClass, of: record),
+      version: key.version)
+    let number = formNumbers[form] ?? UInt32(rows.forms.count)
+    if number == rows.forms.count {
+      rows.forms.append(form)
+      formNumbers[form] = number
+    }
+    lastForm = (key, number)
+    return number
+  }
+
+  // MARK: Placing
+
+  /// Orders the elements as a restore does.
+  ///
+  /// - Parameters:
+  ///   - tree: The record that names the roots; nil if it cannot be read.
+  ///   - isDamaged: Whether it is known why an element has no place.
+  mutating func place(_ tree: KeyedDecoder?, isDamaged: Bool) {
+    starts.append(UInt32(references.count))
+    sortRecords()
+    rows.parents = Array(repeating: -1, count: rows.count)
+    rows.order.reserveCapacity(rows.count)
+    let referred = referredPlaces()
+    let roots = (try? tree?.references(forKey: NodeRecord.rootsKey)) ?? []
+    place(roots.reversed().compactMap { rows.place(of: $0) }, .root, referred)
+    for place in 0..<rows.count where !rows.flags[place].contains(.isPlaced) {
+      // Nobody can say that it is above itself: then none of them would be shown.
+      self.place([place], .unplaced, referred)
+      if !isDamaged {
+        note(rows.records[place], ArchiveError(.malformed, subject: "not in the tree"))
+      }
+    }
+    (references, starts) = (RecordNumbers(), [])
+    noteEqualPaths()
+  }
+
+  /// Of elements with one path a restore takes the first.
+  private mutating func noteEqualPaths() {
+    var hashes: [(hash: Int, place: UInt32)] = []
+    hashes.reserveCapacity(rows.count)
+    for place in rows.order where rows.flags[Int(place)].role != .unplaced {
+      hashes.append((name(at: place).hashValue, place))
+    }
+    hashes.sort { $0.hash < $1.hash }
+    for (last, next) in zip(hashes, hashes.dropFirst()) where last.hash == next.hash {
+      guard name(at: last.place) == name(at: next.place) else { continue }
+      note(
+        rows.records[Int(next.place)], ArchiveError(.malformed, subject: "two nodes of one path"))
+    }
+  }
+
+  /// What tells apart all that has a place.
+  private struct Name: Hashable {
+    let kind: ElementKind
+    let parent: Int?
+    let identifier: String
+    let index: Int
+  }
+
+  private func name(at place: UInt32) -> Name {
+    let place = Int(place)
+    return Name(
+      kind: rows.flags[place].kind, parent: rows.parent(of: place),
+      identifier: rows.identifier(of: place), index: rows.siblingIndex(of: place))
+  }
+
+  private struct Step {
+    let place: UInt32
+    let parent: Int32
+    let role: StoredState.Role
+  }
+
+  private mutating func place(
+    _ tops: [Int], _ role: StoredState.Role, _ referred: [(referrer: UInt64, place: UInt32)]
+  ) {
+    var stack = tops.map { Step(place: UInt32($0), parent: -1, role: role) }
+    while let step = stack.popLast() {
+      let place = Int(step.place)
+      guard !rows.flags[place].contains(.isPlaced) else { continue }
+      rows.flags[place].insert(.isPlaced)
+      rows.flags[place].role = step.role
+      rows.parents[place] = step.parent
+      rows.order.append(step.place)
+      // The last is next.
+      func push(_ below: Int?, _ role: StoredState.Role) {
+        guard let below else { return }
+        stack.append(Step(place: UInt32(below), parent: Int32(place), role: role))
+      }
+      if !referred.isEmpty {
+        for below in Self.places(referredBy: rows.records[place], in: referred).reversed() {
+          push(Int(below), .referred)
+        }
+      }
+      let flags = rows.flags[place]
+      var (first, end) = (Int(starts[place]), Int(starts[place + 1]))
+      if flags.contains(.hasReferrer) { end -= 1 }
+      if flags.contains(.hasPresented) {
+        end -= 1
+        push(rows.place(of: references[end]), .presented)
+      }
+      var viewCount = 0
+      if flags.contains(.hasViews) {
+        viewCount = Int(references[first])
+        first += 1
+      }
+      for reference in (first..<end).reversed() {
+        push(
+          rows.place(of: references[reference]), reference < first + viewCount ? .view : .child)
+      }
+    }
+  }
+
+  /// The elements that name what refers to them, in its order.
+  private func referredPlaces() -> [(referrer: UInt64, place: UInt32)] {
+    var referred: [(referrer: UInt64, place: UInt32)] = []
+    for place in 0..<rows.count where rows.flags[place].contains(.hasReferrer) {
+      referred.append((references[Int(starts[place + 1]) - 1], UInt32(place)))
+    }
+    let records = rows.records
+    referred.sort {
+      ($0.referrer, records[Int($0.place)]) < ($1.referrer, records[Int($1.place)])
+    }
+    return referred
+  }
+
+  private static func places(
+    referredBy record: UInt64, in referred: [(referrer: UInt64, place: UInt32)]
+  ) -> [UInt32] {
+    var (low, high) = (0, referred.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if referred[middle].referrer < record { low = middle + 1 } else { high = middle }
+    }
+    return referred[low...].prefix { $0.referrer == record }.map(\.place)
+  }
+
+  /// Most archives have their records in order.
+  private mutating func sortRecords() {
+    let records = rows.records
+    guard (1..<max(1, rows.count)).contains(where: { records[$0 - 1] > records[$0] }) else {
+      return
+    }
+    rows.byRecord = (0..<UInt32(rows.count)).map { $0 }
+    rows.byRecord.sort { records[Int($0)] < records[Int($1)] }
+  }
+}

@@ -1,0 +1,155 @@
+public import ArchiveCodec
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension StoredState {
+  /// What is stored of one element besides its values.
+  public struct Element: Hashable, Sendable {
+    /// The number of its record.
+    public let record: UInt64
+
+    /// What it is.
+    public let kind: ElementKind
+
+    /// What it is to the element above it.
+    public let role: Role
+
+    /// Where it is; of an element that is not placed only the part that is known.
+    public let path: RestorationPath
+
+    /// The name of its class.
+    public let className: String
+
+    /// The name of the class that makes it; nil if none was named.
+    public let restorationClassName: String?
+
+    /// The version of its state.
+    public let version: Int
+
+    /// The size of its record in bytes.
+    public let byteCount: Int
+
+    /// Since when saves keep it without its having been back; nil if it was there.
+    public let keptSince: Date?
+
+    /// Whether its state is that of an earlier save, because a later one could not be
+    /// encoded.
+    public let hasLastState: Bool
+  }
+
+  /// What an element is to the element above it.
+  ///
+  /// More may come; handle unknown ones.
+  public enum Role: String, Hashable, Codable, Sendable {
+    /// It is a root.
+    case root
+    /// It is contained.
+    case child
+    /// It is a view.
+    case view
+    /// It is presented.
+    case presented
+    /// It is only referred to.
+    case referred
+    /// The element above it cannot be read, or does not name it.
+    case unplaced
+  }
+
+  /// A record that cannot be used, and why.
+  public struct Problem: Hashable, Sendable {
+    /// The number of the record.
+    public let record: UInt64
+
+    /// What is wrong.
+    public let error: ArchiveError
+  }
+
+  /// The elements of a state in the order of the tree.
+  ///
+  /// It takes about 40 bytes for each element, and its identifier. The values are not
+  /// in memory.
+  public struct Outline: Sendable {
+    /// The first damage of the file; nil if every byte is as it was sealed.
+    public let damage: ArchiveError?
+
+    /// The records that cannot be used; no more than a hundred of them.
+    public let problems: [Problem]
+
+    /// How many records cannot be used.
+    public let problemCount: Int
+
+    /// The size of the record of the application in bytes.
+    public let applicationByteCount: Int
+
+    private let rows: OutlineRows
+
+    /// How many elements there are.
+    public var count: Int { rows.count }
+
+    init(_ reader: consuming OutlineReader, damage: ArchiveError?) {
+      self.damage = damage
+      (problems, problemCount) = (reader.problems, reader.problemCount)
+      applicationByteCount = reader.applicationByteCount
+      rows = reader.rows
+    }
+
+    /// Gives the elements: each after the one above it and after its elder siblings.
+    ///
+    /// Those that have no place come last.
+    ///
+    /// - Parameter body: Takes an element; what it throws ends it.
+    /// - Complexity: O(*n*) in their number; memory for those above one element.
+    public func forEach(_ body: (Element) throws -> Void) rethrows {
+      var above: [(place: Int, path: RestorationPath)] = []
+      for place in rows.order.lazy.map({ Int($0) }) {
+        let parent = rows.parent(of: place)
+        while let last = above.last, last.place != parent { above.removeLast() }
+        let path = (above.last?.path ?? RestorationPath())
+          .appending(rows.identifier(of: place), siblingIndex: rows.siblingIndex(of: place))
+        above.append((place, path))
+        try body(rows.element(at: place, path))
+      }
+    }
+
+    /// The element of a record; nil if there is none that can be read.
+    ///
+    /// - Parameter record: The number of the record.
+    /// - Returns: The element.
+    /// - Complexity: O(log *n* + *d*) for *n* elements, at the depth *d*.
+    public func element(ofRecord record: UInt64) -> Element? {
+      guard let place = rows.place(of: record) else { return nil }
+      var line = [place]
+      while let next = rows.parent(of: line[line.count - 1]) { line.append(next) }
+      let path = line.reversed().reduce(RestorationPath()) { path, place in
+        path.appending(rows.identifier(of: place), siblingIndex: rows.siblingIndex(of: place))
+      }
+      return rows.element(at: place, path)
+    }
+  }
+
+  /// Reads the elements, and checks every byte on the way.
+  ///
+  /// Damage ends nothing: what can be read is there, and the rest is among the problems.
+  ///
+  /// - Parameter progress: Is told now and then how many records have been read.
+  /// - Returns: The elements.
+  /// - Throws: What `progress` throws.
+  /// - Complexity: O(*n* log *n*) in the records, O(*m*) in the bytes; memory for one chunk
+  ///   or record and, while it reads, about 64 bytes for each record and its identifier.
+  public func outline(
+    progress: ((_ recordCount: Int) throws -> Void)? = nil
+  ) throws -> Outline {
+    var reader = OutlineReader(recordCount: archive.extent.snapshotRecordCount)
+    var count = 0
+    let damage = try archive.salvage { record in
+      reader.take(record)
+      count += 1
+      if count.isMultiple(of: 1 << 12) { try progress?(count) }
+    }
+    reader.place(try? archive.record(NodeRecord.tree), isDamaged: damage != nil)
+    return Outline(reader, damage: damage)
+  }
+}

@@ -1,0 +1,175 @@
+public import ArchiveCodec
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The stored state of an app, for tools that look at it without the app.
+///
+/// Opening and reading it changes nothing. It stays as it was when it was opened, while
+/// the app goes on to save.
+///
+///     let state = try StoredState.open(
+///       FileStateDirectory(application: "org.example.notes").storage(named: "main"),
+///       named: "main", of: "org.example.notes", with: .key(key))
+///     try state?.outline().forEach { print($0.path, $0.className, $0.byteCount) }
+public struct StoredState: Sendable {
+  /// The archive in which the state lies.
+  public let archive: Archive
+
+  /// What the last save said of itself; nil if that cannot be read.
+  public let facts: Facts?
+
+  /// What a save says of itself.
+  public struct Facts: Hashable, Sendable {
+    /// When it was.
+    public let savedAt: Date?
+    /// The version of the app.
+    public let applicationVersion: String?
+    /// The kind of interface.
+    public let userInterfaceIdiom: String?
+    /// The version of the operating system.
+    public let systemVersion: String?
+  }
+
+  /// Opens a state, one of its generations, or one that was set aside; nil if nothing is
+  /// stored.
+  ///
+  /// An end of the journal that is not whole or damaged is left out, as in a restore;
+  /// `archive.dropped` says why.
+  ///
+  /// - Parameters:
+  ///   - storage: Where it is.
+  ///   - name: The name of the state.
+  ///   - application: The identifier of the application.
+  ///   - credential: What opens it.
+  ///   - limits: What its records may hold.
+  /// - Returns: The state, or nil if nothing is stored.
+  /// - Throws: `ArchiveError` as `Archive.open` does. That the values of the application
+  ///   are damaged is not an error.
+  public static func open(
+    _ storage: any ArchiveStorage, named name: String, of application: String,
+    with credential: ArchiveCredential, limits: ArchiveLimits = .standard
+  ) throws(ArchiveError) -> StoredState? {
+    guard
+      let archive = try Archive.open(
+        storage, with: credential, context: context(of: name, in: application), limits: limits,
+        recovery: .recover)
+    else { return nil }
+    return StoredState(archive)
+  }
+
+  /// What a state belongs to, which is a part of its keys.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the state.
+  ///   - application: The identifier of the application.
+  /// - Returns: The context of its archive.
+  public static func context(of name: String, in application: String) -> ArchiveContext {
+    ArchiveContext([application, name])
+  }
+
+  private init(_ archive: Archive) {
+    self.archive = archive
+    do throws(ArchiveError) {
+      facts = try archive.record(NodeRecord.application)?.container(forKey: NodeRecord.factsKey)
+        .map { (values) throws(ArchiveError) in
+          let facts = try SaveFacts(values, of: archive)
+          return Facts(
+            savedAt: facts.timestamp, applicationVersion: facts.applicationVersion,
+            userInterfaceIdiom: facts.userInterfaceIdiom, systemVersion: facts.systemVersion)
+        }
+    } catch {
+      facts = nil
+    }
+  }
+}
+
+// MARK: - Values
+
+extension StoredState {
+  /// What one element has stored.
+  public struct Values: Sendable {
+    /// What its hook wrote; nil for what was saved without state.
+    public let state: KeyedDecoder?
+
+    /// What the library wrote for it, such as the selected tab or an offset.
+    public let builtIn: KeyedDecoder?
+
+    /// What the library wrote in the name of a scene: its activity and its values.
+    ///
+    /// Only the application has it.
+    public let host: KeyedDecoder?
+
+    /// The keys whose values have a ``Sensitivity``; the values are not given.
+    public let sensitive: [SensitiveKey]
+
+    init(_ record: KeyedDecoder) throws(ArchiveError) {
+      state = try record.container(forKey: NodeRecord.stateKey)
+      builtIn = try record.container(forKey: NodeRecord.builtInKey)
+      host = try record.container(forKey: NodeRecord.hostKey)
+      do {
+        sensitive =
+          try record.container(forKey: NodeRecord.sensitiveKey)
+          .map { try StoredSensitiveValue.all(in: $0) }?.map(SensitiveKey.init) ?? []
+      } catch {
+        throw .content(error)
+      }
+    }
+  }
+
+  /// The place of a value with a ``Sensitivity``.
+  public struct SensitiveKey: Hashable, Sendable {
+    /// The keys that lead to it in the state.
+    public let keys: [String]
+
+    /// Whether it is a secret, and not one that ends.
+    public let isSecret: Bool
+
+    /// Until when it is given back; nil if it has no end.
+    public let end: Date?
+
+    init(_ value: StoredSensitiveValue) {
+      keys = value.keys
+      isSecret = value.subkey != nil
+      end = value.age?.end
+    }
+  }
+
+  /// The record in which the values of the application lie.
+  public static var applicationRecord: UInt64 { NodeRecord.application }
+
+  /// Reads what one element has stored, nil if there is no such record.
+  ///
+  /// - Parameter record: The record of an element, or ``applicationRecord``.
+  /// - Returns: Its values.
+  /// - Throws: `ArchiveError` with `damaged`, `malformed` or `limitExceeded`.
+  /// - Complexity: O(log *n*) chunks for *n* records, and those of the record.
+  public func values(ofRecord record: UInt64) throws(ArchiveError) -> Values? {
+    guard let stored = try archive.record(record) else { return nil }
+    return try Values(stored)
+  }
+
+  /// Reads what all elements have stored, in the order of the file.
+  ///
+  /// Damage ends nothing: a record that cannot be read is given with its error.
+  ///
+  /// - Parameter body: Takes the number of a record, and its values; what it throws ends
+  ///   the reading.
+  /// - Returns: The first damage; nil if there is none.
+  /// - Throws: What `body` throws.
+  /// - Complexity: O(*n*) in the bytes; memory for one chunk or record, and 24 bytes for
+  ///   each record.
+  @discardableResult
+  public func forEachValues(
+    _ body: (_ record: UInt64, Result<Values, ArchiveError>) throws -> Void
+  ) throws -> ArchiveError? {
+    try archive.salvage { record in
+      guard record.identifier != NodeRecord.tree else { return }
+      try body(
+        record.identifier,
+        Result { () throws(ArchiveError) in try Values(record.content.get()) })
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/// A node, a view or an object whose state is one value.
+///
+/// Conform nodes to ``StatefulNode``.
+///
+///     @MainActor
+///     final class Slider: @MainActor RestorableView, @MainActor StatefulRestoring {
+///       let restorationIdentifier: String? = "volume"
+///       var restorableState = 0.5
+///     }
+///
+/// The value is stored under the key ``StateEncoder/stateKey``. A field that an earlier
+/// version of the app has not stored keeps what it has when the object is restored, but an
+/// optional one becomes nil; so a field can be added without a migration. Fields of what
+/// lies in arrays and dictionaries are not filled in. A value that does not fit in another
+/// way throws, and the object keeps the one that it has.
+///
+/// What else belongs to the state, such as references and secrets, a type encodes in hooks
+/// of its own; see ``StateEncoder/encodeState(of:)``.
+public protocol StatefulRestoring: StateRestoring {
+  /// The state as one value.
+  associatedtype State: Codable
+
+  /// What brings the object back to where it is.
+  ///
+  /// It is read when the object is saved, and set when it is restored and something is
+  /// stored for it. Every save compares it, encoded, with what is stored. Of many nodes,
+  /// let each say when it has changed instead:
+  ///
+  ///     static var stateTracking: StateTracking { .invalidated }
+  ///     var restorableState = State() { didSet { invalidateRestorableState() } }
+  var restorableState: State { get set }
+}
+
+extension StatefulRestoring {
+  /// Writes the state.
+  public func encodeRestorableState(with coder: StateEncoder) throws {
+    try coder.encodeState(of: self)
+  }
+
+  /// Takes back the state.
+  public func decodeRestorableState(with coder: StateDecoder) throws {
+    try coder.decodeState(of: self)
+  }
+}
+
+/// A node whose state is one value.
+///
+///     @MainActor
+///     final class NoteScreen: @MainActor StatefulNode {
+///       struct State: Codable {
+///         var note: UUID?
+///         var draft = ""
+///       }
+///
+///       let restorationIdentifier: String? = "note"
+///       var restorableState = State()
+///     }
+///
+/// See ``StatefulRestoring`` for what is stored and what comes back.
+public protocol StatefulNode: RestorableNode, StatefulRestoring {}
+
+extension StateEncoder {
+  /// The key that a ``StatefulRestoring/restorableState`` is stored under.
+  public static var stateKey: String { "restorableState" }
+
+  /// Writes the state of an object that is one value.
+  ///
+  /// Only a type that has a hook of its own calls it, for what belongs to the state
+  /// besides the value:
+  ///
+  ///     func encodeRestorableState(with coder: StateEncoder) throws {
+  ///       try coder.encodeState(of: self)
+  ///       coder.encode(editor, forKey: "editor")
+  ///     }
+  ///
+  /// - Parameter object: The object that is encoded.
+  /// - Throws: As `encode(_:forKey:)`.
+  public func encodeState<Object: StatefulRestoring>(of object: Object) throws {
+    try encode(object.restorableState, forKey: Self.stateKey)
+  }
+}
+
+extension StateDecoder {
+  /// Takes back the state of an object that is one value; without a stored one it stays
+  /// as it is.
+  ///
+  /// Only a type that has a hook of its own calls it; see ``StateEncoder/encodeState(of:)``.
+  ///
+  /// - Parameter object: The object that is decoded.
+  /// - Throws: What the value throws; `DecodingError` if the stored value does not fit.
+  ///   The object keeps its state then.
+  public func decodeState<Object: StatefulRestoring>(of object: Object) throws {
+    let present = object.restorableState
+    if let state = try decodeIfPresent(forKey: StateEncoder.stateKey, standIn: present) {
+      object.restorableState = state
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/// One promise of a protocol, and a way to see whether a type keeps it.
+///
+/// A check is given a function that makes a new place and returns how to open it. The
+/// place is empty; each time it is opened, that stands for another launch or another
+/// part of the app that uses the same place.
+///
+///     for check in StorageConformance.checks {
+///       try check.run {
+///         let path = makeTemporaryPath()
+///         return { MyStorage(path: path) }
+///       }
+///     }
+public struct ConformanceCheck<Subject>: Sendable {
+  /// The name of the check, as in `replaceIsAllOrNothing`.
+  public let name: String
+
+  /// The promise, in a sentence.
+  public let promise: String
+
+  private let body: @Sendable (_ open: () throws -> Subject) throws -> Void
+
+  init(
+    _ name: String, _ promise: String,
+    body: @escaping @Sendable (_ open: () throws -> Subject) throws -> Void
+  ) {
+    (self.name, self.promise, self.body) = (name, promise, body)
+  }
+
+  /// Checks the promise in a new place.
+  ///
+  /// - Parameter makePlace: Makes an empty place, and returns how to open it.
+  /// - Throws: ``RestorationTestFailure`` with `brokenPromise`: the promise, and what
+  ///   was seen. An error that nobody should have thrown is what was seen, too.
+  public func run(
+    _ makePlace: () throws -> () throws -> Subject
+  ) throws(RestorationTestFailure) {
+    let seen: String
+    do {
+      try body(try makePlace())
+      return
+    } catch let observation as Observation {
+      seen = observation.sentence
+    } catch {
+      seen = "It threw an error: \(error)"
+    }
+    throw RestorationTestFailure(.brokenPromise, name, expected: promise, seen: seen)
+  }
+
+  /// The same check for what gives a subject.
+  func pulledBack<Other>(
+    _ name: String, _ subject: @escaping @Sendable (Other) throws -> Subject
+  ) -> ConformanceCheck<Other> {
+    ConformanceCheck<Other>(name, promise) { [body] open in
+      try body { try subject(try open()) }
+    }
+  }
+}
+
+extension ConformanceCheck: CustomStringConvertible {
+  /// The name of the check.
+  public var description: String { name }
+}
+
+extension Sequence {
+  /// Runs all of the checks, each in a place of its own.
+  ///
+  /// - Parameter makePlace: Makes an empty place, and returns how to open it.
+  /// - Returns: What each check that failed has seen, in their order.
+  public func failures<Subject>(
+    _ makePlace: () throws -> () throws -> Subject
+  ) -> [RestorationTestFailure] where Element == ConformanceCheck<Subject> {
+    var failures: [RestorationTestFailure] = []
+    for check in self {
+      do throws(RestorationTestFailure) {
+        try check.run(makePlace)
+      } catch {
+        failures.append(error)
+      }
+    }
+    return failures
+  }
+}
+
+/// What a check has seen that breaks the promise.
+struct Observation: Error {
+  let sentence: String
+
+  init(_ sentence: String) {
+    self.sentence = sentence
+  }
+}
+
+/// Ends the check if the condition does not hold.
+func expect(_ condition: Bool, _ seen: @autoclosure () -> String) throws {
+  guard condition else { throw Observation(seen()) }
+}
+
+/// The value, or the end of the check if there is none.
+func require<Value>(_ value: Value?, _ seen: @autoclosure () -> String) throws -> Value {
+  guard let value else { throw Observation(seen()) }
+  return value
+}

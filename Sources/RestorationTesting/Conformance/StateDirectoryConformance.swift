@@ -1,0 +1,123 @@
+internal import ArchiveCodec
+public import RestorationKit
+
+private typealias DirectoryCheck = ConformanceCheck<any StateDirectory>
+
+/// The promises of ``/RestorationKit/StateDirectory``, for those who write one.
+public enum StateDirectoryConformance: Sendable {
+  /// What every directory promises; with it what its storages do, under names that
+  /// begin with `storage.`.
+  public static let checks: [ConformanceCheck<any StateDirectory>] =
+    places + leftovers
+    + StorageConformance.checks.map { check in
+      check.pulledBack("storage.\(check.name)") { $0.storage(named: stateName) }
+    }
+
+  /// What a directory promises that tells the names of its states.
+  ///
+  /// A directory that leaves `names()` to its default does without.
+  public static let namingChecks: [ConformanceCheck<any StateDirectory>] = naming
+
+  /// What a directory promises whose storages list what they set aside and keep
+  /// generations.
+  public static let keepingChecks: [ConformanceCheck<any StateDirectory>] =
+    StorageConformance.keepingChecks.map { check in
+      check.pulledBack("storage.\(check.name)") { $0.storage(named: stateName) }
+    }
+
+  private static let stateName = "main"
+
+  /// Names that a keeper and a host use, and what an app may call a state.
+  private static let names = [
+    "main", "main~2", "main.scene-7d4b8f9e", "main.scenes", "main.secrets", "user 1", "Größe",
+    "a.b", "main2", String(repeating: "n", count: 150),
+  ]
+
+  private static let places = [
+    DirectoryCheck("everyNameIsAPlace", "Every name has a storage of its own.") {
+      let directory = try $0()
+      for (number, name) in names.enumerated() {
+        try expectBytes(nil, in: directory.storage(named: name), "Before it was stored, “\(name)”")
+        try directory.storage(named: name).replace(by: .sample(number))
+      }
+      for (number, name) in names.enumerated() {
+        try expectBytes(.sample(number), in: directory.storage(named: name), "Of all, “\(name)”")
+      }
+    },
+    DirectoryCheck("aNameIsOnePlace", "One name is one storage, whenever it is asked for.") {
+      let directory = try $0()
+      try directory.storage(named: stateName).replace(by: .sample(1))
+      try expectBytes(.sample(1), in: directory.storage(named: stateName), "Asked for again,")
+      try expectBytes(.sample(1), in: try $0().storage(named: stateName), "In the next launch,")
+      let lock = try directory.storage(named: stateName).lock()
+      try expect(
+        try directory.storage(named: stateName).isLocked(), "Asked for again, it was not locked.")
+      try expect(
+        try $0().storage(named: stateName).isLocked(), "In the next launch, it was not locked.")
+      try expect(try lock.isHeld(), "isHeld() was false.")
+    },
+    DirectoryCheck("launchesHaveAPlace", "The note of launches has a storage of its own.") {
+      let directory = try $0()
+      let states = ["main", "main~2"]
+      for (number, name) in states.enumerated() {
+        try directory.storage(named: name).replace(by: .sample(number))
+        try directory.launchStorage(ofStateNamed: name).replace(by: .sample(number + 10))
+      }
+      for (number, name) in states.enumerated() {
+        try expectBytes(.sample(number), in: directory.storage(named: name), "The state “\(name)”")
+        try expectBytes(
+          .sample(number + 10), in: try $0().launchStorage(ofStateNamed: name),
+          "The note of “\(name)”")
+      }
+    },
+  ]
+
+  private static let leftovers = [
+    DirectoryCheck("removeLeftoversLeavesStates", "Removing leftovers removes no state.") {
+      let directory = try $0()
+      let storage = directory.storage(named: stateName)
+      try storage.replace(by: .sample(1))
+      try storage.replace(by: .sample(2), settingAside: .previous, at: 1)
+      let generationCount = try storage.generations().count
+      try directory.removeLeftovers { _ in true }
+      try expectBytes(.sample(2), in: storage, "Afterwards")
+      let left = try storage.generations().count
+      try expect(left == generationCount, "Of \(generationCount) generations it left \(left).")
+    },
+    DirectoryCheck(
+      "removeLeftoversLeavesWriters", "Removing leftovers leaves what somebody still writes."
+    ) {
+      let directory = try $0()
+      let other = try $0()
+      try directory.storage(named: stateName).replace { sink throws(ArchiveError) in
+        try sink.write(.sample(1))
+        try other.removeLeftovers { _ in true }
+        try sink.write(.sample(2))
+      }
+      try expectBytes(
+        .sample(1) + .sample(2), in: directory.storage(named: stateName), "When it was written")
+    },
+  ]
+
+  private static let naming = [
+    DirectoryCheck("namesAreWhatIsStored", "The names are those of what is stored.") {
+      let directory = try $0()
+      try expectNames([], directory, "Before anything was stored")
+      for name in names { _ = directory.storage(named: name) }
+      try expectNames([], directory, "When storages were only asked for")
+      for name in names { try directory.storage(named: name).replace(by: .sample(1)) }
+      try expectNames(names, directory, "With all of them stored")
+      try expectNames(names, try $0(), "In the next launch")
+      for name in names.dropFirst() { try directory.storage(named: name).remove() }
+      try expectNames([names[0]], directory, "With all but one removed")
+    }
+  ]
+
+  private static func expectNames(
+    _ expected: [String], _ directory: any StateDirectory, _ moment: String
+  ) throws {
+    let found = try directory.names().sorted()
+    try expect(
+      found == expected.sorted(), "\(moment) they were \(found) and not \(expected.sorted()).")
+  }
+}

@@ -1,0 +1,87 @@
+public import ArchiveCodec
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The promises of ``/ArchiveCodec/ArchiveStorage``, for those who write one.
+///
+/// They are about what a process sees. What a power cut leaves cannot be checked so.
+public enum StorageConformance: Sendable {
+  /// What every storage promises.
+  public static let checks: [ConformanceCheck<any ArchiveStorage>] =
+    reading + replacing + appending + locking + removing
+
+  /// What a storage promises that lists what it set aside and keeps generations.
+  ///
+  /// A storage that leaves `setAsideArchives()` and `generations()` to their defaults
+  /// does without.
+  public static let keepingChecks: [ConformanceCheck<any ArchiveStorage>] =
+    listing + generations + puttingBack
+}
+
+/// What the checks do with storages.
+extension ArchiveStorage {
+  func replace(by bytes: [UInt8]) throws(ArchiveError) {
+    try replace { sink throws(ArchiveError) in try sink.write(bytes) }
+  }
+
+  func replace(
+    by bytes: [UInt8], settingAside reason: SetAsideReason, at seconds: Int
+  ) throws(ArchiveError) {
+    try replace(settingAside: reason, at: .check(seconds)) { sink throws(ArchiveError) in
+      try sink.write(bytes)
+    }
+  }
+
+  /// All bytes that are stored; nil if nothing is.
+  func storedBytes() throws(ArchiveError) -> [UInt8]? {
+    guard let file = try open() else { return nil }
+    return try file.read(at: 0, count: file.byteCount)
+  }
+}
+
+extension Date {
+  /// Of the year 2026, so that all have a place in the names of files.
+  static func check(_ seconds: Int) -> Date {
+    Date(timeIntervalSinceReferenceDate: 800_000_000 + TimeInterval(seconds))
+  }
+}
+
+extension [UInt8] {
+  /// Different bytes for each number, no two blocks of 256 of them alike.
+  static func sample(_ number: Int, count: Int = 100) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* (2 &* number &+ 1) &+ number &+ $0 / 256) }
+  }
+}
+
+/// The bytes in a few words.
+func describe(_ bytes: [UInt8]?) -> String {
+  guard let bytes else { return "nothing" }
+  let start = bytes.prefix(4).map(String.init).joined(separator: ", ")
+  return "\(bytes.count) bytes\(bytes.isEmpty ? "" : " that begin with \(start)")"
+}
+
+/// Ends the check if a storage has other bytes.
+func expectBytes(
+  _ expected: [UInt8]?, in storage: any ArchiveStorage, _ moment: String
+) throws {
+  let found = try storage.storedBytes()
+  try expect(
+    found == expected, "\(moment) it had \(describe(found)) and not \(describe(expected)).")
+}
+
+/// Ends the check if the body does not throw an error with the code.
+func expectThrows(
+  _ code: ArchiveError.Code, _ moment: String, _ body: () throws -> Void
+) throws {
+  do {
+    try body()
+  } catch let error as ArchiveError {
+    return try expect(
+      error.code == code, "\(moment) it threw \(error.code) and not \(code).")
+  }
+  throw Observation("\(moment) it did not throw \(code).")
+}

@@ -1,0 +1,251 @@
+#if os(Linux) || os(macOS)
+internal import Foundation
+
+/// An app in a process of its own that a test talks to line by line, and kills.
+///
+/// A test starts its own executable again, with arguments that run another test, in
+/// which ``AppUnderTest/current`` is there:
+///
+///     let app = try AppProcess.again(
+///       ["AppTests.KillTests/testTheApp"], folder: folder, killedAt: .inWrite(3))
+///     let answers = try app.answersUntilKilled()
+///
+/// It starts a new process and does not fork this one: what a process with several
+/// threads leaves in a fork hangs.
+public final class AppProcess {
+  /// How a process has ended.
+  public enum Ending: Hashable, Sendable {
+    /// It has ended by itself, with a status.
+    case exited(status: Int32)
+    /// A signal has ended it.
+    case killed(signal: Int32)
+  }
+
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  /// What is before each answer; nil if all lines are answers.
+  private let prefix: String?
+  /// The last lines that were no answers.
+  private var others: [String] = []
+  private var ending: Ending?
+
+  /// Starts an executable; each line on its standard output is an answer.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the executable.
+  ///   - arguments: Its arguments.
+  ///   - environment: Added to the environment of this process.
+  ///   - folder: The folder of ``AppUnderTest``, if it uses that.
+  ///   - moment: When it is killed, if it uses ``AppUnderTest``.
+  /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be started.
+  public convenience init(
+    executable path: String, arguments: [String] = [], environment: [String: String] = [:],
+    folder: String? = nil, killedAt moment: KillMoment? = nil
+  ) throws(RestorationTestFailure) {
+    try self.init(path, arguments, environment, folder, moment, prefix: nil)
+  }
+
+  private init(
+    _ path: String, _ arguments: [String], _ environment: [String: String], _ folder: String?,
+    _ moment: KillMoment?, prefix: String?
+  ) throws(RestorationTestFailure) {
+    self.prefix = prefix
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    var variables = ProcessInfo.processInfo.environment
+    variables[AppVariable.folder] = folder
+    variables[AppVariable.moment] = moment?.text
+    process.environment = variables.merging(environment) { $1 }
+    process.standardInput = input
+    if prefix == nil {
+      process.standardOutput = output
+    } else {
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = output
+    }
+    Self.ignoreBrokenPipes
+    do {
+      try process.run()
+    } catch {
+      throw failure("The process is started.", "It threw an error: \(error)")
+    }
+  }
+
+  /// Starts the executable of this test again.
+  ///
+  /// Answers are what the app says with ``AppUnderTest``. With XCTest on Linux the one
+  /// argument `Module.Class/method` runs one test; with Swift Testing the arguments
+  /// `--testing-library`, `swift-testing`, `--filter` and its name do.
+  ///
+  /// - Parameters:
+  ///   - arguments: Its arguments.
+  ///   - environment: Added to the environment of this process.
+  ///   - folder: Where the app has its states and its key.
+  ///   - moment: When it is killed; never if nil.
+  /// - Returns: The process.
+  /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be started.
+  public static func again(
+    _ arguments: [String], environment: [String: String] = [:], folder: String? = nil,
+    killedAt moment: KillMoment? = nil
+  ) throws(RestorationTestFailure) -> AppProcess {
+    try AppProcess(
+      ownExecutable, arguments, environment, folder, moment, prefix: AppVariable.answerPrefix)
+  }
+
+  deinit {
+    if ending == nil, process.isRunning { endByForce() }
+  }
+
+  private static var ownExecutable: String {
+    let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return link ?? Bundle.main.executablePath ?? CommandLine.arguments[0]
+  }
+
+  /// One who talks to a process that was killed gets an error, and no signal.
+  private static let ignoreBrokenPipes: Void = {
+    _ = signal(SIGPIPE, SIG_IGN)
+  }()
+
+  /// The number of the process.
+  public var identifier: Int32 { process.processIdentifier }
+
+  // MARK: Talking
+
+  /// Sends a line to its standard input.
+  ///
+  /// - Parameter line: The line, without its end.
+  /// - Throws: ``RestorationTestFailure`` with `process` if it has ended.
+  public func send(_ line: String) throws(RestorationTestFailure) {
+    do {
+      try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+    } catch {
+      throw failure("It takes a line.", "It threw an error: \(error)\(lastLines)")
+    }
+  }
+
+  /// Waits for its next answer.
+  ///
+  /// - Returns: The answer; nil if it has ended and said no more.
+  /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be read.
+  public func answer() throws(RestorationTestFailure) -> String? {
+    while let line = try line() {
+      guard let prefix else { return line }
+      if line.hasPrefix(prefix) { return String(line.dropFirst(prefix.count)) }
+      others = (others + [line]).suffix(Self.otherCount)
+    }
+    return nil
+  }
+
+  private static let otherCount = 10
+
+  private func line() throws(RestorationTestFailure) -> String? {
+    var text: [UInt8] = []
+    do {
+      while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first {
+        if byte == UInt8(ascii: "\n") { return String(decoding: text, as: UTF8.self) }
+        text.append(byte)
+      }
+    } catch {
+      throw failure("It can be read.", "It threw an error: \(error)")
+    }
+    return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
+  }
+
+  /// Sends a line and waits for the next answer.
+  ///
+  /// - Parameter line: The line, without its end.
+  /// - Returns: The answer.
+  /// - Throws: ``RestorationTestFailure`` with `process` if there is none.
+  public func ask(_ line: String) throws(RestorationTestFailure) -> String {
+    try send(line)
+    guard let answer = try answer() else {
+      throw failure("It answers “\(line)”.", "It ended without an answer.\(lastLines)")
+    }
+    return answer
+  }
+
+  /// Waits until it was killed at its moment.
+  ///
+  /// - Returns: All answers that were not read yet; the last one may be cut.
+  /// - Throws: ``RestorationTestFailure`` with `process` if it has ended otherwise.
+  public func answersUntilKilled() throws(RestorationTestFailure) -> [String] {
+    let answers = try remainingAnswers()
+    let ending = waitForEnd()
+    guard ending == .killed(signal: SIGKILL) else {
+      throw failure(
+        "It is killed at its moment.",
+        "It ended otherwise, \(ending), after \(answers.count) answers.\(lastLines)")
+    }
+    return answers
+  }
+
+  /// Waits until it says no more.
+  ///
+  /// - Returns: All answers that were not read yet.
+  /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be read.
+  public func remainingAnswers() throws(RestorationTestFailure) -> [String] {
+    var answers: [String] = []
+    while let answer = try answer() { answers.append(answer) }
+    return answers
+  }
+
+  // MARK: Ending
+
+  /// Kills it with SIGKILL, whatever it does now, and waits for its end.
+  ///
+  /// What it said before can still be read.
+  ///
+  /// - Returns: How it has ended: by itself if it did so before.
+  @discardableResult
+  public func kill() -> Ending {
+    if let ending { return ending }
+    endByForce()
+    return waitForEnd()
+  }
+
+  private func endByForce() {
+    _ = Foundation.kill(process.processIdentifier, SIGKILL)
+  }
+
+  /// Closes its standard input, and waits until it has ended.
+  ///
+  /// - Throws: ``RestorationTestFailure`` with `process` if its status is not 0.
+  public func end() throws(RestorationTestFailure) {
+    do {
+      try input.fileHandleForWriting.close()
+    } catch {
+      throw failure("Its input is closed.", "It threw an error: \(error)")
+    }
+    let ending = waitForEnd()
+    guard ending == .exited(status: 0) else {
+      throw failure("It ends with status 0.", "It ended otherwise, \(ending).\(lastLines)")
+    }
+  }
+
+  private func waitForEnd() -> Ending {
+    if let ending { return ending }
+    process.waitUntilExit()
+    let status = process.terminationStatus
+    let ending: Ending =
+      process.terminationReason == .exit ? .exited(status: status) : .killed(signal: status)
+    self.ending = ending
+    return ending
+  }
+
+  // MARK: Failures
+
+  private var lastLines: String {
+    others.isEmpty ? "" : " It said:\n" + others.joined(separator: "\n")
+  }
+
+  private func failure(_ expected: String, _ seen: String) -> RestorationTestFailure {
+    let command = [process.executableURL?.path ?? ""] + (process.arguments ?? [])
+    return RestorationTestFailure(
+      .process, command.joined(separator: " "), expected: expected, seen: seen)
+  }
+}
+
+@available(*, unavailable, message: "a process belongs to the test that talks to it")
+extension AppProcess: Sendable {}
+#endif

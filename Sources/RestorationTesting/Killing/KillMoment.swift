@@ -1,0 +1,43 @@
+/// When a process of an app is killed with SIGKILL.
+///
+/// The process does it to itself, so that it happens at exactly this moment: nothing in
+/// it gets to run any more, as with any other SIGKILL.
+public enum KillMoment: Hashable, Sendable {
+  /// When so many saves were acknowledged with ``AppUnderTest/acknowledgeSave(_:)``.
+  case afterSave(Int)
+
+  /// In the midst of a write, the first of which has the number 1: half of its bytes are
+  /// there.
+  ///
+  /// A write is one that replaces a state as a whole or one that appends what has
+  /// changed, each in the ``AppUnderTest/directory`` of the app.
+  case inWrite(Int)
+}
+
+extension KillMoment {
+  /// How the process that starts an app tells it.
+  var text: String {
+    switch self {
+    case .afterSave(let number): "save \(number)"
+    case .inWrite(let number): "write \(number)"
+    }
+  }
+
+  init?(_ text: String) {
+    let words = text.split(separator: " ")
+    guard words.count == 2, let number = Int(words[1]) else { return nil }
+    switch words[0] {
+    case "save": self = .afterSave(number)
+    case "write": self = .inWrite(number)
+    default: return nil
+    }
+  }
+}
+
+/// What the two processes agree on.
+enum AppVariable {
+  static let folder = "RESTORATION_TESTING_FOLDER"
+  static let moment = "RESTORATION_TESTING_MOMENT"
+  /// What is before each answer, which is among what a test library says.
+  static let answerPrefix = "app under test: "
+}

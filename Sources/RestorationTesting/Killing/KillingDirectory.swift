@@ -1,0 +1,152 @@
+package import ArchiveCodec
+package import RestorationKit
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A directory that kills the process in the midst of one of its writes.
+package final class KillingDirectory: StateDirectory {
+  private let base: any StateDirectory
+  private let writes: CountedWrites
+
+  package init(
+    _ base: any StateDirectory, at moment: KillMoment?, kill: @escaping @Sendable () -> Void
+  ) {
+    self.base = base
+    writes = CountedWrites(at: moment, kill: kill)
+  }
+
+  package func storage(named name: String) -> any ArchiveStorage {
+    KillingStorage(storage: base.storage(named: name), writes: writes)
+  }
+
+  /// The note of launches is no state, so writes to it do not count.
+  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+    base.launchStorage(ofStateNamed: name)
+  }
+
+  package func names() throws(ArchiveError) -> [String] { try base.names() }
+
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try base.removeLeftovers(where: isOwn)
+  }
+}
+
+/// The writes of one directory, one of which is the last.
+private final class CountedWrites: Sendable {
+  private let last: Int?
+  private let kill: @Sendable () -> Void
+  private let count = Mutex(0)
+
+  init(at moment: KillMoment?, kill: @escaping @Sendable () -> Void) {
+    if case .inWrite(let number) = moment { last = number } else { last = nil }
+    self.kill = kill
+  }
+
+  /// Whether a write that begins now is the last one.
+  func begin() -> Bool {
+    count.withLock { count in
+      count += 1
+      return count == last
+    }
+  }
+
+  /// Writes the first half of the bytes and kills the process.
+  func end(
+    in bytes: [UInt8], _ write: ([UInt8]) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try write(Array(bytes.prefix(bytes.count / 2)))
+    kill()
+  }
+}
+
+private struct KillingStorage: ArchiveStorage {
+  let storage: any ArchiveStorage
+  let writes: CountedWrites
+
+  var location: String { storage.location }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
+
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try storage.openForAppending().map { KillingFile(file: $0, writes: writes) }
+  }
+
+  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
+
+  func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
+
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    let isLast = writes.begin()
+    try storage.replace { sink throws(ArchiveError) in
+      try body(isLast ? KillingSink(sink, writes) : sink)
+    }
+  }
+
+  func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    let isLast = writes.begin()
+    try storage.replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
+      try body(isLast ? KillingSink(sink, writes) : sink)
+    }
+  }
+
+  func remove() throws(ArchiveError) { try storage.remove() }
+
+  func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
+
+  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
+    try storage.setAside(reason, at: date)
+  }
+
+  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try storage.setAsideArchives()
+  }
+
+  func generations() throws(ArchiveError) -> [SetAsideArchive] { try storage.generations() }
+
+  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) { try storage.putBack(archive) }
+}
+
+private final class KillingSink: ArchiveSink {
+  private let sink: any ArchiveSink
+  private let writes: CountedWrites
+
+  init(_ sink: any ArchiveSink, _ writes: CountedWrites) {
+    (self.sink, self.writes) = (sink, writes)
+  }
+
+  func write(_ bytes: [UInt8]) throws(ArchiveError) {
+    // Of a few bytes half is as good as nothing: a header comes by itself.
+    guard bytes.count > 1 else { return try sink.write(bytes) }
+    try writes.end(in: bytes) { half throws(ArchiveError) in try sink.write(half) }
+  }
+}
+
+private struct KillingFile: AppendableArchiveFile {
+  let file: any AppendableArchiveFile
+  let writes: CountedWrites
+
+  var byteCount: Int { file.byteCount }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try file.read(at: offset, count: count)
+  }
+
+  func storedByteCount() throws(ArchiveError) -> Int? { try file.storedByteCount() }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    guard writes.begin() else { return try file.write(bytes, at: offset) }
+    try writes.end(in: bytes) { half throws(ArchiveError) in try file.write(half, at: offset) }
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) { try file.truncate(to: byteCount) }
+
+  func synchronize() throws(ArchiveError) { try file.synchronize() }
+}

@@ -1,0 +1,200 @@
+package import ArchiveCodec
+package import RestorationKit
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A directory as one process sees it: with the process go its locks, and nothing that
+/// it still writes gets there.
+package final class ProcessDirectory: StateDirectory {
+  private let base: any StateDirectory
+  private let life = ProcessLife()
+
+  package init(_ base: any StateDirectory) {
+    self.base = base
+  }
+
+  /// Ends the process.
+  package func end() { life.end() }
+
+  package func storage(named name: String) -> any ArchiveStorage {
+    ProcessStorage(storage: base.storage(named: name), life: life)
+  }
+
+  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+    ProcessStorage(storage: base.launchStorage(ofStateNamed: name), life: life)
+  }
+
+  package func names() throws(ArchiveError) -> [String] { try base.names() }
+
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try life.check()
+    try base.removeLeftovers(where: isOwn)
+  }
+}
+
+/// Whether the process still runs, and what goes with it.
+private final class ProcessLife: Sendable {
+  private struct Content {
+    var hasEnded = false
+    var locks: [WeakLock] = []
+  }
+
+  private struct WeakLock {
+    weak var lock: ProcessLock?
+  }
+
+  private let content = Mutex(Content())
+
+  func check() throws(ArchiveError) {
+    guard content.withLock({ !$0.hasEnded }) else {
+      throw ArchiveError(.inputOutput, subject: "the process has ended")
+    }
+  }
+
+  /// The lock until the process ends or its owner lets it go.
+  func add(_ lock: any ArchiveLock) throws(ArchiveError) -> ProcessLock {
+    let own = ProcessLock(lock)
+    let isAdded = content.withLock { content in
+      guard !content.hasEnded else { return false }
+      content.locks.removeAll { $0.lock == nil }
+      content.locks.append(WeakLock(lock: own))
+      return true
+    }
+    guard isAdded else { throw ArchiveError(.inputOutput, subject: "the process has ended") }
+    return own
+  }
+
+  func end() {
+    let locks = content.withLock { content in
+      content.hasEnded = true
+      defer { content.locks = [] }
+      return content.locks.compactMap(\.lock)
+    }
+    for lock in locks { lock.end() }
+  }
+}
+
+private final class ProcessLock: ArchiveLock {
+  private let lock: Mutex<(any ArchiveLock)?>
+
+  init(_ lock: any ArchiveLock) {
+    self.lock = Mutex(lock)
+  }
+
+  func end() {
+    let lock = lock.withLock { $0.take() }
+    _ = consume lock
+  }
+
+  func isHeld() throws(ArchiveError) -> Bool {
+    guard let lock = lock.withLock({ $0 }) else { return false }
+    return try lock.isHeld()
+  }
+}
+
+private struct ProcessStorage: ArchiveStorage {
+  let storage: any ArchiveStorage
+  let life: ProcessLife
+
+  var location: String { storage.location }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
+
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try life.check()
+    return try storage.openForAppending().map { ProcessFile(file: $0, life: life) }
+  }
+
+  func lock() throws(ArchiveError) -> any ArchiveLock {
+    try life.check()
+    return try life.add(try storage.lock())
+  }
+
+  func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
+
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try life.check()
+    try storage.replace { sink throws(ArchiveError) in
+      try body(sink)
+      try life.check()
+    }
+  }
+
+  func replace(
+    settingAside reason: SetAsideReason, at date: Date,
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try life.check()
+    try storage.replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
+      try body(sink)
+      try life.check()
+    }
+  }
+
+  func remove() throws(ArchiveError) {
+    try life.check()
+    try storage.remove()
+  }
+
+  func setAside() throws(ArchiveError) -> String? {
+    try life.check()
+    return try storage.setAside()
+  }
+
+  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
+    try life.check()
+    return try storage.setAside(reason, at: date)
+  }
+
+  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
+    try storage.setAsideArchives().map(own)
+  }
+
+  func generations() throws(ArchiveError) -> [SetAsideArchive] {
+    try storage.generations().map(own)
+  }
+
+  private func own(_ archive: SetAsideArchive) -> SetAsideArchive {
+    SetAsideArchive(
+      identifier: archive.identifier, reason: archive.reason, date: archive.date,
+      storage: ProcessStorage(storage: archive.storage, life: life))
+  }
+
+  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
+    try life.check()
+    try storage.putBack(archive)
+  }
+}
+
+private struct ProcessFile: AppendableArchiveFile {
+  let file: any AppendableArchiveFile
+  let life: ProcessLife
+
+  var byteCount: Int { file.byteCount }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try file.read(at: offset, count: count)
+  }
+
+  func storedByteCount() throws(ArchiveError) -> Int? { try file.storedByteCount() }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    try life.check()
+    try file.write(bytes, at: offset)
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) {
+    try life.check()
+    try file.truncate(to: byteCount)
+  }
+
+  func synchronize() throws(ArchiveError) {
+    try life.check()
+    try file.synchronize()
+  }
+}

@@ -1,0 +1,53 @@
+public import RestorationKit
+
+/// What came of a restart: the new root, and the reports of the save and the restore.
+public struct Restart<Root> {
+  /// What the closure made, with the restored state.
+  public let root: Root
+
+  /// What the save reported.
+  public let saved: PreservationReport
+
+  /// What the restore reported.
+  public let restored: RestorationReport
+}
+
+extension Restart: Sendable where Root: Sendable {}
+
+extension Restart where Root == [any RestorableNode] {
+  /// What the closure made, with the restored state.
+  public var roots: [any RestorableNode] { root }
+}
+
+/// What came of a restart of all windows.
+public struct HostRestart {
+  /// The new host, with its windows connected.
+  public let host: SceneHost
+
+  /// What the saves reported, by the identifiers of the sessions.
+  public let saved: [String: PreservationReport]
+
+  /// What the restores reported, by the identifiers of the sessions; without those whose
+  /// state could not be read, see ``/RestorationKit/Scene/restoration``.
+  public var restored: [String: RestorationReport] {
+    var reports: [String: RestorationReport] = [:]
+    for scene in host.connectedScenes {
+      if case .success(let report) = scene.restoration {
+        reports[scene.session.persistentIdentifier] = report
+      }
+    }
+    return reports
+  }
+
+  /// Finds the window that a window of the old host has become.
+  ///
+  /// - Parameter old: A window that was there before the restart.
+  /// - Returns: The window of the same session; nil if there is none.
+  public func scene(for old: Scene) -> Scene? {
+    let identifier = old.session.persistentIdentifier
+    return host.connectedScenes.first { $0.session.persistentIdentifier == identifier }
+  }
+}
+
+@available(*, unavailable, message: "windows belong to the actor of their host")
+extension HostRestart: Sendable {}

@@ -1,0 +1,274 @@
+public import RestorationKit
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Restarts an app within a test, without a process of its own.
+///
+/// A restart saves, ends the process as a kill would, and restores into what a
+/// closure makes, with a new keeper. The state is in memory, the key is made for the
+/// tester and kept nowhere, and the keeper is strict: what a report would call a
+/// problem fails the test.
+///
+///     let screen = NoteScreen()
+///     screen.draft = "Milk"
+///     let again = try await RestorationTester().restart(screen) { NoteScreen() }
+///     #expect(again.root.draft == "Milk")
+///
+/// It belongs to the actor that made it, as the nodes do.
+public final class RestorationTester {
+  /// The identifier of the app.
+  public let application: String
+
+  /// Where the states are.
+  public private(set) var directory: any StateDirectory
+
+  /// The facts that the next launch has, such as the version of the app.
+  public var environment = ApplicationEnvironment(userInterfaceIdiom: "test", systemVersion: "test")
+
+  /// Whether the keepers of the next launches are strict; true by default.
+  ///
+  /// Set it to false for a test that looks at the problems of a report.
+  public var isStrict = true
+
+  /// Prepares each new keeper: registers classes and sets bounds.
+  public var prepareKeeper: ((StateKeeper) throws -> Void)?
+
+  /// Prepares each new host: registers configurations and declares activity types.
+  public var prepareHost: ((SceneHost) throws -> Void)?
+
+  /// Makes the delegate of each new keeper, which lives as long as the launch.
+  public var makeDelegate: (() throws -> any StateDelegate)?
+
+  /// Makes the delegate of each new host, which lives as long as the launch.
+  public var makeHostDelegate: (() throws -> any SceneHostDelegate)?
+
+  /// The keeper of the launch that is running; nil if none is.
+  public private(set) var keeper: StateKeeper?
+
+  /// The host of the launch that is running; nil if it has none.
+  public private(set) var host: SceneHost?
+
+  private let clock: TestClock
+  private var keys: (any KeyProvider)?
+  private var process: ProcessDirectory?
+  private var delegate: (any StateDelegate)?
+  private var hostDelegate: (any SceneHostDelegate)?
+
+  /// Creates a tester of an app that was never launched.
+  ///
+  /// - Parameters:
+  ///   - application: The identifier of the app.
+  ///   - directory: Where the states are; in memory if nil.
+  ///   - keys: Where the key comes from; a new key if nil.
+  ///   - date: The time of the first launch; always the same by default.
+  ///   - prepareKeeper: Prepares each new keeper.
+  public init(
+    application: String = "org.example.test", directory: (any StateDirectory)? = nil,
+    keys: (any KeyProvider)? = nil,
+    at date: Date = Date(timeIntervalSinceReferenceDate: 800_000_000),
+    prepareKeeper: ((StateKeeper) throws -> Void)? = nil
+  ) {
+    self.application = application
+    self.directory = directory ?? MemoryStateDirectory()
+    self.keys = keys
+    self.prepareKeeper = prepareKeeper
+    clock = TestClock(date)
+  }
+
+  // MARK: The clock
+
+  /// The time that keepers of this tester see.
+  public var now: Date { clock.now }
+
+  /// Lets time go by, for all that expires.
+  ///
+  /// - Parameter duration: How long; less than zero sets the clock back.
+  public func advance(by duration: Duration) {
+    clock.now += duration / .seconds(1)
+  }
+
+  // MARK: Launches
+
+  /// Ends the launch that is running as a kill would, and begins another one.
+  ///
+  /// What is stored is there, and nothing is restored yet.
+  ///
+  /// - Returns: The keeper of the new launch, which is also ``keeper``.
+  /// - Throws: ``/RestorationKit/RestorationError`` with `invalidName`, what the
+  ///   closures of the tester throw, or an error if no key can be made.
+  @discardableResult
+  public func launch() throws -> StateKeeper {
+    kill()
+    let keys = try keys ?? .ephemeral()
+    self.keys = keys
+    let process = ProcessDirectory(directory)
+    let clock = clock
+    let keeper = try StateKeeper(
+      application: application, directory: process, keys: keys, environment: environment,
+      now: { clock.now })
+    keeper.isStrict = isStrict
+    try prepareKeeper?(keeper)
+    if let delegate = try makeDelegate?() {
+      keeper.delegate = delegate
+      self.delegate = delegate
+    }
+    (self.process, self.keeper) = (process, keeper)
+    return keeper
+  }
+
+  /// Ends the launch that is running as a kill would.
+  ///
+  /// Nothing that its keeper, its host or their saves still do reaches the store. Call
+  /// it in a hook of a node to end the process in the midst of a save or a restore; the
+  /// call that was under way may throw then.
+  public func kill() {
+    process?.end()
+    (process, keeper, host, delegate, hostDelegate) = (nil, nil, nil, nil, nil)
+  }
+
+  /// The same tester with its states elsewhere, before its first launch.
+  func over(_ directory: any StateDirectory, keys: any KeyProvider) -> RestorationTester {
+    kill()
+    (self.directory, self.keys) = (directory, keys)
+    return self
+  }
+
+  // MARK: Restarts of trees of nodes
+
+  /// Saves a root, ends the process, and restores into a new root.
+  ///
+  /// The save is made by the ``keeper`` of the running launch, so a root that came from
+  /// one restart can go through the next. Without a launch, one begins that finds
+  /// nothing stored. In a directory that has a state already, call ``launch()`` and
+  /// restore before.
+  ///
+  /// - Parameters:
+  ///   - root: What the user has in front of them.
+  ///   - make: Makes what the app makes at launch: another root.
+  /// - Returns: The new root, and what was reported of the save and the restore.
+  /// - Throws: ``/RestorationKit/RestorationError`` with `strict` if a report has
+  ///   problems, or another one if the state cannot be saved or restored;
+  ///   ``RestorationTestFailure`` with `sameRoot`; what the closures throw.
+  public func restart<Root: RestorableNode>(
+    _ root: Root, _ make: () async throws -> Root
+  ) async throws -> Restart<Root> {
+    let saved = try await save([root])
+    let keeper = try launch()
+    let new = try await make()
+    guard new !== root else { throw RestorationTestFailure.sameRoot(Root.self) }
+    return Restart(root: new, saved: saved, restored: try await keeper.restore(into: [new]))
+  }
+
+  /// Saves several roots, ends the process, and restores into new roots.
+  ///
+  /// As ``restart(_:_:)-(Root,_)``.
+  ///
+  /// - Parameters:
+  ///   - roots: What the user has in front of them.
+  ///   - make: Makes what the app makes at launch: other roots.
+  /// - Returns: The new roots, and what was reported of the save and the restore.
+  /// - Throws: As for one root.
+  public func restart(
+    _ roots: [any RestorableNode], _ make: () async throws -> [any RestorableNode]
+  ) async throws -> Restart<[any RestorableNode]> {
+    let saved = try await save(roots)
+    let keeper = try launch()
+    let new = try await make()
+    if let same = new.first(where: { new in roots.contains { $0 === new } }) {
+      throw RestorationTestFailure.sameRoot(type(of: same))
+    }
+    return Restart(root: new, saved: saved, restored: try await keeper.restore(into: new))
+  }
+
+  private func save(_ roots: [any RestorableNode]) async throws -> PreservationReport {
+    if let keeper { return try await keeper.save(roots) }
+    let keeper = try launch()
+    // A strict keeper saves nothing before it has looked for what is stored.
+    _ = try await keeper.restore()
+    return try await keeper.save(roots)
+  }
+
+  // MARK: Restarts of windows
+
+  /// Ends the launch that is running as a kill would, begins another one, and connects
+  /// all windows that were saved.
+  ///
+  /// - Returns: The host of the new launch, which is also ``host``.
+  /// - Throws: As ``launch()``, ``/RestorationKit/SceneHost/launch(asSession:)`` and
+  ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; the first of these, when all
+  ///   windows were tried.
+  @discardableResult
+  public func launchHost() async throws -> SceneHost {
+    let host = SceneHost(try launch())
+    self.host = host
+    if let delegate = try makeHostDelegate?() {
+      host.delegate = delegate
+      hostDelegate = delegate
+    }
+    try prepareHost?(host)
+    try await host.launch()
+    let failures = await host.restoreScenes()
+    if let failure = host.openSessions.lazy.compactMap({ failures[$0] }).first { throw failure }
+    return host
+  }
+
+  /// Saves all windows of a host, ends the process, and brings all windows back.
+  ///
+  /// - Parameter host: The ``host`` of the running launch.
+  /// - Returns: The new host, and what was reported of every window.
+  /// - Throws: ``/RestorationKit/RestorationError`` if a window cannot be saved or
+  ///   restored, with `strict` also if a report has problems; ``RestorationTestFailure``
+  ///   with `otherHost`, or, if the tester is strict, with `missingWindow` for a window
+  ///   that is restorable and did not come back; what the closures throw.
+  public func restart(_ host: SceneHost) async throws -> HostRestart {
+    guard host === self.host else { throw RestorationTestFailure.otherHost }
+    var saved: [String: PreservationReport] = [:]
+    for scene in host.connectedScenes {
+      saved[scene.session.persistentIdentifier] = try await host.save(scene)
+    }
+    try await host.saveSessions()
+    let open = host.openSessions.filter(\.isRestorable).map(\.persistentIdentifier)
+    let again = try await launchHost()
+    let back = Set(again.openSessions.map(\.persistentIdentifier))
+    if isStrict, let missing = open.first(where: { !back.contains($0) }) {
+      throw RestorationTestFailure.missingWindow(missing)
+    }
+    return HostRestart(host: again, saved: saved)
+  }
+}
+
+@available(*, unavailable, message: "a tester belongs to the actor of its nodes")
+extension RestorationTester: Sendable {}
+
+/// The time that keepers ask for.
+private final class TestClock {
+  var now: Date
+
+  init(_ now: Date) {
+    self.now = now
+  }
+}
+
+extension RestorationTestFailure {
+  fileprivate static func sameRoot(_ type: Any.Type) -> RestorationTestFailure {
+    RestorationTestFailure(
+      .sameRoot, "\(type)", expected: "The closure makes another root, as a new process does.",
+      seen: "It returned the root that was saved.")
+  }
+
+  fileprivate static var otherHost: RestorationTestFailure {
+    RestorationTestFailure(
+      .otherHost, "SceneHost", expected: "The host comes from launchHost() of this tester.",
+      seen: "It is another one, or its launch has ended.")
+  }
+
+  fileprivate static func missingWindow(_ identifier: String) -> RestorationTestFailure {
+    RestorationTestFailure(
+      .missingWindow, identifier, expected: "A restorable window comes back.",
+      seen: "No session has its identifier after the restart.")
+  }
+}

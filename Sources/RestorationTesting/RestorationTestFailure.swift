@@ -1,0 +1,55 @@
+/// What a test of restoration expected, and what it saw instead.
+public struct RestorationTestFailure: Error, Hashable, Sendable {
+  /// The kind of a failure.
+  ///
+  /// More kinds may come; handle unknown ones.
+  public struct Code: Hashable, Sendable {
+    private let name: String
+
+    private init(_ name: String) {
+      self.name = name
+    }
+
+    /// A restart got the root again that was saved, so nothing was restored.
+    public static let sameRoot = Code("sameRoot")
+
+    /// A host was to be restarted that is not the one of this launch.
+    public static let otherHost = Code("otherHost")
+
+    /// A window was open before a restart and is not there after it.
+    public static let missingWindow = Code("missingWindow")
+
+    /// A storage, a directory or a provider of keys breaks a promise of its protocol.
+    public static let brokenPromise = Code("brokenPromise")
+
+    /// A recorded state does not come back.
+    public static let stateNotBack = Code("stateNotBack")
+
+    /// A state cannot be recorded, or none is.
+    public static let notRecorded = Code("notRecorded")
+
+    /// A process could not be started or talked to, or ended otherwise than it should.
+    public static let process = Code("process")
+  }
+
+  /// The kind of failure.
+  public let code: Code
+
+  /// What it is about: the name of a check, a release, a window, a process.
+  public let subject: String
+
+  /// What should have been, in a sentence.
+  public let expected: String
+
+  /// What was there instead, in a sentence.
+  public let seen: String
+
+  init(_ code: Code, _ subject: String, expected: String, seen: String) {
+    (self.code, self.subject, self.expected, self.seen) = (code, subject, expected, seen)
+  }
+}
+
+extension RestorationTestFailure: CustomStringConvertible {
+  /// The subject, what was expected, and what was seen.
+  public var description: String { "\(subject): \(expected) \(seen)" }
+}

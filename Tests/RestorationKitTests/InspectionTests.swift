@@ -1,0 +1,207 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// A stored state as a tool sees it that does not have the app.
+@MainActor
+final class InspectionTests: XCTestCase {
+  private let launch = Launch()
+
+  private func tree() -> TestNode {
+    let list = TestNode("list", value: "rows", children: [TestNode("a"), TestNode("b")])
+    list.restorationViews = [TestView("field", value: "text")]
+    let root = TestNode("root", children: [list, TestNode("other")])
+    root.restorationPresented = SpecialTestNode("sheet")
+    return root
+  }
+
+  private func open() throws -> StoredState {
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    return try XCTUnwrap(
+      try StoredState.open(
+        launch.store.memory(named: "main"), named: "main", of: Launch.application,
+        with: .key(key)))
+  }
+
+  private func elements(_ outline: StoredState.Outline) -> [StoredState.Element] {
+    var elements: [StoredState.Element] = []
+    outline.forEach { elements.append($0) }
+    return elements
+  }
+
+  func testTheOutlineTellsWhatTheSaveReported() async throws {
+    let report = try await launch.keeper().save([tree()])
+    let outline = try open().outline()
+    let elements = elements(outline)
+    XCTAssertEqual(
+      elements.map(\.path.description),
+      [
+        "root", "root/list", "root/list/field", "root/list/a", "root/list/b", "root/other",
+        "root/sheet",
+      ])
+    XCTAssertEqual(
+      elements.map(\.role), [.root, .child, .view, .child, .child, .child, .presented])
+    XCTAssertEqual(elements.map(\.kind), [.node, .node, .view, .node, .node, .node, .node])
+    XCTAssertEqual(elements.last?.className, "SpecialTestNode")
+    XCTAssertEqual(elements.map(\.version), Array(repeating: 1, count: 7))
+    XCTAssertEqual(
+      elements.map(\.byteCount).sorted(),
+      report.sizes.elements.dropFirst().map(\.ownByteCount).sorted())
+    XCTAssertEqual(outline.count, 7)
+    XCTAssertNil(outline.damage)
+    XCTAssertEqual(outline.problemCount, 0)
+    for element in elements {
+      XCTAssertEqual(outline.element(ofRecord: element.record), element)
+    }
+    XCTAssertNil(outline.element(ofRecord: StoredState.applicationRecord))
+  }
+
+  func testTheFactsAreThoseOfTheSave() async throws {
+    _ = try await launch.keeper().save([tree()])
+    let facts = try open().facts
+    XCTAssertEqual(facts?.savedAt, launch.now)
+    XCTAssertEqual(facts?.applicationVersion, "11")
+    XCTAssertEqual(facts?.userInterfaceIdiom, "test")
+    XCTAssertEqual(facts?.systemVersion, "6.1")
+  }
+
+  func testTheOutlineOfChangedRecordsIsThatOfTheTree() async throws {
+    let root = tree()
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    root.restorationChildren.insert(TestNode("first", value: "new"), at: 0)
+    root.restorationPresented = nil
+    _ = try await keeper.save([root])
+    let state = try open()
+    XCTAssertEqual(state.archive.extent.changeCount, 1)
+    XCTAssertEqual(
+      elements(try state.outline()).map(\.path.description),
+      [
+        "root", "root/first", "root/list", "root/list/field", "root/list/a", "root/list/b",
+        "root/other",
+      ])
+  }
+
+  func testValuesAreGivenAndThoseWithASensitivityAreOnlyNamed() async throws {
+    let node = SensitiveNode("node", value: "SHORT") { coder in
+      coder.encode("plain", forKey: "plain")
+      coder.encode("HIDDEN", forKey: "pin", sensitivity: .secret)
+    }
+    _ = try await launch.keeper().save([node])
+    let state = try open()
+    let element = try XCTUnwrap(elements(try state.outline()).first)
+    let values = try XCTUnwrap(try state.values(ofRecord: element.record))
+    XCTAssertEqual(values.state?.keys, ["plain"])
+    XCTAssertEqual(values.sensitive.map(\.keys).sorted { $0[0] < $1[0] }, [["pin"], ["value"]])
+    XCTAssertEqual(values.sensitive.filter(\.isSecret).map(\.keys), [["pin"]])
+    XCTAssertEqual(
+      values.sensitive.compactMap(\.end), [launch.now.addingTimeInterval(60)])
+    var records: [UInt64] = []
+    XCTAssertNil(
+      try state.forEachValues { record, values in
+        records.append(record)
+        _ = try values.get()
+      })
+    XCTAssertEqual(Set(records), [StoredState.applicationRecord, element.record])
+  }
+
+  func testWhatARestoreWouldNotPlaceIsAProblem() async throws {
+    let builder = RecordBuilder()
+    func append(_ record: UInt64, _ identifier: String?, children: [UInt64]) throws {
+      try builder.append(record: record) { encoder in
+        encoder.encodeContainer(forKey: "node") { node in
+          node.encode(identifier, forKey: "identifier")
+          node.encode(name: "TestNode", forKey: "class")
+          node.encodeReferences(to: children, forKey: "children")
+        }
+      }
+    }
+    try builder.append(record: 2) { $0.encodeReferences(to: [3, 99], forKey: "roots") }
+    try append(3, "root", children: [4, 3, 7, 8, 9])
+    try append(4, nil, children: [5])
+    try append(5, "lost", children: [6])
+    try append(6, "below", children: [5])
+    for (record, identifier) in [(7, "one"), (8, "two"), (9, "one")] {
+      try append(UInt64(record), identifier, children: [])
+    }
+    let key = try XCTUnwrap(try launch.keys.key(creating: true))
+    _ = try Archive.write(
+      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
+      context: StoredState.context(of: "main", in: Launch.application))
+    let outline = try open().outline()
+    XCTAssertEqual(
+      elements(outline).map(\.path.description),
+      ["root", "root/one", "root/two", "root/one", "lost", "lost/below"])
+    XCTAssertEqual(
+      elements(outline).map(\.role), [.root, .child, .child, .child, .unplaced, .child])
+    XCTAssertEqual(outline.problems.map(\.record).prefix(2), [4, 5])
+    XCTAssertEqual(
+      outline.problems.map(\.error.subject).dropFirst(),
+      ["not in the tree", "two nodes of one path"])
+    XCTAssertEqual(outline.problemCount, 3)
+  }
+
+  func testRecordNumbersOfAnySizeAreFound() async throws {
+    let numbers: [UInt64] = [9, .max, 3, UInt64(UInt32.max) + 7]
+    let builder = RecordBuilder()
+    try builder.append(record: 2) { $0.encodeReferences(to: numbers, forKey: "roots") }
+    for number in numbers {
+      try builder.append(record: number) { encoder in
+        encoder.encodeContainer(forKey: "node") { node in
+          node.encode("\(number)", forKey: "identifier")
+          node.encode(name: "TestNode", forKey: "class")
+        }
+      }
+    }
+    let key = try XCTUnwrap(try launch.keys.key(creating: true))
+    _ = try Archive.write(
+      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
+      context: StoredState.context(of: "main", in: Launch.application))
+    let outline = try open().outline()
+    XCTAssertEqual(elements(outline).map(\.path.description), numbers.map { "\($0)" })
+    XCTAssertEqual(elements(outline).map(\.record), numbers)
+    XCTAssertEqual(
+      numbers.map { outline.element(ofRecord: $0)?.path.description },
+      numbers.map { "\($0)" })
+  }
+
+  func testLaunchesTellHowManyRestoresCrashedInARow() async throws {
+    let key = { try XCTUnwrap(try self.launch.keys.key(creating: false)) }
+    _ = try await launch.keeper().save([tree()])
+    XCTAssertEqual(
+      try StoredLaunches(
+        in: launch.store, named: "main", of: Launch.application, before: open(), with: key()
+      ).crashCount, 0)
+    let keeper = try launch.keeper()
+    keeper.extendStateRestoration()
+    _ = try await keeper.restore(into: [tree()])
+    launch.endProcess()
+    let launches = try StoredLaunches(
+      in: launch.store, named: "main", of: Launch.application, before: open(), with: key())
+    XCTAssertEqual(launches.crashCount, 1)
+    XCTAssertEqual(launches.applicationVersion, "11")
+    XCTAssertEqual(launches.skipped, [])
+    withExtendedLifetime(keeper) {}
+  }
+
+  func testLaunchesTellWhatTheNextOneLeavesOut() async throws {
+    func nodes() -> (root: TestNode, bad: TestNode, good: TestNode) {
+      let (bad, good) = (TestNode("bad"), TestNode("good"))
+      return (TestNode("root", children: [bad, good]), bad, good)
+    }
+    _ = try await launch.keeper().save([nodes().root])
+    for _ in 1...2 {
+      let nodes = nodes()
+      try await launch.crash(decoding: nodes.bad, in: nodes.root)
+    }
+    let last = nodes()
+    try await launch.crash(decoding: last.good, in: last.root)
+    let launches = try StoredLaunches(
+      in: launch.store, named: "main", of: Launch.application, before: open(),
+      with: XCTUnwrap(try launch.keys.key(creating: false)))
+    XCTAssertEqual(launches.crashCount, 3)
+    XCTAssertEqual(launches.skipped.map(\.description), ["root/bad"])
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import RestorationKit
+import RestorationTesting
+import TestSupport
+import XCTest
+
+@MainActor
+final class HostRestartTests: XCTestCase {
+  private func tester() -> RestorationTester {
+    let tester = RestorationTester()
+    tester.prepareHost = { host in
+      host.declaredActivityTypes = ["product"]
+      host.register(
+        SceneConfiguration {
+          let delegate = TestSceneDelegate()
+          delegate.roots = [TestNode("root")]
+          return delegate
+        })
+    }
+    return tester
+  }
+
+  private func root(of scene: Scene?) -> TestNode? {
+    (scene?.delegate as? TestSceneDelegate)?.roots.first as? TestNode
+  }
+
+  func testAllWindowsOfAHostComeBackWithTheirNodesActivitiesAndValues() async throws {
+    let tester = tester()
+    let host = try await tester.launchHost()
+    XCTAssertIdentical(tester.host, host)
+    let scenes = [try await host.open(), try await host.open()]
+    for (number, scene) in scenes.enumerated() {
+      root(of: scene)?.value = "\(number)"
+      DraftModel(scene).draft = "draft \(number)"
+      let activity = UserActivity(activityType: "product")
+      activity.userInfo = ["id": .integer(number)]
+      (scene.delegate as? TestSceneDelegate)?.activity = activity
+    }
+    let again = try await tester.restart(host)
+    XCTAssertNotIdentical(again.host, host)
+    XCTAssertEqual(again.host.connectedScenes.count, 2)
+    XCTAssertEqual(again.host.restoreReason, .recover)
+    for (number, old) in scenes.enumerated() {
+      let scene = try XCTUnwrap(again.scene(for: old))
+      XCTAssertEqual(root(of: scene)?.value, "\(number)")
+      XCTAssertEqual(DraftModel(scene).draft, "draft \(number)")
+      XCTAssertEqual(scene.session.stateRestorationActivity?.id, number)
+      let identifier = old.session.persistentIdentifier
+      XCTAssertEqual(again.saved[identifier]?.savedPaths, ["root"])
+      XCTAssertEqual(again.restored[identifier]?.outcome, .restored)
+    }
+  }
+
+  func testWindowsGoThroughRestartAfterRestart() async throws {
+    let tester = tester()
+    let host = try await tester.launchHost()
+    let first = try await host.open()
+    root(of: first)?.value = "1"
+    let second = try await tester.restart(host)
+    root(of: second.scene(for: first))?.value? += "2"
+    let third = try await tester.restart(second.host)
+    XCTAssertEqual(root(of: third.scene(for: first))?.value, "12")
+  }
+
+  func testWhatWasSetOnAWindowThatIsNotConnectedComesBack() async throws {
+    let tester = tester()
+    let host = try await tester.launchHost()
+    let scene = try await host.open()
+    try await host.disconnect(scene)
+    scene.session.userInfo = ["set": .integer(1)]
+    let again = try await tester.restart(host)
+    XCTAssertEqual(again.scene(for: scene)?.session.userInfo, ["set": .integer(1)])
+    XCTAssertEqual(again.saved, [:])
+  }
+
+  func testAHostOfAnotherLaunchCannotBeRestarted() async throws {
+    let tester = tester()
+    let first = try await tester.launchHost()
+    _ = try await tester.launchHost()
+    do {
+      _ = try await tester.restart(first)
+      XCTFail("It did not throw.")
+    } catch let failure as RestorationTestFailure {
+      XCTAssertEqual(failure.code, .otherHost)
+    }
+  }
+
+  func testAWindowThatDoesNotComeBackFailsTheTestUnlessTheTesterIsNotStrict() async throws {
+    let tester = tester()
+    tester.prepareHost = { host in
+      // It comes back with the whole system only, and so not after a crash.
+      host.register(
+        SceneConfiguration(restoration: SceneRestorationPolicy([.session: .all])) {
+          TestSceneDelegate()
+        })
+    }
+    for isStrict in [true, false] {
+      tester.isStrict = isStrict
+      let host = try await tester.launchHost()
+      let scene = try await host.open()
+      do {
+        let again = try await tester.restart(host)
+        XCTAssertFalse(isStrict)
+        XCTAssertNil(again.scene(for: scene))
+      } catch let failure as RestorationTestFailure {
+        XCTAssertTrue(isStrict)
+        XCTAssertEqual(failure.code, .missingWindow)
+        XCTAssertEqual(failure.subject, scene.session.persistentIdentifier)
+      }
+    }
+  }
+
+  func testAProblemOfAWindowFailsTheTest() async throws {
+    let tester = tester()
+    let host = try await tester.launchHost()
+    let scene = try await host.open()
+    root(of: scene)?.restorationChildren = [TestNode("child")]
+    let thrown = await restorationError { _ = try await tester.restart(host) }
+    XCTAssertEqual(thrown?.code, .strict)
+  }
+
+  func testTheDelegateOfEachHostLives() async throws {
+    let tester = tester()
+    let calls = Trace()
+    tester.makeHostDelegate = { TestHostDelegate(calls) }
+    let host = try await tester.launchHost()
+    _ = try await host.open()
+    calls.clear()
+    _ = try await tester.restart(host)
+    XCTAssertEqual(calls.events, ["shouldRestore 1", "hostDidFinishRestoringScenes"])
+  }
+}

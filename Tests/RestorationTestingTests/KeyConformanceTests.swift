@@ -1,0 +1,114 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import RestorationTesting
+import Synchronization
+import TestSupport
+import XCTest
+
+final class KeyConformanceTests: XCTestCase {
+  private let damaging = KeyProviderConformance.checks(damaging: { provider in
+    if let provider = provider as? FileKeyProvider {
+      try Data([1, 2, 3]).write(to: URL(filePath: provider.file.path))
+    } else if let provider = provider as? Flawed {
+      provider.isDamaged.withLock { $0 = true }
+    } else {
+      throw ArchiveError(.keyDamaged)
+    }
+  })
+
+  private let locking = KeyProviderConformance.checks(
+    locking: { provider in
+      if let provider = provider as? MemoryKeyProvider { provider.isLocked = true }
+      if let provider = provider as? Flawed { provider.isLocked.withLock { $0 = true } }
+    },
+    unlocking: { provider in
+      if let provider = provider as? MemoryKeyProvider { provider.isLocked = false }
+      if let provider = provider as? Flawed { provider.isLocked.withLock { $0 = false } }
+    })
+
+  func testAKeyInAFileKeepsAllPromises() throws {
+    let temporary = try TemporaryDirectory()
+    var count = 0
+    let failures = (KeyProviderConformance.checks + damaging).failures {
+      count += 1
+      let path = temporary.child("\(count)/app.key")
+      return { FileKeyProvider(path: path) }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  func testAKeyFromElsewhereKeepsAllPromises() {
+    let failures = KeyProviderConformance.checks.failures {
+      let provider: FixedKeyProvider = try .ephemeral()
+      return { provider }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  func testAKeyThatCanBeLockedKeepsAllPromises() {
+    let failures = (KeyProviderConformance.checks + locking).failures {
+      let provider = MemoryKeyProvider()
+      return { provider }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  /// A provider of a key in memory with a flaw.
+  private final class Flawed: KeyProvider {
+    enum Flaw: CaseIterable, Sendable {
+      case alwaysMakes, neverMakes, forgets, noLocation, replacesDamaged, opensLocked
+    }
+
+    let isDamaged = Mutex(false)
+    let isLocked = Mutex(false)
+    private let flaw: Flaw
+    private let stored = Mutex<ArchiveKey?>(nil)
+
+    init(_ flaw: Flaw) {
+      self.flaw = flaw
+    }
+
+    var location: String? { flaw == .noLocation ? "" : nil }
+
+    func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+      if isLocked.withLock({ $0 }), flaw != .opensLocked { throw .keyLocked() }
+      let wasDamaged = isDamaged.withLock { $0 }
+      if wasDamaged, flaw != .replacesDamaged { throw ArchiveError(.keyDamaged) }
+      if flaw == .neverMakes { return nil }
+      let key = stored.withLock { $0 }
+      if let key, !wasDamaged, flaw != .forgets || !creating { return key }
+      let made = creating || flaw == .alwaysMakes ? try ArchiveKey() : nil
+      stored.withLock { $0 = made }
+      // The first question was answered truthfully.
+      return creating ? made : nil
+    }
+  }
+
+  private func check(for flaw: Flawed.Flaw) -> String {
+    switch flaw {
+    case .alwaysMakes: "askingMakesNoKey"
+    case .neverMakes: "creatingGivesAKey"
+    case .forgets: "theKeyStaysTheSame"
+    case .noLocation: "locationIsReadable"
+    case .replacesDamaged: "damagedKeyThrows"
+    case .opensLocked: "lockedKeyThrows"
+    }
+  }
+
+  func testEveryFlawFailsTheCheckThatIsThereForIt() {
+    let all = KeyProviderConformance.checks + damaging + locking
+    for flaw in Flawed.Flaw.allCases {
+      let failures = all.failures {
+        let provider = Flawed(flaw)
+        return { provider }
+      }
+      XCTAssertTrue(
+        failures.map(\.subject).contains(check(for: flaw)),
+        "\(flaw) fails \(failures.map(\.subject))")
+      XCTAssertLessThan(failures.count, all.count, "\(flaw)")
+    }
+    XCTAssertEqual(
+      Set(all.map(\.name)), Set(Flawed.Flaw.allCases.map { check(for: $0) }))
+  }
+}

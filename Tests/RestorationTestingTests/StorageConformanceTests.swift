@@ -1,0 +1,141 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import RestorationTesting
+import TestSupport
+import XCTest
+
+final class StorageConformanceTests: XCTestCase {
+  private typealias Place = () throws -> () throws -> any ArchiveStorage
+
+  private var directories: [TemporaryDirectory] = []
+
+  private func newDirectory() throws -> TemporaryDirectory {
+    let directory = try TemporaryDirectory()
+    directories.append(directory)
+    return directory
+  }
+
+  private let all = StorageConformance.checks + StorageConformance.keepingChecks
+
+  // MARK: Storages of the library
+
+  func testAFileKeepsAllPromises() {
+    let failures = all.failures { [self] in
+      let path = try newDirectory().child("states/main.rka")
+      return { FileStorage(path: path) }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  func testAFileThatIsNotDurableKeepsAllPromises() {
+    let failures = all.failures { [self] in
+      let path = try newDirectory().child("main.launch.rka")
+      return { FileStorage(path: path, isDurable: false) }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  func testMemoryKeepsAllPromises() {
+    let failures = all.failures {
+      let storage = MemoryStorage()
+      return { storage }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  func testTheDiskOfTheTestsKeepsAllPromises() {
+    let failures = all.failures {
+      let process = FaultyDisk(seed: 1).process()
+      return { process.storage(named: "main") }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
+  // MARK: Storages that break a promise
+
+  /// The check that is there for each flaw; a flaw may break others, too.
+  private func check(for flaw: StorageFlaw) -> String {
+    switch flaw {
+    case .emptyIsAFile: "emptyOpensAsNil"
+    case .noLocation: "locationIsReadable"
+    case .shortRead: "readGivesTheRange"
+    case .paddedRead: "readBeyondTheEndIsTruncated"
+    case .lostBytes: "replaceStoresAllBytes"
+    case .oldBytesStay: "replaceLeavesNothingOld"
+    case .tornOnError: "replaceIsAllOrNothing"
+    case .errorIsSwallowed: "replacePassesErrorsOn"
+    case .seenBeforeTheEnd: "nothingIsSeenBeforeTheEnd"
+    case .openedChanges: "openedStaysAsItWas"
+    case .settingAsideDoesNotReplace, .settingAsideTears: "replaceSettingAsideReplaces"
+    case .appendIsLost: "appendedIsStored"
+    case .staleAppendable: "appendableFileReads"
+    case .growingByteCount: "byteCountIsThatOfOpening"
+    case .truncateDoesNothing: "truncateCutsTheEnd"
+    case .replacementUnnoticed: "anotherArchiveIsNoticed"
+    case .lockIsShared: "lockIsExclusive"
+    case .lockStays: "lockGoesWithItsLastReference"
+    case .lockStores: "lockStoresNothing"
+    case .replaceTakesTheLock: "lockOutlivesTheArchive"
+    case .removeDoesNothing: "removeRemoves"
+    case .setAsideStays: "setAsideMovesAway"
+    case .unlisted, .reasonIsLost, .newestFirst: "setAsideIsListed"
+    case .setAsideCollides: "setAsideNeverCollides"
+    case .removeTakesAll: "setAsideStaysUntilRemoved"
+    case .otherReasonsAreLost: "replaceSetsAsideForOtherReasons"
+    case .noGenerations: "generationsAreKept"
+    case .generationWithoutAppended: "generationHasWhatWasAppended"
+    case .failedGeneration: "failedReplacementMakesNoGeneration"
+    case .putBackDoesNothing: "putBackRestores"
+    case .generationStays: "generationIsPutBack"
+    }
+  }
+
+  func testEveryFlawFailsTheCheckThatIsThereForIt() {
+    for flaw in StorageFlaw.allCases {
+      let failures = all.failures {
+        let storage = FlawedStorage(flaw)
+        return { storage }
+      }
+      XCTAssertTrue(
+        failures.map(\.subject).contains(check(for: flaw)),
+        "\(flaw) fails \(failures.map(\.subject))")
+      XCTAssertTrue(failures.allSatisfy { $0.code == .brokenPromise }, "\(flaw)")
+      XCTAssertLessThan(failures.count, all.count / 2, "\(flaw) fails \(failures)")
+    }
+  }
+
+  func testThereIsAFlawForEveryCheck() {
+    XCTAssertEqual(
+      Set(all.map(\.name)), Set(StorageFlaw.allCases.map { check(for: $0) }))
+    XCTAssertEqual(Set(all.map(\.name)).count, all.count, "Their names differ.")
+  }
+
+  func testAFailureSaysThePromiseAndWhatWasSeen() throws {
+    let check = try XCTUnwrap(all.first { $0.name == "removeRemoves" })
+    XCTAssertEqual("\(check)", "removeRemoves")
+    do {
+      try check.run {
+        let storage = FlawedStorage(.removeDoesNothing)
+        return { storage }
+      }
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.expected, check.promise)
+      XCTAssertEqual(
+        error.seen,
+        "Afterwards it had 100 bytes that begin with 1, 4, 7, 10 and not nothing.")
+      XCTAssertEqual(
+        error.description,
+        "removeRemoves: Removing removes what is stored, and nothing is no error."
+          + " Afterwards it had 100 bytes that begin with 1, 4, 7, 10 and not nothing.")
+    }
+  }
+
+  func testAPlaceThatCannotBeMadeFailsTheCheck() {
+    struct NoPlace: Error {}
+    let failures = all.failures { throw NoPlace() }
+    XCTAssertEqual(failures.count, all.count)
+    XCTAssertEqual(failures.first?.seen, "It threw an error: NoPlace()")
+  }
+}

@@ -1,0 +1,149 @@
+import ArchiveCodec
+import ArgumentParser
+import RestorationKit
+
+struct ChangePassphrase: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "passphrase",
+    abstract: "Lets a passphrase open a state, or changes or removes one.",
+    discussion: """
+      An app opens its state by its key; a passphrase is a second way in, as for a backup. It \
+      stays until the state is discarded, set aside or sealed anew by rekey. Whoever knew a \
+      passphrase may have kept a copy that it opens.
+      """,
+    subcommands: [List.self, Add.self, Change.self, Remove.self])
+
+  /// Reads a new passphrase.
+  struct NewPassphrase: ParsableArguments {
+    @Option(help: "A descriptor to read the new passphrase from; asked for by default.")
+    var newPassphraseFd: Int32?
+
+    func read() throws -> Passphrase {
+      if let newPassphraseFd { return try Secrets.passphrase(from: newPassphraseFd) }
+      return try Secrets.ask("New passphrase: ")
+    }
+  }
+
+  struct List: Inspection {
+    static let configuration = CommandConfiguration(
+      abstract: "Lists what opens a state; it needs no key.")
+
+    @OptionGroup var place: PlaceOptions
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func inspect(_ output: Output) throws -> ExitStatus {
+      let place = try place.place()
+      guard let slots = try Archive.slots(of: place.storage) else { throw place.nothingStored }
+      if json {
+        let writer = JSONWriter(output)
+        try writer.array { for slot in slots { try writer.string(slot.phrase) } }
+        try output.line()
+      } else {
+        for slot in slots { try output.line(slot.phrase) }
+      }
+      return .done
+    }
+  }
+
+  struct Add: Inspection {
+    static let configuration = CommandConfiguration(abstract: "Adds a passphrase.")
+
+    @OptionGroup var place: PlaceOptions
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var new: NewPassphrase
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func inspect(_ output: Output) throws -> ExitStatus {
+      let place = try place.place()
+      try place.change(keys.credential(for: place)) {
+        try $0.addSlot(.passphrase(try new.read()))
+      }
+      try place.tell("A passphrase more opens", count: 1, asJSON: json, output)
+      return .done
+    }
+  }
+
+  struct Change: Inspection {
+    static let configuration = CommandConfiguration(
+      abstract: "Puts another passphrase in the place of the one that opens the state.")
+
+    @OptionGroup var place: PlaceOptions
+    @OptionGroup var keys: KeyOptions
+    @OptionGroup var new: NewPassphrase
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func inspect(_ output: Output) throws -> ExitStatus {
+      let place = try place.place()
+      let old = try keys.oldPassphrase(for: place)
+      try place.change(.passphrase(old)) {
+        try $0.changePassphrase(from: old, to: try new.read())
+      }
+      try place.tell("Another passphrase opens", count: 1, asJSON: json, output)
+      return .done
+    }
+  }
+
+  struct Remove: Inspection {
+    static let configuration = CommandConfiguration(
+      abstract: "Removes all passphrases; the key goes on to open the state.")
+
+    @OptionGroup var place: PlaceOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func inspect(_ output: Output) throws -> ExitStatus {
+      let place = try place.place()
+      var count = 0
+      try place.change(.key(try keys.key(for: place))) { writer in
+        for slot in writer.slots ?? [] {
+          guard case .passphrase = slot.kind else { continue }
+          try writer.removeSlot(slot)
+          count += 1
+        }
+      }
+      try place.tell(
+        "\(count.of("passphrase")) removed from", count: count, asJSON: json, output)
+      return .done
+    }
+  }
+}
+
+extension StatePlace {
+  /// Says how many passphrases of it were changed.
+  fileprivate func tell(
+    _ start: String, count: Int, asJSON: Bool, _ output: Output
+  ) throws {
+    guard asJSON else { return try output.line("\(start) \(fileName.escaped).") }
+    let json = JSONWriter(output)
+    try json.object {
+      try json.field("file", fileName)
+      try json.field("changed", count)
+    }
+    try output.line()
+  }
+
+  /// Opens the archive to change it, with the lock of its state; throws if there is none, or
+  /// if an app has the state.
+  func change(_ credential: ArchiveCredential, _ body: (ArchiveWriter) throws -> Void) throws {
+    guard try storage.open() != nil else { throw nothingStored }
+    // The writer of a state takes its lock itself.
+    let lock = storage.path == claimStorage.path ? nil : try lock()
+    defer { withExtendedLifetime(lock) {} }
+    try body(ArchiveWriter.open(storage, with: credential, context: context))
+  }
+}
+
+extension KeyOptions {
+  func oldPassphrase(for place: StatePlace) throws -> Passphrase {
+    if case .passphrase(let passphrase) = try credential(for: place) { return passphrase }
+    throw ValidationError("Name the old passphrase with --passphrase-fd or --passphrase.")
+  }
+}

@@ -1,0 +1,241 @@
+import ArchiveCodec
+import ArgumentParser
+import Foundation
+import RestorationKit
+
+struct Explain: Inspection {
+  static let configuration = CommandConfiguration(
+    abstract: "Says what a launch of the app would do with its state.",
+    discussion: """
+      It knows the files and not the app: not its classes, and not what it has set, such as \
+      crashThreshold, for which it takes the default. Columns: a topic, and a sentence.
+      """)
+
+  @OptionGroup var place: PlaceOptions
+  @OptionGroup var keys: KeyOptions
+
+  @Flag(help: "Write JSON.")
+  var json = false
+
+  func inspect(_ output: Output) throws -> ExitStatus {
+    let place = try place.place()
+    let explanation = try Explanation(of: place, keys: keys)
+    if json {
+      let writer = JSONWriter(output)
+      try explanation.write(writer)
+      try output.line()
+    } else {
+      for finding in explanation.findings {
+        try output.columns(
+          [output.style.strong(finding.topic), finding.sentence], widths: [10])
+      }
+    }
+    return explanation.status
+  }
+}
+
+/// What can be said of the next launch without the app.
+struct Explanation {
+  struct Finding {
+    let topic: String
+    let sentence: String
+  }
+
+  private(set) var findings: [Finding] = []
+  private(set) var status = ExitStatus.done
+
+  /// What `StateKeeper.crashThreshold` is by default.
+  private static let crashThreshold = 2
+  private static let shownClassCount = 50
+
+  init(of place: StatePlace, keys: KeyOptions) throws {
+    try explainOwner(of: place)
+    try explainOthers(beside: place)
+    let credential: ArchiveCredential
+    do {
+      credential = try keys.credential(for: place)
+    } catch let error as ArchiveError where error.code == .keyMissing {
+      let isStored = try place.stateStorage.open() != nil
+      add(
+        "key",
+        isStored
+          ? "There is no key. The restore throws, the app starts afresh, and the next save sets"
+            + " the state aside."
+          : "There is no key and no state. The app starts afresh; the first save makes a key.")
+      status = isStored ? .noKey : .nothingStored
+      return
+    } catch let error as ArchiveError where ExitStatus(error) == .noKey {
+      add("key", "The key cannot be used (\(error.phrase)). Nothing is restored or overwritten.")
+      status = .noKey
+      return
+    }
+    let history = try StoredHistory(of: place, credential)
+    guard let source = explainSource(history) else { return }
+    guard let state = source.state else { return }
+    if case .key(let key) = credential { try explainCrashes(state, at: place, key) }
+    try explainElements(state)
+  }
+
+  private mutating func add(_ topic: String, _ sentence: String) {
+    findings.append(Finding(topic: topic, sentence: sentence))
+  }
+
+  private mutating func explainOwner(of place: StatePlace) throws {
+    guard try place.isInUse() else {
+      return add("owner", "Nobody has the state; the next launch takes it.")
+    }
+    add(
+      "owner",
+      "An instance of the app has the state. Another launch takes the next number, such as"
+        + " \(place.claimName.escaped)~2, or restores nothing with instancePolicy .single.")
+  }
+
+  private mutating func explainOthers(beside place: StatePlace) throws {
+    let scenes = try place.stateNames().filter { $0.hasPrefix("\(place.name).scene-") }
+    if !scenes.isEmpty {
+      add(
+        "scenes",
+        "\(scenes.count.of("window")) stored beside it, each with a state of its own.")
+    }
+    let numbered = try place.stateNames().filter {
+      $0.hasPrefix("\(place.name)~") && !$0.contains(".scene")
+    }
+    if !numbered.isEmpty {
+      add(
+        "instances",
+        "States of further instances: \(numbered.map(\.escaped).joined(separator: ", ")).")
+    }
+  }
+
+  /// Says which archive is restored: the state, or the newest generation that can be read.
+  private mutating func explainSource(_ history: StoredHistory) -> StoredHistory.Entry? {
+    let candidates = history.entries.filter {
+      $0.kind == "state" || SetAsideReason(rawValue: $0.kind)?.isGeneration == true
+    }
+    guard !candidates.isEmpty else {
+      add("source", "Nothing is stored. The app starts afresh.")
+      status = .nothingStored
+      return nil
+    }
+    for entry in candidates {
+      let file = entry.place.fileName.escaped
+      if let state = entry.state, isReadable(state) {
+        add(
+          "source",
+          entry.kind == "state"
+            ? "The state \(file) is restored, saved \(state.facts?.savedAt?.text ?? "some time")."
+            : "The generation \(file) is restored, saved"
+              + " \(state.facts?.savedAt?.text ?? "some time").")
+        explainEnd(entry)
+        return entry
+      }
+      status = .damaged
+      add("passed", "\(file) is passed over: \(entry.error?.phrase ?? "it is damaged").")
+    }
+    add("source", "None can be read. The restore throws, and the next save sets the state aside.")
+    return nil
+  }
+
+  /// A restore reads every byte before it calls anything.
+  private func isReadable(_ state: StoredState) -> Bool {
+    do {
+      return try state.outlineWithProgress().damage == nil
+    } catch {
+      return false
+    }
+  }
+
+  private mutating func explainEnd(_ entry: StoredHistory.Entry) {
+    guard let dropped = entry.dropped else { return }
+    status = .damaged
+    add(
+      "journal",
+      "The end of the journal is left out (\(dropped.phrase)). "
+        + (dropped.code == .truncated
+          ? "It is of a save that did not return."
+          : "The next save sets the state aside, and writes a new one."))
+  }
+
+  private mutating func explainCrashes(
+    _ state: StoredState, at place: StatePlace, _ key: ArchiveKey
+  ) throws {
+    let launches = try StoredLaunches(
+      in: place.directory, named: place.name, of: place.application, before: state, with: key)
+    let version = launches.applicationVersion.map { " by version \($0.escaped)" } ?? ""
+    switch launches.crashCount {
+    case 0: add("crashes", "No restore of this state crashed last.")
+    case ..<Self.crashThreshold:
+      add(
+        "crashes",
+        "\(launches.crashCount.of("restore"))\(version) crashed; the next one leaves nothing out.")
+    default:
+      add(
+        "crashes",
+        "\(launches.crashCount) restores\(version) crashed in a row. The next one by that"
+          + " version leaves out the element that crashed; after further crashes what is above"
+          + " it, and then the whole state is set aside.")
+    }
+    for path in launches.skipped {
+      add("left out", "\(path.description.escaped) is left out, since restores crashed in it.")
+    }
+  }
+
+  private mutating func explainElements(_ state: StoredState) throws {
+    struct Class: Hashable {
+      let name: String
+      let restorationName: String?
+      let version: Int
+    }
+    var classes: [Class: Int] = [:]
+    var (kept, last) = (0, 0)
+    let outline = try state.outline()
+    outline.forEach { element in
+      classes[
+        Class(
+          name: element.className, restorationName: element.restorationClassName,
+          version: element.version), default: 0] += 1
+      if element.keptSince != nil { kept += 1 }
+      if element.hasLastState { last += 1 }
+    }
+    add(
+      "elements", "\(outline.count.of("element")) to be found or made, and decoded, parents first.")
+    for (type, count) in classes.sorted(by: { ($1.value, $0.key.name) < ($0.value, $1.key.name) })
+      .prefix(Self.shownClassCount)
+    {
+      let maker =
+        type.restorationName.map {
+          $0 == type.name
+            ? "is made by itself if registered" : "is made by \($0.escaped) if registered"
+        } ?? "must be there, or be made by the delegate or a storyboard"
+      add(
+        "class",
+        "\(count) of \(type.name.escaped) with version \(type.version): \(maker). A version that"
+          + " the app does not know yet is kept and not decoded.")
+    }
+    if kept > 0 { add("kept", "\(kept.of("element")) not back before, to be tried again.") }
+    if last > 0 { add("earlier", "\(last.of("element")) with the state of an earlier save.") }
+    if outline.problemCount > 0 {
+      status = .damaged
+      add(
+        "problems",
+        "\(outline.problemCount.of("record")) that cannot be used. The rest is restored, and the next save"
+          + " sets a copy of the whole aside.")
+    }
+  }
+
+  func write(_ json: JSONWriter) throws {
+    try json.array {
+      for finding in findings {
+        try json.object {
+          try json.field("topic", finding.topic)
+          try json.field("sentence", finding.sentence)
+        }
+      }
+    }
+  }
+}
+
+extension Int {
+  /// So many of something.
+  func of(_ name: String) -> String { "\(self) \(name)\(self == 1 ? "" : "s")" }
+}

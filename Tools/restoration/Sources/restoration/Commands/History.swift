@@ -1,0 +1,141 @@
+import ArchiveCodec
+import ArgumentParser
+import Foundation
+import RestorationKit
+
+struct History: Inspection {
+  static let configuration = CommandConfiguration(
+    abstract: "Lists a state with its generations, what was set aside, and what is kept in it.",
+    discussion: """
+      Columns: what it is, when it came there, bytes, generation, changes in the journal, the \
+      time of its save, the version of the app, the file, and what is wrong with it. Then a \
+      line for each element that saves keep because it was not back. Newest first.
+      """)
+
+  @OptionGroup var place: PlaceOptions
+  @OptionGroup var keys: KeyOptions
+
+  @Flag(help: "Write JSON.")
+  var json = false
+
+  func inspect(_ output: Output) throws -> ExitStatus {
+    let place = try place.place()
+    let history = try StoredHistory(of: place, keys.credential(for: place))
+    guard !history.entries.isEmpty else { throw place.nothingStored }
+    if json {
+      let writer = JSONWriter(output)
+      try history.write(writer)
+      try output.line()
+    } else {
+      try history.write(output)
+    }
+    return history.entries.contains { $0.error != nil || $0.dropped != nil } ? .damaged : .done
+  }
+}
+
+/// What is stored of one state, and beside it.
+struct StoredHistory {
+  struct Entry {
+    let kind: String
+    /// When it was set aside or replaced.
+    let date: Date?
+    let place: StatePlace
+    var byteCount = 0
+    var state: StoredState?
+    var error: ArchiveError?
+
+    var dropped: ArchiveError? { state?.archive.dropped }
+  }
+
+  /// The state first, then its generations and what was set aside, each newest first.
+  private(set) var entries: [Entry] = []
+  /// What is kept in the state.
+  private(set) var kept: [StoredState.Element] = []
+
+  init(of place: StatePlace, _ credential: ArchiveCredential) throws {
+    let storage = place.stateStorage
+    let own = place.beside(named: place.name)
+    if try storage.open() != nil { entries.append(Entry(kind: "state", date: nil, place: own)) }
+    let generations = try storage.generations().reversed()
+    let others = try storage.setAsideArchives().reversed()
+    for archive in Array(generations) + Array(others) {
+      entries.append(
+        Entry(
+          kind: archive.reason?.rawValue ?? "unreadable", date: archive.date,
+          place: place.at(archive)))
+    }
+    for number in entries.indices { entries[number].read(credential) }
+    // A key that opens none of them is a wrong one, and nothing to be listed.
+    let errors = entries.compactMap(\.error)
+    if let first = errors.first, errors.count == entries.count,
+      errors.allSatisfy({ ExitStatus($0) == .noKey })
+    {
+      throw first
+    }
+    guard let state = entries.first(where: { $0.kind == "state" })?.state else { return }
+    try state.outlineWithProgress().forEach { element in
+      if element.keptSince != nil { kept.append(element) }
+    }
+  }
+
+  func write(_ output: Output) throws {
+    for entry in entries {
+      let facts = entry.state?.facts
+      let problem = entry.error ?? entry.dropped
+      try output.columns(
+        [
+          output.style.strong(entry.kind), entry.date?.text ?? "", "\(entry.byteCount)",
+          entry.state.map { "\($0.archive.version.generation)" } ?? "",
+          entry.state.map { "\($0.archive.extent.changeCount)" } ?? "",
+          facts?.savedAt?.text ?? "", facts?.applicationVersion?.escaped ?? "",
+          entry.place.fileName.escaped, problem.map { output.style.bad($0.phrase) } ?? "",
+        ], widths: [10, 24, -10, -6, -4, 24, 8])
+    }
+    for element in kept {
+      try output.columns(
+        [
+          output.style.warning("kept"), element.keptSince?.text ?? "", "\(element.byteCount)",
+          "", "", "", "", element.path.description.escaped, element.className.escaped,
+        ], widths: [10, 24, -10, -6, -4, 24, 8])
+    }
+  }
+
+  func write(_ json: JSONWriter) throws {
+    try json.object {
+      try json.key("stored")
+      try json.array { for entry in entries { try entry.write(json) } }
+      try json.key("kept")
+      try json.array {
+        for element in kept { try json.object { try ElementLine(element: element).write(json) } }
+      }
+    }
+  }
+}
+
+extension StoredHistory.Entry {
+  fileprivate mutating func read(_ credential: ArchiveCredential) {
+    do throws(ArchiveError) {
+      byteCount = try place.storage.open()?.byteCount ?? 0
+      state = try StoredState.open(
+        place.storage, named: place.name, of: place.application, with: credential)
+    } catch {
+      self.error = error
+    }
+  }
+
+  fileprivate func write(_ json: JSONWriter) throws {
+    try json.object {
+      try json.field("kind", kind)
+      try json.field("setAsideAt", date)
+      try json.field("fileBytes", byteCount)
+      if let state {
+        try StateHead(place: place, state: state).write(json)
+      } else {
+        try json.field("file", place.fileName)
+      }
+      guard let error else { return }
+      try json.key("error")
+      try json.error(error)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import ArchiveCodec
+import ArgumentParser
+import Foundation
+import RestorationKit
+
+/// Says what opens a state.
+///
+/// Nothing of it is a secret itself: others see the arguments of a process.
+struct KeyOptions: ParsableArguments {
+  @Option(help: "The file that holds the key; the app's own by default.")
+  var keyFile: String?
+
+  @Option(help: "A descriptor to read the key from: a key file, or 32 bytes.")
+  var keyFd: Int32?
+
+  @Option(help: "A descriptor to read a passphrase from, up to its end or to a line's.")
+  var passphraseFd: Int32?
+
+  @Flag(help: "Ask for a passphrase on the terminal.")
+  var passphrase = false
+
+  func validate() throws {
+    let count = [keyFile != nil, keyFd != nil, passphraseFd != nil, passphrase].count { $0 }
+    guard count <= 1 else { throw ValidationError("Name one key or passphrase.") }
+  }
+
+  func credential(for place: StatePlace) throws -> ArchiveCredential {
+    if let passphraseFd { return .passphrase(try Secrets.passphrase(from: passphraseFd)) }
+    if passphrase { return .passphrase(try Secrets.ask("Passphrase: ")) }
+    return .key(try key(for: place))
+  }
+
+  /// The key; throws if a passphrase is to open the state.
+  func key(for place: StatePlace) throws -> ArchiveKey {
+    if let keyFd { return try Secrets.key(from: keyFd) }
+    let provider =
+      keyFile.map { FileKeyProvider(path: $0) } ?? FileKeyProvider(application: place.application)
+    guard let key = try provider.key(creating: false) else {
+      throw ArchiveError(.keyMissing, location: provider.location)
+    }
+    return key
+  }
+}
+
+/// Reads keys and passphrases into memory that is wiped.
+enum Secrets {
+  private static let keyFileByteCount = 48
+  private static let keyStart = 8
+  private static let interrupt: UInt8 = 3
+
+  static func key(from descriptor: Int32) throws -> ArchiveKey {
+    try withBytes(from: descriptor, atMost: keyFileByteCount + 1) { bytes, count in
+      let range: Range<Int>
+      switch count {
+      case ArchiveKey.byteCount: range = 0..<count
+      case keyFileByteCount: range = keyStart..<keyStart + ArchiveKey.byteCount
+      default: throw ArchiveError(.keyDamaged, location: "descriptor \(descriptor)")
+      }
+      return try ArchiveKey(moving: UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
+    }
+  }
+
+  static func passphrase(from descriptor: Int32) throws -> Passphrase {
+    try withBytes(from: descriptor, atMost: Passphrase.largestByteCount + 1) { bytes, count in
+      let end = bytes[..<count].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? count
+      return try Passphrase(moving: UnsafeMutableRawBufferPointer(rebasing: bytes[..<end]))
+    }
+  }
+
+  /// Asks a person, without showing what is typed.
+  static func ask(_ prompt: String) throws -> Passphrase {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard terminal >= 0 else {
+      throw Failure(.noKey, "There is no terminal to ask on. Use --passphrase-fd.")
+    }
+    defer { close(terminal) }
+    var shown = termios()
+    guard tcgetattr(terminal, &shown) == 0 else {
+      throw Failure(.systemFailed, "The terminal cannot be asked: system error \(errno).")
+    }
+    var hidden = shown
+    // An interrupt would end the tool with a terminal that shows nothing.
+    hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
+    tcsetattr(terminal, TCSAFLUSH, &hidden)
+    defer {
+      tcsetattr(terminal, TCSAFLUSH, &shown)
+      say("\n", to: terminal)
+    }
+    say(prompt, to: terminal)
+    return try withBytes(from: terminal, atMost: Passphrase.largestByteCount, isLine: true) {
+      bytes, count in
+      try Passphrase(moving: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]))
+    }
+  }
+
+  private static func say(_ text: String, to descriptor: Int32) {
+    _ = Array(text.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+  }
+
+  /// Reads what a descriptor has, up to its end, or up to that of a line.
+  private static func withBytes<Result>(
+    from descriptor: Int32, atMost limit: Int, isLine: Bool = false,
+    _ body: (UnsafeMutableRawBufferPointer, Int) throws -> Result
+  ) throws -> Result {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 1)
+    defer {
+      // Whatever was taken of them, this wipes all.
+      _ = try? Passphrase(moving: bytes)
+      bytes.deallocate()
+    }
+    var count = 0
+    while count < limit {
+      let got = read(descriptor, bytes.baseAddress?.advanced(by: count), isLine ? 1 : limit - count)
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else {
+        throw Failure(
+          .systemFailed, "Descriptor \(descriptor) cannot be read: system error \(errno).")
+      }
+      if isLine, got > 0, bytes[count] == interrupt {
+        throw Failure(.noKey, "No passphrase was given.")
+      }
+      if got == 0 || isLine && bytes[count] == 0x0A { break }
+      count += got
+    }
+    return try body(bytes, count)
+  }
+}

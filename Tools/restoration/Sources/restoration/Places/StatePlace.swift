@@ -1,0 +1,133 @@
+import ArchiveCodec
+import ArgumentParser
+import Foundation
+import RestorationKit
+
+/// Where a state is, and what it belongs to.
+struct StatePlace {
+  let application: String
+  let name: String
+  let directory: FileStateDirectory
+  /// The file that was asked for: the state, or something that lies beside it.
+  let storage: FileStorage
+
+  static let suffix = ".rka"
+
+  init(application: String, name: String, directory: FileStateDirectory) {
+    self.init(
+      application: application, name: name, directory: directory,
+      storage: FileStorage(path: "\(directory.path)/\(name)\(Self.suffix)"))
+  }
+
+  private init(
+    application: String, name: String, directory: FileStateDirectory, storage: FileStorage
+  ) {
+    self.application = application
+    self.name = name
+    self.directory = directory
+    self.storage = storage
+  }
+
+  /// Names the state that a file belongs to: `…/APPLICATION/NAME.rka`, and what follows that.
+  init(file: String, application: String?, name: String?) throws {
+    let url = URL(filePath: file).absoluteURL
+    let folder = url.deletingLastPathComponent()
+    let fileName = url.lastPathComponent
+    guard
+      let name = name ?? fileName.range(of: Self.suffix).map({ String(fileName[..<$0.lowerBound]) })
+    else {
+      throw ValidationError("“\(fileName)” is not NAME.rka: name the state with --state.")
+    }
+    self.init(
+      application: application ?? folder.lastPathComponent, name: name,
+      directory: FileStateDirectory(path: folder.path),
+      storage: FileStorage(path: url.path))
+  }
+
+  var context: ArchiveContext { StoredState.context(of: name, in: application) }
+
+  /// The file of the state itself.
+  var stateStorage: FileStorage { FileStorage(path: "\(directory.path)/\(name)\(Self.suffix)") }
+
+  /// Another state of the same app.
+  func beside(named name: String) -> StatePlace {
+    StatePlace(application: application, name: name, directory: directory)
+  }
+
+  /// What was set aside of the state, or is kept as a generation of it.
+  func at(_ archive: SetAsideArchive) -> StatePlace {
+    StatePlace(
+      application: application, name: name, directory: directory,
+      storage: FileStorage(path: archive.storage.location))
+  }
+
+  /// The names of all states of the app, without what lies beside them.
+  func stateNames() throws -> [String] {
+    try directory.names().filter { !$0.hasSuffix(".launch") && !$0.hasSuffix(".secrets") }.sorted()
+  }
+
+  var fileName: String { URL(filePath: storage.path).lastPathComponent }
+
+  /// Opens the state; says so if nothing is stored.
+  func open(_ credential: ArchiveCredential) throws -> StoredState {
+    guard
+      let state = try StoredState.open(storage, named: name, of: application, with: credential)
+    else { throw nothingStored }
+    return state
+  }
+
+  var nothingStored: Failure {
+    let others = ((try? stateNames()) ?? []).filter { $0 != name }.map(\.escaped)
+    let hint =
+      others.isEmpty
+      ? "" : " Stored beside it, for --state: \(others.prefix(20).joined(separator: ", "))."
+    return Failure(.nothingStored, "Nothing is stored at \(storage.path.escaped).\(hint)")
+  }
+
+  /// Whether an app, or another tool, has the state.
+  func isInUse() throws -> Bool { try claimStorage.isLocked() }
+
+  /// Keeps all others from changing the state; throws if an app has it.
+  func lock() throws -> any ArchiveLock { try claimStorage.lock() }
+
+  /// Scenes are claimed with the state of their app.
+  var claimStorage: FileStorage { beside(named: claimName).stateStorage }
+
+  /// The name of the state that an app has when it has this one.
+  var claimName: String {
+    name.range(of: ".scene").map { String(name[..<$0.lowerBound]) } ?? name
+  }
+}
+
+/// Says which state is meant.
+struct PlaceOptions: ParsableArguments {
+  @Argument(help: "The file of the state; also a generation, or one that was set aside.")
+  var file: String?
+
+  @Option(help: "The identifier of the app; the folder of the file by default.")
+  var app: String?
+
+  @Option(help: "The name of the state; “main”, or that of the file, by default.")
+  var state: String?
+
+  @Option(help: "The directory of the app's states.")
+  var directory: String?
+
+  func validate() throws {
+    if file == nil, app == nil {
+      throw ValidationError("Name a file, or an app with --app.")
+    }
+    if file != nil, directory != nil {
+      throw ValidationError("--directory is for --app, not for a file.")
+    }
+  }
+
+  func place() throws -> StatePlace {
+    if let file { return try StatePlace(file: file, application: app, name: state) }
+    guard let app else { throw ValidationError("Name a file, or an app with --app.") }
+    return StatePlace(
+      application: app, name: state ?? "main",
+      directory: directory.map { FileStateDirectory(path: $0) }
+        ?? FileStateDirectory(application: app))
+  }
+}

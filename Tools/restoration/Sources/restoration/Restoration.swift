@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+
+@main
+enum Main {
+  static func main() {
+    // A reader that has gone is an error of a write, and not the end of a half done rekey.
+    signal(SIGPIPE, SIG_IGN)
+    Restoration.main()
+  }
+}
+
+struct Restoration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restoration",
+    abstract: "Looks into the states that apps with RestorationKit have stored.",
+    discussion: """
+      A state is named by its app (--app org.example.notes, with --state for another than \
+      “main”) or by its file. Its key is the app's key file, unless --key-file, --key-fd, \
+      --passphrase-fd or --passphrase names another. Keys and passphrases are never arguments.
+
+      Nothing is changed but by rekey, passphrase and prune, which take the lock of the state \
+      and refuse while an app has it. Values are shown with --values only, secrets never.
+
+      Output is columns with tabs between them; on a terminal it is aligned and has colours, \
+      unless NO_COLOR is set. --json writes one JSON value.
+
+      Exit status:
+        0   done, and nothing is wrong
+        1   diff: the states differ
+        2   something stored is damaged, cut off, or breaks the rules
+        3   the key is missing, locked or wrong, or it is a state of another app
+        4   an app has the state
+        5   the system failed: no permission, a full disk, a bad path
+        6   nothing is stored there
+        64  the arguments are wrong
+        141 nobody reads the output any more
+      """,
+    version: "1",
+    subcommands: [
+      Tree.self, Show.self, Verify.self, Diff.self, History.self, Explain.self, Export.self,
+      Report.self, Rekey.self, ChangePassphrase.self, Prune.self,
+    ])
+}

@@ -1,0 +1,137 @@
+import Foundation
+import RestorationKit
+import XCTest
+
+/// history, explain, diff and report.
+@MainActor
+final class HistoryTests: ToolTestCase {
+  private func columns(_ run: ToolRun) -> [[String]] {
+    run.lines.map {
+      $0.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+    }
+  }
+
+  func testHistoryListsTheStateItsGenerationsAndWhatWasSetAside() async throws {
+    try await app().save(version: "7")
+    try await app().save(version: "8")
+    try damage(at: 0.6)
+    let keeper = try app().keeper(version: "8")
+    _ = try? await keeper.restore(into: [NotesApp.tree()])
+    _ = try await keeper.save([NotesApp.tree()])
+    await keeper.close()
+    let run = try inspect("history")
+    let rows = columns(run)
+    XCTAssertEqual(rows.map { $0[0] }, ["state", "upgraded", "unreadable"], run.output)
+    XCTAssertEqual(rows.map { $0[6] }, ["8", "7", rows[2][6]])
+    XCTAssertEqual(rows[0][7], "main.rka")
+    XCTAssert(rows[1][7].hasPrefix("main.rka.upgraded-"))
+    let stored = try XCTUnwrap(
+      try inspect("history", "--json").object()["stored"] as? [[String: Any]])
+    XCTAssertEqual(stored.map { $0["kind"] as? String }, rows.map { $0[0] })
+    let file = "\(try sandbox().states)/\(rows[1][7])"
+    XCTAssertEqual(try self.run("verify", file).status, 0, "a generation is a state, too")
+  }
+
+  func testHistoryNamesWhatIsKept() async throws {
+    try await app().save()
+    let keeper = try app().keeper()
+    let root = NotesScreen("window")
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    await keeper.close()
+    let kept = columns(try inspect("history")).filter { $0[0] == "kept" }
+    XCTAssertEqual(kept.map { $0[7] }, ["window/list", "window/editor"])
+    XCTAssert(try inspect("explain").output.contains("2 elements not back before"))
+  }
+
+  func testExplainSaysWhatALaunchWouldDo() async throws {
+    XCTAssertEqual(try inspect("explain").status, 6)
+    try await app().save()
+    let run = try inspect("explain")
+    XCTAssertEqual(run.status, 0, run.errors)
+    XCTAssert(run.output.contains("owner\tNobody has the state"), run.output)
+    XCTAssert(run.output.contains("source\tThe state main.rka is restored"), run.output)
+    XCTAssert(run.output.contains("crashes\tNo restore of this state crashed last."), run.output)
+    XCTAssert(run.output.contains("3 of NotesScreen with version 1"), run.output)
+    let topics = try XCTUnwrap(try inspect("explain", "--json").json() as? [[String: String]])
+      .compactMap { $0["topic"] }
+    XCTAssertEqual(topics, ["owner", "source", "crashes", "elements", "class"])
+  }
+
+  func testExplainNamesTheGenerationThatStandsIn() async throws {
+    try await app().save(version: "7")
+    try await app().save(version: "8")
+    try damage(at: 0.6)
+    let run = try inspect("explain")
+    XCTAssertEqual(run.status, 2)
+    XCTAssert(run.output.contains("main.rka is passed over: damaged"), run.output)
+    XCTAssert(run.output.contains("The generation main.rka.upgraded-"), run.output)
+  }
+
+  func testExplainCountsCrashes() async throws {
+    try await app().save()
+    // Copies of the files are what a killed process leaves.
+    let keeper = try app().keeper()
+    keeper.extendStateRestoration()
+    _ = try await keeper.restore(into: [NotesApp.tree()])
+    let files = try sandbox().files().filter { !$0.key.hasSuffix(".lock") }
+    XCTAssert(try inspect("explain").output.contains("An instance of the app has the state."))
+    keeper.completeStateRestoration()
+    await keeper.close()
+    for (name, bytes) in files {
+      try bytes.write(to: URL(filePath: "\(try sandbox().states)/\(name)"))
+    }
+    let run = try inspect("explain")
+    XCTAssert(run.output.contains("1 restore by version 7 crashed"), run.output)
+  }
+
+  func testDiffSaysWhatIsNewGoneAndChanged() async throws {
+    let tree = NotesApp.tree()
+    let keeper = try app().keeper()
+    _ = try await keeper.save([tree])
+    let old = try sandbox().newFile().path
+    try FileManager.default.copyItem(atPath: try sandbox().stateFile, toPath: old)
+    tree.text = "ANOTHER-VALUE"
+    tree.restorationChildren = [NotesScreen("new")] + tree.restorationChildren.dropFirst()
+    _ = try await keeper.save([tree])
+    let names = ["--app", Sandbox.application, "--state", "main"]
+    func diff(_ arguments: String...) throws -> ToolRun {
+      try Tool.run(
+        ["diff", old, sandbox().stateFile] + names + arguments, in: sandbox())
+    }
+    let run = try diff()
+    XCTAssertEqual(run.status, 1, run.errors)
+    XCTAssertEqual(
+      columns(run),
+      [
+        ["~", "window", "~text"], ["-", "window/list", "NotesScreen"],
+        ["+", "window/new", "NotesScreen"],
+      ])
+    XCTAssertFalse(run.output.contains("VALUE"))
+    let values = try diff("--values")
+    XCTAssert(values.output.contains("- text = \"\(NotesScreen.value)\""), values.output)
+    XCTAssert(values.output.contains("+ text = \"ANOTHER-VALUE\""), values.output)
+    XCTAssertFalse(values.output.contains(NotesScreen.secret))
+    XCTAssertFalse(values.output.contains(NotesScreen.passing))
+    XCTAssertEqual((try diff("--json").json() as? [[String: Any]])?.count, 3)
+    XCTAssertNotNil(try diff("--json", "--values").json() as? [[String: Any]])
+    let same = try Tool.run(["diff", old, old] + names, in: sandbox())
+    XCTAssertEqual(same.status, 0, same.errors)
+    XCTAssertEqual(same.output, "")
+  }
+
+  func testReportHasTheStructureAndNoDirectory() async throws {
+    try await app().save()
+    let run = try inspect("report")
+    XCTAssertEqual(run.status, 0, run.errors)
+    XCTAssertFalse(run.output.contains(try sandbox().url.path), run.output)
+    let states = try XCTUnwrap(try run.object()["states"] as? [[String: Any]])
+    XCTAssertEqual(states.map { $0["state"] as? String }, ["main"])
+    XCTAssertEqual((states.first?["elements"] as? [Any])?.count, 3)
+    XCTAssertNotNil(states.first?["launch"])
+    let file = try sandbox().newFile().path
+    XCTAssertEqual(try inspect("report", "--output", file).status, 0)
+    XCTAssertEqual(try String(contentsOfFile: file, encoding: .utf8), run.output)
+    XCTAssertEqual(try inspect("report", "--output", file).status, 5, "it replaces nothing")
+  }
+}

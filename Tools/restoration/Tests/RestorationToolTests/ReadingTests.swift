@@ -1,0 +1,231 @@
+import Foundation
+import RestorationKit
+import XCTest
+
+/// tree, show, verify and export on a state that is whole, damaged, or cannot be opened.
+@MainActor
+final class ReadingTests: ToolTestCase {
+  func testTreeListsEachElementWithItsPathClassAndVersion() async throws {
+    try await app().save()
+    let run = try inspect("tree")
+    XCTAssertEqual(run.status, 0, run.errors)
+    let rows = run.lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+    XCTAssertEqual(rows.map { $0[5] }, ["window", "window/list", "window/editor"])
+    XCTAssertEqual(rows.map { $0[4] }, ["NotesScreen", "NotesScreen", "NotesScreen"])
+    XCTAssertEqual(rows.map { $0[3] }, ["root", "child", "child"])
+    XCTAssertEqual(rows.map { $0[1] }, ["1", "1", "1"])
+    XCTAssert(rows.allSatisfy { (Int($0[0]) ?? 0) > 0 })
+    XCTAssertEqual(run.errors, "")
+  }
+
+  func testTreeTakesAFileAndAKeyFromAFileOrADescriptor() async throws {
+    try await app().save()
+    let (file, key) = (try sandbox().stateFile, try sandbox().keyFile)
+    let expected = try inspect("tree").output
+    XCTAssertFalse(expected.isEmpty)
+    XCTAssertEqual(try run("tree", file, "--key-file", key).output, expected)
+    let bytes = try Data(contentsOf: URL(filePath: key))
+    XCTAssertEqual(try run("tree", file, "--key-fd", "0", input: bytes).output, expected)
+    let raw = bytes.dropFirst(8).prefix(32)
+    XCTAssertEqual(try run("tree", file, "--key-fd", "0", input: Data(raw)).output, expected)
+    XCTAssertEqual(try run("tree", file, "--key-fd", "0", input: Data(raw.dropLast())).status, 3)
+  }
+
+  func testValuesAreShownOnlyWhenAskedForAndSecretsNever() async throws {
+    try await app().save()
+    var runs = try Self.reading.map { try inspect($0) }
+    runs += try Self.reading.map { try inspect($0, "--json") }
+    runs.append(try inspect("show", "window/editor"))
+    for run in runs {
+      XCTAssertEqual(run.status, 0, run.errors)
+      for value in [NotesScreen.value, NotesScreen.secret, NotesScreen.passing] {
+        XCTAssertFalse(run.output.contains(value), run.output)
+      }
+    }
+    let asked = [
+      try inspect("tree", "--values"), try inspect("tree", "--values", "--json"),
+      try inspect("show", "window/editor", "--values"),
+      try inspect("show", "window/editor", "--values", "--json"),
+      try inspect("export", "--values"),
+    ]
+    for run in asked {
+      XCTAssertEqual(run.status, 0, run.errors)
+      XCTAssert(run.output.contains(NotesScreen.value), run.output)
+      XCTAssert(run.output.contains("pin"), run.output)
+      XCTAssertFalse(run.output.contains(NotesScreen.secret), run.output)
+      XCTAssertFalse(run.output.contains(NotesScreen.passing), run.output)
+    }
+  }
+
+  func testTreeAsJSONHasTheElementsAndTheirValues() async throws {
+    try await app().save()
+    let tree = try inspect("tree", "--json", "--values").object()
+    XCTAssertEqual(tree["application"] as? String, Sandbox.application)
+    XCTAssertEqual(tree["state"] as? String, "main")
+    XCTAssertEqual(tree["applicationVersion"] as? String, "7")
+    let elements = try XCTUnwrap(tree["elements"] as? [[String: Any]])
+    XCTAssertEqual(
+      elements.map { $0["path"] as? String }, ["window", "window/list", "window/editor"])
+    let state = try XCTUnwrap(elements.last?["state"] as? [String: Any])
+    XCTAssertEqual(state["text"] as? String, NotesScreen.value)
+    XCTAssertEqual(state["numbers"] as? [Int], [1, 2, 3])
+    XCTAssertEqual(state["zoom"] as? [String: String], ["$number": "inf"])
+    XCTAssertEqual(state["date"] as? [String: String], ["$date": "2027-01-15T08:00:00.000Z"])
+    let withheld = try XCTUnwrap(elements.last?["withheld"] as? [[String: Any]])
+    XCTAssertEqual(
+      Set(withheld.compactMap { $0["key"] as? String }), ["pin", "search"])
+    XCTAssertEqual(withheld.count { $0["isSecret"] as? Bool == true }, 1)
+  }
+
+  func testExportHasWhatTreeHas() async throws {
+    try await app().save()
+    let export = try inspect("export", "--values").object()
+    let tree = try inspect("tree", "--json", "--values").object()
+    func paths(_ object: [String: Any]) throws -> [String] {
+      try XCTUnwrap(object["elements"] as? [[String: Any]]).compactMap { $0["path"] as? String }
+        .sorted()
+    }
+    XCTAssertEqual(try paths(export), try paths(tree))
+  }
+
+  func testShowNamesTheKeysOfOneElement() async throws {
+    try await app().save()
+    let run = try inspect("show", "window/editor")
+    XCTAssertEqual(run.status, 0, run.errors)
+    XCTAssertEqual(
+      run.lines.dropFirst().prefix(4).map { $0.trimmingCharacters(in: .whitespaces) },
+      ["text", "numbers", "zoom", "date"])
+    XCTAssert(run.output.contains("pin withheld: a secret"), run.output)
+    XCTAssertEqual(try inspect("show", "window/nothing").status, 6)
+    XCTAssertEqual(
+      (try inspect("show", "window/editor", "--json").json() as? [[String: Any]])?.count, 1)
+  }
+
+  func testIdentifiersCannotSteerATerminalOrMakeAColumn() async throws {
+    try await app().save(NotesScreen("a\tb\n\u{1B}[31m", children: []))
+    let run = try inspect("tree")
+    XCTAssertEqual(run.lines.count, 1)
+    XCTAssert(run.output.contains("a\\tb\\n\\u{1b}[31m"), run.output)
+    XCTAssertFalse(run.output.contains("\u{1B}"))
+    let elements = try XCTUnwrap(
+      try inspect("tree", "--json").object()["elements"] as? [[String: Any]])
+    XCTAssertEqual(elements.first?["path"] as? String, "a\tb\n\u{1B}[31m")
+  }
+
+  func testVerifySaysThatAllIsWell() async throws {
+    try await app().save()
+    let run = try inspect("verify")
+    XCTAssertEqual(run.status, 0, run.errors)
+    XCTAssert(run.output.hasPrefix("intact\t3 elements, "), run.output)
+    XCTAssertEqual(try inspect("verify", "--json").object()["isIntact"] as? Bool, true)
+  }
+
+  func testADamagedStateIsReadAsFarAsItGoes() async throws {
+    let root = NotesScreen("window")
+    let text = String(repeating: "x", count: 3000)
+    root.restorationChildren = (1...200).map { number in
+      let child = NotesScreen("note \(number)")
+      child.text = text
+      return child
+    }
+    try await app().save(root)
+    try damage(at: 0.5)
+    for command in ["tree", "verify", "export", "explain", "report"] {
+      let run = try inspect(command)
+      XCTAssertEqual(run.status, 2, command)
+    }
+    let run = try inspect("tree")
+    let paths = Set(run.lines.compactMap { $0.split(separator: "\t").dropFirst(5).first })
+    XCTAssert(paths.contains("window/note 1"), run.output)
+    XCTAssert(paths.contains("window/note 200"), run.output)
+    XCTAssert(run.output.contains("damaged: chunk"), run.output)
+    let damage = try XCTUnwrap(
+      try inspect("verify", "--json").object()["damage"] as? [String: Any])
+    XCTAssertEqual(damage["code"] as? String, "damaged")
+    XCTAssertNotNil(damage["byte"] as? Int)
+    XCTAssert(try inspect("explain").output.contains("is passed over"))
+  }
+
+  func testAStateThatIsCutSaysWhere() async throws {
+    try await app().save()
+    let url = URL(filePath: try sandbox().stateFile)
+    let bytes = try Data(contentsOf: url)
+    try bytes.dropLast(10).write(to: url)
+    let run = try inspect("tree")
+    XCTAssertEqual(run.status, 2)
+    XCTAssert(run.errors.contains("byte \(bytes.count - 10)"), run.errors)
+  }
+
+  func testATornChangeIsLeftOutAndNamed() async throws {
+    let tree = NotesApp.tree()
+    let keeper = try app().keeper()
+    _ = try await keeper.save([tree])
+    tree.text = "another"
+    _ = try await keeper.save([tree])
+    await keeper.close()
+    let url = URL(filePath: try sandbox().stateFile)
+    try Data(contentsOf: url).dropLast(10).write(to: url)
+    let run = try inspect("verify")
+    XCTAssertEqual(run.status, 2)
+    XCTAssert(run.output.hasPrefix("dropped\ttruncated"), run.output)
+    XCTAssertEqual(try inspect("tree").lines.count, 4)
+    XCTAssert(try inspect("explain").output.contains("of a save that did not return"))
+  }
+
+  func testAStateWithoutItsKeyIsNotOpened() async throws {
+    try await app().save()
+    try FileManager.default.removeItem(atPath: try sandbox().keyFile)
+    for command in Self.reading {
+      let run = try inspect(command)
+      XCTAssertEqual(run.status, 3, "\(command): \(run.errors)")
+    }
+    XCTAssertEqual(try inspect("show", "window").status, 3)
+    XCTAssertEqual(try inspect("passphrase", "list").output, "key\n")
+    let other = try sandbox().newFile()
+    _ = try FileManager.default.copyItem(
+      atPath: try sandbox().stateFile, toPath: other.path)
+    XCTAssertEqual(
+      try run(
+        "tree", other.path, "--app", "x", "--state", "main", "--key-fd", "0",
+        input: Data(repeating: 1, count: 32)
+      ).status, 3)
+  }
+
+  func testWhereNothingIsStoredItSaysSo() async throws {
+    try await app().save()
+    for command in ["tree", "verify", "export", "history"] {
+      let run = try inspect(command, "--state", "other")
+      XCTAssertEqual(run.status, 6, "\(command): \(run.errors)")
+    }
+    XCTAssert(
+      try inspect("tree", "--state", "other").errors.contains("for --state: main."))
+    XCTAssertEqual(try run("tree").status, 64)
+    XCTAssertEqual(try run("tree", "file-without-name", "--app", "x").status, 64)
+  }
+
+  func testAReaderThatHasGoneEndsItQuietly() async throws {
+    try await app().save()
+    for command in Self.reading + ["verify"] {
+      let run = try Tool.run(
+        [command, "--app", Sandbox.application], in: sandbox(), readsOutput: false)
+      XCTAssertEqual(run.status, 141, command)
+      XCTAssertEqual(run.errors, "", command)
+    }
+  }
+
+  func testReadingChangesNoFile() async throws {
+    try await app().save()
+    let before = try sandbox().files()
+    for command in Self.reading { _ = try inspect(command) }
+    XCTAssertEqual(try sandbox().files(), before)
+  }
+
+  func testTheHelpListsTheExitStatuses() throws {
+    let run = try run("--help")
+    XCTAssertEqual(run.status, 0)
+    for status in ["0 ", "1 ", "2 ", "3 ", "4 ", "5 ", "6 ", "64 ", "141 "] {
+      XCTAssert(run.output.contains("  \(status)"), status)
+    }
+    XCTAssertEqual(try self.run("--generate-completion-script", "bash").status, 0)
+  }
+}

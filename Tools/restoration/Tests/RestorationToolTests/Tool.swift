@@ -1,0 +1,124 @@
+import Foundation
+import XCTest
+
+/// What a run of the built tool wrote, and how it ended.
+struct ToolRun {
+  let status: Int32
+  let output: String
+  let errors: String
+
+  var lines: [String] { output.split(separator: "\n").map { String($0) } }
+
+  /// The output as JSON.
+  func json() throws -> Any {
+    try JSONSerialization.jsonObject(with: Data(output.utf8), options: .fragmentsAllowed)
+  }
+
+  /// The output as a JSON object.
+  func object() throws -> [String: Any] { try XCTUnwrap(try json() as? [String: Any]) }
+}
+
+/// The built tool, beside the test bundle, where a build puts all its products.
+enum Tool {
+  static var executable: URL {
+    #if os(macOS)
+    Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+      .deletingLastPathComponent().appending(path: "restoration") ?? Bundle.main.bundleURL
+    #else
+    Bundle.main.bundleURL.appending(path: "restoration")
+    #endif
+  }
+
+  /// Runs the tool to its end.
+  ///
+  /// - Parameters:
+  ///   - arguments: What follows its name.
+  ///   - sandbox: Where it finds states and keys, and leaves what it writes.
+  ///   - input: What it reads from its standard input.
+  ///   - files: What it can read from the descriptors 3 and so on.
+  ///   - readsOutput: False for an output that nobody reads.
+  /// - Returns: What it wrote.
+  /// - Throws: What starting it throws.
+  static func run(
+    _ arguments: [String], in sandbox: Sandbox, input: Data = Data(), files: [Data] = [],
+    readsOutput: Bool = true
+  ) throws -> ToolRun {
+    let process = Process()
+    let output = sandbox.newFile()
+    let errors = sandbox.newFile()
+    let source = sandbox.newFile()
+    try Data().write(to: output)
+    try Data().write(to: errors)
+    try input.write(to: source)
+    process.executableURL = URL(filePath: "/bin/sh")
+    let redirections = try files.enumerated().map { number, content in
+      let file = sandbox.newFile()
+      try content.write(to: file)
+      return "\(number + 3)<'\(file.path)'"
+    }
+    process.arguments =
+      ["-c", "exec \"$0\" \"$@\" " + redirections.joined(separator: " "), executable.path]
+      + arguments
+    process.environment = sandbox.environment
+    process.standardInput = try FileHandle(forReadingFrom: source)
+    process.standardError = try FileHandle(forWritingTo: errors)
+    let pipe = Pipe()
+    if readsOutput {
+      process.standardOutput = try FileHandle(forWritingTo: output)
+    } else {
+      try pipe.fileHandleForReading.close()
+      process.standardOutput = pipe
+    }
+    try process.run()
+    process.waitUntilExit()
+    return ToolRun(
+      status: process.terminationReason == .exit ? process.terminationStatus : -1,
+      output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+      errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+  }
+}
+
+/// The directories of an app, which are removed with it.
+final class Sandbox {
+  static let application = "org.example.notes"
+
+  let url: URL
+  private var count = 0
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "tool-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  /// What sends a process to these directories; no terminal, and no colours.
+  var environment: [String: String] {
+    [
+      "HOME": url.path, "XDG_STATE_HOME": url.appending(path: "state").path,
+      "XDG_DATA_HOME": url.appending(path: "data").path, "PATH": "/usr/bin:/bin",
+    ]
+  }
+
+  var states: String { url.appending(path: "state/\(Self.application)").path }
+
+  var keyFile: String {
+    url.appending(path: "data/restoration-keys/\(Self.application).key").path
+  }
+
+  var stateFile: String { "\(states)/main.rka" }
+
+  func newFile() -> URL {
+    count += 1
+    return url.appending(path: "file-\(count)")
+  }
+
+  /// The names and contents of all files of the app.
+  func files() throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: states) {
+      files[name] = try Data(contentsOf: URL(filePath: "\(states)/\(name)"))
+    }
+    return files
+  }
+}
