@@ -83,7 +83,7 @@ final class LaunchGuardTests: XCTestCase {
       for deed in ["restore", "kill", "trap"] {
         XCTAssertEqual(
           try run(deed, threshold: threshold, in: sandbox),
-          .said("restored\nscreen left out, since restoring it crashed"))
+          .said("restored\nscreen left out by this version of the app, since restoring it crashed"))
         XCTAssertEqual(try states(sandbox)["main.rka"], saved)
       }
     }
