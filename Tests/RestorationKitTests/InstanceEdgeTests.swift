@@ -36,11 +36,6 @@ final class InstanceEdgeTests: XCTestCase {
     return host
   }
 
-  private func wait(until isSo: () -> Bool) async {
-    for _ in 0..<1_000_000 where !isSo() { await Task.yield() }
-    XCTAssertTrue(isSo(), "hung")
-  }
-
   func testAStateOfAnotherNameThatLooksNumberedIsNotRemoved() async throws {
     let other = try second("main~2.draft")
     _ = try await save("mine", with: other)
@@ -111,7 +106,7 @@ final class InstanceEdgeTests: XCTestCase {
     let scene = try await one.open()
     gate.holdUp()
     let saving = Task { @MainActor in try await one.save(scene) }
-    await wait { isWriting.isSet }
+    try await waitUntil("a save writes") { isWriting.isSet }
     let ending = Task { @MainActor in try await one.terminate() }
     for _ in 0..<1000 { await Task.yield() }
     gate.goOn()
@@ -141,7 +136,7 @@ final class InstanceEdgeTests: XCTestCase {
     let sessions = next.openSessions
     XCTAssertEqual(sessions.count, 2)
     let connecting = Task { @MainActor in _ = await next.restoreScenes() }
-    await wait { held.count == 1 }
+    try await waitUntil("one is held up") { held.count == 1 }
     // All windows are closed, e.g. in the order in which the app shows them.
     let discarding = Task { @MainActor in try await next.discard(Array(sessions.reversed())) }
     for _ in 0..<100 { await Task.yield() }
@@ -178,7 +173,7 @@ final class InstanceEdgeTests: XCTestCase {
       application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let restoring = Task { @MainActor in try await keeper.restore(into: [TestNode("a")]) }
-    await wait { isReading.isSet }
+    try await waitUntil("a restore reads") { isReading.isSet }
     let isSaved = Flag()
     let saving = Task { @MainActor in
       let report = try await keeper.save([TestNode("a", value: "last")])
@@ -283,7 +278,7 @@ final class InstanceEdgeTests: XCTestCase {
       })
     try await next.launch()
     let connecting = Task { @MainActor in _ = await next.restoreScenes() }
-    await wait { held.count == 1 }
+    try await waitUntil("one is held up") { held.count == 1 }
     let ending = Task { @MainActor in try await next.terminate() }
     for _ in 0..<100 { await Task.yield() }
     held[0].resume()
@@ -394,7 +389,7 @@ final class InstanceEdgeTests: XCTestCase {
       now: { [launch] in launch.now })
     gate.holdUp()
     let restoring = Task { @MainActor in try await first.restore(into: [TestNode("a")]) }
-    await wait { isLooking.isSet }
+    try await waitUntil("somebody looks for it") { isLooking.isSet }
     let other = try second()
     let report = try await other.restore(into: [TestNode("a")])
     gate.goOn()
@@ -659,7 +654,7 @@ final class InstanceEdgeTests: XCTestCase {
       application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let saving = Task { @MainActor in _ = try await self.save("slow", with: keeper) }
-    await wait { gate.isWaitedFor }
+    try await waitUntil("a write is held up") { gate.isWaitedFor }
     XCTAssertNil(keeper.stateName)
     XCTAssertEqual(keeper.status, .notRestoredYet)
     gate.goOn()
