@@ -122,6 +122,39 @@ final class GoldenStatesTests: XCTestCase {
     }
   }
 
+  func testAReleaseWhoseFilesAreAllGoneIsNotHandedToTheApp() async throws {
+    let directory = try TemporaryDirectory()
+    let golden = states(directory.child("states"))
+    try await golden.record("1", Note(key: "text"))
+    try FileManager.default.removeItem(atPath: directory.child("states/1/main.rka"))
+    var releases: [String] = []
+    do {
+      // One that only looks at the windows that are back would find nothing wrong.
+      try await golden.restoreAll { release, _ in releases.append(release) }
+      XCTFail("It did not throw.")
+    } catch let failure as RestorationTestFailure {
+      XCTAssertEqual(failure.code, .stateNotBack)
+      XCTAssertEqual(
+        failure.seen,
+        "1: \(directory.child("states/1")): A recorded release has a file for each state."
+          + " There is no file that ends in “.rka”.")
+    }
+    XCTAssertEqual(releases, [])
+  }
+
+  func testReleasesAreInTheOrderOfTheirNumbers() throws {
+    let directory = try TemporaryDirectory()
+    let expected = [
+      "1", "1.9", "1.9b2", "1.9b10", "1.10", "1a", "2", "2.0-beta", "10", "2026-01", "next",
+    ]
+    let golden = states(directory.path)
+    for release in expected.reversed() {
+      try FileManager.default.createDirectory(
+        atPath: directory.child(release), withIntermediateDirectories: false)
+    }
+    XCTAssertEqual(try golden.releases(), expected)
+  }
+
   func testNothingIsRecordedUnderANameThatIsNoFolderOrWhereNothingIsSaved() async throws {
     let directory = try TemporaryDirectory()
     let golden = states(directory.child("states"))
