@@ -36,6 +36,25 @@ final class InstanceEdgeTests: XCTestCase {
     return host
   }
 
+  /// The windows that are held up before they have a delegate.
+  @MainActor
+  private final class Held {
+    var windows: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// A host of the next launch that holds up its windows.
+  private func holdingHost() async throws -> (SceneHost, Held) {
+    let held = Held()
+    let host = SceneHost(try second())
+    host.register(
+      SceneConfiguration { [app] in
+        await withCheckedContinuation { held.windows.append($0) }
+        return app.makeDelegate()
+      })
+    try await host.launch()
+    return (host, held)
+  }
+
   func testAStateOfAnotherNameThatLooksNumberedIsNotRemoved() async throws {
     let other = try second("main~2.draft")
     _ = try await save("mine", with: other)
@@ -125,24 +144,17 @@ final class InstanceEdgeTests: XCTestCase {
     _ = try await app.store(2, in: first)
     await first.close()
 
-    var held: [CheckedContinuation<Void, Never>] = []
-    let next = SceneHost(try second())
-    next.register(
-      SceneConfiguration { [app] in
-        await withCheckedContinuation { held.append($0) }
-        return app.makeDelegate()
-      })
-    try await next.launch()
+    let (next, held) = try await holdingHost()
     let sessions = next.openSessions
     XCTAssertEqual(sessions.count, 2)
     let connecting = Task { @MainActor in _ = await next.restoreScenes() }
-    try await waitUntil("one is held up") { held.count == 1 }
+    try await waitUntil("one is held up") { held.windows.count == 1 }
     // All windows are closed, e.g. in the order in which the app shows them.
     let discarding = Task { @MainActor in try await next.discard(Array(sessions.reversed())) }
     for _ in 0..<100 { await Task.yield() }
-    held[0].resume()
+    held.windows[0].resume()
     for _ in 0..<1000 { await Task.yield() }
-    if held.count > 1 { held[1].resume() }
+    if held.windows.count > 1 { held.windows[1].resume() }
     try await discarding.value
     _ = await connecting.value
     // What the app has of it saves as always.
@@ -269,19 +281,12 @@ final class InstanceEdgeTests: XCTestCase {
     try await first.launch()
     _ = try await app.store(1, in: first)
     await first.close()
-    var held: [CheckedContinuation<Void, Never>] = []
-    let next = SceneHost(try second())
-    next.register(
-      SceneConfiguration { [app] in
-        await withCheckedContinuation { held.append($0) }
-        return app.makeDelegate()
-      })
-    try await next.launch()
+    let (next, held) = try await holdingHost()
     let connecting = Task { @MainActor in _ = await next.restoreScenes() }
-    try await waitUntil("one is held up") { held.count == 1 }
+    try await waitUntil("one is held up") { held.windows.count == 1 }
     let ending = Task { @MainActor in try await next.terminate() }
     for _ in 0..<100 { await Task.yield() }
-    held[0].resume()
+    held.windows[0].resume()
     try await ending.value
     _ = await connecting.value
     let successor = try second()

@@ -14,7 +14,9 @@ final class SceneOverlapTests: XCTestCase {
   }
 
   /// A host whose files of scenes can be held up.
-  private func slowHost() async throws -> SceneHost {
+  private func slowHost() async throws -> SceneHost { try await host(over: store) }
+
+  private func host(over store: HookedStore) async throws -> SceneHost {
     let host = SceneHost(
       try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
     host.delegate = app.hostDelegate
@@ -284,14 +286,7 @@ final class SceneOverlapTests: XCTestCase {
     let store = HookedStore { name, call in
       if call == .replace, name == "main.scenes" { gate.pass() }
     }
-    func host() async throws -> SceneHost {
-      let host = SceneHost(
-        try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-      host.register(SceneConfiguration { [app] in app.makeDelegate() })
-      try await host.launch()
-      return host
-    }
-    let first = try await host()
+    let first = try await host(over: store)
     let kept = try await first.open()
     try await first.save(kept)
     let closed = try await first.open()
@@ -305,7 +300,7 @@ final class SceneOverlapTests: XCTestCase {
     _ = await saving.result
     try await closing.value
     await first.close()
-    let second = try await host()
+    let second = try await host(over: store)
     XCTAssertEqual(second.openSessions, [kept.session])
   }
 
@@ -317,14 +312,7 @@ final class SceneOverlapTests: XCTestCase {
       isWriting.isSet = true
       gate.pass()
     }
-    func host() async throws -> SceneHost {
-      let host = SceneHost(
-        try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-      host.register(SceneConfiguration { [app] in app.makeDelegate() })
-      try await host.launch()
-      return host
-    }
-    let first = try await host()
+    let first = try await host(over: store)
     let (one, two) = (try await first.open(), try await first.open())
     try await first.saveChangedScenes()
     isWriting.isSet = false
@@ -340,7 +328,7 @@ final class SceneOverlapTests: XCTestCase {
     try await forward.value
     try await back.value
     await first.close()
-    let second = try await host()
+    let second = try await host(over: store)
     XCTAssertEqual(second.openSessions, [two.session, one.session])
   }
 

@@ -180,12 +180,7 @@ final class GoldenStatesTests: XCTestCase {
     let golden = GoldenStates(folder: directory.child("states")) {
       let tester = RestorationTester()
       tester.prepareHost = { host in
-        host.register(
-          SceneConfiguration {
-            let delegate = TestSceneDelegate()
-            delegate.roots = [TestNode("root")]
-            return delegate
-          })
+        host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root")) })
       }
       return tester
     }
@@ -193,17 +188,14 @@ final class GoldenStatesTests: XCTestCase {
       let host = try await tester.launchHost()
       for value in ["a", "b"] {
         let scene = try await host.open()
-        let delegate = scene.delegate as? TestSceneDelegate
-        (delegate?.roots.first as? TestNode)?.value = value
+        scene.testRoot?.value = value
         try await host.background(scene)
       }
     }
     var values: [String: [String]] = [:]
     try await golden.restoreAll { release, tester in
       let host = try await tester.launchHost()
-      values[release] = host.connectedScenes.compactMap { scene in
-        ((scene.delegate as? TestSceneDelegate)?.roots.first as? TestNode)?.value
-      }
+      values[release] = host.connectedScenes.compactMap { $0.testRoot?.value }
     }
     XCTAssertEqual(values.mapValues { $0.sorted() }, ["1": ["a", "b"]])
   }
