@@ -1,6 +1,3 @@
-internal import Dispatch
-internal import Synchronization
-
 /// One promise of a protocol, and a way to see whether a type keeps it.
 ///
 /// A check is given a function that makes a new place and returns how to open it. The
@@ -102,34 +99,4 @@ func expect(_ condition: Bool, _ seen: @autoclosure () -> String) throws {
 func require<Value>(_ value: Value?, _ seen: @autoclosure () -> String) throws -> Value {
   guard let value else { throw Observation(seen()) }
   return value
-}
-
-/// How often many ask at once: a race that is there is seen in most runs.
-let roundCount = 25
-
-/// The same place, opened so often that many can ask at once.
-func several<Subject>(_ open: () throws -> Subject) rethrows -> [Subject] {
-  try (0..<8).map { _ in try open() }
-}
-
-/// Calls the body with all subjects at once, each on a thread of its own.
-func atOnce<Subject: Sendable, Answer: Sendable, Failure: Error>(
-  _ subjects: [Subject], _ body: @escaping @Sendable (Subject) throws(Failure) -> Answer
-) throws(Failure) -> [Answer] {
-  let answers = Mutex<[Result<Answer, Failure>]>([])
-  let (ready, start, end) = (DispatchGroup(), DispatchSemaphore(value: 0), DispatchGroup())
-  for subject in subjects {
-    ready.enter()
-    // A queue of its own has a thread of its own.
-    DispatchQueue(label: "conformance").async(group: end) {
-      ready.leave()
-      start.wait()
-      let answer = Result { () throws(Failure) in try body(subject) }
-      answers.withLock { $0.append(answer) }
-    }
-  }
-  ready.wait()
-  for _ in subjects { start.signal() }
-  end.wait()
-  return try answers.withLock { $0 }.map { answer throws(Failure) in try answer.get() }
 }
