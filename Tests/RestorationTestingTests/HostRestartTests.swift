@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import RestorationTesting
@@ -6,8 +7,8 @@ import XCTest
 
 @MainActor
 final class HostRestartTests: XCTestCase {
-  private func tester() -> RestorationTester {
-    let tester = RestorationTester()
+  private func tester(_ directory: (any StateDirectory)? = nil) -> RestorationTester {
+    let tester = RestorationTester(directory: directory)
     tester.prepareHost = { host in
       host.declaredActivityTypes = ["product"]
       host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root")) })
@@ -108,6 +109,24 @@ final class HostRestartTests: XCTestCase {
     scene.testRoot?.restorationChildren = [TestNode("child")]
     let thrown = await restorationError { _ = try await tester.restart(host) }
     XCTAssertEqual(thrown?.code, .strict)
+  }
+
+  func testAWindowWhoseStateCannotBeReadFailsTheTestUnlessTheTesterIsNotStrict() async throws {
+    let directory = MemoryStateDirectory()
+    let tester = tester(directory)
+    let host = try await tester.launchHost()
+    let scene = try await host.open()
+    try await host.background(scene)
+    tester.kill()
+    let state = directory.memory(named: "main.scene-\(scene.session.persistentIdentifier)")
+    state.bytes?.removeLast()
+    let thrown = await restorationError { _ = try await tester.launchHost() }
+    XCTAssertEqual(thrown?.code, .archive)
+    XCTAssertEqual(thrown?.archive?.code, .truncated)
+
+    tester.isStrict = false
+    let again = try await tester.launchHost()
+    XCTAssertEqual(again.connectedScenes.count, 1)
   }
 
   func testTheDelegateOfEachHostLives() async throws {
