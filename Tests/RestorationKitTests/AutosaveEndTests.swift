@@ -26,9 +26,7 @@ final class AutosaveEndTests: AutosaveTestCase {
   func testAFlushWaitsForTheSaveUnderWayAndSavesWhatCameAfterIt() async throws {
     let keeper = try await keeper()
     let autosave = try await idle(keeper)
-    disk.gate.holdUp()
-    node.value = "1"
-    try await waitUntil("a write is held up") { disk.gate.isWaitedFor }
+    try await holdUpSave(of: "1")
     node.value = "2"
     let flush = Task { await autosave.flush() }
     try await pauses([.seconds(5)])
@@ -41,9 +39,7 @@ final class AutosaveEndTests: AutosaveTestCase {
   func testAFlushWaitsNoLongerThanItMay() async throws {
     let keeper = try await keeper()
     let autosave = try await idle(keeper)
-    disk.gate.holdUp()
-    node.value = "1"
-    try await waitUntil("a write is held up") { disk.gate.isWaitedFor }
+    try await holdUpSave(of: "1")
     let flush = Task { await autosave.flush(within: .seconds(2)) }
     try await pauses([.seconds(2)])
     clock.advance(by: .seconds(2))

@@ -70,6 +70,13 @@ class AutosaveTestCase: XCTestCase {
     clock.advance(by: Self.interval)
   }
 
+  /// Changes the node, and waits until the save of that is held up.
+  func holdUpSave(of value: String) async throws {
+    disk.gate.holdUp()
+    node.value = value
+    try await waitUntil("a write is held up") { disk.gate.isWaitedFor }
+  }
+
   /// Gives all that could happen now the time to do so.
   func settle() async {
     for _ in 0..<100 { await Task.yield() }

@@ -46,9 +46,7 @@ final class AutosaveTests: AutosaveTestCase {
   func testAChangeDuringASaveIsSavedByTheNextOneAndOneIsUnderWayAtATime() async throws {
     let keeper = try await keeper()
     let autosave = try await idle(keeper)
-    disk.gate.holdUp()
-    node.value = "1"
-    try await waitUntil("a write is held up") { disk.gate.isWaitedFor }
+    try await holdUpSave(of: "1")
     node.value = "2"
     clock.advance(by: .seconds(10))
     await settle()

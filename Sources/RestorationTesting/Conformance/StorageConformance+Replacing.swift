@@ -2,9 +2,6 @@ internal import ArchiveCodec
 
 typealias StorageCheck = ConformanceCheck<any ArchiveStorage>
 
-/// What a body throws that a storage must pass on.
-private let bodyFailure = ArchiveError(.storageFull, subject: "the check's own error")
-
 extension StorageConformance {
   static let reading = [
     StorageCheck("emptyOpensAsNil", "Nothing stored opens as nil, for reading and for appending.") {
@@ -68,14 +65,7 @@ extension StorageConformance {
       let storage = try $0()
       for stored in [nil, [UInt8].sample(1)] {
         if let stored { try storage.replace(by: stored) }
-        do {
-          try storage.replace { sink throws(ArchiveError) in
-            try sink.write(.sample(2, count: 5000))
-            throw bodyFailure
-          }
-        } catch {
-          // That it is passed on is another promise.
-        }
+        storage.failToReplace()
         try expectBytes(stored, in: storage, "After the error")
       }
     },
