@@ -33,6 +33,31 @@ final class KillTests: XCTestCase {
     }
   }
 
+  /// Another process: says something while somebody else has begun a line.
+  func testTheAppThatMumbles() throws {
+    guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
+    try FileHandle.standardError.write(contentsOf: Data("mumbled, ".utf8))
+    app.say("heard")
+    try FileHandle.standardError.write(contentsOf: Data("mumbled again".utf8))
+    exit(3)
+  }
+
+  func testAnAnswerIsFoundBehindWhatOthersHaveBegunToSay() throws {
+    let directory = try TemporaryDirectory()
+    let app = try AppProcess.again(
+      ["RestorationTestingTests.KillTests/testTheAppThatMumbles"], folder: directory.path)
+    XCTAssertEqual(try app.answer(), "heard")
+    XCTAssertNil(try app.answer())
+    do {
+      try app.end()
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(
+        error.seen,
+        "It ended otherwise, exited(status: 3). It said:\nmumbled, \nmumbled again")
+    }
+  }
+
   private func launch(
     _ directory: borrowing TemporaryDirectory, killedAt moment: KillMoment?
   ) throws -> AppProcess {

@@ -128,10 +128,19 @@ public final class AppProcess {
   public func answer() throws(RestorationTestFailure) -> String? {
     while let line = try line() {
       guard let prefix else { return line }
-      if line.hasPrefix(prefix) { return String(line.dropFirst(prefix.count)) }
-      others = (others + [line]).suffix(Self.otherCount)
+      // Somebody may have begun a line before it.
+      guard let start = line.firstRange(of: prefix) else {
+        note(line)
+        continue
+      }
+      if start.lowerBound > line.startIndex { note(String(line[..<start.lowerBound])) }
+      return String(line[start.upperBound...])
     }
     return nil
+  }
+
+  private func note(_ line: String) {
+    others = (others + [line]).suffix(Self.otherCount)
   }
 
   private static let otherCount = 10
