@@ -72,7 +72,7 @@ public final class RecordBuilder {
     knownSymbolCount = writer.symbols.count
   }
 
-  /// Adds a record. If this throws, nothing of the record remains.
+  /// Adds a record; if this throws, nothing of the record remains.
   ///
   /// - Parameters:
   ///   - record: The identifier, not 0 and used once in an archive.
