@@ -2,8 +2,8 @@
 /// and ``SceneHost/autosave(every:clock:isolation:told:)`` begin one.
 ///
 /// The first change is saved at once. An interval begins when a save has ended, and the
-/// changes until its end are saved together. One save is under way at a time. Without a
-/// change there is no save, so an idle app is not woken.
+/// changes during it are saved together when it is over. One save is under way at a time.
+/// Without a change there is no save, so an idle app is not woken.
 ///
 /// A save that the disk refuses is tried again after the interval, at least 250 ms, then
 /// after twice as long, up to 30 s. Any other save that stores nothing is tried again with
@@ -11,9 +11,9 @@
 /// the state, or the delegate declines.
 ///
 /// An autosave ends when its last reference goes, so keep it. It saves nothing at its end:
-/// call ``flush(within:)`` where an app ends. Until then it keeps alive the keeper or the
-/// host, and everything that its closures hold. Neither the keeper nor the host keeps the
-/// autosave alive. It may be used on any thread, and saves on the actor that began it.
+/// call ``flush(within:)`` where an app ends. Until it ends, it keeps alive the keeper or
+/// the host, and everything that its closures hold. Neither the keeper nor the host keeps
+/// the autosave alive. It may be used on any thread, and saves on the actor that began it.
 public final class Autosave: Sendable {
   /// What came of a save.
   public enum Event: Hashable, Sendable {
@@ -54,7 +54,7 @@ public final class Autosave: Sendable {
 
   deinit { turns.stop() }
 
-  /// Whether a change is not stored yet, among those that the autosave knows of.
+  /// Whether a change that the autosave knows of is not stored yet.
   public var needsSave: Bool { turns.needsSave }
 
   /// Says that something has changed, so that it is saved soon.

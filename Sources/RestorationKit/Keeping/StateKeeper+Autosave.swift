@@ -18,7 +18,7 @@ extension StateKeeper {
   /// to. The autosave ends with ``close()``.
   ///
   /// - Parameters:
-  ///   - interval: The time between the end of a save and the next save.
+  ///   - interval: The shortest time between the end of a save and the next save.
   ///   - clock: Measures the interval and the time that a flush may take.
   ///   - isolation: The actor of the keeper.
   ///   - roots: Gives the roots of the trees, such as the windows of the app. It is kept

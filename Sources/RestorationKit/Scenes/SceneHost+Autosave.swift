@@ -11,13 +11,13 @@ extension SceneHost {
   ///
   ///     autosave = host.autosave()
   ///
-  /// Begin it after ``launch(asSession:)``. It saves a scene whose nodes say when they
-  /// change once after it has connected, and from then on hears of their changes. For a node
-  /// that cannot say so, set ``Scene/needsSave``. The autosave ends with ``close()`` and
-  /// ``terminate(closingScenes:)``.
+  /// Begin it after ``launch(asSession:)``. A scene whose nodes say when they change is
+  /// saved once after it has connected; from then on the autosave hears of their changes.
+  /// For a node that cannot say so, set ``Scene/needsSave``. The autosave ends with
+  /// ``close()`` and ``terminate(closingScenes:)``.
   ///
   /// - Parameters:
-  ///   - interval: The time between the end of a save and the next save.
+  ///   - interval: The shortest time between the end of a save and the next save.
   ///   - clock: Measures the interval and the time that a flush may take.
   ///   - isolation: The actor of the host.
   ///   - told: Called for each save that stored something, and once for a problem, however

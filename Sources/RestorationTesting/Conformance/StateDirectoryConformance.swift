@@ -5,8 +5,8 @@ private typealias DirectoryCheck = ConformanceCheck<any StateDirectory>
 
 /// The promises of ``/RestorationKit/StateDirectory``, as checks for one of your own.
 public enum StateDirectoryConformance: Sendable {
-  /// The promises of every directory, and those of its storages, whose names begin with
-  /// `storage.`.
+  /// The promises of every directory, and those of its storages, as checks whose names
+  /// begin with `storage.`.
   public static let checks: [ConformanceCheck<any StateDirectory>] =
     places + leftovers
     + StorageConformance.checks.map { check in
