@@ -95,4 +95,26 @@ extension StateDecoder {
       object.restorableState = state
     }
   }
+  /// Reads the state of an object that is being made.
+  ///
+  ///     try keeper.register(FindScreen.self) { _, coder in
+  ///       FindScreen(try coder.decodeState(of: FindScreen.self, defaults: .init()))
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - type: The type of the object.
+  ///   - defaults: Has the fields that an earlier version of the app has not stored; if nil,
+  ///     a missing field throws.
+  /// - Returns: The stored state.
+  /// - Throws: What the value throws; `DecodingError` if the stored value does not fit;
+  ///   ``/ArchiveCodec/ArchiveError`` with `keyNotFound` if none is stored.
+  public func decodeState<Object: StatefulRestoring>(
+    of type: Object.Type, defaults: Object.State? = nil
+  ) throws -> Object.State {
+    let key = StateEncoder.stateKey
+    if let defaults, let state = try decodeIfPresent(forKey: key, standIn: defaults) {
+      return state
+    }
+    return try decode(forKey: key)
+  }
 }

@@ -4,6 +4,8 @@ public import RestorationKit
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
+#elseif canImport(Android)
+internal import Android
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
@@ -105,6 +107,8 @@ public final class AppUnderTest: Sendable {
     _ = Glibc.kill(getpid(), SIGKILL)
     #elseif canImport(Musl)
     _ = Musl.kill(getpid(), SIGKILL)
+    #elseif canImport(Android)
+    _ = Android.kill(getpid(), SIGKILL)
     #elseif canImport(Darwin)
     _ = Darwin.kill(getpid(), SIGKILL)
     #endif
