@@ -6,14 +6,14 @@ struct Tree: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Lists the elements of a state: sizes, versions, classes and paths.",
     discussion: """
-      Columns: bytes, version, kind, role, class, path, notes. Of a damaged file it lists what \
-      can be read, then what is wrong.
+      Columns: bytes, version, kind, role, class, path, notes. If the file is damaged, it lists \
+      what can be read, and then what is wrong.
       """)
 
   @OptionGroup var place: PlaceOptions
   @OptionGroup var keys: KeyOptions
 
-  @Flag(help: "Show the values, but none that is a secret or ends.")
+  @Flag(help: "Show the values, except secrets and values that expire.")
   var values = false
 
   @Flag(help: "Write JSON.")
