@@ -1,5 +1,5 @@
 import Foundation
-package import RestorationKit
+import RestorationKit
 
 extension EditScreen: @MainActor RestorableNode, @MainActor StatefulNode {
   package struct State: Codable {
