@@ -163,7 +163,7 @@ final class InspectionTests: XCTestCase {
     try store { try $0.append(record: 2) { $0.encode("root", forKey: "roots") } }
     let outline = try open().outline()
     XCTAssertNil(outline.damage)
-    XCTAssertEqual(outline.problems.map(\.record), [2])
+    XCTAssertEqual(outline.problems.map(\.record), [StoredState.treeRecord])
     XCTAssertEqual(outline.problems.map(\.error.code), [.typeMismatch])
     XCTAssertEqual(outline.problems.map(\.error.path), [["roots"]])
     XCTAssertEqual(outline.problemCount, 1)

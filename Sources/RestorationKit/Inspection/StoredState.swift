@@ -148,6 +148,11 @@ extension StoredState {
   /// The record in which the values of the application lie.
   public static var applicationRecord: UInt64 { NodeRecord.application }
 
+  /// The record that names the roots.
+  ///
+  /// A restore cannot do without it and ``applicationRecord``, if they are stored.
+  public static var treeRecord: UInt64 { NodeRecord.tree }
+
   /// Reads what one element has stored, nil if there is no such record.
   ///
   /// - Parameter record: The record of an element, or ``applicationRecord``.
