@@ -29,19 +29,19 @@ struct Diff: Inspection {
   @Flag(help: "Show the values that are different.")
   var values = false
 
-  @Flag(help: "Write JSON.")
-  var json = false
+  @OptionGroup var format: FormatOptions
 
   func inspect(_ output: Output) throws -> ExitStatus {
     let (old, new) = (try place(first), try place(second))
+    for place in [old, new] { try place.requireStored() }
     let credential = try keys.credential(for: old)
-    let before = try StateContents(old.open(credential))
-    let after = try StateContents(new.open(credential))
+    let before = try StateContents(StateReading(of: old.open(credential), at: old))
+    let after = try StateContents(StateReading(of: new.open(credential), at: new))
     let changes = before.changes(to: after)
-    if json {
-      let writer = JSONWriter(output)
-      try writer.array { for change in changes { try write(change, before, after, writer) } }
-      try output.line()
+    if format.json {
+      try output.json { json in
+        try json.array { for change in changes { try write(change, before, after, json) } }
+      }
     } else {
       for change in changes { try write(change, before, after, output) }
     }
@@ -71,12 +71,13 @@ struct Diff: Inspection {
       [sign, change.path.escaped, change.details.map(\.escaped).joined(separator: ", ")],
       widths: [1, 40])
     guard values else { return }
+    let (old, new) = (try before.texts(at: change.place), try after.texts(at: change.place))
     for key in change.keys {
-      if let value = try before.value(of: key, at: change.place) {
-        try output.line("    \(style.bad("-")) \(key.escaped) = \(value)")
+      if let text = old[key] {
+        try output.line("    \(style.bad("-")) \(key.escaped) = \(text)")
       }
-      if let value = try after.value(of: key, at: change.place) {
-        try output.line("    \(style.good("+")) \(key.escaped) = \(value)")
+      if let text = new[key] {
+        try output.line("    \(style.good("+")) \(key.escaped) = \(text)")
       }
     }
   }
@@ -95,11 +96,12 @@ struct Diff: Inspection {
       guard values else { return }
       for (name, contents) in [("before", before), ("after", after)] {
         try json.key(name)
+        let texts = try contents.texts(at: change.place)
         try json.object {
           for key in change.keys {
-            guard let value = try contents.value(of: key, at: change.place) else { continue }
+            guard let text = texts[key] else { continue }
             try json.key(key)
-            try json.literal(value)
+            try json.literal(text)
           }
         }
       }
@@ -133,21 +135,19 @@ struct StateContents {
   private let state: StoredState
   private var contents: [Place: Content] = [:]
   private var order: [Place] = []
-  let isDamaged: Bool
+  private(set) var isDamaged: Bool
 
-  init(_ state: StoredState) throws {
-    self.state = state
-    let outline = try state.outlineWithProgress()
-    isDamaged = StateHead.status(state, outline) == .damaged
+  init(_ reading: StateReading) throws {
+    state = reading.state
+    isDamaged = reading.status == .damaged
     var places: [UInt64: Place] = [:]
     let application = Place(kind: "application", path: RestorationPath())
     places[StoredState.applicationRecord] = application
     contents[application] = Content(
       record: StoredState.applicationRecord, className: "", version: 1)
     order.append(application)
-    outline.forEach { element in
-      let place = Place(
-        kind: element.kind.rawValue, path: element.path)
+    reading.outline.forEach { element in
+      let place = Place(kind: element.kind.rawValue, path: element.path)
       places[element.record] = place
       guard contents[place] == nil else { return }
       order.append(place)
@@ -155,36 +155,23 @@ struct StateContents {
         record: element.record, className: element.className, version: element.version)
     }
     try state.forEachValues { record, values in
-      guard let place = places[record], case .success(let values) = values else { return }
-      contents[place]?.hashes = try Self.hashes(of: values)
+      guard let place = places[record], contents[place]?.record == record else { return }
+      switch values {
+      case .success(let values): contents[place]?.hashes = try Self.hashes(of: values)
+      case .failure: isDamaged = true
+      }
     }
   }
 
   private static func hashes(of values: StoredState.Values) throws -> [String: Int] {
-    var hashes: [String: Int] = [:]
-    for (prefix, record) in [
-      ("", values.state), ("library.", values.builtIn), ("scene.", values.host),
-    ] {
-      guard let record else { continue }
-      var depth = 0
-      var key: String?
-      var hasher = Hasher()
-      try record.forEachToken { token in
-        if depth == 0, case .key(let name) = token {
-          if let key { hashes[key] = hasher.finalize() }
-          (key, hasher) = (prefix + name, Hasher())
-          return
-        }
-        hasher.combine(token)
-        switch token {
-        case .beginArray, .beginContainer: depth += 1
-        case .endArray, .endContainer: depth -= 1
-        default: break
-        }
+    var hashers: [String: Hasher] = [:]
+    for part in ValueLines(values: values).parts {
+      try part.record.forEachToken { key, token in
+        hashers[part.prefix + key, default: Hasher()].combine(token)
       }
-      if let key { hashes[key] = hasher.finalize() }
     }
-    for key in values.sensitive { hashes[key.keys.joined(separator: ".")] = 0 }
+    var hashes = hashers.mapValues { $0.finalize() }
+    for key in values.sensitive { hashes[key.name] = 0 }
     return hashes
   }
 
@@ -227,10 +214,12 @@ struct StateContents {
       details: details, keys: keys.sorted())
   }
 
-  /// The value of a key as JSON; nil if there is none, or if it must not be shown.
-  func value(of key: String, at place: Place) throws -> String? {
+  /// The values that may be shown as JSON, by their keys.
+  func texts(at place: Place) throws -> [String: String] {
     guard let record = contents[place]?.record, let values = try state.values(ofRecord: record)
-    else { return nil }
-    return try ValueLines(values: values).text(of: key)
+    else { return [:] }
+    return Dictionary(
+      try ValueLines(values: values).texts().map { ($0.key, $0.text) },
+      uniquingKeysWith: { first, _ in first })
   }
 }
