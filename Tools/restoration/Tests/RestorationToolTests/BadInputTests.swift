@@ -137,6 +137,20 @@ final class BadInputTests: ToolTestCase {
     XCTAssertEqual(try inspect("tree", "--state", "").status, 64)
   }
 
+  func testTheValuesOfARecordWithManyKeysAreShownInOnePass() throws {
+    let keys = (1...5000).map { "key \($0)" }
+    try store { builder in
+      try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }
+      try appendNode(builder) { encoder in
+        encoder.encodeContainer(forKey: "state") { state in
+          for key in keys { state.encode([1, 2], forKey: key) }
+        }
+      }
+    }
+    let run = try inspect("tree", "--values")
+    XCTAssertEqual(run.lines.dropFirst(), keys.map { "    \($0) = [1,2]" }[...])
+  }
+
   func testDamageIsToldByWhatLooksElsewhere() async throws {
     let root = NotesScreen("window", children: (1...200).map { NotesScreen("note \($0)") })
     for child in root.restorationChildren.compactMap({ $0 as? NotesScreen }) {
