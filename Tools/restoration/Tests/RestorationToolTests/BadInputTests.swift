@@ -6,26 +6,6 @@ import XCTest
 /// Files that no save writes, and what a person gets wrong.
 @MainActor
 final class BadInputTests: ToolTestCase {
-  /// Stores an archive with one node in record 3, and what the body adds.
-  private func store(_ build: (RecordBuilder) throws -> Void) throws {
-    let builder = RecordBuilder()
-    try build(builder)
-    let key = try KeyFile(path: try sandbox().keyFile).loadOrCreate()
-    _ = try Archive.write(
-      try builder.finish(), to: FileStorage(path: try sandbox().stateFile), key: key,
-      context: StoredState.context(of: "main", in: Sandbox.application))
-  }
-
-  private func appendNode(_ builder: RecordBuilder, _ body: (KeyedEncoder) -> Void) throws {
-    try builder.append(record: 3) { encoder in
-      encoder.encodeContainer(forKey: "node") { node in
-        node.encode("window", forKey: "identifier")
-        node.encode(name: "NotesScreen", forKey: "class")
-      }
-      body(encoder)
-    }
-  }
-
   private func code(_ fields: [String: Any]?) -> String? {
     (fields?["error"] as? [String: Any])?["code"] as? String
   }
@@ -33,7 +13,7 @@ final class BadInputTests: ToolTestCase {
   func testValuesThatCannotBeReadAreNamedInEveryForm() throws {
     try store { builder in
       try builder.append(record: StoredState.applicationRecord) { $0.encode("x", forKey: "state") }
-      try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }
+      try appendTree(builder)
       try appendNode(builder) { encoder in
         encoder.encodeContainer(forKey: "sensitive") { $0.encode("x", forKey: "values") }
       }
@@ -62,6 +42,7 @@ final class BadInputTests: ToolTestCase {
     let file = try sandbox().stateFile
     let diff = try run("diff", file, file)
     XCTAssertEqual(diff.status, 2, "nobody can say that what cannot be read is equal")
+    XCTAssertEqual(diff.output, "")
   }
 
   private func elements(_ run: ToolRun) throws -> [[String: Any]] {
@@ -70,7 +51,7 @@ final class BadInputTests: ToolTestCase {
 
   func testAStateWhoseRootsCannotBeReadIsPassedOver() throws {
     try store { builder in
-      try builder.append(record: 2) { $0.encode("window", forKey: "roots") }
+      try builder.append(record: StoredState.treeRecord) { $0.encode("window", forKey: "roots") }
       try appendNode(builder) { _ in }
     }
     let verify = try inspect("verify")
@@ -140,7 +121,7 @@ final class BadInputTests: ToolTestCase {
   func testTheValuesOfARecordWithManyKeysAreShownInOnePass() throws {
     let keys = (1...5000).map { "key \($0)" }
     try store { builder in
-      try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }
+      try appendTree(builder)
       try appendNode(builder) { encoder in
         encoder.encodeContainer(forKey: "state") { state in
           for key in keys { state.encode([1, 2], forKey: key) }
