@@ -38,7 +38,8 @@ let package = Package(
       name: "ArchiveForge", dependencies: ["ArchiveCodec", "CSodium"], path: "Tests/ArchiveForge",
       swiftSettings: testSettings),
     .target(
-      name: "TestSupport", dependencies: ["ArchiveCodec", "ArchiveForge", "RestorationKit"],
+      name: "TestSupport",
+      dependencies: ["ArchiveCodec", "ArchiveForge", "RestorationKit", "RestorationTesting"],
       path: "Tests/TestSupport", swiftSettings: testSettings),
     // Also built with libFuzzer, by the package in Fuzz.
     .target(

@@ -50,17 +50,10 @@ final class EditingScene: @MainActor SceneDelegate {
 }
 
 let host = SceneHost(try StateKeeper(application: "org.example.edit"))
-host.declaredActivityTypes = [AppState.activityType]
-host.register(SceneConfiguration { EditingScene() })
-
-// What cannot be read must not end the app.
-do {
-  try await host.launch()
-} catch {
-  print("Some windows are lost. \(error)")
-}
-await host.restoreScenes()
-if host.connectedScenes.isEmpty { try await host.open() }
+let start = try await host.start(
+  SceneConfiguration { EditingScene() }, declaring: [AppState.activityType])
+// What cannot be read does not end the app.
+for problem in start.problems { print("Not as it was:", problem) }
 
 for scene in host.connectedScenes {
   guard let state = (scene.delegate as? EditingScene)?.state else { continue }

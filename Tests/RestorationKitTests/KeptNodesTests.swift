@@ -197,7 +197,8 @@ final class KeptNodesTests: XCTestCase {
       XCTAssertEqual(saved.entries.count, isFirst ? 5 : 4, "\(saved)")
       XCTAssertEqual(saved.problems, [])
     }
-    let values = try await restoreAll()
+    await keeper.close()
+    let values = try await restoreAll(try launch.keeper(endsLast: false))
     XCTAssertEqual(values, ["newer", "typed", "seen"])
 
     // It was replaced, so it does not come again when the other goes.
@@ -219,7 +220,8 @@ final class KeptNodesTests: XCTestCase {
       let saved = try await keeper.save([root])
       XCTAssertEqual(saved.outcome(of: "root/a"), .savedWithLastState)
     }
-    let values = try await restoreAll()
+    await keeper.close()
+    let values = try await restoreAll(try launch.keeper(endsLast: false))
     XCTAssertEqual(values, ["saved", "typed", "seen"])
     root.restorationChildren = []
     let saved = try await keeper.save([root])
@@ -269,12 +271,14 @@ final class KeptNodesTests: XCTestCase {
     XCTAssertEqual(restored.outcome(of: "filter"), .notRegistered)
     let saved = try await keeper.save([without])
     XCTAssertEqual(saved.outcome(of: "filter"), .keptAsStored)
+    await keeper.close()
 
-    let next = try launch.keeper()
+    let next = try launch.keeper(endsLast: false)
     let back = TestObject()
     next.registerObject(back, restorationIdentifier: "filter")
     _ = try await next.restore(into: [node(back)])
     XCTAssertEqual(back.value, "stored")
+    await next.close()
 
     // One that is registered late takes the place, whatever is written first.
     let late = TestObject("newer")

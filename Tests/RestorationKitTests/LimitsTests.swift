@@ -1,5 +1,6 @@
 import ArchiveCodec
 import RestorationKit
+import RestorationTesting
 import TestSupport
 import XCTest
 
@@ -92,7 +93,7 @@ final class LimitsTests: XCTestCase {
     let strict = ArchiveLimits(depth: 3, symbolCount: 0)
     _ = try await keeper(strict).save([TestNode("root", value: "x")])
     for begun in 1...2 {
-      let process = ProcessStore(launch.store)
+      let process = ProcessDirectory(launch.store)
       let keeper = try StateKeeper(
         application: Launch.application, directory: process, keys: launch.keys, limits: strict)
       defer { process.end() }

@@ -63,10 +63,10 @@ final class NewerVersionTests: XCTestCase {
   }
 
   private func keeper(
-    _ launch: Launch, version: Int,
+    _ launch: Launch, version: Int, endsLast: Bool = true,
     factory: ((RestorationPath, StateDecoder) throws -> (any RestorableNode)?)? = nil
   ) throws -> StateKeeper {
-    let keeper = try launch.keeper()
+    let keeper = try launch.keeper(endsLast: endsLast)
     let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
     try keeper.register(Screen.self, version: version, migrations: steps, restoration: factory)
     return keeper
@@ -326,9 +326,11 @@ final class NewerVersionTests: XCTestCase {
     await older.close()
 
     let child = TestNode("child")
-    let last = try await keeper(launch, version: 2).restore(into: [Screen("pane", nil, [child])])
+    let newer = try keeper(launch, version: 2, endsLast: false)
+    let last = try await newer.restore(into: [Screen("pane", nil, [child])])
     XCTAssertEqual(last.problems, [])
     XCTAssertEqual(child.value, "saved")
+    await newer.close()
 
     // A child that is there by then is saved, and not the one that was stored.
     olderPane.restorationChildren = [TestNode("child", value: "shown")]

@@ -161,7 +161,8 @@ final class SceneOverlapTests: XCTestCase {
     try await host.disconnect(scene)
     model.draft = "set later"
     try await host.saveSessions()
-    let next = try await app.host()
+    await host.close()
+    let next = try await app.host(endsLast: false)
     await next.restoreScenes()
     XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, "set later")
     await next.close()

@@ -8,11 +8,11 @@ final class SnapshotTests: XCTestCase {
   private let launch = Launch()
 
   /// What this launch shows before its restore and is told after it.
-  private func usesSnapshot() async throws -> [Bool] {
-    let keeper = try launch.keeper()
+  private func usesSnapshot(endsLast: Bool = true) async throws -> [Bool] {
+    let keeper = try launch.keeper(endsLast: endsLast)
     let before = try await keeper.isSnapshotUsable()
     let report = try await keeper.restore(into: [TestNode("a")])
-    launch.endProcess()
+    await keeper.close()
     return [before, report.usesSnapshot]
   }
 
@@ -63,13 +63,13 @@ final class SnapshotTests: XCTestCase {
     for _ in 1...2 {
       _ = try await keeper.save([node])
       await keeper.close()
-      let uses = try await usesSnapshot()
+      let uses = try await usesSnapshot(endsLast: false)
       XCTAssertEqual(uses, [false, false])
     }
     node.onEncode = nil
     _ = try await keeper.save([node])
     await keeper.close()
-    let uses = try await usesSnapshot()
+    let uses = try await usesSnapshot(endsLast: false)
     XCTAssertEqual(uses, [true, true])
   }
 
@@ -79,14 +79,14 @@ final class SnapshotTests: XCTestCase {
     _ = try await keeper.save([TestNode("a")])
     keeper.ignoreSnapshotOnNextApplicationLaunch()
     await keeper.close()
-    let first = try await usesSnapshot()
+    let first = try await usesSnapshot(endsLast: false)
     XCTAssertEqual(first, [true, true])
     let node = TestNode("a")
     node.onDecode = { _ in keeper.ignoreSnapshotOnNextApplicationLaunch() }
     _ = try await keeper.restore(into: [node])
     _ = try await keeper.save([TestNode("a")])
     await keeper.close()
-    let second = try await usesSnapshot()
+    let second = try await usesSnapshot(endsLast: false)
     XCTAssertEqual(second, [true, true])
   }
 

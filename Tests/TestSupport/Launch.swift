@@ -1,6 +1,7 @@
 package import ArchiveCodec
 package import Foundation
 package import RestorationKit
+import RestorationTesting
 import Synchronization
 
 /// Launches of one application over one store, without a process.
@@ -14,7 +15,7 @@ package final class Launch {
 
   /// Kept alive, which a keeper does not do.
   private var delegates: [(any StateDelegate)?] = []
-  private var process: ProcessStore?
+  private var process: ProcessDirectory?
 
   package init() {}
 
@@ -31,7 +32,7 @@ package final class Launch {
     delegate: (any StateDelegate)? = nil, endsLast: Bool = true
   ) throws -> StateKeeper {
     if endsLast { endProcess() }
-    let process = ProcessStore(store)
+    let process = ProcessDirectory(store)
     self.process = process
     let keeper = try StateKeeper(
       application: Self.application, directory: process, keys: keys,

@@ -20,10 +20,12 @@ package final class SceneLaunch {
   package init() {}
 
   /// A host of a new launch; what was stored before is there.
+  ///
+  /// The process of the launch before has ended, unless `endsLast` is false.
   package func host(
-    restoration: SceneRestorationPolicy = .always, launching: Bool = true
+    restoration: SceneRestorationPolicy = .always, launching: Bool = true, endsLast: Bool = true
   ) async throws -> SceneHost {
-    let host = SceneHost(try launch.keeper())
+    let host = SceneHost(try launch.keeper(endsLast: endsLast))
     host.delegate = hostDelegate
     host.declaredActivityTypes = ["product"]
     host.trace = { [unowned self] in trace.append($0) }

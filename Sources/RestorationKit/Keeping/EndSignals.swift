@@ -1,12 +1,14 @@
 internal import Dispatch
 internal import Synchronization
 
-#if canImport(Darwin)
-internal import Darwin
+#if canImport(Glibc)
+internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
-#else
-internal import Glibc
+#elseif canImport(Android)
+internal import Android
+#elseif canImport(Darwin)
+internal import Darwin
 #endif
 
 /// Holds the signals that ask the process to end until what is unsaved is stored.

@@ -7,10 +7,7 @@ internal import ArchiveCodec
 /// <doc:working-with-scenes>. It belongs to the actor that made it.
 ///
 ///     let host = SceneHost(keeper)
-///     host.register(SceneConfiguration { CatalogScene(catalog) })
-///     try await host.launch()
-///     await host.restoreScenes()
-///     if host.connectedScenes.isEmpty { try await host.open() }
+///     try await host.start(SceneConfiguration { CatalogScene(catalog) })
 ///
 /// Every scene has a file of its own; the list of them is another. A list that
 /// is lost or damaged is made again from the files.

@@ -64,21 +64,13 @@ private final class CountedWrites: Sendable {
   }
 }
 
-private struct KillingStorage: ArchiveStorage {
+private struct KillingStorage: WrappedStorage {
   let storage: any ArchiveStorage
   let writes: CountedWrites
-
-  var location: String { storage.location }
-
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
     try storage.openForAppending().map { KillingFile(file: $0, writes: writes) }
   }
-
-  func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
-
-  func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     let isLast = writes.begin()
@@ -96,22 +88,6 @@ private struct KillingStorage: ArchiveStorage {
       try body(isLast ? KillingSink(sink, writes) : sink)
     }
   }
-
-  func remove() throws(ArchiveError) { try storage.remove() }
-
-  func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
-
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    try storage.setAside(reason, at: date)
-  }
-
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try storage.setAsideArchives()
-  }
-
-  func generations() throws(ArchiveError) -> [SetAsideArchive] { try storage.generations() }
-
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) { try storage.putBack(archive) }
 }
 
 private final class KillingSink: ArchiveSink {
@@ -129,24 +105,12 @@ private final class KillingSink: ArchiveSink {
   }
 }
 
-private struct KillingFile: AppendableArchiveFile {
+private struct KillingFile: WrappedFile {
   let file: any AppendableArchiveFile
   let writes: CountedWrites
-
-  var byteCount: Int { file.byteCount }
-
-  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try file.read(at: offset, count: count)
-  }
-
-  func storedByteCount() throws(ArchiveError) -> Int? { try file.storedByteCount() }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     guard writes.begin() else { return try file.write(bytes, at: offset) }
     try writes.end(in: bytes) { half throws(ArchiveError) in try file.write(half, at: offset) }
   }
-
-  func truncate(to byteCount: Int) throws(ArchiveError) { try file.truncate(to: byteCount) }
-
-  func synchronize() throws(ArchiveError) { try file.synchronize() }
 }

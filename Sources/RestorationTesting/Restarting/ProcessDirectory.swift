@@ -97,13 +97,9 @@ private final class ProcessLock: ArchiveLock {
   }
 }
 
-private struct ProcessStorage: ArchiveStorage {
+private struct ProcessStorage: WrappedStorage {
   let storage: any ArchiveStorage
   let life: ProcessLife
-
-  var location: String { storage.location }
-
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { try storage.open() }
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
     try life.check()
@@ -114,8 +110,6 @@ private struct ProcessStorage: ArchiveStorage {
     try life.check()
     return try life.add(try storage.lock())
   }
-
-  func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     try life.check()
@@ -171,17 +165,9 @@ private struct ProcessStorage: ArchiveStorage {
   }
 }
 
-private struct ProcessFile: AppendableArchiveFile {
+private struct ProcessFile: WrappedFile {
   let file: any AppendableArchiveFile
   let life: ProcessLife
-
-  var byteCount: Int { file.byteCount }
-
-  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try file.read(at: offset, count: count)
-  }
-
-  func storedByteCount() throws(ArchiveError) -> Int? { try file.storedByteCount() }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     try life.check()

@@ -7,9 +7,9 @@ struct ChangePassphrase: ParsableCommand {
     commandName: "passphrase",
     abstract: "Lets a passphrase open a state, or changes or removes one.",
     discussion: """
-      An app opens its state by its key; a passphrase is a second way in, as for a backup. It \
-      stays until the state is discarded, set aside or sealed anew by rekey. Whoever knew a \
-      passphrase may have kept a copy that it opens.
+      An app opens its state with its key. A passphrase is a second way in, for example to a \
+      backup. It stays until the state is discarded, set aside or sealed anew by rekey. A \
+      passphrase that is removed still opens every copy that was made before.
       """,
     subcommands: [List.self, Add.self, Change.self, Remove.self])
 
@@ -26,7 +26,7 @@ struct ChangePassphrase: ParsableCommand {
 
   struct List: Inspection {
     static let configuration = CommandConfiguration(
-      abstract: "Lists what opens a state; it needs no key.")
+      abstract: "Lists the keys and passphrases that open a state; it needs no key.")
 
     @OptionGroup var place: PlaceOptions
     @OptionGroup var format: FormatOptions
@@ -81,7 +81,7 @@ struct ChangePassphrase: ParsableCommand {
 
   struct Remove: Inspection {
     static let configuration = CommandConfiguration(
-      abstract: "Removes all passphrases; the key goes on to open the state.")
+      abstract: "Removes all passphrases; the key still opens the state.")
 
     @OptionGroup var options: StateOptions
 

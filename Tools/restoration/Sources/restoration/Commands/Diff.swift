@@ -5,11 +5,11 @@ import RestorationKit
 
 struct Diff: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Says what two states of one app have different.",
+    abstract: "Says how two states of one app differ.",
     discussion: """
-      Columns: +, - or ~ for what only the second has, only the first has, or both have with \
-      another content; the path; and what is different: class, version, or keys. Secrets are \
-      compared by their keys only. The key is that of the first state.
+      Columns: + for an element that only the second has, - for one that only the first has, ~ \
+      for one that differs; the path; and what differs: class, version, or keys. Of secrets \
+      only the keys are compared. Both states are opened with the key of the first.
       """)
 
   @Argument(help: "The file of the first state.")
@@ -26,7 +26,7 @@ struct Diff: Inspection {
 
   @OptionGroup var keys: KeyOptions
 
-  @Flag(help: "Show the values that are different.")
+  @Flag(help: "Show the values that differ.")
   var values = false
 
   @OptionGroup var format: FormatOptions

@@ -7,8 +7,8 @@ struct Explain: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Says what a launch of the app would do with its state.",
     discussion: """
-      It knows the files and not the app: not its classes, and not what it has set, such as \
-      crashThreshold, for which it takes the default. Columns: a topic, and a sentence.
+      It knows the files, but not the classes of the app, and not what the app has set, such \
+      as crashThreshold: it takes the defaults. Columns: a topic, and a sentence.
       """)
 
   @OptionGroup var options: StateOptions

@@ -6,14 +6,15 @@ struct Export: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Writes a state as JSON, in the order of the file.",
     discussion: """
-      It is for large states: one record at a time is in memory. What JSON has no form for is \
-      an object with one key: {"$date": …}, {"$data": …} in base64, {"$uuid": …}, {"$url": …}, \
-      {"$number": …} for what is not finite, {"$record": …} for a reference.
+      It can export large states: one record at a time is in memory. A value for which JSON \
+      has no form is written as an object with one key: {"$date": …}, {"$data": …} in base64, \
+      {"$uuid": …}, {"$url": …}, {"$number": …} for a number that is not finite, \
+      {"$record": …} for a reference.
       """)
 
   @OptionGroup var options: StateOptions
 
-  @Flag(help: "Write the values, but none that is a secret or ends.")
+  @Flag(help: "Write the values, except secrets and values that expire.")
   var values = false
 
   func inspect(_ output: Output) throws -> ExitStatus {

@@ -5,12 +5,12 @@ import RestorationKit
 
 struct History: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Lists a state with its generations, what was set aside, and what is kept in it.",
+    abstract: "Lists a state, its generations, what was set aside, and what is kept in it.",
     discussion: """
       Columns: what it is, when it came there, bytes, generation, changes in the journal, the \
-      time of its save, the version of the app, the file, and what is wrong with it. Then a \
-      line for each element that saves keep because it was not back. Newest first. Of the \
-      state every byte is checked, of the others their heads; see verify.
+      time of its save, the version of the app, the file, and what is wrong with it. Newest \
+      first. Then comes a line for each element that saves keep because it was not back. Every \
+      byte of the state is checked, but only the heads of the other files; see verify.
       """)
 
   @OptionGroup var options: StateOptions

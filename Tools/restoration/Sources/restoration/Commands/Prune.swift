@@ -5,11 +5,11 @@ import RestorationKit
 
 struct Prune: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Removes what was set aside of a state.",
+    abstract: "Removes files of a state that were set aside.",
     discussion: """
-      As an app does it by default, the oldest and the two newest stay, and all of the last 30 \
-      days. It takes the lock of the state, and needs no key. Columns: what it was, when it was \
-      set aside, bytes, and the file.
+      The oldest and the two newest stay, and all of the last 30 days, as with an app that \
+      sets no bound. It takes the lock of the state, and needs no key. Columns: what it was, \
+      when it was set aside, bytes, and the file.
       """)
 
   @OptionGroup var place: PlaceOptions
@@ -20,13 +20,13 @@ struct Prune: Inspection {
   @Option(help: "How many of the newest stay.")
   var keepNewest = 2
 
-  @Option(help: "How many days old is too young to go.")
+  @Option(help: "Remove only files that are older than this many days.")
   var olderThan = 30.0
 
-  @Flag(help: "Remove generations, too, which stand in for a damaged state.")
+  @Flag(help: "Remove generations, too, although they stand in for a damaged state.")
   var generations = false
 
-  @Flag(help: "Say what would go, and remove nothing.")
+  @Flag(help: "List what would be removed, and remove nothing.")
   var dryRun = false
 
   @OptionGroup var format: FormatOptions

@@ -7,13 +7,14 @@ struct Rekey: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Seals all states of an app under a new key.",
     discussion: """
-      First every archive is opened to both keys, then the new key file takes the place of the \
-      old one, and then every archive is sealed anew for the new key alone: whenever the tool \
-      is killed, the key file opens all of them. Run it again then. Passphrases do not open \
-      the states any more. What other keys have sealed stays as it is, and is named.
+      First every archive is opened to both keys. Then the new key file takes the place of the \
+      old one. Then every archive is sealed anew for the new key alone. So whenever the tool is \
+      killed, the key file opens all archives; run it again then. Passphrases do not open the \
+      states any more. An archive that is damaged, or that another key has sealed, stays as it \
+      is, and is named.
 
       Close the app before. An app that has secrets is refused, since they would be forgotten. \
-      Copies and backups stay what they were, and the old key opens them.
+      Copies and backups stay as they were, and the old key opens them.
       """)
 
   @Option(help: "The identifier of the app.")

@@ -5,17 +5,17 @@ import RestorationKit
 
 struct Report: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Writes what a bug report needs, and no values.",
+    abstract: "Writes everything that a bug report needs, but no values.",
     discussion: """
-      It is one JSON object: for the state, and for each window and each further instance \
-      beside it, the files, sizes, versions, elements and problems, and what a launch would \
-      do. It has the names of files, elements, classes and keys, so read it before you send \
-      it. It has no path of a directory.
+      The report is one JSON object. For the state, and for each window and each further \
+      instance beside it, it has the files, sizes, versions, elements and problems, and what a \
+      launch would do. It has the names of files, elements, classes and keys, so read it \
+      before you send it. It has no path of a directory.
       """)
 
   @OptionGroup var options: StateOptions
 
-  @Option(help: "The file to write, which must not be there; the output by default.")
+  @Option(help: "The file to write, which must not exist; the standard output by default.")
   var output: String?
 
   func inspect(_ standard: Output) throws -> ExitStatus {

@@ -6,16 +6,16 @@ struct Show: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Shows what is stored of one element.",
     discussion: """
-      Without --values it names the keys and says nothing of what they hold. Elements of equal \
+      Without --values it names the keys and does not show their values. Elements with equal \
       paths, as in a stack, are shown one after the other.
       """)
 
-  @Argument(help: "The path, as tree prints it; an empty one is the application.")
+  @Argument(help: "The path, as tree prints it; the empty path is the application.")
   var path: String
 
   @OptionGroup var options: StateOptions
 
-  @Flag(help: "Show the values, but none that is a secret or ends.")
+  @Flag(help: "Show the values, except secrets and values that expire.")
   var values = false
 
   func inspect(_ output: Output) throws -> ExitStatus {

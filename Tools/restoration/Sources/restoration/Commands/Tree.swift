@@ -6,13 +6,13 @@ struct Tree: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Lists the elements of a state: sizes, versions, classes and paths.",
     discussion: """
-      Columns: bytes, version, kind, role, class, path, notes. Of a damaged file it lists what \
-      can be read, then what is wrong.
+      Columns: bytes, version, kind, role, class, path, notes. If the file is damaged, it lists \
+      what can be read, and then what is wrong.
       """)
 
   @OptionGroup var options: StateOptions
 
-  @Flag(help: "Show the values, but none that is a secret or ends.")
+  @Flag(help: "Show the values, except secrets and values that expire.")
   var values = false
 
   func inspect(_ output: Output) throws -> ExitStatus {

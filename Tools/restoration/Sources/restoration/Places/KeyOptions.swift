@@ -13,7 +13,7 @@ struct KeyOptions: ParsableArguments {
   @Option(help: "A descriptor to read the key from: a key file, or 32 bytes.")
   var keyFd: Int32?
 
-  @Option(help: "A descriptor to read a passphrase from, up to its end or to a line's.")
+  @Option(help: "A descriptor to read a passphrase from, up to the first line end or the end.")
   var passphraseFd: Int32?
 
   @Flag(help: "Ask for a passphrase on the terminal.")

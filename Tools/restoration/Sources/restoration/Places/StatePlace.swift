@@ -106,13 +106,13 @@ struct StatePlace {
 
 /// Says which state is meant.
 struct PlaceOptions: ParsableArguments {
-  @Argument(help: "The file of the state; also a generation, or one that was set aside.")
+  @Argument(help: "The file of the state, of a generation, or one that was set aside.")
   var file: String?
 
   @Option(help: "The identifier of the app; the folder of the file by default.")
   var app: String?
 
-  @Option(help: "The name of the state; “main”, or that of the file, by default.")
+  @Option(help: "The name of the state; by default “main”, or that of the file.")
   var state: String?
 
   @Option(help: "The directory of the app's states.")
