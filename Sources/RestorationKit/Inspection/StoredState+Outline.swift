@@ -132,7 +132,8 @@ extension StoredState {
 
   /// Reads the elements, and checks every byte on the way.
   ///
-  /// Damage ends nothing: what can be read is there, and the rest is among the problems.
+  /// Damage ends nothing: what can be read is there, and the rest is among the problems. If
+  /// what names the roots is among them, no element has a place.
   ///
   /// - Parameter progress: Is told now and then how many records have been read.
   /// - Returns: The elements.
@@ -142,14 +143,14 @@ extension StoredState {
   public func outline(
     progress: ((_ recordCount: Int) throws -> Void)? = nil
   ) throws -> Outline {
-    var reader = OutlineReader(recordCount: archive.extent.snapshotRecordCount)
+    var reader = OutlineReader(of: archive)
     var count = 0
     let damage = try archive.salvage { record in
       reader.take(record)
       count += 1
       if count.isMultiple(of: 1 << 12) { try progress?(count) }
     }
-    reader.place(try? archive.record(NodeRecord.tree), isDamaged: damage != nil)
+    reader.place(isDamaged: damage != nil)
     return Outline(reader, damage: damage)
   }
 }

@@ -18,7 +18,8 @@ public struct StoredState: Sendable {
   /// The archive in which the state lies.
   public let archive: Archive
 
-  /// What the last save said of itself; nil if that cannot be read.
+  /// What the last save said of itself; nil if that cannot be read, which the outline has
+  /// among its problems.
   public let facts: Facts?
 
   /// What a save says of itself.
@@ -73,16 +74,23 @@ public struct StoredState: Sendable {
   private init(_ archive: Archive) {
     self.archive = archive
     do throws(ArchiveError) {
-      facts = try archive.record(NodeRecord.application)?.container(forKey: NodeRecord.factsKey)
-        .map { (values) throws(ArchiveError) in
-          let facts = try SaveFacts(values, of: archive)
-          return Facts(
-            savedAt: facts.timestamp, applicationVersion: facts.applicationVersion,
-            userInterfaceIdiom: facts.userInterfaceIdiom, systemVersion: facts.systemVersion)
-        }
+      facts = try archive.record(NodeRecord.application).flatMap {
+        (record) throws(ArchiveError) in try Self.facts(in: record, of: archive)
+      }
     } catch {
+      // The outline has the record among its problems.
       facts = nil
     }
+  }
+
+  static func facts(
+    in application: KeyedDecoder, of archive: Archive
+  ) throws(ArchiveError) -> Facts? {
+    guard let values = try application.container(forKey: NodeRecord.factsKey) else { return nil }
+    let facts = try SaveFacts(values, of: archive)
+    return Facts(
+      savedAt: facts.timestamp, applicationVersion: facts.applicationVersion,
+      userInterfaceIdiom: facts.userInterfaceIdiom, systemVersion: facts.systemVersion)
   }
 }
 
@@ -140,6 +148,11 @@ extension StoredState {
 
   /// The record in which the values of the application lie.
   public static var applicationRecord: UInt64 { NodeRecord.application }
+
+  /// The record that names the roots.
+  ///
+  /// A restore cannot do without it and ``applicationRecord``, if they are stored.
+  public static var treeRecord: UInt64 { NodeRecord.tree }
 
   /// Reads what one element has stored, nil if there is no such record.
   ///

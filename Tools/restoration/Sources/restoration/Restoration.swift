@@ -6,6 +6,11 @@ enum Main {
   static func main() {
     // A reader that has gone is an error of a write, and not the end of a half done rekey.
     signal(SIGPIPE, SIG_IGN)
+    // Else a file would get the number of an output that is closed, and what is told be written
+    // into it. These cannot be written.
+    for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDONLY)
+    }
     Restoration.main()
   }
 }

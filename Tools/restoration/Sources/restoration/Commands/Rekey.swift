@@ -26,31 +26,13 @@ struct Rekey: Inspection {
   @Option(help: "The file that holds the key; the app's own by default.")
   var keyFile: String?
 
-  @Flag(help: "Write JSON.")
-  var json = false
+  @OptionGroup var format: FormatOptions
 
   func inspect(_ output: Output) throws -> ExitStatus {
     let directory =
       directory.map { FileStateDirectory(path: $0) } ?? FileStateDirectory(application: app)
     let file = keyFile.map { FileKeyProvider(path: $0) } ?? FileKeyProvider(application: app)
-    let old = try file.key(creating: false)
-    guard let old else { throw ArchiveError(.keyMissing, location: file.location) }
-    return try KeyChange(application: app, directory: directory, file: file.file, old: old)
-      .run(output, asJSON: json)
-  }
-}
-
-/// The change of the key of one app.
-private struct KeyChange {
-  let application: String
-  let directory: FileStateDirectory
-  let file: KeyFile
-  let old: ArchiveKey
-
-  private static let newSuffix = ".new"
-
-  func run(_ output: Output, asJSON: Bool) throws -> ExitStatus {
-    let names = try names()
+    let names = try names(in: directory)
     guard !names.isEmpty else {
       throw Failure(.nothingStored, "Nothing is stored in \(directory.path.escaped).")
     }
@@ -59,6 +41,42 @@ private struct KeyChange {
         .systemFailed,
         "The app has secrets, which a new key would forget. Let the app forget them first.")
     }
+    guard let old = try file.key(creating: false) else {
+      throw ArchiveError(.keyMissing, location: file.location)
+    }
+    return try KeyChange(
+      application: app, directory: directory, names: names, file: file.file, old: old
+    ).run(output, asJSON: format.json)
+  }
+
+  /// The names of all that is stored, also of states of which only older files are there.
+  private func names(in directory: FileStateDirectory) throws -> [String] {
+    guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
+    let files: [String]
+    do {
+      files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    } catch {
+      throw ArchiveError(.inputOutput, subject: "directory", location: directory.path)
+    }
+    let names = files.filter { !$0.hasPrefix(".") }.compactMap { file in
+      file.range(of: StatePlace.suffix).map { String(file[..<$0.lowerBound]) }
+    }
+    return Set(names).sorted()
+  }
+}
+
+/// The change of the key of one app.
+private struct KeyChange {
+  let application: String
+  let directory: FileStateDirectory
+  /// Of all that is stored there.
+  let names: [String]
+  let file: KeyFile
+  let old: ArchiveKey
+
+  private static let newSuffix = ".new"
+
+  func run(_ output: Output, asJSON: Bool) throws -> ExitStatus {
     let places = names.filter { !$0.hasSuffix(".launch") }.map {
       StatePlace(application: application, name: $0, directory: directory)
     }
@@ -103,26 +121,16 @@ private struct KeyChange {
       try directory.storage(named: name).remove()
     }
     if asJSON {
-      let json = JSONWriter(output)
-      try json.object {
-        try json.field("sealed", sealed)
-        try json.field("failed", failed)
+      try output.json { json in
+        try json.object {
+          try json.field("sealed", sealed)
+          try json.field("failed", failed)
+        }
       }
-      try output.line()
     } else {
       try output.line("Sealed under the new key \(file.path.escaped): \(sealed).")
     }
     return failed == 0 ? .done : .damaged
-  }
-
-  /// The names of all that is stored, also of states of which only older files are there.
-  private func names() throws -> [String] {
-    guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
-    let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-    let names = files.filter { !$0.hasPrefix(".") }.compactMap { file in
-      file.range(of: StatePlace.suffix).map { String(file[..<$0.lowerBound]) }
-    }
-    return Set(names).sorted()
   }
 
   private func writer(

@@ -76,6 +76,11 @@ struct StatePlace {
     return state
   }
 
+  /// Throws if nothing is stored.
+  func requireStored() throws {
+    guard try storage.open() != nil else { throw nothingStored }
+  }
+
   var nothingStored: Failure {
     let others = ((try? stateNames()) ?? []).filter { $0 != name }.map(\.escaped)
     let hint =
@@ -116,6 +121,9 @@ struct PlaceOptions: ParsableArguments {
   func validate() throws {
     if file == nil, app == nil {
       throw ValidationError("Name a file, or an app with --app.")
+    }
+    if app?.isEmpty == true || state?.isEmpty == true {
+      throw ValidationError("The name of an app or of a state has a letter at least.")
     }
     if file != nil, directory != nil {
       throw ValidationError("--directory is for --app, not for a file.")
