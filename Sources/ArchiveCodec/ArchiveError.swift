@@ -12,7 +12,8 @@ public struct ArchiveError: Error, Hashable, Sendable {
   /// The kind of failure; compare this to decide what to do.
   public let code: Code
 
-  /// The position in bytes, in the file or in the record, where it was found.
+  /// Where the failure was found: a position in bytes, in the file or in the
+  /// record.
   public let offset: Int?
 
   /// The keys that lead to the value, outermost first; empty for a whole file.
@@ -27,10 +28,10 @@ public struct ArchiveError: Error, Hashable, Sendable {
   /// Where the archive or key is, as the path of a file; nil if unknown.
   public private(set) var location: String?
 
-  /// Creates an error, in a storage or a source of keys of your own.
+  /// Creates an error that a storage or a source of keys of your own throws.
   ///
-  /// ``Archive/open(_:with:context:limits:recovery:)`` and ``ArchiveWriter`` add
-  /// the location of the storage where there is none.
+  /// ``Archive/open(_:with:context:limits:recovery:)`` and ``ArchiveWriter``
+  /// add the location of the storage to an error that has none.
   ///
   ///     throw ArchiveError(.storageFull, subject: "quota of the server")
   ///
@@ -123,7 +124,7 @@ extension ArchiveError {
       "The key does not open this archive. Use the key that it was written with,"
         + " or move away the archive if it belongs to another app.")
 
-    /// No slot of the archive that was tried opens with this passphrase.
+    /// No slot that was tried opens with this passphrase.
     public static let wrongPassphrase = Code(
       "wrongPassphrase",
       "The passphrase does not open this archive. Check how it is spelled and try again.")
@@ -132,7 +133,7 @@ extension ArchiveError {
     public static let passphraseEmpty = Code(
       "passphraseEmpty", "An empty passphrase protects nothing. Ask for another one.")
 
-    /// After this, no key and no passphrase would open the archive.
+    /// The archive would be left without a slot, so that nothing could open it.
     public static let lastSlot = Code(
       "lastSlot", "Nothing would open the archive any more. Add another key or passphrase first.")
 
@@ -194,8 +195,8 @@ extension ArchiveError {
     public static let locked = Code(
       "locked", "The archive is being changed elsewhere. Close the other writer, then try again.")
 
-    /// Records were built for an earlier state of the archive, or another writer has
-    /// changed the stored one.
+    /// The records were built for an earlier state of the archive, or another
+    /// writer has changed the stored archive.
     public static let outdated = Code(
       "outdated",
       "The archive has changed meanwhile. Build the records again with a new builder, or open the"
@@ -210,7 +211,7 @@ extension ArchiveError {
       "poisoned",
       "An earlier change may not be on the disk. Write the archive anew, with compact or rewrite.")
 
-    /// There is no key where one is needed to open an archive.
+    /// The key that opens the archive is not there.
     public static let keyMissing = Code(
       "keyMissing",
       "The key that opens this archive is not there. Put the key file back.")
@@ -219,26 +220,26 @@ extension ArchiveError {
     public static let keyLocked = Code(
       "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
 
-    /// The key file is not one, or was damaged.
+    /// The key file is damaged, or is no key file.
     public static let keyDamaged = Code(
       "keyDamaged", "The key is damaged or is none. Restore it from a backup.")
 
-    /// Others than the user may read or change the key file, or own it.
+    /// Another user owns the key file, or may read or change it.
     public static let keyExposed = Code(
       "keyExposed",
       "The key file is open to others, or theirs. Make it yours with chown and chmod 600.")
 
-    /// libsodium could not be started, or secret memory could not be had.
+    /// libsodium could not be started, or the system gave no secret memory.
     public static let cryptographyUnavailable = Code(
       "cryptographyUnavailable", "libsodium could not start. Check its installation.")
 
-    /// A class is not registered under the name that is stored, or that an
-    /// object to be stored has.
+    /// No class is registered under the stored name, or the class of an object
+    /// to be stored is not registered.
     public static let classNotRegistered = Code(
       "classNotRegistered",
       "The class is not registered. Register it, or its new name with the old one as an alias.")
 
-    /// The stored class may not be where it is.
+    /// The stored object is of a class that its place does not take.
     public static let classRefused = Code(
       "classRefused",
       "Another class is stored here. Decode it as that one, or register it as a substitute.")
@@ -248,7 +249,8 @@ extension ArchiveError {
       "classTooNew",
       "A newer version of the class wrote this. Update the app that reads it.")
 
-    /// A name was registered for two classes, or is none.
+    /// The name is another class's, or empty or too long, or the class has
+    /// another name already.
     public static let classNameTaken = Code(
       "classNameTaken", "The class cannot be registered under this name. Choose another.")
 

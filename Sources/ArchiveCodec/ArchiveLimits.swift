@@ -1,8 +1,9 @@
 /// The sizes that an archive may have; the same for writing and for reading.
 ///
-/// Each is checked before memory is taken for what it limits, and a value over
-/// it is an ``ArchiveError`` with the code `limitExceeded`. So is a value whose
-/// decoding would take more memory than 64 MiB and four times its record.
+/// Each limit is checked before memory is taken for what it limits. A value
+/// over a limit throws an ``ArchiveError`` with the code `limitExceeded`. So
+/// does a value whose decoding would take more memory than 64 MiB and four
+/// times the bytes of its record.
 public struct ArchiveLimits: Hashable, Sendable {
   /// The bytes of one record; at most 16 MiB − 1, which the format can address.
   public let recordByteCount: Int
@@ -39,12 +40,13 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// A writer rewrites the file when it has half as many.
   let commitCount: Int
 
-  /// What one try of a passphrase may cost whoever opens the archive: no more
-  /// memory, and no more passes over as much of it.
+  /// The most that one try of a passphrase may cost, in memory and in work,
+  /// which is passes times memory.
   ///
-  /// A slot's cost can be written by anybody, key or no key. Two slots are tried
-  /// at most, so opening costs at most twice this. A slot that costs more is
-  /// left out, and if no other opens, the error is `limitExceeded`.
+  /// Anybody can write the cost into a slot, even without a key, so a reader
+  /// has a limit of its own. A slot that costs more is left out; if no other
+  /// opens, the error is `limitExceeded`. At most two slots are tried, so
+  /// opening costs at most twice this.
   public let passphraseCost: PassphraseCost
 
   /// The bytes of memory that decoding one value may take: so many, and four
@@ -83,7 +85,7 @@ public struct ArchiveLimits: Hashable, Sendable {
     footerByteCount = 1 << 20
   }
 
-  /// What the format allows, and of passphrases what ``PassphraseCost/moderate``
-  /// costs.
+  /// The limits of the format, and ``PassphraseCost/moderate`` for one try of a
+  /// passphrase.
   public static let standard = ArchiveLimits()
 }

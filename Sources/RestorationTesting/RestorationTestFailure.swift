@@ -10,10 +10,11 @@ public struct RestorationTestFailure: Error, Hashable, Sendable {
       self.name = name
     }
 
-    /// A restart got the root again that was saved, so nothing was restored.
+    /// The closure of a restart returned the root that was saved, so nothing was
+    /// restored.
     public static let sameRoot = Code("sameRoot")
 
-    /// A host was to be restarted that is not the one of this launch.
+    /// The host to restart is not the one of the running launch.
     public static let otherHost = Code("otherHost")
 
     /// A window was open before a restart and is not there after it.
@@ -25,10 +26,11 @@ public struct RestorationTestFailure: Error, Hashable, Sendable {
     /// A recorded state does not come back.
     public static let stateNotBack = Code("stateNotBack")
 
-    /// A state cannot be recorded, or none is.
+    /// A state cannot be recorded, or no release is recorded.
     public static let notRecorded = Code("notRecorded")
 
-    /// A process could not be started or talked to, or ended otherwise than it should.
+    /// A process could not be started, could not be talked to, or did not end as it
+    /// should.
     public static let process = Code("process")
   }
 

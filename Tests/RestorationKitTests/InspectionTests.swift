@@ -143,6 +143,47 @@ final class InspectionTests: XCTestCase {
     XCTAssertEqual(outline.problemCount, 3)
   }
 
+  /// Stores an archive that no save would write, with one node in record 3.
+  private func store(_ build: (RecordBuilder) throws -> Void) throws {
+    let builder = RecordBuilder()
+    try build(builder)
+    try builder.append(record: 3) { encoder in
+      encoder.encodeContainer(forKey: "node") { node in
+        node.encode("root", forKey: "identifier")
+        node.encode(name: "TestNode", forKey: "class")
+      }
+    }
+    let key = try XCTUnwrap(try launch.keys.key(creating: true))
+    _ = try Archive.write(
+      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
+      context: StoredState.context(of: "main", in: Launch.application))
+  }
+
+  func testRootsThatCannotBeReadAreAProblemOfTheTreeAndOfNothingElse() throws {
+    try store { try $0.append(record: 2) { $0.encode("root", forKey: "roots") } }
+    let outline = try open().outline()
+    XCTAssertNil(outline.damage)
+    XCTAssertEqual(outline.problems.map(\.record), [StoredState.treeRecord])
+    XCTAssertEqual(outline.problems.map(\.error.code), [.typeMismatch])
+    XCTAssertEqual(outline.problems.map(\.error.path), [["roots"]])
+    XCTAssertEqual(outline.problemCount, 1)
+    XCTAssertEqual(elements(outline).map(\.path.description), ["root"])
+    XCTAssertEqual(elements(outline).map(\.role), [.unplaced])
+  }
+
+  func testWhatIsSavedOfTheApplicationIsAProblemIfItCannotBeRead() throws {
+    for key in ["state", "sensitive", "host", "facts"] {
+      try store { builder in
+        try builder.append(record: StoredState.applicationRecord) { $0.encode("text", forKey: key) }
+        try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }
+      }
+      let outline = try open().outline()
+      XCTAssertEqual(outline.problems.map(\.record), [StoredState.applicationRecord], key)
+      XCTAssertEqual(outline.problems.map(\.error.path), [[key]])
+      XCTAssertEqual(elements(outline).map(\.role), [.root])
+    }
+  }
+
   func testRecordNumbersOfAnySizeAreFound() async throws {
     let numbers: [UInt64] = [9, .max, 3, UInt64(UInt32.max) + 7]
     let builder = RecordBuilder()

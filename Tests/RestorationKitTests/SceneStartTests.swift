@@ -117,7 +117,7 @@ final class SceneStartTests: XCTestCase {
       return XCTFail("It was read.")
     }
     XCTAssertEqual(start.problems.first?.reason, error.description)
-    XCTAssertEqual(start.problems.first?.description, "scene \(stored[0]): \(error)")
+    XCTAssertEqual(start.problems.first?.description, "Scene \(stored[0]): \(error)")
   }
 
   func testASceneWhoseRestoreCrashedIsAProblem() async throws {
@@ -255,7 +255,7 @@ final class SceneStartTests: XCTestCase {
     guard case .success(let report) = start.restoredScenes.first?.restoration else {
       return XCTFail("It was not read.")
     }
-    XCTAssertEqual(start.description, "1 scene restored\nscene \(stored[0]): \(report)")
+    XCTAssertEqual(start.description, "Restored 1 scene.\nScene \(stored[0]): \(report)")
     XCTAssertFalse(start.description.contains("Product"))
   }
 }

@@ -154,6 +154,80 @@ final class StatefulNodeTests: XCTestCase {
     XCTAssertEqual(again.restorableState, NoteState(title: "stored", lines: ["own"]))
   }
 
+  // MARK: Nodes that are made
+
+  /// Saves a node of a state and lets a closure make it at the next launch.
+  private func remake<Stored: Codable, State: Codable>(
+    _ state: Stored, _ make: @escaping (StateDecoder) throws -> Noted<State>
+  ) async throws -> RestorationReport {
+    launch = Launch()
+    let keeper = try launch.keeper()
+    try keeper.register(Noted<Stored>.self, as: "Note") { _, _ in nil }
+    _ = try await keeper.save([TestNode("root", children: [Noted(state)])])
+    let later = try launch.keeper()
+    try later.register(Noted<State>.self, as: "Note") { _, coder in try make(coder) }
+    return try await later.restore(into: [TestNode("root")])
+  }
+
+  func testANodeIsMadeFromItsState() async throws {
+    for defaults in [nil, NoteState(title: "default", lines: ["default"])] {
+      var made: Noted<NoteState>?
+      let report = try await remake(NoteState(title: "stored")) { coder in
+        let node = Noted(
+          try coder.decodeState(of: Noted<NoteState>.self, defaults: defaults))
+        made = node
+        return node
+      }
+      XCTAssertEqual(made?.restorableState, NoteState(title: "stored"))
+      XCTAssertEqual(report.outcome(of: "root/note"), .restored(by: .restorationClass))
+    }
+  }
+
+  func testFieldsThatAreMissingWhereANodeIsMadeHaveTheDefaultsOrThrow() async throws {
+    let own = LaterState(title: "own", size: 12, inner: .init(row: 1, depth: 2))
+    for defaults in [nil, own] {
+      var made: Noted<LaterState>?
+      let report = try await remake(EarlierState(title: "stored", inner: .init(row: 7))) { coder in
+        let node = Noted(try coder.decodeState(of: Noted<LaterState>.self, defaults: defaults))
+        made = node
+        return node
+      }
+      guard defaults != nil else {
+        XCTAssertNil(made)
+        guard case .factoryFailed(.restorationClass, let reason) = report.outcome(of: "root/note")
+        else {
+          XCTFail("\(report)")
+          continue
+        }
+        XCTAssertTrue(reason.contains("size"), reason)
+        continue
+      }
+      XCTAssertEqual(
+        made?.restorableState,
+        LaterState(title: "stored", size: 12, inner: .init(row: 7, depth: 2)))
+    }
+  }
+
+  func testWithoutAStoredStateNoneIsMadeUp() async throws {
+    var thrown: [ArchiveError.Code] = []
+    let keeper = try launch.keeper()
+    try keeper.register(SpecialTestNode.self, as: "Note") { _, _ in nil }
+    _ = try await keeper.save([TestNode("root", children: [SpecialTestNode("note", value: "x")])])
+    for defaults in [nil, 5] {
+      let later = try launch.keeper()
+      try later.register(SpecialTestNode.self, as: "Note") { _, coder in
+        do {
+          _ = try coder.decodeState(of: Noted<Int>.self, defaults: defaults)
+        } catch let error as ArchiveError {
+          thrown.append(error.code)
+        }
+        return nil
+      }
+      _ = try await later.restore(into: [TestNode("root")])
+    }
+    XCTAssertEqual(thrown, [.keyNotFound, .keyNotFound])
+  }
+
   // MARK: Hooks besides it
 
   func testHooksMayAddToTheValue() async throws {

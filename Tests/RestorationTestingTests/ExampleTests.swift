@@ -4,29 +4,26 @@ import RestorationTesting
 import Testing
 
 @MainActor
-private final class NoteScreen: @MainActor RestorableNode {
+private final class NoteScreen: @MainActor StatefulNode {
+  struct State: Codable {
+    var draft = ""
+  }
+
   let restorationIdentifier: String? = "note"
-  var draft = ""
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(draft, forKey: "draft")
-  }
-
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    draft = try coder.decodeIfPresent(forKey: "draft") ?? ""
-  }
+  var restorableState = State()
 }
 
-/// The example of the README, and that all of this works without XCTest.
+// The test in the README.
+@MainActor @Test func theDraftComesBack() async throws {
+  let screen = NoteScreen()
+  screen.restorableState.draft = "Milk"
+  let again = try await RestorationTester().restart(screen) { NoteScreen() }
+  #expect(again.root.restorableState.draft == "Milk")
+}
+
+/// All of this works without XCTest.
 @MainActor
 struct ExampleTests {
-  @Test func draftComesBack() async throws {
-    let screen = NoteScreen()
-    screen.draft = "Milk"
-    let again = try await RestorationTester().restart(screen) { NoteScreen() }
-    #expect(again.root.draft == "Milk")
-  }
-
   @Test(arguments: StorageConformance.checks)
   func memoryKeepsItsPromises(_ check: ConformanceCheck<any ArchiveStorage>) throws {
     try check.run {

@@ -1,19 +1,21 @@
 extension KeyedEncoder {
   /// Writes a value of any encodable type; nil writes nothing.
   ///
-  /// Types with a form of their own, see ``ArchiveValue``, are written in it
-  /// wherever they are inside the value. Sets and dictionaries are written in
-  /// an order of their content, so equal values have equal bytes. Only a set or
-  /// dictionary whose `encode(to:)` a value calls with its own encoder comes in
-  /// the order of its iteration: encode it in a single value container.
+  /// A type with a form of its own, see ``ArchiveValue``, is written in that
+  /// form wherever it lies inside the value. Sets and dictionaries are written
+  /// in an order that depends on their content alone, so equal values have
+  /// equal bytes. One case is different: if a value calls the `encode(to:)` of
+  /// a set or dictionary with its own encoder, the elements come in the order
+  /// of iteration. Encode it in a single value container instead.
   ///
   /// - Parameters:
   ///   - value: The value; it must not use this encoder while it is encoded.
   ///   - key: At most 1 KiB of UTF-8.
   ///   - userInfo: What the value's `encode(to:)` may look up.
-  /// - Throws: What the value throws; `EncodingError` with a coding path and
-  ///   an ``ArchiveError`` as the underlying error if something in it cannot
-  ///   be stored. Nothing of the value remains then, and encoding may go on.
+  /// - Throws: What the value throws; `EncodingError` with a coding path and an
+  ///   ``ArchiveError`` as the underlying error if something in it cannot be
+  ///   stored. After an error nothing of the value remains, and encoding may go
+  ///   on.
   /// - Complexity: O(*n*) in the size of the value; O(*n* log *n*) for sets
   ///   and dictionaries.
   public func encode<Value: Encodable>(

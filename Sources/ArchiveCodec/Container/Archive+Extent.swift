@@ -1,5 +1,5 @@
 extension Archive {
-  /// How much of an archive is where; it needs no reading.
+  /// The sizes of the parts of an archive, in bytes, records and changes.
   public struct Extent: Hashable, Sendable {
     /// The bytes that are part of the archive: header, snapshot and journal.
     public let byteCount: Int
@@ -7,7 +7,8 @@ extension Archive {
     /// The bytes of the snapshot, which was written as a whole.
     public let snapshotByteCount: Int
 
-    /// The records of the snapshot, with those that the journal has changed since.
+    /// The records of the snapshot, including those that the journal has
+    /// changed since.
     public let snapshotRecordCount: Int
 
     /// The changes that were appended to the snapshot.
@@ -17,7 +18,7 @@ extension Archive {
     public let changeByteCount: Int
   }
 
-  /// How much of it is where.
+  /// The sizes of its parts; to ask reads nothing from the storage.
   public var extent: Extent {
     Extent(
       byteCount: history.end, snapshotByteCount: history.snapshotRange.count,

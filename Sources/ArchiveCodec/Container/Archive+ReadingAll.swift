@@ -23,11 +23,11 @@ extension Archive {
 
   /// Checks every byte and opens every record.
   ///
-  /// Those of the snapshot come first, in the order of the file, then those
-  /// that the journal wrote. A record that is authentic but not well formed
-  /// does not stop the others.
+  /// The records of the snapshot come first, in the order of the file, then
+  /// those that the journal wrote. A record that is authentic but not well
+  /// formed does not stop the others.
   ///
-  /// A record that is kept keeps those that lie beside it in memory.
+  /// While you keep a record, those that lie beside it stay in memory, too.
   ///
   /// - Returns: All records.
   /// - Throws: ``ArchiveError`` as ``verifyAll()`` does, but not for what is
@@ -45,16 +45,16 @@ extension Archive {
   /// Checks every byte and gives one record after the other, in the order of
   /// ``readAll()``.
   ///
-  /// It is the fastest way to read an archive: a record that the body does not
-  /// keep leaves its memory to the next one.
+  /// This is the fastest way to read an archive: the next record takes over the
+  /// memory of one that the body does not keep.
   ///
   ///     try archive.forEachRecord { record in
   ///       notes[record.identifier] = try record.content.get().decode(forKey: "text")
   ///     }
   ///
   /// - Parameter body: Takes a record; what it throws ends the reading.
-  /// - Throws: What `body` throws; ``ArchiveError`` as ``readAll()`` does, for
-  ///   a damaged chunk when the records before it were given.
+  /// - Throws: What `body` throws; ``ArchiveError`` as ``readAll()`` does. A
+  ///   damaged chunk throws after the records before it were given.
   /// - Complexity: As ``verifyAll()``, and one record at a time in memory.
   public func forEachRecord(_ body: (Record) throws -> Void) throws {
     var failure: (any Error)?

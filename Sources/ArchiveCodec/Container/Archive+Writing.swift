@@ -8,7 +8,7 @@ internal import Synchronization
 extension Archive {
   /// What was written.
   public struct Summary: Hashable, Sendable {
-    /// The version of the archive after it.
+    /// The version of the archive after the change.
     public let version: ArchiveVersion
 
     /// The bytes that were written.
@@ -18,7 +18,8 @@ extension Archive {
     public let recordCount: Int
   }
 
-  /// Seals records and replaces what is stored, or changes nothing.
+  /// Seals records and replaces the stored archive with them, or changes
+  /// nothing.
   ///
   /// Every file gets a random data key of its own. The content goes to the
   /// storage a megabyte at a time; several processors seal it.
@@ -86,11 +87,11 @@ extension Archive {
     }
   }
 
-  /// Seals records as they are encoded and replaces what is stored, or changes
-  /// nothing.
+  /// Seals records as they are encoded and replaces the stored archive with
+  /// them, or changes nothing.
   ///
-  /// For archives that are too large to be held in memory: it takes 16 bytes
-  /// for each record, the names of the keys, and a few megabytes.
+  /// Use it for an archive that is too large to be held in memory. It needs 16
+  /// bytes for each record, the names of the keys, and a few megabytes.
   ///
   ///     try Archive.write(to: storage, slots: [.key(key)], context: context) { records in
   ///       for row in table {

@@ -11,12 +11,12 @@ public final class Archive: Sendable {
   /// The number that the application gave its schema.
   public let schema: UInt32
 
-  /// Whether this library may replace it without losing something that only a
-  /// newer version knows.
+  /// Whether this library may replace the archive without losing something that
+  /// only a newer version knows.
   public let isWritable: Bool
 
-  /// Why the end of the journal was left out; nil if nothing was, or if a writer
-  /// was just appending it.
+  /// Why the end of the journal was left out; nil if nothing was left out, or
+  /// only a change that a writer was just appending.
   public let dropped: ArchiveError?
 
   let history: History
@@ -31,7 +31,7 @@ public final class Archive: Sendable {
     dropped = history.dropped
   }
 
-  /// Opens what is stored, nil if nothing is.
+  /// Opens the stored archive, nil if there is none.
   ///
   /// - Parameters:
   ///   - storage: Where the archive is.
@@ -77,7 +77,7 @@ public final class Archive: Sendable {
     }
   }
 
-  /// Opens what is stored with a key; see
+  /// Opens the stored archive with a key; see
   /// ``open(_:with:context:limits:recovery:)``.
   ///
   /// - Parameters:
@@ -124,7 +124,7 @@ public final class Archive: Sendable {
     }
   }
 
-  /// Opens one record, nil if there is none with this identifier.
+  /// Opens the record with this identifier, nil if there is none.
   ///
   /// - Parameter record: The identifier that the record was written with.
   /// - Returns: A decoder for its values, or nil.
@@ -162,12 +162,13 @@ public final class Archive: Sendable {
     }.sorted()
   }
 
-  /// What a version that was kept says of this archive.
+  /// Compares this archive with a version of it that you have kept.
   ///
   /// - Parameter kept: The version that was seen last, from a safe place.
-  /// - Returns: `rollback` if this is older, `fork` if it is not a successor,
-  ///   otherwise `ok`. Of a kept version that is older than the file itself,
-  ///   only the number can be compared.
+  /// - Returns: `rollback` if this archive is older than the kept version,
+  ///   `fork` if it does not follow from it, otherwise `ok`. If the file was
+  ///   written anew since, the kept version may be older than the file itself;
+  ///   then only the number can be compared.
   public func verdict(against kept: ArchiveVersion) -> ArchiveVerdict {
     guard kept.generation <= version.generation else { return .rollback }
     let known =
@@ -201,20 +202,21 @@ public struct ArchiveVersion: Hashable, Codable, Sendable {
 
 /// How an archive relates to a version of it that was seen before.
 public enum ArchiveVerdict: Hashable, Sendable {
-  /// It is that version, or comes after it.
+  /// The archive is that version, or comes after it.
   case ok
 
-  /// It is older: somebody put back an earlier file.
+  /// The archive is older: somebody put back an earlier file.
   case rollback
 
-  /// It went another way: a copy was changed elsewhere and put here.
+  /// The archive has another history: a copy was changed elsewhere and put
+  /// here.
   case fork
 }
 
 /// What to do with the end of a journal that is torn or damaged.
 ///
 /// A power cut or a kill while a change is appended leaves such an end. What
-/// was acknowledged before is intact then.
+/// was on stable storage before is intact.
 public enum ArchiveRecovery: Hashable, Sendable {
   /// Opening throws.
   case strict

@@ -2,8 +2,8 @@
 ///
 ///     let draft = try ArchiveDecoder().decode(Draft.self, from: bytes, key: key, context: context)
 ///
-/// Nothing is decoded before it is authenticated, and no bytes, also of
-/// somebody who has the key, can do more than make it throw.
+/// Nothing is decoded before it is authenticated. Bytes that do not fit make it
+/// throw and do nothing else, even if whoever made them has the key.
 public struct ArchiveDecoder: Sendable {
   /// What the value may hold.
   public let limits: ArchiveLimits
@@ -50,7 +50,7 @@ public struct ArchiveDecoder: Sendable {
   /// - Throws: ``ArchiveError`` as
   ///   ``Archive/open(_:with:context:limits:recovery:)`` does if the bytes do
   ///   not open, and with `keyNotFound` if they hold no value; `DecodingError`
-  ///   and what the value throws, if they hold something else.
+  ///   and what the value throws, if they hold another one.
   /// - Complexity: O(*n*) in the number of bytes, and the cost of a passphrase.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, from bytes: [UInt8], with credential: ArchiveCredential,

@@ -11,7 +11,8 @@ internal import Synchronization
 /// copy of the old header. With either it can read this file and what is appended
 /// to it. ``rotate(slots:)`` locks it out.
 extension ArchiveWriter {
-  /// The slots in the order of the file; nil if nothing is stored.
+  /// The slots of the archive, in the order of the file; nil if nothing is
+  /// stored.
   public var slots: [ArchiveSlot]? {
     state.withLock { $0.open?.keys.header.slots.map(ArchiveSlot.init) }
   }
@@ -59,18 +60,18 @@ extension ArchiveWriter {
   /// Puts a new passphrase in the place of an old one, in one step.
   ///
   /// The slot keeps its place and its key reference. The content is copied as
-  /// it is. A program that had the old passphrase may have kept the data key or a
-  /// copy of the old header, and with either it reads on. If the old passphrase is
-  /// known to others, use ``rotate(slots:)``.
+  /// it is. A program that had the old passphrase may have kept the data key or
+  /// a copy of the old header; with either it can still read the archive. If
+  /// the old passphrase is known to others, use ``rotate(slots:)``.
   ///
   /// - Parameters:
   ///   - old: A passphrase of the archive; it need not be what opened it.
   ///   - new: The passphrase that opens the archive from now on.
   ///   - cost: What a try of the new one costs; the same as the old one if nil.
-  /// - Throws: ``ArchiveError``: `wrongPassphrase` if the old one opens no slot,
-  ///   `wrongKey` if there is none for a passphrase, `limitExceeded` for one that
-  ///   costs more than the writer's limits allow, and as ``addSlot(_:)`` does.
-  ///   Then the archive is as before.
+  /// - Throws: ``ArchiveError``: `wrongPassphrase` if the old one opens no
+  ///   slot, `wrongKey` if no slot is for a passphrase, `limitExceeded` if a
+  ///   try costs more than the writer's limits allow, and as ``addSlot(_:)``
+  ///   does. Then the archive is as before.
   /// - Complexity: As ``addSlot(_:)``, and the cost of each slot on which the
   ///   old one is tried, at most two.
   public func changePassphrase(
@@ -84,10 +85,12 @@ extension ArchiveWriter {
     }
   }
 
-  /// Seals the whole content anew under a new data key, which only these open.
+  /// Seals the whole content anew under a new data key, which only the given
+  /// slots open.
   ///
-  /// No other key or passphrase opens the new file, or what is appended to it, even if
-  /// it opened the archive before. Copies and backups of the old file stay as they are.
+  /// No other key or passphrase opens the new file or later changes of it, even
+  /// if it opened the archive before. Copies and backups of the old file stay
+  /// as they are.
   ///
   /// - Parameter slots: The keys and passphrases that will open it: 1 to 8, and
   ///   at most 2 passphrases.
@@ -155,11 +158,11 @@ extension ArchiveSlot {
 }
 
 extension Archive {
-  /// Lists the slots of what is stored; it needs no key.
+  /// Lists the slots of the stored archive, without a key.
   ///
   /// - Parameter storage: Where the archive is.
-  /// - Returns: The slots in the order of the file, or nil if the storage is
-  ///   empty. They are not authenticated.
+  /// - Returns: The slots in the order of the file, not authenticated; nil if
+  ///   the storage is empty.
   /// - Throws: ``ArchiveError``: `notAnArchive`, `unsupportedVersion`,
   ///   `unsupportedFeature`, `truncated`, `damaged`, `limitExceeded`, and what
   ///   the storage throws.

@@ -2,24 +2,25 @@ internal import Synchronization
 
 /// Changes an archive: appends what changed, at the cost of the change.
 ///
-/// It holds the lock of the storage, so there is one writer at a time, in this
-/// process or another, and it makes sure of that at each change. Each change is
-/// one commit: after a power cut it is there as a whole or not at all. When the
-/// journal has outgrown the snapshot, the next change rewrites the file.
+/// A writer holds the lock of the storage, and checks at each change that it
+/// still does; so there is one writer at a time, in this process or another.
+/// Each change is one commit: after a power cut it is there as a whole or not
+/// at all. A change after which the journal is larger than 64 KiB and than half
+/// of the snapshot rewrites the file, too.
 ///
 ///     let writer = try ArchiveWriter.open(storage, key: key, context: context)
 ///     let builder = writer.builder()
 ///     try builder.append(record: 7) { $0.encode("changed", forKey: "text") }
 ///     try writer.append(builder.finish(), removing: [8])
 public final class ArchiveWriter: Sendable {
-  /// When a change is on stable storage.
+  /// When a change gets to stable storage.
   public enum Durability: Hashable, Sendable {
-    /// When the call returns.
+    /// Before the call returns.
     case durable
 
-    /// After the delay at the latest; a power cut before costs the change.
+    /// After the delay at the latest; a power cut before that loses the change.
     ///
-    /// A kill of the process costs nothing.
+    /// A kill of the process loses nothing.
     case lazy(maximumDelay: Duration)
   }
 
@@ -69,7 +70,7 @@ public final class ArchiveWriter: Sendable {
   private let lock: any ArchiveLock
   let state: Mutex<State>
 
-  /// Locks the storage and opens what is stored.
+  /// Locks the storage and opens the stored archive.
   ///
   /// - Parameters:
   ///   - storage: Where the archive is or will be.
@@ -77,8 +78,8 @@ public final class ArchiveWriter: Sendable {
   ///     it will open the first file.
   ///   - context: The context of the archive.
   ///   - limits: What a record may hold.
-  ///   - recovery: What to do with a damaged end of the journal; it is cut off
-  ///     with the first change.
+  ///   - recovery: What to do with a damaged end of the journal. If it is left
+  ///     out, the first change cuts it off.
   /// - Returns: A writer; nothing stored is not an error.
   /// - Throws: ``ArchiveError`` as ``Archive/open(_:with:context:limits:recovery:)``
   ///   does, `locked` if another writer is open, and `unsupportedFeature` if
@@ -91,7 +92,7 @@ public final class ArchiveWriter: Sendable {
       storage, with: credential, context: context, limits: limits, recovery: recovery)
   }
 
-  /// Locks the storage and opens what is stored with a key; see
+  /// Locks the storage and opens the stored archive with a key; see
   /// ``open(_:with:context:limits:recovery:)``.
   ///
   /// - Parameters:
@@ -166,21 +167,21 @@ public final class ArchiveWriter: Sendable {
 
   /// The archive as of the last change; nil if nothing is stored.
   ///
-  /// After a rewrite whose file could not be opened again, as without a free
-  /// descriptor, it is the one before until the next change.
+  /// If the file of a rewrite could not be opened, for example without a free
+  /// descriptor, this is the archive before the rewrite until the next change.
   ///
-  /// It does not change. While a reference to it exists, the next change costs a
-  /// copy of the journal's content in memory.
+  /// The archive that this returns does not change. While you keep it, the next
+  /// change copies the journal's content in memory.
   public var archive: Archive? {
     state.withLock { $0.open?.history }.map { Archive($0, limits: limits, isWritable: true) }
   }
 
-  /// Why the last rewrite that a change brought with it failed; nil if it did
-  /// not.
+  /// Why the last rewrite that followed a change failed; nil if it did not
+  /// fail.
   ///
   /// The change is stored all the same. The rewrite is tried again when the
-  /// journal has grown by as much again, and after `notDurable` with the next
-  /// change, which fails if it fails.
+  /// journal has grown by as much again. After `notDurable` it is tried with
+  /// the next change, which fails if the rewrite does.
   public var compactionFailure: ArchiveError? {
     state.withLock { $0.compactionFailure?.located(at: storage.location) }
   }
@@ -197,28 +198,29 @@ public final class ArchiveWriter: Sendable {
 
   /// Appends changed and removed records as one commit.
   ///
-  /// If nothing is stored, it writes the first file. If the journal has
-  /// outgrown the snapshot, it rewrites the file after the change; see
-  /// ``compactionFailure``.
+  /// If nothing is stored, this writes the first file. If the journal is larger
+  /// than 64 KiB and than half of the snapshot after the change, this rewrites
+  /// the file; see ``compactionFailure``.
   ///
   /// - Parameters:
   ///   - changes: Records that are new or take the place of those that are there.
-  ///   - removed: Identifiers of records to remove; those that are not there
-  ///     are not an error.
-  ///   - durability: When it is on stable storage.
+  ///   - removed: Identifiers of records to remove. One that is not there is
+  ///     not an error.
+  ///   - durability: When the change gets to stable storage.
   ///   - schema: A number of the application's own; the last one stays if nil.
   /// - Returns: What was written.
-  /// - Throws: ``ArchiveError``: `outdated` if the changes were built before
-  ///   a change that brought new keys, or if somebody else has replaced or
+  /// - Throws: ``ArchiveError``: `outdated` if the changes were built before a
+  ///   change that brought new keys, or if somebody else has replaced or
   ///   removed the file or its lock (open it again then), `forked` in a child
   ///   process, `poisoned` after a failed sync, or after a failed write that
   ///   could not be taken back (rewrite then), `malformed` if an identifier is
-  ///   0 or twice among the changes and the removed, `limitExceeded` if the file
-  ///   has too many changes and could not be rewritten, and what the storage
-  ///   throws. Then the archive is as before, and no reader finds the change;
-  ///   only a power cut in that moment may leave it, and `outdated` may tell
-  ///   after the write that somebody has taken the file away meanwhile. With
-  ///   `notDurable` alone the change is there, and a power cut may undo it.
+  ///   0 or twice among the changes and the removed, `limitExceeded` if the
+  ///   file has too many changes and could not be rewritten, and what the
+  ///   storage throws. After an error the archive is as before, and no reader
+  ///   finds the change. There are three exceptions: a power cut at that moment
+  ///   may leave the change; `outdated` may come after the write, if somebody
+  ///   has taken the file away meanwhile; and with `notDurable` the change is
+  ///   there, and a power cut may undo it.
   /// - Complexity: O(*k*) in the size of the changes; with new keys also O(*s*)
   ///   in the number of keys.
   @discardableResult
@@ -239,7 +241,8 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Writes a new file with these records only; keys and passphrases of the old one open it.
+  /// Writes a new file with these records only; the keys and passphrases of the
+  /// old file open it.
   ///
   /// - Parameters:
   ///   - records: All records, from a builder of this writer or a new one.
@@ -256,8 +259,8 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Writes a new file with the present records; keys and passphrases of the old one
-  /// open it.
+  /// Writes a new file with the present records; the keys and passphrases of
+  /// the old file open it.
   ///
   /// It takes a chunk and 16 bytes for each record in memory.
   ///
@@ -273,8 +276,9 @@ public final class ArchiveWriter: Sendable {
 
   /// Puts changes that were appended lazily on stable storage.
   ///
-  /// - Throws: ``ArchiveError``: what the storage throws, or `poisoned` with the
-  ///   system error of the first failure, also of one that ran by itself.
+  /// - Throws: ``ArchiveError``: what the storage throws, or `poisoned` with
+  ///   the system error of the first failed sync, even if that sync was one
+  ///   that ran by itself.
   public func synchronize() throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in
       if let poison = state.poison { throw poison }

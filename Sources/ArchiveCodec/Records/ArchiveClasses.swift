@@ -1,7 +1,7 @@
 /// The classes whose objects may be stored and made.
 ///
-/// An archive can only select among them: the name of any other class is an
-/// error, whatever types the program has.
+/// An archive can only select among these: the name of any other class is an
+/// error, even if the program has such a class.
 ///
 ///     var classes = ArchiveClasses()
 ///     try classes.register(Person.self, name: "Person", version: 2, aliases: ["Human"])
@@ -31,9 +31,9 @@ public struct ArchiveClasses {
   /// - Parameters:
   ///   - type: The class; its subclasses need registrations of their own.
   ///   - name: The name in archives, for ever: 1 to 255 bytes of UTF-8.
-  ///   - version: The version that is written. What a newer one wrote is refused.
+  ///   - version: The version that is written; an object of a newer one is refused.
   ///   - aliases: Names that the class had in earlier versions.
-  ///   - superclasses: Classes whose objects it may stand for.
+  ///   - superclasses: Classes as which its objects may be decoded, too.
   /// - Throws: ``ArchiveError`` with `classNameTaken` if a name is empty, too
   ///   long or another class's, or if the class has another name already.
   public mutating func register<Object: ImmutableArchiveObject>(
@@ -49,10 +49,10 @@ public struct ArchiveClasses {
   /// - Parameters:
   ///   - type: The class; its subclasses need registrations of their own.
   ///   - name: The name in archives, for ever: 1 to 255 bytes of UTF-8.
-  ///   - version: The version that is written. What a newer one wrote is refused.
+  ///   - version: The version that is written; an object of a newer one is refused.
   ///   - aliases: Names that the class had in earlier versions.
-  ///   - superclasses: Classes whose objects it may stand for.
-  /// - Throws: ``ArchiveError`` with `classNameTaken`, as the other form.
+  ///   - superclasses: Classes as which its objects may be decoded, too.
+  /// - Throws: ``ArchiveError`` with `classNameTaken`, as the other form does.
   public mutating func register<Object: CyclicArchiveObject>(
     _ type: Object.Type, name: String, version: UInt32 = 1, aliases: [String] = [],
     standingFor superclasses: [any ArchiveObject.Type] = []

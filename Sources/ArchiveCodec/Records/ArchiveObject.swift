@@ -6,19 +6,19 @@
 public protocol ArchiveObject: AnyObject {
   /// Writes the values of the object, and references to others.
   ///
-  /// Called when the values of the record and of all objects that were met
+  /// Called after the values of the record and of all objects that were met
   /// before are written.
   ///
-  /// - Parameter encoder: Takes the values, only for the time of this call.
+  /// - Parameter encoder: Takes the values during this call only.
   /// - Throws: Any error; then the record is not written.
   func encode(to encoder: KeyedEncoder) throws
 }
 
 /// An object that is made in one step, from the objects that it refers to.
 ///
-/// Those objects are made before it. So it cannot refer to itself, directly or
-/// through others of this kind, and chains of them are limited in length to
-/// four times ``ArchiveLimits/depth``.
+/// The objects that it refers to are made before it. So it cannot refer to
+/// itself, directly or through others of this kind, and a chain of such objects
+/// has at most four times ``ArchiveLimits/depth`` of them.
 public protocol ImmutableArchiveObject: ArchiveObject {
   /// Makes the object.
   ///
@@ -31,8 +31,8 @@ public protocol ImmutableArchiveObject: ArchiveObject {
 
 /// An object that is made in two steps, so that it can be in a cycle.
 ///
-/// References to it are handed out after the first. Chains and cycles of such
-/// objects may be of any length.
+/// Other objects get references to it after the first step. Chains and cycles
+/// of such objects may be of any length.
 public protocol CyclicArchiveObject: ArchiveObject {
   /// Makes the object without its values.
   init()

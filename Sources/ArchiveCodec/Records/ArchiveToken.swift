@@ -6,7 +6,7 @@ public import Foundation
 
 /// A piece of what a record holds, for a tool that does not know the encoded types.
 ///
-/// ``KeyedDecoder/forEachToken(_:)`` gives them in stored order.
+/// ``KeyedDecoder/forEachToken(_:)`` gives the tokens in stored order.
 public enum ArchiveToken: Hashable, Sendable {
   /// The key of a record or container; its value follows.
   case key(String)

@@ -1,7 +1,7 @@
 /// Reads the values of one record by their keys.
 ///
-/// The whole record was checked before the decoder was made. Absent is nil,
-/// everything else that is not the value asked for throws.
+/// The whole record was checked before the decoder was made. An absent key is
+/// nil; a value of another type throws.
 public struct KeyedDecoder: Sendable {
   @usableFromInline let block: RecordBlock
   /// Where the record lies in the block; all other offsets count from there.
@@ -62,8 +62,8 @@ public struct KeyedDecoder: Sendable {
 
   /// The keys of the record, in stored order.
   ///
-  /// No two have the same UTF-8, but two may be spellings of one name, which are
-  /// equal as Strings.
+  /// No two keys have the same UTF-8. Two may be spellings of one name, which
+  /// are equal as Strings.
   ///
   /// - Complexity: O(*n*) in their bytes.
   public var keys: [String] {
@@ -137,7 +137,7 @@ public struct KeyedDecoder: Sendable {
     }
   }
 
-  /// Reads a name, nil if absent.
+  /// Reads a name, nil if there is none.
   ///
   /// - Parameter key: The key that the name was encoded with.
   /// - Returns: The name, or nil.
@@ -154,7 +154,8 @@ public struct KeyedDecoder: Sendable {
     return stored.span.extracting(record).text(of: name, block.names)
   }
 
-  /// Reads the identifier of the record that a reference names, nil if absent.
+  /// Reads the identifier of the record that a reference names, nil if there is
+  /// none.
   ///
   /// - Parameter key: The key that the reference was encoded with.
   /// - Returns: The identifier, or nil. The record need not exist.
@@ -163,7 +164,8 @@ public struct KeyedDecoder: Sendable {
     try read(key) { value throws(ArchiveError) in try value.readReference() }
   }
 
-  /// Reads the identifiers that references name, nil if absent.
+  /// Reads the identifiers of the records that references name, nil if there
+  /// are none.
   ///
   /// - Parameter key: The key that the references were encoded with.
   /// - Returns: The identifiers in order, or nil. The records need not exist.

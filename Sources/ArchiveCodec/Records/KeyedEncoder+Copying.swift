@@ -1,18 +1,19 @@
 extension KeyedEncoder {
-  /// Copies the value of a key from another record, whatever it is.
+  /// Copies the value of a key from another record, whatever its type.
   ///
-  /// Keys and names get the numbers that they have where they are written;
-  /// everything else is copied byte for byte. A reference that names nothing
-  /// any more is left out, in an array too. An absent key copies nothing.
+  /// Keys and names get the numbers that they have in this archive; everything
+  /// else is copied byte for byte. A reference for which `reference` returns
+  /// nil is left out, in an array too. If the key is absent, nothing is copied.
   ///
   /// - Parameters:
   ///   - key: The key of the value in the other record.
   ///   - decoder: The other record, or a container of it; of any archive.
   ///   - newKey: The key to write, the same if nil.
-  ///   - reference: The record that a reference to a record names from now on,
-  ///     or nil.
-  /// - Throws: ``ArchiveError`` with `unsupportedFeature` if the value refers to
-  ///   objects of its record, which are not copied. Nothing of it remains then.
+  ///   - reference: Takes the identifier that a reference names; returns the
+  ///     one to write, or nil to leave the reference out.
+  /// - Throws: ``ArchiveError`` with `unsupportedFeature` if the value refers
+  ///   to objects of its record, which are not copied. Then nothing of the
+  ///   value remains.
   /// - Complexity: O(*n*) in the size of the value; no recursion.
   public func copy(
     _ key: String, from decoder: KeyedDecoder, as newKey: String? = nil,
@@ -37,7 +38,7 @@ extension KeyedEncoder {
   ///   - decoder: The other record; of any archive.
   ///   - reference: As for ``copy(_:from:as:reference:)``.
   /// - Throws: ``ArchiveError`` with `unsupportedFeature` if a value refers to
-  ///   objects of its record. What was copied before it remains.
+  ///   objects of its record. The values before that one remain.
   /// - Complexity: O(*n*) in the size of the record; no recursion.
   public func copyAll(
     from decoder: KeyedDecoder, reference: @escaping (UInt64) -> UInt64? = { $0 }

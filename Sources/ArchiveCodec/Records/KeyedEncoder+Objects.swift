@@ -2,9 +2,10 @@ extension KeyedEncoder {
   /// Writes a reference to an object, and with the record the object itself.
   ///
   /// - Parameters:
-  ///   - object: An object of a class that ``RecordBuilder/classes`` has; nil
-  ///     writes nothing. A subclass of such a class is not one. What is not
-  ///     registered makes the record throw `classNotRegistered`.
+  ///   - object: An object of a class that is registered with
+  ///     ``RecordBuilder/classes``; nil writes nothing. A subclass needs a
+  ///     registration of its own. An object of any other class makes the record
+  ///     throw `classNotRegistered`.
   ///   - key: At most 1 KiB of UTF-8.
   public func encodeObject(_ object: (any ArchiveObject)?, forKey key: String) {
     guard let object, begin(key) else { return }

@@ -1,9 +1,10 @@
 /// Writes the values of one record, each under a key.
 ///
-/// It is made for one record by ``RecordBuilder`` and closed with it. A key
-/// that is encoded twice keeps its last value; nil writes nothing, so that the
-/// key is absent. A value that cannot be stored fails when the record is finished,
-/// with an ``ArchiveError`` that has the keys which lead to it.
+/// ``RecordBuilder`` makes an encoder for one record and closes it with the
+/// record. A key that is encoded twice keeps its last value; nil writes
+/// nothing, so the key is absent. If a value cannot be stored, the record
+/// throws when it is finished: an ``ArchiveError`` with the keys that lead to
+/// the value.
 ///
 ///     try builder.append(record: 1) { encoder in
 ///       encoder.encode("Blender", forKey: "title")
@@ -43,8 +44,8 @@ public final class KeyedEncoder {
 
   /// Writes a string that many records repeat, such as the name of a kind.
   ///
-  /// It takes a few bytes, however long it is, after it was written once. Never
-  /// pass user data: names fill the table of keys.
+  /// After the first time it takes a few bytes, however long it is. Never pass
+  /// user data: names fill the table of keys.
   ///
   /// - Parameters:
   ///   - name: At most 1 KiB of UTF-8; nil writes nothing.

@@ -1,11 +1,11 @@
 /// Reads the values of a record, or of an object in it, and the objects that
 /// they refer to.
 ///
-/// The same object is given wherever the same one was stored. The class is
-/// checked at every slot, before an object is made, and also for one that was
-/// made before. When the outermost call returns, all that can be reached from
-/// its result has its values; when it throws, nothing that it made can be had
-/// any more.
+/// All references to one stored object give the same instance. The class is
+/// checked at every reference, before the object is made and when it was made
+/// already. When the outermost call returns, all objects that can be reached
+/// from its result have their values. If it throws, this decoder gives none of
+/// the objects that it made any more.
 ///
 ///     let objects = try record.objects(of: classes)
 ///     let owner = try objects.object(Person.self, forKey: "owner")
@@ -30,8 +30,8 @@ public final class ObjectDecoder {
   /// Reads a reference to an object, nil if there is none.
   ///
   /// - Parameters:
-  ///   - type: The class that the slot is for: what was stored must be of this
-  ///     class, or of one that is registered as standing for it.
+  ///   - type: The class to decode as: the stored object is of this class, or
+  ///     of one that was registered with it among its superclasses.
   ///   - key: The key that the object was encoded with.
   /// - Returns: The object, or nil if the key is absent.
   /// - Throws: ``ArchiveError`` with `classNotRegistered`, `classRefused`,
@@ -51,7 +51,7 @@ public final class ObjectDecoder {
   /// Reads references to objects, nil if there are none.
   ///
   /// - Parameters:
-  ///   - type: The class that the slots are for.
+  ///   - type: The class to decode as.
   ///   - key: The key that the objects were encoded with.
   /// - Returns: The objects in order, or nil if the key is absent.
   /// - Throws: As ``object(_:forKey:)``.
@@ -78,7 +78,7 @@ public final class ObjectDecoder {
   /// Reads references to objects by name, nil if there are none.
   ///
   /// - Parameters:
-  ///   - type: The class that the slots are for.
+  ///   - type: The class to decode as.
   ///   - key: The key that the objects were encoded with.
   /// - Returns: The objects, or nil if the key is absent.
   /// - Throws: As ``object(_:forKey:)``.

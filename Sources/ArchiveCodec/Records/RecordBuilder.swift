@@ -1,6 +1,6 @@
 /// Collects the records of an archive before they are sealed.
 ///
-/// Encoding runs where the values live; the result is a value that can be
+/// Records are encoded where the values live. The result is a value that can be
 /// sealed and written elsewhere.
 ///
 ///     let builder = RecordBuilder()
@@ -53,7 +53,8 @@ public final class RecordBuilder {
   ///   - limits: What a record may hold.
   ///   - keys: Keys that records will have, in the order in which they will be
   ///     encoded. Entries are stored in the order in which the archive first
-  ///     saw their keys, so records with optional keys need no sorting then.
+  ///     met their keys, so with these keys the entries of a record that leaves
+  ///     some out need no sorting.
   public convenience init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.init(limits: limits, continuing: nil)
     for key in keys { _ = writer.symbols.intern(key) }
@@ -71,15 +72,15 @@ public final class RecordBuilder {
     knownSymbolCount = writer.symbols.count
   }
 
-  /// Adds a record; if anything throws, nothing of it remains.
+  /// Adds a record; if this throws, nothing of the record remains.
   ///
   /// - Parameters:
   ///   - record: The identifier, not 0 and used once in an archive.
   ///   - body: Encodes the values; the encoder is closed when it returns.
   /// - Throws: What `body` throws; ``ArchiveError`` with `malformed` if the
-  ///   identifier is 0, `limitExceeded` if a key, value or the whole record is
-  ///   too large, with the path to a key or value, or `encoderClosed` if the
-  ///   encoder of another record was used or this was called from `body`.
+  ///   identifier is 0, `limitExceeded` if a key, a value or the whole record
+  ///   is too large, with the path to the key or value; `encoderClosed` if
+  ///   `body` used the encoder of another record or called this.
   /// - Complexity: O(*n*) in the size of the record, if keys come in the same
   ///   order for records of one kind; O(*n* log *n*) otherwise.
   public func append(record: UInt64, _ body: (KeyedEncoder) throws -> Void) throws {

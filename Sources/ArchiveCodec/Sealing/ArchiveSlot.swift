@@ -1,7 +1,8 @@
 /// One way into an archive, as it can be seen without a key.
 ///
-/// Nothing here is authenticated before the archive is open. Two slots are
-/// equal if all of their bytes are, so one that was made anew is another one.
+/// None of this is authenticated before the archive is open. Two slots are
+/// equal if all of their bytes are, so a slot that was made anew for the same
+/// key is another one.
 public struct ArchiveSlot: Hashable, Sendable {
   /// What opens a slot.
   ///
@@ -17,12 +18,12 @@ public struct ArchiveSlot: Hashable, Sendable {
     case unknown
   }
 
-  /// What opens it.
+  /// What opens the slot.
   public let kind: Kind
 
-  /// The number that the caller gave it to find the key by, 0 if none.
+  /// The number that the caller gave the slot to find its key by, 0 if none.
   ///
-  /// It is a hint. Which key fits is decided by the slot's commitment alone.
+  /// The number is a hint. The slot's commitment alone decides which key fits.
   public let keyReference: UInt64
 
   let encoded: [UInt8]

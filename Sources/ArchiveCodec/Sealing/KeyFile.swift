@@ -10,8 +10,8 @@ internal import Darwin
 
 /// A file that holds one key, readable by its owner alone.
 ///
-/// Keep it away from the archives that it opens: in another directory, and out
-/// of the same backup.
+/// Keep it away from the archives that it opens: in another directory, and in
+/// another backup or none.
 public struct KeyFile: Hashable, Sendable {
   /// The path of the file.
   public let path: String
@@ -27,8 +27,9 @@ public struct KeyFile: Hashable, Sendable {
   ///
   /// - Returns: The key, or nil.
   /// - Throws: ``ArchiveError``: `keyDamaged` if it is not an intact key file,
-  ///   `keyExposed` if others may read or change it, `notAFile`,
-  ///   `permissionDenied`, `inputOutput`. An absent file is not an error.
+  ///   `keyExposed` if another user owns it or may read or change it,
+  ///   `notAFile`, `permissionDenied`, `inputOutput`. An absent file is not an
+  ///   error.
   public func load() throws(ArchiveError) -> ArchiveKey? {
     do throws(ArchiveError) {
       guard let file = try OpenFile.existing(path) else { return nil }
@@ -83,7 +84,7 @@ public struct KeyFile: Hashable, Sendable {
   ///
   /// - Returns: The key that the file holds now.
   /// - Throws: ``ArchiveError`` as ``load()`` does, and `storageFull`. A file
-  ///   that is there but cannot be used is never replaced.
+  ///   that cannot be used is never replaced.
   public func loadOrCreate() throws(ArchiveError) -> ArchiveKey {
     if let key = try load() { return key }
     let key = try ArchiveKey()

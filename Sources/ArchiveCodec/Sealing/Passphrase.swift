@@ -6,8 +6,8 @@ internal import CSodium
 /// description, and no API gives them out.
 ///
 /// Two passphrases are the same if their bytes are. There is no Unicode
-/// normalization, so an app whose users type it on different keyboards does
-/// well to normalize the text first.
+/// normalization: if users type a passphrase on different keyboards, the app
+/// should normalize the text first.
 public final class Passphrase: Sendable {
   /// How long a passphrase may be, in bytes: 1 MiB.
   public static let largestByteCount = 1 << 20
@@ -20,9 +20,9 @@ public final class Passphrase: Sendable {
 
   /// Takes the UTF-8 of a text.
   ///
-  /// The text itself cannot be wiped: its bytes, and those of what it was made
-  /// from, stay in memory until something else is written there. Where that
-  /// matters, read the passphrase into memory that you own and use
+  /// The text itself cannot be wiped. Its bytes, and those of the text that it
+  /// was made from, stay in memory until something else is written there. Where
+  /// that matters, read the passphrase into memory that you own and use
   /// ``init(moving:)``.
   ///
   /// - Parameter text: The passphrase, not empty.
@@ -38,7 +38,7 @@ public final class Passphrase: Sendable {
 
   /// Takes a passphrase from memory that you own, and wipes that memory.
   ///
-  /// - Parameter bytes: Any bytes, also zeros and what is not UTF-8; all zero
+  /// - Parameter bytes: Any bytes, UTF-8 or not, zeros too; all zero
   ///   afterwards, also on error.
   /// - Throws: ``ArchiveError`` with `passphraseEmpty`, `limitExceeded` for one
   ///   that is longer than ``largestByteCount``, or `cryptographyUnavailable`.

@@ -1,6 +1,7 @@
-/// What one try of a passphrase costs, for its owner and for who guesses.
+/// What one try of a passphrase costs, for its owner and for an attacker who
+/// guesses.
 ///
-/// Opening with the right passphrase costs it once, and so does every guess.
+/// Opening with the right passphrase costs this once, and so does every guess.
 /// The cost is stored in the archive, where anybody can read it.
 public struct PassphraseCost: Hashable, Sendable {
   /// How often the memory is filled; the time grows with it.
@@ -15,7 +16,7 @@ public struct PassphraseCost: Hashable, Sendable {
   /// The memory that is allowed, in KiB: 8 KiB to 256 MiB.
   public static let kibibytesAllowed = 8...256 << 10
 
-  /// 64 MiB twice, about 60 ms: for a prompt that must not be felt.
+  /// 64 MiB twice, about 60 ms: for a user who must not feel the wait.
   public static let interactive = PassphraseCost(2, 64 << 10)
 
   /// 256 MiB three times, about half a second: for everything else.
@@ -28,9 +29,9 @@ public struct PassphraseCost: Hashable, Sendable {
 
   /// Creates a cost of your own.
   ///
-  /// Less than ``interactive`` is right only for tests, and for a passphrase
-  /// that is itself random. More than ``moderate`` opens only with
-  /// ``ArchiveLimits/passphraseCost`` raised.
+  /// A lower cost than ``interactive`` is right only for tests, and for a
+  /// passphrase that is itself random. An archive with a higher cost than
+  /// ``moderate`` opens only if ``ArchiveLimits/passphraseCost`` is raised.
   ///
   /// - Parameters:
   ///   - passes: How often the memory is filled.

@@ -6,10 +6,11 @@ public import Foundation
 
 /// A place that holds one archive: a file, memory, or a faulty one in a test.
 ///
-/// A writer calls it while nobody else can use the writer, so a storage must not
-/// ask its writer for anything.
+/// A writer calls its storage under a lock of its own, so a storage must not
+/// call its writer.
 public protocol ArchiveStorage: Sendable {
-  /// Where the archive is, for a person to read: the path of a file.
+  /// Where the archive is, for a person to read; for example the path of a
+  /// file.
   var location: String { get }
 
   /// Opens the stored archive for reading; nil if there is none.
@@ -37,19 +38,19 @@ public protocol ArchiveStorage: Sendable {
   /// - Throws: ``ArchiveError``: `notAFile`, `permissionDenied`, `inputOutput`.
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)?
 
-  /// Makes the caller the only writer, until it lets the lock go.
+  /// Makes the caller the only writer until it lets go of the lock.
   ///
   /// Readers need no lock, and neither does ``replace(_:)``.
   ///
-  /// - Throws: ``ArchiveError`` with `locked` if there is a writer, without
-  ///   waiting for it, and the writer as its subject where it is known;
-  ///   `permissionDenied`, `notAFile`, `storageFull`, `inputOutput`.
+  /// - Throws: ``ArchiveError`` with `locked` at once if there is a writer,
+  ///   which is the subject of the error where it is known; `permissionDenied`,
+  ///   `notAFile`, `storageFull`, `inputOutput`.
   func lock() throws(ArchiveError) -> any ArchiveLock
 
   /// Whether a writer has the lock.
   ///
-  /// A reader asks this when the change at the end is not whole: beside a writer
-  /// that change is on its way.
+  /// A reader asks this when the change at the end is not whole: while there is
+  /// a writer, that change is on its way.
   ///
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func isLocked() throws(ArchiveError) -> Bool
@@ -57,19 +58,19 @@ public protocol ArchiveStorage: Sendable {
   /// Removes the stored archive; if there is none, that is not an error.
   ///
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`;
-  ///   `notDurable` if it is gone, but a power cut may bring it back.
+  ///   `notDurable` if the archive is gone, but a power cut may bring it back.
   func remove() throws(ArchiveError)
 
   /// Moves the stored archive out of the way and keeps it.
   ///
-  /// Use it for an archive that could not be opened, so that the next one does not
-  /// destroy it. If there is none, that is not an error.
+  /// Use it for an archive that could not be opened, so that the next one does
+  /// not destroy it. If there is no archive, that is not an error.
   ///
   /// - Returns: Where it is now, for a person to read; nil if there was none.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func setAside() throws(ArchiveError) -> String?
 
-  /// Moves the stored archive out of the way, and keeps with it why and when.
+  /// Moves the stored archive out of the way, and notes why and when.
   ///
   /// By default it does what ``setAside()`` does.
   ///
@@ -80,8 +81,8 @@ public protocol ArchiveStorage: Sendable {
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String?
 
-  /// The archives that were set aside here and are still there, the oldest first,
-  /// without the ``generations()``.
+  /// The archives that were set aside here and are still there, the oldest
+  /// first; the ``generations()`` are not among them.
   ///
   /// - Returns: All of them; none if the storage cannot tell, as by default.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
@@ -89,11 +90,12 @@ public protocol ArchiveStorage: Sendable {
 
   /// Replaces the stored archive, and sets the old one aside.
   ///
-  /// The old archive gets its other name when the new one is about to take its own. So it
-  /// has everything that was appended to it until then, and whenever the process ends, one
-  /// of them is in its place. If a generation cannot be kept, the call still succeeds; see
-  /// ``SetAsideReason/isGeneration``. By default no generation is kept, and an archive with
-  /// another reason is set aside before the new one is written.
+  /// The old archive is set aside at the last moment, when the new one is about
+  /// to take its place. So it has everything that was appended to it until
+  /// then, and whenever the process ends, one of the two is in its place. If a
+  /// generation cannot be kept, see ``SetAsideReason/isGeneration``, the call
+  /// still succeeds. By default no generation is kept, and for another reason
+  /// the old archive is set aside before the new one is written.
   ///
   /// - Parameters:
   ///   - reason: Why.
@@ -115,7 +117,8 @@ public protocol ArchiveStorage: Sendable {
   ///
   /// It replaces the stored archive, so set that one aside before. Whenever the
   /// process ends, the archive is in its place, or still set aside, or both. By
-  /// default it is copied.
+  /// default its bytes are copied, and then it is removed from where it was set
+  /// aside.
   ///
   /// - Parameter archive: One of ``setAsideArchives()`` or ``generations()``.
   /// - Throws: ``ArchiveError`` as ``replace(_:)`` does.
@@ -124,7 +127,7 @@ public protocol ArchiveStorage: Sendable {
 
 /// The stored bytes of an archive, open for reading.
 public protocol ArchiveFile: Sendable {
-  /// The size in bytes when it was opened.
+  /// The size in bytes when the archive was opened.
   var byteCount: Int { get }
 
   /// Reads exactly `count` bytes.
@@ -141,7 +144,7 @@ public protocol AppendableArchiveFile: ArchiveFile {
   /// - Throws: ``ArchiveError`` with `inputOutput`.
   func storedByteCount() throws(ArchiveError) -> Int?
 
-  /// Writes all of the bytes at an offset, which is the end.
+  /// Writes all of the bytes at an offset, which is the end of the file.
   ///
   /// - Throws: ``ArchiveError`` with `storageFull` or `inputOutput`; some of the
   ///   bytes may be there then.
@@ -154,16 +157,16 @@ public protocol AppendableArchiveFile: ArchiveFile {
 
   /// Puts the written bytes on stable storage.
   ///
-  /// - Throws: ``ArchiveError`` with `inputOutput` or `storageFull`. It must not
-  ///   be tried again after that: the system may have dropped the bytes.
+  /// - Throws: ``ArchiveError`` with `inputOutput` or `storageFull`. Do not try
+  ///   again after an error: the system may have dropped the bytes.
   func synchronize() throws(ArchiveError)
 }
 
 /// The right to be the only writer; it ends when the last reference goes.
 public protocol ArchiveLock: AnyObject, Sendable {
-  /// Whether it still keeps other writers out.
+  /// Whether the lock still keeps other writers out.
   ///
-  /// It does not if the file that carries it was removed.
+  /// A lock whose file was removed does not.
   ///
   /// - Throws: ``ArchiveError`` with `inputOutput`.
   func isHeld() throws(ArchiveError) -> Bool
@@ -171,9 +174,10 @@ public protocol ArchiveLock: AnyObject, Sendable {
 
 /// Takes the bytes of an archive in order.
 public protocol ArchiveSink: AnyObject {
-  /// Makes room, where that helps; does nothing if it is not implemented.
+  /// Makes room for bytes that will be written, where that saves time. By
+  /// default it makes none.
   ///
-  /// - Parameter byteCount: About as many bytes will be written.
+  /// - Parameter byteCount: About how many bytes will be written.
   func reserve(byteCount: Int)
 
   /// Writes all of the bytes.
@@ -183,6 +187,6 @@ public protocol ArchiveSink: AnyObject {
 }
 
 extension ArchiveSink {
-  /// Does nothing.
+  /// Makes no room in advance; each write takes what it needs.
   public func reserve(byteCount: Int) {}
 }

@@ -14,16 +14,16 @@ public import Foundation
 #endif
 
 extension FileStorage {
-  /// Renames the file to a free name beside it, as one that cannot be read.
+  /// Renames the file to a free name beside it, with the reason `unreadable`.
   public func setAside() throws(ArchiveError) -> String? {
     try setAside(.unreadable, at: Date())
   }
 
   /// Renames the file to `NAME.REASON-SECONDS-NUMBER` beside it.
   ///
-  /// The seconds are those since 1970. They are in the name because a file says
-  /// only when it was written; the number begins with the part of the second and
-  /// makes the name free without looking.
+  /// The seconds are counted from 1970. The name has them because a file itself
+  /// says only when it was written. The number begins with the fraction of the
+  /// second and goes on at random, so that the name is free without a look.
   public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
     try located { () throws(ArchiveError) in
       guard try isStored() else { return nil }
@@ -39,9 +39,10 @@ extension FileStorage {
   /// Writes a new file as ``replace(_:)`` does, and keeps the old one under the name
   /// that ``setAside(_:at:)`` would give it.
   ///
-  /// On a file system without hard links the old file is moved, so for a moment it is
-  /// there under the other name only. A generation that cannot be kept is replaced all the
-  /// same; for another reason nothing is replaced then.
+  /// On a file system without hard links the old file is moved, so for a moment
+  /// it is there under the other name only. If the old file cannot be kept, a
+  /// generation is replaced all the same; for any other reason nothing is
+  /// replaced.
   public func replace(
     settingAside reason: SetAsideReason, at date: Date,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
@@ -77,8 +78,9 @@ extension FileStorage {
 
   /// The files beside it that were set aside, the oldest first.
   ///
-  /// Those of earlier versions are named `NAME.unreadable-NUMBER`, whyever they
-  /// were set aside. Their date is that of the last change of their status.
+  /// Earlier versions named every such file `NAME.unreadable-NUMBER`, so the
+  /// reason of those is unknown. Their date is that of the last change of the
+  /// file's status.
   ///
   /// - Complexity: O(*n*) in the names in the directory, which are listed.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
@@ -117,8 +119,8 @@ extension FileStorage {
     }
   }
 
-  /// Renames the file that was set aside, so that at any moment this one or the
-  /// one before is there.
+  /// Renames the file that was set aside, so that at any moment either it or
+  /// the file before it is in place.
   public func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       _ = try isStored()

@@ -14,9 +14,9 @@ internal import Synchronization
 /// A new archive is written to a temporary file in the same directory, put on
 /// stable storage and renamed into place, so that at any moment the whole old
 /// or the whole new archive is there. A temporary file is locked while it is
-/// written; one that a killed process has left goes with the next change. Files
-/// have the mode 0600. A directory, FIFO, device or symbolic link in place of
-/// the file is refused.
+/// written; one that a killed process has left is removed with the next change.
+/// Files have the mode 0600. A directory, FIFO, device or symbolic link in
+/// place of the file is refused.
 public struct FileStorage: ArchiveStorage {
   /// The path of the file.
   public let path: String
@@ -28,9 +28,10 @@ public struct FileStorage: ArchiveStorage {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - isDurable: Whether a change is on stable storage when the call returns.
-  ///     Otherwise a change takes much less time, and a power cut may leave the
-  ///     old file, the new one, a part of it, or none; a crash does no harm.
+  ///   - isDurable: Whether a change is on stable storage when the call
+  ///     returns. If false, a change takes much less time, and a power cut may
+  ///     leave the old file, the new one, a part of it, or none. A crash of the
+  ///     process does no harm either way.
   public init(path: String, isDurable: Bool = true) {
     self.init(path: path, isDurable: isDurable, linking: { unsafe link($0, $1) })
   }
@@ -71,10 +72,10 @@ public struct FileStorage: ArchiveStorage {
 
   /// Locks the file `.NAME.lock` beside it, and makes its directory if needed.
   ///
-  /// The file goes with the lock; a process that is killed leaves it behind, and
-  /// it locks nothing then.
+  /// The file is removed with the lock. A process that is killed leaves the
+  /// file behind, which then locks nothing.
   ///
-  /// The archive itself cannot carry the lock, because it is replaced.
+  /// The archive's own file cannot carry the lock, because it is replaced.
   public func lock() throws(ArchiveError) -> any ArchiveLock {
     try located { () throws(ArchiveError) in
       try directory.create()
@@ -86,8 +87,8 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Asks without locking, so that a reader is in no writer's way; false if this
-  /// user may not ask.
+  /// Asks without taking the lock, so that a reader is in no writer's way;
+  /// false if this user may not ask.
   public func isLocked() throws(ArchiveError) -> Bool {
     do throws(ArchiveError) {
       return try FileLock.isHeld(lockPath)
@@ -123,7 +124,7 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Removes the file, and what a writer that was killed has left of another.
+  /// Removes the file, and the temporary files that killed writers have left.
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       try directory.sweepTemporaries { $0 == name }

@@ -37,17 +37,18 @@ public final class MemoryStorage: ArchiveStorage {
     self.location = location
   }
 
-  /// The word memory, and a number for what was set aside.
+  /// The word `memory`; for an archive that was set aside, a number follows.
   public let location: String
 
-  /// The stored bytes, nil if there are none; new ones take the place of the
-  /// old, as another file does.
+  /// The stored bytes, nil if there are none; setting them is like putting
+  /// another file in place.
   public var bytes: [UInt8]? {
     get { stored?.bytes }
     set { contents.withLock { $0.stored = newValue.map(StoredBytes.init) } }
   }
 
-  /// What was set aside and is still there, oldest first, without older generations.
+  /// The bytes that were set aside and are still there, the oldest first,
+  /// without older generations.
   public var setAsideBytes: [[UInt8]] {
     aside { !$0.isGeneration }.compactMap(\.storage.bytes)
   }
@@ -101,12 +102,12 @@ public final class MemoryStorage: ArchiveStorage {
     bytes = nil
   }
 
-  /// Moves the bytes to ``setAsideBytes``, as those that cannot be read.
+  /// Moves the bytes to ``setAsideBytes``, with the reason `unreadable`.
   public func setAside() throws(ArchiveError) -> String? {
     try setAside(.unreadable, at: Date())
   }
 
-  /// Moves the bytes to ``setAsideBytes``.
+  /// Moves the bytes to ``setAsideBytes``, or to the ``generations()``.
   public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
     contents.withLock { setAside(reason, at: date, &$0) }
   }
@@ -131,7 +132,7 @@ public final class MemoryStorage: ArchiveStorage {
     return storage.location
   }
 
-  /// What was set aside and is still there.
+  /// The archives that were set aside and are still there.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
     archives { !$0.isGeneration }
   }

@@ -6,26 +6,28 @@ public import Foundation
 
 /// Why an archive was set aside.
 public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {
-  /// It could not be read whole, or must not be written by this version.
+  /// The archive could not be read whole, or must not be written by this
+  /// version.
   case unreadable
 
-  /// It had not been read when another one was to take its place.
+  /// The archive had not been read when another one was to take its place.
   case unread
 
-  /// It can be read, but restoring it ended the process too often.
+  /// The archive can be read, but restoring it ended the process too often.
   case crashed
 
-  /// One that had been set aside before was put back in its place.
+  /// An archive that had been set aside before was put back in its place.
   case replaced
 
-  /// A newer one took its place, and might be damaged one day.
+  /// A newer archive took its place; this one stands in if that is damaged one
+  /// day.
   case previous
 
-  /// One that a newer version of the app wrote took its place.
+  /// An archive that a newer version of the app wrote took its place.
   case upgraded
 
-  /// Whether it was good when it was set aside, so that it stands in for a newer one
-  /// that cannot be read.
+  /// Whether the archive was good when it was set aside, so that it can stand
+  /// in for a newer one that cannot be read.
   public var isGeneration: Bool { self == .previous || self == .upgraded }
 }
 
@@ -34,7 +36,8 @@ public struct SetAsideArchive: Sendable {
   /// Tells it from others of its storage.
   public let identifier: String
 
-  /// Why it was set aside; nil for one of a version that did not say.
+  /// Why it was set aside; nil if an earlier version did it, which did not note
+  /// that.
   public let reason: SetAsideReason?
 
   /// When it was set aside.
@@ -61,17 +64,18 @@ public struct SetAsideArchive: Sendable {
 }
 
 extension ArchiveStorage {
-  /// Sets it aside without a reason and a date.
+  /// Sets the archive aside without noting the reason and the date.
   public func setAside(
     _ reason: SetAsideReason, at date: Date
   ) throws(ArchiveError) -> String? {
     try setAside()
   }
 
-  /// Cannot tell.
+  /// None: a storage that does not say otherwise cannot tell.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] { [] }
 
-  /// Keeps no generation, and sets anything else aside first.
+  /// Keeps no generation; for any other reason, sets the old archive aside
+  /// first.
   public func replace(
     settingAside reason: SetAsideReason, at date: Date,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
@@ -80,10 +84,10 @@ extension ArchiveStorage {
     try replace(body)
   }
 
-  /// Keeps none.
+  /// None: no generation is kept by default.
   public func generations() throws(ArchiveError) -> [SetAsideArchive] { [] }
 
-  /// Copies it, and then removes it.
+  /// Copies the archive, and then removes it from where it was set aside.
   public func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     guard let file = try archive.storage.open() else {
       throw ArchiveError(.inputOutput, location: archive.storage.location)

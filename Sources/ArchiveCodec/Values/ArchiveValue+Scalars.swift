@@ -149,7 +149,7 @@ extension UUID: ArchiveValue {
 }
 
 extension URL: ArchiveValue {
-  /// Writes the absolute string; a base that it was relative to is merged in.
+  /// Writes the absolute string; the base of a relative URL is merged in.
   public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a URL.

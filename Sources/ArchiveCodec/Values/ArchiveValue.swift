@@ -109,9 +109,9 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
 
   /// Reads the entries.
   ///
-  /// - Throws: ``ArchiveError`` with `typeMismatch` also for two keys that are
-  ///   spellings of one name, which are one key in Swift, and `limitExceeded`
-  ///   for a key with more combining marks in a row than a text has.
+  /// - Throws: ``ArchiveError`` with `typeMismatch` also if two keys are
+  ///   spellings of one name, which are one key in Swift; `limitExceeded` if a
+  ///   key has more combining marks in a row than a text needs.
   public static func read(
     from reader: ValueReader, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> [String: Value] {

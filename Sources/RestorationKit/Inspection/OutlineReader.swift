@@ -12,6 +12,7 @@ struct OutlineReader {
   private(set) var problemCount = 0
   private(set) var applicationByteCount = 0
 
+  private let archive: Archive
   /// All records have the names of one archive.
   private var keys: NodeKeys?
   private var formNumbers: [OutlineRows.Form: UInt32] = [:]
@@ -21,11 +22,16 @@ struct OutlineReader {
   private var references = RecordNumbers()
   /// Where those of each element begin.
   private var starts: [UInt32] = []
+  private var roots: [UInt64] = []
+  /// What names the roots is a problem itself; that the elements have no place follows from it.
+  private var isTreeUnreadable = false
 
   /// A hostile archive could have as many as it has records.
   private static let largestProblemCount = 100
 
-  init(recordCount: Int) {
+  init(of archive: Archive) {
+    self.archive = archive
+    let recordCount = archive.extent.snapshotRecordCount
     rows.records.reserveCapacity(recordCount)
     rows.formNumbers.reserveCapacity(recordCount)
     rows.byteCounts.reserveCapacity(recordCount)
@@ -47,13 +53,23 @@ struct OutlineReader {
     do throws(ArchiveError) {
       let content = try record.content.get()
       switch record.identifier {
-      case NodeRecord.application: applicationByteCount = record.byteCount
-      case NodeRecord.tree: break
+      case NodeRecord.application:
+        applicationByteCount = record.byteCount
+        _ = try StoredState.Values(content)
+        _ = try StoredState.facts(in: content, of: archive)
+      case NodeRecord.tree: try takeTree(content)
       default: try take(content, record)
       }
     } catch {
+      if record.identifier == NodeRecord.tree { isTreeUnreadable = true }
       note(record.identifier, error)
     }
+  }
+
+  private mutating func takeTree(_ content: KeyedDecoder) throws(ArchiveError) {
+    roots = try content.references(forKey: NodeRecord.rootsKey) ?? []
+    _ = try SnapshotUse(reading: content)
+    _ = try StoredTree.formerNames(in: content)
   }
 
   private mutating func take(
@@ -126,21 +142,18 @@ struct OutlineReader {
 
   /// Orders the elements as a restore does.
   ///
-  /// - Parameters:
-  ///   - tree: The record that names the roots; nil if it cannot be read.
-  ///   - isDamaged: Whether it is known why an element has no place.
-  mutating func place(_ tree: KeyedDecoder?, isDamaged: Bool) {
+  /// - Parameter isDamaged: Whether the file is damaged, which is why elements have no place.
+  mutating func place(isDamaged: Bool) {
     starts.append(UInt32(references.count))
     sortRecords()
     rows.parents = Array(repeating: -1, count: rows.count)
     rows.order.reserveCapacity(rows.count)
     let referred = referredPlaces()
-    let roots = (try? tree?.references(forKey: NodeRecord.rootsKey)) ?? []
     place(roots.reversed().compactMap { rows.place(of: $0) }, .root, referred)
     for place in 0..<rows.count where !rows.flags[place].contains(.isPlaced) {
       // Nobody can say that it is above itself: then none of them would be shown.
       self.place([place], .unplaced, referred)
-      if !isDamaged {
+      if !isDamaged, !isTreeUnreadable {
         note(rows.records[place], ArchiveError(.malformed, subject: "not in the tree"))
       }
     }

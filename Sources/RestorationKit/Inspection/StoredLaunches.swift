@@ -1,26 +1,27 @@
 public import ArchiveCodec
 
-/// What launches have noted beside a state, for tools that say what the next one would do.
+/// What launches have noted beside a state, for tools that say what the next launch would
+/// do.
 public struct StoredLaunches: Hashable, Sendable {
-  /// The restores that began one after the other and did not end, as far as they count:
-  /// none if the app ended by itself, or the machine was restarted.
+  /// How many restores in a row count as crashed: they began and did not end, and neither
+  /// a call of `exit` nor a restart of the machine ended them.
   public let crashCount: Int
 
-  /// The version of the app that began them.
+  /// The version of the app that began these restores.
   public let applicationVersion: String?
 
-  /// What the next restore leaves out, since earlier ones crashed in it.
+  /// The elements that the next restore leaves out, since earlier ones crashed in them.
   public let skipped: [RestorationPath]
 
-  /// Reads what is noted beside a state; what cannot be read counts as nothing, as in a
-  /// launch.
+  /// Reads what is noted beside a state; a note that cannot be read counts as none, as in
+  /// a launch.
   ///
   /// - Parameters:
   ///   - directory: Where the state is.
   ///   - name: The name of the state.
   ///   - application: The identifier of the application.
-  ///   - state: The state; what is noted of another one does not count.
-  ///   - key: What opens both.
+  ///   - state: The state; notes about another state do not count.
+  ///   - key: The key that opens the state and the notes.
   /// - Throws: `ArchiveError` with `wrongContext` if something else lies in its place, and
   ///   what the storage throws.
   public init(

@@ -6,7 +6,7 @@ public import Foundation
 #endif
 
 extension StoredState {
-  /// What is stored of one element besides its values.
+  /// One element of a stored state, without its values.
   public struct Element: Hashable, Sendable {
     /// The number of its record.
     public let record: UInt64
@@ -17,7 +17,7 @@ extension StoredState {
     /// What it is to the element above it.
     public let role: Role
 
-    /// Where it is; of an element that is not placed only the part that is known.
+    /// Where it is; for an unplaced element, the part of the path that is known.
     public let path: RestorationPath
 
     /// The name of its class.
@@ -32,7 +32,7 @@ extension StoredState {
     /// The size of its record in bytes.
     public let byteCount: Int
 
-    /// Since when saves keep it without its having been back; nil if it was there.
+    /// When a save first kept it because it was not back; nil if it is not kept.
     public let keptSince: Date?
 
     /// Whether its state is that of an earlier save, because a later one could not be
@@ -98,9 +98,9 @@ extension StoredState {
 
     /// Gives the elements: each after the one above it and after its elder siblings.
     ///
-    /// Those that have no place come last.
+    /// Unplaced elements come last.
     ///
-    /// - Parameter body: Takes an element; what it throws ends it.
+    /// - Parameter body: Takes an element; what it throws ends the iteration.
     /// - Complexity: O(*n*) in their number; memory for those above one element.
     public func forEach(_ body: (Element) throws -> Void) rethrows {
       var above: [(place: Int, path: RestorationPath)] = []
@@ -132,7 +132,8 @@ extension StoredState {
 
   /// Reads the elements, and checks every byte on the way.
   ///
-  /// Damage ends nothing: what can be read is there, and the rest is among the problems.
+  /// Damage ends nothing: what can be read is there, and the rest is among the problems. If
+  /// what names the roots is among them, no element has a place.
   ///
   /// - Parameter progress: Is told now and then how many records have been read.
   /// - Returns: The elements.
@@ -142,14 +143,14 @@ extension StoredState {
   public func outline(
     progress: ((_ recordCount: Int) throws -> Void)? = nil
   ) throws -> Outline {
-    var reader = OutlineReader(recordCount: archive.extent.snapshotRecordCount)
+    var reader = OutlineReader(of: archive)
     var count = 0
     let damage = try archive.salvage { record in
       reader.take(record)
       count += 1
       if count.isMultiple(of: 1 << 12) { try progress?(count) }
     }
-    reader.place(try? archive.record(NodeRecord.tree), isDamaged: damage != nil)
+    reader.place(isDamaged: damage != nil)
     return Outline(reader, damage: damage)
   }
 }

@@ -7,8 +7,8 @@ public import Foundation
 
 /// The stored state of an app, for tools that look at it without the app.
 ///
-/// Opening and reading it changes nothing. It stays as it was when it was opened, while
-/// the app goes on to save.
+/// Opening and reading it changes no file. It stays as it was when it was opened, even if
+/// the app saves meanwhile.
 ///
 ///     let state = try StoredState.open(
 ///       FileStateDirectory(application: "org.example.notes").storage(named: "main"),
@@ -18,12 +18,13 @@ public struct StoredState: Sendable {
   /// The archive in which the state lies.
   public let archive: Archive
 
-  /// What the last save said of itself; nil if that cannot be read.
+  /// What the last save said of itself; nil if that cannot be read, which the outline has
+  /// among its problems.
   public let facts: Facts?
 
   /// What a save says of itself.
   public struct Facts: Hashable, Sendable {
-    /// When it was.
+    /// When the state was saved.
     public let savedAt: Date?
     /// The version of the app.
     public let applicationVersion: String?
@@ -36,18 +37,18 @@ public struct StoredState: Sendable {
   /// Opens a state, one of its generations, or one that was set aside; nil if nothing is
   /// stored.
   ///
-  /// An end of the journal that is not whole or damaged is left out, as in a restore;
+  /// An end of the journal that is damaged or not whole is left out, as in a restore;
   /// `archive.dropped` says why.
   ///
   /// - Parameters:
   ///   - storage: Where it is.
   ///   - name: The name of the state.
   ///   - application: The identifier of the application.
-  ///   - credential: What opens it.
+  ///   - credential: The key or passphrase that opens it.
   ///   - limits: What its records may hold.
   /// - Returns: The state, or nil if nothing is stored.
-  /// - Throws: `ArchiveError` as `Archive.open` does. That the values of the application
-  ///   are damaged is not an error.
+  /// - Throws: `ArchiveError` as `Archive.open` does. Damaged values of the application
+  ///   are not an error.
   public static func open(
     _ storage: any ArchiveStorage, named name: String, of application: String,
     with credential: ArchiveCredential, limits: ArchiveLimits = .standard
@@ -60,7 +61,7 @@ public struct StoredState: Sendable {
     return StoredState(archive)
   }
 
-  /// What a state belongs to, which is a part of its keys.
+  /// Says what a state belongs to: the context that is a part of its keys.
   ///
   /// - Parameters:
   ///   - name: The name of the state.
@@ -73,33 +74,41 @@ public struct StoredState: Sendable {
   private init(_ archive: Archive) {
     self.archive = archive
     do throws(ArchiveError) {
-      facts = try archive.record(NodeRecord.application)?.container(forKey: NodeRecord.factsKey)
-        .map { (values) throws(ArchiveError) in
-          let facts = try SaveFacts(values, of: archive)
-          return Facts(
-            savedAt: facts.timestamp, applicationVersion: facts.applicationVersion,
-            userInterfaceIdiom: facts.userInterfaceIdiom, systemVersion: facts.systemVersion)
-        }
+      facts = try archive.record(NodeRecord.application).flatMap {
+        (record) throws(ArchiveError) in try Self.facts(in: record, of: archive)
+      }
     } catch {
+      // The outline has the record among its problems.
       facts = nil
     }
+  }
+
+  static func facts(
+    in application: KeyedDecoder, of archive: Archive
+  ) throws(ArchiveError) -> Facts? {
+    guard let values = try application.container(forKey: NodeRecord.factsKey) else { return nil }
+    let facts = try SaveFacts(values, of: archive)
+    return Facts(
+      savedAt: facts.timestamp, applicationVersion: facts.applicationVersion,
+      userInterfaceIdiom: facts.userInterfaceIdiom, systemVersion: facts.systemVersion)
   }
 }
 
 // MARK: - Values
 
 extension StoredState {
-  /// What one element has stored.
+  /// The stored values of one element.
   public struct Values: Sendable {
-    /// What its hook wrote; nil for what was saved without state.
+    /// The values that its hook wrote; nil if it was saved without state.
     public let state: KeyedDecoder?
 
-    /// What the library wrote for it, such as the selected tab or an offset.
+    /// The values that the library wrote for it, such as the selected tab or an offset.
     public let builtIn: KeyedDecoder?
 
-    /// What the library wrote in the name of a scene: its activity and its values.
+    /// The values that the library wrote for a scene: its activity and its values of
+    /// ``SceneStorage``.
     ///
-    /// Only the application has it.
+    /// Only the application has them.
     public let host: KeyedDecoder?
 
     /// The keys whose values have a ``Sensitivity``; the values are not given.
@@ -124,7 +133,7 @@ extension StoredState {
     /// The keys that lead to it in the state.
     public let keys: [String]
 
-    /// Whether it is a secret, and not one that ends.
+    /// Whether the value is a secret; otherwise it is one that expires.
     public let isSecret: Bool
 
     /// Until when it is given back; nil if it has no end.
@@ -139,6 +148,11 @@ extension StoredState {
 
   /// The record in which the values of the application lie.
   public static var applicationRecord: UInt64 { NodeRecord.application }
+
+  /// The record that names the roots.
+  ///
+  /// A restore cannot do without it and ``applicationRecord``, if they are stored.
+  public static var treeRecord: UInt64 { NodeRecord.tree }
 
   /// Reads what one element has stored, nil if there is no such record.
   ///

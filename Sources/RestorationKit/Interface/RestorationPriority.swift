@@ -1,5 +1,4 @@
-/// How much it matters that a node is in the state, where the state is larger than its
-/// budget.
+/// How important it is to store a node when the state is larger than its budget.
 ///
 /// Nodes of a lower priority are left out first; see ``SizeBudget``.
 public struct RestorationPriority: RawRepresentable, Hashable, Comparable, Sendable {

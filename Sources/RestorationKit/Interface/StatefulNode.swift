@@ -8,23 +8,23 @@
 ///       var restorableState = 0.5
 ///     }
 ///
-/// The value is stored under the key ``StateEncoder/stateKey``. A field that an earlier
-/// version of the app has not stored keeps what it has when the object is restored, but an
-/// optional one becomes nil; so a field can be added without a migration. Fields of what
-/// lies in arrays and dictionaries are not filled in. A value that does not fit in another
-/// way throws, and the object keeps the one that it has.
+/// The value is stored under the key ``StateEncoder/stateKey``. If an earlier version
+/// of the app has not stored a field, the field keeps the value that the object has; an
+/// optional field becomes nil. So a field can be added without a migration. This does
+/// not hold for fields of values in arrays and dictionaries. If a stored value does not
+/// fit in another way, decoding throws, and the object keeps its value.
 ///
-/// What else belongs to the state, such as references and secrets, a type encodes in hooks
-/// of its own; see ``StateEncoder/encodeState(of:)``.
+/// References, secrets and whatever else belongs to the state go through hooks of the
+/// type's own; see ``StateEncoder/encodeState(of:)``.
 public protocol StatefulRestoring: StateRestoring {
   /// The state as one value.
   associatedtype State: Codable
 
-  /// What brings the object back to where it is.
+  /// The value that brings the object back to where the user left it.
   ///
-  /// It is read when the object is saved, and set when it is restored and something is
-  /// stored for it. Every save compares it, encoded, with what is stored. Of many nodes,
-  /// let each say when it has changed instead:
+  /// A save reads it. A restore sets it if a value is stored. Every save encodes it to
+  /// compare it with what is stored; in a tree of many nodes, let each say when it has
+  /// changed instead:
   ///
   ///     static var stateTracking: StateTracking { .invalidated }
   ///     var restorableState = State() { didSet { invalidateRestorableState() } }
@@ -65,8 +65,8 @@ extension StateEncoder {
 
   /// Writes the state of an object that is one value.
   ///
-  /// Only a type that has a hook of its own calls it, for what belongs to the state
-  /// besides the value:
+  /// Call it in a hook of your own, which also writes what belongs to the state besides
+  /// the value:
   ///
   ///     func encodeRestorableState(with coder: StateEncoder) throws {
   ///       try coder.encodeState(of: self)
@@ -81,18 +81,40 @@ extension StateEncoder {
 }
 
 extension StateDecoder {
-  /// Takes back the state of an object that is one value; without a stored one it stays
-  /// as it is.
+  /// Takes back the state of an object that is one value; if none is stored, the state
+  /// stays as it is.
   ///
-  /// Only a type that has a hook of its own calls it; see ``StateEncoder/encodeState(of:)``.
+  /// Call it in a hook of your own; see ``StateEncoder/encodeState(of:)``.
   ///
   /// - Parameter object: The object that is decoded.
   /// - Throws: What the value throws; `DecodingError` if the stored value does not fit.
-  ///   The object keeps its state then.
+  ///   The object then keeps its state.
   public func decodeState<Object: StatefulRestoring>(of object: Object) throws {
     let present = object.restorableState
     if let state = try decodeIfPresent(forKey: StateEncoder.stateKey, standIn: present) {
       object.restorableState = state
     }
+  }
+  /// Reads the state of an object that is being made.
+  ///
+  ///     try keeper.register(FindScreen.self) { _, coder in
+  ///       FindScreen(try coder.decodeState(of: FindScreen.self, defaults: .init()))
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - type: The type of the object.
+  ///   - defaults: Has the fields that an earlier version of the app has not stored; if nil,
+  ///     a missing field throws.
+  /// - Returns: The stored state.
+  /// - Throws: What the value throws; `DecodingError` if the stored value does not fit;
+  ///   ``/ArchiveCodec/ArchiveError`` with `keyNotFound` if none is stored.
+  public func decodeState<Object: StatefulRestoring>(
+    of type: Object.Type, defaults: Object.State? = nil
+  ) throws -> Object.State {
+    let key = StateEncoder.stateKey
+    if let defaults, let state = try decodeIfPresent(forKey: key, standIn: defaults) {
+      return state
+    }
+    return try decode(forKey: key)
   }
 }

@@ -1,28 +1,30 @@
 extension StateKeeper {
-  /// An element whenever something has changed that saves store, as far as anybody has said
-  /// so; those that come before one is taken count as one.
+  /// A sequence with an element for each change that the keeper hears of; changes that come
+  /// before an element is taken count as one.
   ///
-  /// Objects say it that a save has met and whose ``StateRestoring/stateTracking`` is not
-  /// ``StateTracking/always``; so does a restore that has ended. It ends with ``close()``.
-  /// ``autosave(every:clock:isolation:roots:told:)`` saves whenever one comes.
+  /// The keeper hears of changes of objects that a save has met, unless their
+  /// ``StateRestoring/stateTracking`` is ``StateTracking/always``. The end of a restore
+  /// counts as a change, too. The sequence ends with ``close()``.
+  /// ``autosave(every:clock:isolation:roots:told:)`` saves whenever an element comes.
   public var needsSaveChanges: AsyncStream<Void> { engine.need.changes }
 
-  /// Saves whenever something has changed, until what it returns is let go.
+  /// Saves whenever something has changed, until the returned autosave is let go.
   ///
   ///     autosave = keeper.autosave { [unowned self] in [window] }
   ///
-  /// Begin it after the restore. It saves once at the start, so that objects are known that
-  /// say when they change; for others call ``Autosave/setNeedsSave()``. Nothing is saved
-  /// before the keeper has restored, or tried to. It ends with ``close()``.
+  /// Begin it after the restore. It saves once at the start, and from then on hears of
+  /// changes of the objects that say when they change. For all others call
+  /// ``Autosave/setNeedsSave()``. Nothing is saved before the keeper has restored, or tried
+  /// to. The autosave ends with ``close()``.
   ///
   /// - Parameters:
-  ///   - interval: How long there is no other save after a save.
+  ///   - interval: The shortest time between the end of a save and the next save.
   ///   - clock: Measures the interval and the time that a flush may take.
   ///   - isolation: The actor of the keeper.
-  ///   - roots: Gives the roots of the trees, as the windows of the app. It is kept until
-  ///     the autosave ends, so let it hold nothing that holds the autosave.
-  ///   - told: Told of each save that stored something, and once of a problem until that is
-  ///     over or another one; kept as long.
+  ///   - roots: Gives the roots of the trees, such as the windows of the app. It is kept
+  ///     until the autosave ends, so let it hold nothing that holds the autosave.
+  ///   - told: Called for each save that stored something, and once for a problem, however
+  ///     often that comes in a row. It is kept as long as `roots`.
   /// - Returns: The autosave; keep it.
   public func autosave(
     every interval: Duration = .milliseconds(250),

@@ -1,4 +1,4 @@
-/// One call that the library made to the app, for tests and people who look.
+/// One call that the library made to the app, for tests and for debugging.
 ///
 /// A keeper tells of the calls that a save or a restore makes, and a host of those
 /// about its scenes. One closure can take both.

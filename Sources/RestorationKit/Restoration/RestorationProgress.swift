@@ -7,8 +7,9 @@ internal import Synchronization
 ///       logger.error("Restoring \(path) takes long.")
 ///     }
 ///
-/// The restore holds its actor, so nothing else could say which node it is. It only tells:
-/// a process that is killed in there counts as crashed in that node.
+/// A restore occupies its actor, so no code there can say which node it is. The watchdog
+/// does not end the restore. If the process is killed meanwhile, it counts as crashed in
+/// that node.
 public struct RestorationWatchdog: Sendable {
   let limit: Duration
   let tell: @Sendable (RestorationPath) -> Void

@@ -1,28 +1,28 @@
 extension SceneHost {
-  /// An element whenever something of a scene has changed, as far as anybody has said so;
-  /// those that come before one is taken count as one.
+  /// A sequence with an element for each change of a scene that the host hears of; changes
+  /// that come before an element is taken count as one.
   ///
-  /// It ends with ``close()``. ``autosave(every:clock:isolation:told:)`` saves whenever one
-  /// comes.
+  /// The sequence ends with ``close()``. ``autosave(every:clock:isolation:told:)`` saves
+  /// whenever an element comes.
   public var needsSaveChanges: AsyncStream<Void> { need.changes }
 
-  /// Saves the scenes that have changed whenever one has, and the list of them, until what
-  /// it returns is let go.
+  /// Saves scenes whenever they have changed, and the list of them, until the returned
+  /// autosave is let go.
   ///
   ///     autosave = host.autosave()
   ///
-  /// Begin it after ``launch(asSession:)``. Where nodes say when they change, it saves each
-  /// scene once that was not saved since it connected, so that its nodes are heard. For a
-  /// node that cannot say so, set ``Scene/needsSave``. It ends with ``close()`` and
-  /// ``terminate(closingScenes:)``.
+  /// Begin it after ``launch(asSession:)``. A scene whose nodes say when they change is
+  /// saved once after it has connected; from then on the autosave hears of their changes.
+  /// For a node that cannot say so, set ``Scene/needsSave``. The autosave ends with
+  /// ``close()`` and ``terminate(closingScenes:)``.
   ///
   /// - Parameters:
-  ///   - interval: How long there is no other save after a save.
+  ///   - interval: The shortest time between the end of a save and the next save.
   ///   - clock: Measures the interval and the time that a flush may take.
   ///   - isolation: The actor of the host.
-  ///   - told: Told of each save that stored something, and once of a problem until that is
-  ///     over or another one. It is kept until the autosave ends, so let it hold nothing
-  ///     that holds the autosave.
+  ///   - told: Called for each save that stored something, and once for a problem, however
+  ///     often that comes in a row. It is kept until the autosave ends, so let it hold
+  ///     nothing that holds the autosave.
   /// - Returns: The autosave; keep it.
   public func autosave(
     every interval: Duration = .milliseconds(250),

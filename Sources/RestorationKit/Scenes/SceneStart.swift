@@ -45,7 +45,7 @@ public struct SceneStart {
 extension SceneStart.Problem: CustomStringConvertible {
   /// The session, by its identifier, and the reason.
   public var description: String {
-    (session.map { "scene \($0.persistentIdentifier): " } ?? "") + reason
+    (session.map { "Scene \($0.persistentIdentifier): " } ?? "") + reason
   }
 }
 
@@ -53,10 +53,10 @@ extension SceneStart: CustomStringConvertible {
   /// How many scenes are back, the problems, and the report of each scene.
   public var description: String {
     let count = restoredScenes.count
-    let head = "\(count) \(count == 1 ? "scene" : "scenes") restored"
+    let head = "Restored \(count) \(count == 1 ? "scene" : "scenes")."
     let reports = restoredScenes.compactMap { scene -> String? in
       guard case .success(let report) = scene.restoration else { return nil }
-      return "scene \(scene.session.persistentIdentifier): \(report)"
+      return "Scene \(scene.session.persistentIdentifier): \(report)"
     }
     return ([head] + problems.map(\.description) + reports).joined(separator: "\n")
   }

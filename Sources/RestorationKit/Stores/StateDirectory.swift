@@ -45,10 +45,10 @@ public protocol StateDirectory: Sendable {
 }
 
 extension StateDirectory {
-  /// Cannot tell.
+  /// None: a directory that does not say otherwise cannot tell.
   public func names() throws(ArchiveError) -> [String] { [] }
 
-  /// Does nothing.
+  /// Removes nothing.
   public func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {}
 
   /// The storage named `NAME.launch`.

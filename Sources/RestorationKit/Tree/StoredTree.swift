@@ -85,15 +85,19 @@ struct StoredTree: Sendable {
     applicationState = try application?.container(forKey: NodeRecord.stateKey)
     applicationSensitive = try application?.container(forKey: NodeRecord.sensitiveKey)
     host = try application?.container(forKey: NodeRecord.hostKey)
-    var formerNames: [String: [String]] = [:]
-    if let names = try tree?.container(forKey: NodeRecord.formerNamesKey) {
-      for name in names.keys { formerNames[name] = try names.decodeIfPresent(forKey: name) }
-    }
-    self.formerNames = formerNames
+    formerNames = try tree.map(Self.formerNames) ?? [:]
     let roots = try tree?.references(forKey: NodeRecord.rootsKey) ?? []
     outline = try records.place(roots, &unreadable)
     values = StoredValues(outline, in: all)
     laterFingerprints = StoredFingerprints(outline, in: all)
+  }
+
+  static func formerNames(in tree: KeyedDecoder) throws(ArchiveError) -> [String: [String]] {
+    var formerNames: [String: [String]] = [:]
+    if let names = try tree.container(forKey: NodeRecord.formerNamesKey) {
+      for name in names.keys { formerNames[name] = try names.decodeIfPresent(forKey: name) }
+    }
+    return formerNames
   }
 
   /// A part of a tree, for what comes late.

@@ -1,8 +1,8 @@
 /// One promise of a protocol, and a way to see whether a type keeps it.
 ///
-/// A check is given a function that makes a new place and returns how to open it. The
-/// place is empty; each time it is opened, that stands for another launch or another
-/// part of the app that uses the same place.
+/// A check takes a function that makes a new, empty place and returns another function,
+/// which opens that place. Each time the place is opened stands for another launch, or
+/// for another part of the app that uses the same place.
 ///
 ///     for check in StorageConformance.checks {
 ///       try check.run {
@@ -28,9 +28,10 @@ public struct ConformanceCheck<Subject>: Sendable {
 
   /// Checks the promise in a new place.
   ///
-  /// - Parameter makePlace: Makes an empty place, and returns how to open it.
-  /// - Throws: ``RestorationTestFailure`` with `brokenPromise`: the promise, and what
-  ///   was seen. An error that nobody should have thrown is what was seen, too.
+  /// - Parameter makePlace: Makes an empty place, and returns a function that opens it.
+  /// - Throws: ``RestorationTestFailure`` with `brokenPromise` if the promise is
+  ///   broken, also by an error that should not have been thrown. It has the promise,
+  ///   and what was seen.
   public func run(
     _ makePlace: () throws -> () throws -> Subject
   ) throws(RestorationTestFailure) {
@@ -64,7 +65,7 @@ extension ConformanceCheck: CustomStringConvertible {
 extension Sequence {
   /// Runs all of the checks, each in a place of its own.
   ///
-  /// - Parameter makePlace: Makes an empty place, and returns how to open it.
+  /// - Parameter makePlace: Makes an empty place, and returns a function that opens it.
   /// - Returns: What each check that failed has seen, in their order.
   public func failures<Subject>(
     _ makePlace: () throws -> () throws -> Subject

@@ -3,9 +3,9 @@ public import RestorationKit
 
 private typealias KeyCheck = ConformanceCheck<any KeyProvider>
 
-/// The promises of ``/RestorationKit/KeyProvider``, for those who write one.
+/// The promises of ``/RestorationKit/KeyProvider``, as checks for one of your own.
 public enum KeyProviderConformance: Sendable {
-  /// What every provider promises.
+  /// The promises of every provider.
   public static let checks: [ConformanceCheck<any KeyProvider>] = [
     KeyCheck("askingMakesNoKey", "A key that must not be made is not made.") {
       let provider = try $0()
@@ -46,16 +46,16 @@ public enum KeyProviderConformance: Sendable {
     },
   ]
 
-  /// What a provider promises that makes its key when it is first needed.
+  /// The promises of a provider that makes its key when it is first needed.
   ///
-  /// A provider whose key comes from elsewhere does without.
+  /// Leave them out for a provider whose key comes from elsewhere.
   public static let creatingChecks: [ConformanceCheck<any KeyProvider>] = [
     KeyCheck("nothingStoredIsNoKey", "Where no key was made, there is none.") {
       try expect(try $0().key(creating: false) == nil, "key(creating: false) gave one.")
     }
   ]
 
-  /// What a provider promises when its key cannot be used.
+  /// The promises of a provider whose key cannot be used.
   ///
   /// - Parameter damage: Damages the key of a provider that has one, as by changing
   ///   the bytes of its file.
@@ -83,7 +83,7 @@ public enum KeyProviderConformance: Sendable {
     ]
   }
 
-  /// What a provider promises whose key can be locked.
+  /// The promises of a provider whose key can be locked.
   ///
   /// - Parameters:
   ///   - lock: Locks the key of a provider, as the system does when the user leaves.

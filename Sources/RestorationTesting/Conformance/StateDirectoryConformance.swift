@@ -9,9 +9,9 @@ internal import Foundation
 
 private typealias DirectoryCheck = ConformanceCheck<any StateDirectory>
 
-/// The promises of ``/RestorationKit/StateDirectory``, for those who write one.
+/// The promises of ``/RestorationKit/StateDirectory``, as checks for one of your own.
 public enum StateDirectoryConformance: Sendable {
-  /// What every directory promises; with it what its storages do, under names that
+  /// The promises of every directory, and those of its storages, as checks whose names
   /// begin with `storage.`.
   public static let checks: [ConformanceCheck<any StateDirectory>] =
     places + leftovers
@@ -19,12 +19,12 @@ public enum StateDirectoryConformance: Sendable {
       check.pulledBack("storage.\(check.name)") { $0.storage(named: stateName) }
     }
 
-  /// What a directory promises that tells the names of its states.
+  /// The promises of a directory that tells the names of its states.
   ///
-  /// A directory that leaves `names()` to its default does without.
+  /// Do not run them on a directory that leaves `names()` to its default.
   public static let namingChecks: [ConformanceCheck<any StateDirectory>] = naming
 
-  /// What a directory promises whose storages list what they set aside and keep
+  /// The promises of a directory whose storages list what they set aside and keep
   /// generations.
   public static let keepingChecks: [ConformanceCheck<any StateDirectory>] =
     StorageConformance.keepingChecks.map { check in

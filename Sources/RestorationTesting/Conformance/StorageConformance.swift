@@ -6,18 +6,18 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The promises of ``/ArchiveCodec/ArchiveStorage``, for those who write one.
+/// The promises of ``/ArchiveCodec/ArchiveStorage``, as checks for one of your own.
 ///
-/// They are about what a process sees. What a power cut leaves cannot be checked so.
+/// They check what a process sees. They cannot check what a power cut leaves.
 public enum StorageConformance: Sendable {
-  /// What every storage promises.
+  /// The promises of every storage.
   public static let checks: [ConformanceCheck<any ArchiveStorage>] =
     reading + replacing + appending + locking + removing
 
-  /// What a storage promises that lists what it set aside and keeps generations.
+  /// The promises of a storage that lists what it set aside and keeps generations.
   ///
-  /// A storage that leaves `setAsideArchives()` and `generations()` to their defaults
-  /// does without.
+  /// Do not run them on a storage that leaves `setAsideArchives()` and `generations()`
+  /// to their defaults.
   public static let keepingChecks: [ConformanceCheck<any ArchiveStorage>] =
     listing + generations + puttingBack
 }

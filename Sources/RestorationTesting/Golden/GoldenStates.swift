@@ -19,9 +19,10 @@ internal import Foundation
 ///       #expect(state.root.draft == "Milk")
 ///     }
 ///
-/// In the folder, each release has a folder with a file for each state: `1.4/main.rka`,
-/// and those of its windows. Anybody can open them, since their key is a part of this
-/// library: record what a test has made up, and never what a user has stored.
+/// Each release has a folder in that folder, with a file for each of its states:
+/// `1.4/main.rka`, and one for each window. Anybody can open these files, since their
+/// key is a part of this library. So record only what a test has made up, and never
+/// what a user has stored.
 ///
 /// It belongs to the actor that made it, as the nodes do.
 public struct GoldenStates {
@@ -44,7 +45,8 @@ public struct GoldenStates {
   /// Lists the releases that are recorded.
   ///
   /// - Returns: Their names; numbers in them are in the order of their values.
-  /// - Throws: If the folder cannot be listed; that there is none is not an error.
+  /// - Throws: An error if the folder cannot be listed. A folder that is not there is
+  ///   not an error.
   public func releases() throws -> [String] {
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -59,7 +61,8 @@ public struct GoldenStates {
   /// - Parameters:
   ///   - release: The name of the release, as `1.4`.
   ///   - root: What the user has in front of them.
-  /// - Returns: Whether it was recorded now. A release that is there stays as it is.
+  /// - Returns: Whether it was recorded now. A release that was recorded before stays
+  ///   as it is.
   /// - Throws: ``/RestorationKit/RestorationError`` if the state cannot be saved, with
   ///   `strict` if it has problems; ``RestorationTestFailure`` with `notRecorded`; or an
   ///   error if the files cannot be written.
@@ -74,7 +77,7 @@ public struct GoldenStates {
 
   /// Records what an app stores, unless the release is recorded already.
   ///
-  /// For an app with windows, or with several roots.
+  /// Use it for an app with windows, or with several roots.
   ///
   ///     try await golden.record("2.0") { tester in
   ///       let host = try await tester.launchHost()
@@ -131,14 +134,14 @@ public struct GoldenStates {
 
   /// Restores every recorded state into a new root.
   ///
-  /// All are tried, also after one that failed.
+  /// All states are tried, even if one fails.
   ///
   /// - Parameter make: Makes what the app of today makes at launch.
   /// - Returns: The releases in their order, each with its root and the report.
   /// - Throws: ``RestorationTestFailure`` with `notRecorded` if no release is recorded,
-  ///   and with `stateNotBack` if one does not come back as a strict keeper wants it;
-  ///   then all that is wrong with any of them is in what was seen. What `make` throws
-  ///   counts as this, too.
+  ///   and with `stateNotBack` if one does not come back, or not without problems if
+  ///   the tester is strict; `seen` then lists what is wrong with any of them. What
+  ///   `make` throws is listed, too.
   public func restoreAll<Root: RestorableNode>(
     _ make: () async throws -> Root
   ) async throws -> [GoldenState<Root>] {
@@ -158,7 +161,7 @@ public struct GoldenStates {
 
   /// Lets the app of today restore every recorded state.
   ///
-  /// For an app with windows, or with several roots.
+  /// Use it for an app with windows, or with several roots.
   ///
   ///     try await golden.restoreAll { release, tester in
   ///       let host = try await tester.launchHost()
@@ -168,8 +171,8 @@ public struct GoldenStates {
   /// - Parameter restore: Launches the app with a tester that has the state of the
   ///   release.
   /// - Throws: ``RestorationTestFailure`` with `notRecorded` if no release is recorded,
-  ///   and with `stateNotBack` if the files of any of them are gone or `restore` throws,
-  ///   when all were tried.
+  ///   and with `stateNotBack`, after all were tried, if the files of any of them are
+  ///   gone, or if `restore` throws for it.
   public func restoreAll(
     _ restore: (_ release: String, _ tester: RestorationTester) async throws -> Void
   ) async throws {
@@ -285,7 +288,7 @@ extension GoldenStates: Sendable {}
 
 /// What came of one recorded state.
 public struct GoldenState<Root> {
-  /// The release that it is of.
+  /// The release that recorded the state.
   public let release: String
 
   /// What the closure made, with the recorded state.

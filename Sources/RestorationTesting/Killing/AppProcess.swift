@@ -3,15 +3,15 @@ internal import Foundation
 
 /// An app in a process of its own that a test talks to line by line, and kills.
 ///
-/// A test starts its own executable again, with arguments that run another test, in
-/// which ``AppUnderTest/current`` is there:
+/// A test starts its own executable again, with arguments that run another test. In
+/// that one ``AppUnderTest/current`` is the app:
 ///
 ///     let app = try AppProcess.again(
 ///       ["AppTests.KillTests/testTheApp"], folder: folder, killedAt: .inWrite(3))
 ///     let answers = try app.answersUntilKilled()
 ///
-/// It starts a new process and does not fork this one: what a process with several
-/// threads leaves in a fork hangs.
+/// The process is a new one and no fork of this one, since a fork of a process with
+/// several threads hangs.
 public final class AppProcess {
   /// How a process has ended.
   public enum Ending: Hashable, Sendable {
@@ -186,7 +186,7 @@ public final class AppProcess {
     return answers
   }
 
-  /// Waits until it says no more.
+  /// Waits until it has ended or closed its output, so that no answer can follow.
   ///
   /// - Returns: All answers that were not read yet.
   /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be read.

@@ -61,11 +61,11 @@ public final class AppUnderTest: Sendable {
 
   static func key(in folder: String) -> String { "\(folder)/app.key" }
 
-  /// A directory of the app's own, in whose writes the process is killed as in those to
-  /// ``directory``.
+  /// Wraps a directory of the app's own, so that the process is killed in a write to it
+  /// as in one to ``directory``.
   ///
   /// - Parameter base: Where the states are.
-  /// - Returns: The directory for a keeper. Writes are counted in each by itself.
+  /// - Returns: The directory for a keeper. It counts its writes by itself, from 1.
   public func killing(_ base: any StateDirectory) -> any StateDirectory {
     KillingDirectory(base, at: moment, kill: Self.kill)
   }

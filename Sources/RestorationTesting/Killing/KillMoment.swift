@@ -1,16 +1,16 @@
 /// When a process of an app is killed with SIGKILL.
 ///
-/// The process does it to itself, so that it happens at exactly this moment: nothing in
-/// it gets to run any more, as with any other SIGKILL.
+/// The process kills itself, so the kill comes at exactly this moment. As after any
+/// other SIGKILL, nothing in the process runs any more.
 public enum KillMoment: Hashable, Sendable {
-  /// When so many saves were acknowledged with ``AppUnderTest/acknowledgeSave(_:)``.
+  /// When this many saves were acknowledged with ``AppUnderTest/acknowledgeSave(_:)``.
   case afterSave(Int)
 
-  /// In the midst of a write, the first of which has the number 1: half of its bytes are
-  /// there.
+  /// In the midst of the write with this number, when half of its bytes are there; the
+  /// first write is 1.
   ///
-  /// A write is one that replaces a state as a whole or one that appends what has
-  /// changed, each in the ``AppUnderTest/directory`` of the app.
+  /// A write replaces a state as a whole or appends what has changed, in the
+  /// ``AppUnderTest/directory`` of the app.
   case inWrite(Int)
 }
 

@@ -27,8 +27,10 @@ public struct HostRestart {
   /// What the saves reported, by the identifiers of the sessions.
   public let saved: [String: PreservationReport]
 
-  /// What the restores reported, by the identifiers of the sessions; without those whose
-  /// state could not be read, see ``/RestorationKit/Scene/restoration``.
+  /// What the restores reported, by the identifiers of the sessions.
+  ///
+  /// A window whose state could not be read has no report here; see
+  /// ``/RestorationKit/Scene/restoration``.
   public var restored: [String: RestorationReport] {
     var reports: [String: RestorationReport] = [:]
     for scene in host.connectedScenes {

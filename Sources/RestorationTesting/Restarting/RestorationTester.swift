@@ -95,7 +95,7 @@ public final class RestorationTester {
 
   /// Ends the launch that is running as a kill would, and begins another one.
   ///
-  /// What is stored is there, and nothing is restored yet.
+  /// The new launch has restored nothing yet; what was stored is still there.
   ///
   /// - Returns: The keeper of the new launch, which is also ``keeper``.
   /// - Throws: ``/RestorationKit/RestorationError`` with `invalidName`, what the
@@ -141,10 +141,10 @@ public final class RestorationTester {
 
   /// Saves a root, ends the process, and restores into a new root.
   ///
-  /// The save is made by the ``keeper`` of the running launch, so a root that came from
-  /// one restart can go through the next. Without a launch, one begins that finds
-  /// nothing stored. In a directory that has a state already, call ``launch()`` and
-  /// restore before.
+  /// The ``keeper`` of the running launch saves, so a root that came from one restart
+  /// can go through the next. If no launch is running, one begins, and restores into no
+  /// root before it saves. In a directory that has a state already, call ``launch()``
+  /// and restore yourself before.
   ///
   /// - Parameters:
   ///   - root: What the user has in front of them.
@@ -200,8 +200,8 @@ public final class RestorationTester {
   /// - Returns: The host of the new launch, which is also ``host``.
   /// - Throws: As ``launch()``, ``/RestorationKit/SceneHost/launch(asSession:)`` and
   ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; if the tester is strict, also
-  ///   the error of a window whose state cannot be read. It is the first of these, when
-  ///   all windows were tried.
+  ///   the error of a window whose state cannot be read. It is the first of these errors,
+  ///   after all windows were tried.
   @discardableResult
   public func launchHost() async throws -> SceneHost {
     let host = SceneHost(try launch())

@@ -1,5 +1,6 @@
 import ArchiveCodec
 import ArgumentParser
+import Foundation
 
 /// What the process says when it ends; the help of the tool lists them.
 enum ExitStatus: Int32, Error {
@@ -56,6 +57,11 @@ extension Inspection {
       throw end(output, failure.message, failure.status)
     } catch let error as ArchiveError {
       throw end(output, error.description, ExitStatus(error))
+    } catch let error as ValidationError {
+      throw error
+    } catch {
+      // The parser would end with 1, which says that two states differ.
+      throw end(output, error.localizedDescription, .systemFailed)
     }
     if status != .done { throw ExitCode(status.rawValue) }
   }
@@ -64,8 +70,10 @@ extension Inspection {
   private func end(_ output: Output, _ message: String, _ status: ExitStatus) -> ExitCode {
     do {
       try output.flush()
-    } catch {
+    } catch ExitStatus.outputClosed {
       return ExitCode(ExitStatus.outputClosed.rawValue)
+    } catch {
+      // What went wrong first is told.
     }
     Output.complain(message)
     return ExitCode(status.rawValue)

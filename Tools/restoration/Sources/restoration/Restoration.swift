@@ -6,6 +6,11 @@ enum Main {
   static func main() {
     // A reader that has gone is an error of a write, and not the end of a half done rekey.
     signal(SIGPIPE, SIG_IGN)
+    // Else a file would get the number of an output that is closed, and what is told be written
+    // into it. These cannot be written.
+    for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", O_RDONLY)
+    }
     Restoration.main()
   }
 }
@@ -19,8 +24,8 @@ struct Restoration: ParsableCommand {
       “main”) or by its file. Its key is the app's key file, unless --key-file, --key-fd, \
       --passphrase-fd or --passphrase names another. Keys and passphrases are never arguments.
 
-      Nothing is changed but by rekey, passphrase and prune, which take the lock of the state \
-      and refuse while an app has it. Values are shown with --values only, secrets never.
+      Only rekey, passphrase and prune change anything. They take the lock of the state, and \
+      refuse while an app has it. Values are shown only with --values, secrets never.
 
       Output is columns with tabs between them; on a terminal it is aligned and has colours, \
       unless NO_COLOR is set. --json writes one JSON value.
@@ -29,7 +34,7 @@ struct Restoration: ParsableCommand {
         0   done, and nothing is wrong
         1   diff: the states differ
         2   something stored is damaged, cut off, or breaks the rules
-        3   the key is missing, locked or wrong, or it is a state of another app
+        3   the key is missing, locked or wrong, or the state is one of another app
         4   an app has the state
         5   the system failed: no permission, a full disk, a bad path
         6   nothing is stored there

@@ -126,6 +126,26 @@ final class ChangingTests: ToolTestCase {
     XCTAssertEqual(outcome, .restored)
   }
 
+  #if os(Linux)
+  func testAPassphraseIsAskedForWithoutShowingItAndAnInterruptEndsTheQuestion() async throws {
+    try await app().save(plainTree())
+    let word = "first word"
+    XCTAssertEqual(
+      try inspect("passphrase", "add", "--new-passphrase-fd", "0", input: Data(word.utf8)).status,
+      0)
+    for (typed, status, said) in [
+      ("\(word)\n", 0, "intact"), ("wrong word\n", 3, "does not open this archive"),
+      ("wor\u{3}", 3, "No passphrase was given."),
+    ] {
+      let run = try Tool.run(
+        ["verify", "--passphrase", "--app", Sandbox.application], in: sandbox(), typing: typed)
+      XCTAssertEqual(run.status, Int32(status), typed)
+      XCTAssert(run.output.contains(said), run.output)
+      XCTAssertFalse(run.output.contains("wor\u{3}") || run.output.contains("word"), run.output)
+    }
+  }
+  #endif
+
   func testPruneRemovesWhatIsBeyondItsBound() async throws {
     try await app().save(plainTree())
     let file = try sandbox().stateFile

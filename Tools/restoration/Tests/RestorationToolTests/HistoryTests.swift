@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import XCTest
@@ -118,6 +119,35 @@ final class HistoryTests: ToolTestCase {
     let same = try Tool.run(["diff", old, old] + names, in: sandbox())
     XCTAssertEqual(same.status, 0, same.errors)
     XCTAssertEqual(same.output, "")
+  }
+
+  func testDiffComparesTheApplicationAndVersionsAndKeysInAnyOrder() throws {
+    func storeState(_ title: String, version: Int, _ keys: [String]) throws {
+      try store { builder in
+        try builder.append(record: StoredState.applicationRecord) { encoder in
+          encoder.encodeContainer(forKey: "state") { state in
+            state.encode(title, forKey: "title")
+            if version > 1 { state.encode(true, forKey: "isNew") }
+          }
+        }
+        try appendTree(builder)
+        try appendNode(builder, version: version) { encoder in
+          encoder.encodeContainer(forKey: "state") { state in
+            for key in keys { state.encode(key, forKey: key) }
+          }
+        }
+      }
+    }
+    try storeState("first", version: 1, ["a", "b"])
+    let old = try sandbox().newFile().path
+    try FileManager.default.copyItem(atPath: try sandbox().stateFile, toPath: old)
+    try storeState("second", version: 2, ["b", "a"])
+    let run = try run(
+      "diff", old, sandbox().stateFile, "--app", Sandbox.application, "--state", "main")
+    XCTAssertEqual(run.status, 1, run.errors)
+    XCTAssertEqual(
+      columns(run),
+      [["~", "application", "+isNew, ~title"], ["~", "window", "version 1 is now 2"]])
   }
 
   func testReportHasTheStructureAndNoDirectory() async throws {

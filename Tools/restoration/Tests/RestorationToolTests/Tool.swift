@@ -36,12 +36,13 @@ enum Tool {
   ///   - sandbox: Where it finds states and keys, and leaves what it writes.
   ///   - input: What it reads from its standard input.
   ///   - files: What it can read from the descriptors 3 and so on.
+  ///   - redirections: What a shell does with its descriptors, after the above.
   ///   - readsOutput: False for an output that nobody reads.
   /// - Returns: What it wrote.
   /// - Throws: What starting it throws.
   static func run(
     _ arguments: [String], in sandbox: Sandbox, input: Data = Data(), files: [Data] = [],
-    readsOutput: Bool = true
+    redirections: String = "", readsOutput: Bool = true
   ) throws -> ToolRun {
     let process = Process()
     let output = sandbox.newFile()
@@ -51,14 +52,16 @@ enum Tool {
     try Data().write(to: errors)
     try input.write(to: source)
     process.executableURL = URL(filePath: "/bin/sh")
-    let redirections = try files.enumerated().map { number, content in
+    let given = try files.enumerated().map { number, content in
       let file = sandbox.newFile()
       try content.write(to: file)
       return "\(number + 3)<'\(file.path)'"
     }
     process.arguments =
-      ["-c", "exec \"$0\" \"$@\" " + redirections.joined(separator: " "), executable.path]
-      + arguments
+      [
+        "-c", "exec \"$0\" \"$@\" \((given + [redirections]).joined(separator: " "))",
+        executable.path,
+      ] + arguments
     process.environment = sandbox.environment
     process.standardInput = try FileHandle(forReadingFrom: source)
     process.standardError = try FileHandle(forWritingTo: errors)
@@ -77,6 +80,59 @@ enum Tool {
       errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
   }
 }
+
+#if os(Linux)
+extension Tool {
+  /// TIOCSPTLCK and TIOCGPTN, which Swift does not import.
+  private static let (unlockTerminal, terminalNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
+
+  /// Runs the tool on a terminal, and types at its first question.
+  ///
+  /// - Returns: All that the terminal showed, as the output.
+  static func run(
+    _ arguments: [String], in sandbox: Sandbox, typing text: String
+  ) throws -> ToolRun {
+    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (isLocked, number) = (Int32(0), Int32(0))
+    guard terminal >= 0, ioctl(terminal, unlockTerminal, &isLocked) == 0,
+      ioctl(terminal, terminalNumber, &number) == 0
+    else { throw CocoaError(.fileReadUnknown) }
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/setsid")
+    // What the leader of a session opens first is its terminal.
+    process.arguments =
+      [
+        "-w", "/bin/sh", "-c", "exec \"$0\" \"$@\" <>/dev/pts/\(number) >&0 2>&0",
+        executable.path,
+      ] + arguments
+    process.environment = sandbox.environment
+    try process.run()
+    var shown: [UInt8] = []
+    var isAsked = false
+    var event = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    var buffer = Array(repeating: UInt8(0), count: 1 << 12)
+    while poll(&event, 1, 10_000) > 0 {
+      let count = read(terminal, &buffer, buffer.count)
+      guard count > 0 else { break }
+      shown += buffer[..<count]
+      if !isAsked, shown.ends(with: Array("phrase: ".utf8)) {
+        isAsked = true
+        _ = write(terminal, text, text.utf8.count)
+      }
+    }
+    // It hangs up on a tool that still waits.
+    close(terminal)
+    process.waitUntilExit()
+    return ToolRun(
+      status: process.terminationReason == .exit ? process.terminationStatus : -1,
+      output: String(decoding: shown, as: UTF8.self), errors: "")
+  }
+}
+
+extension [UInt8] {
+  fileprivate func ends(with end: [UInt8]) -> Bool { suffix(end.count).elementsEqual(end) }
+}
+#endif
 
 /// The directories of an app, which are removed with it.
 final class Sandbox {

@@ -31,6 +31,37 @@ class ToolTestCase: XCTestCase {
       arguments + ["--app", Sandbox.application], in: sandbox(), input: input, files: files)
   }
 
+  /// Stores an archive as no save writes it.
+  func store(_ build: (RecordBuilder) throws -> Void) throws {
+    let builder = RecordBuilder()
+    try build(builder)
+    let key = try KeyFile(path: try sandbox().keyFile).loadOrCreate()
+    _ = try Archive.write(
+      try builder.finish(), to: FileStorage(path: try sandbox().stateFile), key: key,
+      context: StoredState.context(of: "main", in: Sandbox.application))
+  }
+
+  /// Appends a tree with the node in record 3 as its root.
+  func appendTree(_ builder: RecordBuilder) throws {
+    try builder.append(record: StoredState.treeRecord) {
+      $0.encodeReferences(to: [3], forKey: "roots")
+    }
+  }
+
+  /// Appends one node in record 3, and what the body adds.
+  func appendNode(
+    _ builder: RecordBuilder, version: Int = 1, _ body: (KeyedEncoder) -> Void
+  ) throws {
+    try builder.append(record: 3) { encoder in
+      encoder.encodeContainer(forKey: "node") { node in
+        node.encode("window", forKey: "identifier")
+        node.encode(name: "NotesScreen", forKey: "class")
+        if version != 1 { node.encode(version, forKey: "version") }
+      }
+      body(encoder)
+    }
+  }
+
   /// Changes a byte of the stored state.
   func damage(at part: Double) throws {
     let url = URL(filePath: try sandbox().stateFile)

@@ -7,7 +7,10 @@ package import RestorationKit
 @MainActor package final class WindowRestoration {
   package let windows = Windows()
   package let host: SceneHost
+  private let catalog: Catalog
   private let keeper: StateKeeper
+  /// What was restored, window by window.
+  package private(set) var report = ""
   private let tellsSaveProblems: Bool
   /// Begun by the first key: before that there is nothing to save.
   private var autosave: Autosave?
@@ -25,44 +28,23 @@ package import RestorationKit
   ///   - tellsSaveProblems: Whether single screens that cannot be saved well are worth a notice.
   package init(of catalog: Catalog, keeper: StateKeeper, tellsSaveProblems: Bool = false) {
     host = SceneHost(keeper)
+    self.catalog = catalog
     self.keeper = keeper
     self.tellsSaveProblems = tellsSaveProblems
-    host.declaredActivityTypes = [CatalogScene.activityType]
-    host.register(SceneConfiguration { [windows] in CatalogScene(catalog, in: windows) })
   }
 
   /// Brings back the windows that were stored last, or opens the first one.
   package func restore() async throws {
-    do {
-      try await host.launch()
-    } catch {
-      notice = "Your screens are not back. \(error)"
-    }
-    for error in await host.restoreScenes().values {
-      notice = "A window is not back. \(error)"
-    }
-    for scene in host.connectedScenes {
-      if case .failure(let error) = scene.restoration {
-        notice = "Your screens are not back. \(error)"
-      } else if !scene.restorationStatus.isActive {
-        notice = "Your screens are not back. \(scene.restorationStatus)"
-      }
-    }
+    let start = try await host.start(
+      SceneConfiguration { [windows, catalog] in CatalogScene(catalog, in: windows) },
+      declaring: [CatalogScene.activityType])
+    report = "\(start)"
+    notice = start.problems.first.map { "Your screens are not back. \($0.reason)" }
     if let first = keeper.otherInstances.first {
       notice = "These are windows of their own: \(first.process ?? "another program") has yours."
     }
-    if host.connectedScenes.isEmpty { try await host.open() }
     // The one that was used last is the first of them.
     if let window = window(of: host.connectedScenes.first) { windows.focus(on: window) }
-  }
-
-  /// What was restored, window by window.
-  package var report: String {
-    host.connectedScenes.compactMap { scene in
-      guard case .success(let report) = scene.restoration else { return nil }
-      guard host.connectedScenes.count > 1 else { return "\(report)" }
-      return "Window “\(scene.session.title ?? "new")”:\n\(report)"
-    }.joined(separator: "\n")
   }
 
   /// Stores the window with the focus soon; call it when something in it may have changed.

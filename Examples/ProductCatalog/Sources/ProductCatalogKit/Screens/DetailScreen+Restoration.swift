@@ -24,16 +24,11 @@ extension DetailScreen: @MainActor RestorableNode, @MainActor RestorableTabs {
   }
 }
 
-extension TabPage: @MainActor RestorableNode {
-  private static let scrollOffsetKey = "scrollOffset"
-
+extension TabPage: @MainActor StatefulNode {
   package var restorationIdentifier: String? { tab.rawValue }
 
-  package func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(scrollOffset, forKey: Self.scrollOffsetKey)
-  }
-
-  package func decodeRestorableState(with coder: StateDecoder) throws {
-    scroll(to: try coder.decode(forKey: Self.scrollOffsetKey))
+  package var restorableState: Int {
+    get { scrollOffset }
+    set { scroll(to: newValue) }
   }
 }

@@ -1,62 +1,47 @@
 import Foundation
-package import RestorationKit
+import RestorationKit
 
-extension EditScreen: @MainActor RestorableNode {
-  private enum Key {
-    static let product = "product"
-    static let title = "title"
-    static let description = "description"
-    static let activeField = "activeField"
-    static let failure = "failure"
-    static let asksToLeave = "asksToLeave"
+extension EditScreen: @MainActor RestorableNode, @MainActor StatefulNode {
+  package struct State: Codable {
+    var product: UUID
+    var title: EditField.State
+    var description: EditField.State
+    var activeField: Int
+    var failure: String?
+    var asksToLeave: Bool
   }
 
   package var restorationIdentifier: String? { "edit" }
 
+  package var restorableState: State {
+    get {
+      State(
+        product: productID, title: titleField.state, description: descriptionField.state,
+        activeField: activeFieldIndex, failure: failure, asksToLeave: asksToLeave)
+    }
+    set {
+      titleField.state = newValue.title
+      descriptionField.state = newValue.description
+      activateField(newValue.activeField)
+      failure = newValue.failure
+      asksToLeave = newValue.asksToLeave
+    }
+  }
+
   /// Makes the screen of a saved product; nil if the catalog does not have it any more.
   static func restored(in catalog: Catalog, from coder: StateDecoder) throws -> EditScreen? {
-    EditScreen(catalog: catalog, productID: try coder.decode(forKey: Key.product))
-  }
-
-  private var fieldsByKey: [(key: String, field: EditField)] {
-    [(Key.title, titleField), (Key.description, descriptionField)]
-  }
-
-  package func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(productID, forKey: Key.product)
-    for (key, field) in fieldsByKey {
-      coder.encodeContainer(forKey: key, field.encode)
-    }
-    coder.encode(fieldsByKey[activeFieldIndex].key, forKey: Key.activeField)
-    coder.encode(failure, forKey: Key.failure)
-    coder.encode(asksToLeave, forKey: Key.asksToLeave)
-  }
-
-  /// A field that was not saved keeps the words of the product.
-  package func decodeRestorableState(with coder: StateDecoder) throws {
-    for (key, field) in fieldsByKey {
-      try coder.container(forKey: key).map(field.decode)
-    }
-    let active = try coder.decode(String.self, forKey: Key.activeField)
-    activateField(fieldsByKey.firstIndex { $0.key == active } ?? 0)
-    failure = try coder.decodeIfPresent(forKey: Key.failure)
-    asksToLeave = try coder.decodeIfPresent(forKey: Key.asksToLeave) ?? false
+    EditScreen(catalog: catalog, productID: try coder.decodeState(of: EditScreen.self).product)
   }
 }
 
 extension EditField {
-  private enum Key {
-    static let text = "text"
-    static let cursor = "cursor"
+  package struct State: Codable {
+    var text: String
+    var cursor: Int
   }
 
-  fileprivate func encode(with coder: StateEncoder) {
-    coder.encode(buffer.text, forKey: Key.text)
-    coder.encode(buffer.cursor, forKey: Key.cursor)
-  }
-
-  fileprivate func decode(with coder: StateDecoder) throws {
-    replace(
-      with: try coder.decode(forKey: Key.text), cursor: try coder.decode(forKey: Key.cursor))
+  fileprivate var state: State {
+    get { State(text: buffer.text, cursor: buffer.cursor) }
+    set { replace(with: newValue.text, cursor: newValue.cursor) }
   }
 }

@@ -3,10 +3,12 @@ package import RestorationKit
 
 /// The rows stand for products, which come and go between two launches; so what is selected and
 /// where the list was is told by the identifiers of the products.
-extension ProductListScreen: @MainActor RestorableNode, @MainActor RestorableList {
-  private enum Key {
-    static let query = "query"
-    static let isSearching = "isSearching"
+extension ProductListScreen:
+  @MainActor RestorableNode, @MainActor StatefulNode, @MainActor RestorableList
+{
+  package struct State: Codable {
+    var query: String
+    var isSearching: Bool
   }
 
   package var restorationIdentifier: String? { "list" }
@@ -27,16 +29,10 @@ extension ProductListScreen: @MainActor RestorableNode, @MainActor RestorableLis
     indexPath.count == 1 && products.indices.contains(indexPath[0])
   }
 
-  package func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(query, forKey: Key.query)
-    coder.encode(isSearching, forKey: Key.isSearching)
-  }
-
   /// The rows follow, which are those of the products that match the query.
-  package func decodeRestorableState(with coder: StateDecoder) throws {
-    search(
-      for: try coder.decode(forKey: Key.query),
-      isTyping: try coder.decode(forKey: Key.isSearching))
+  package var restorableState: State {
+    get { State(query: query, isSearching: isSearching) }
+    set { search(for: newValue.query, isTyping: newValue.isSearching) }
   }
 }
 

@@ -1,11 +1,21 @@
+import Foundation
+
 @MainActor
 final class EditorScreen {
   var text = ""
 }
 
+// Lines come from a thread of their own, so that the app can do other things while it waits.
+let lines = AsyncStream<String> { lines in
+  Thread.detachNewThread {
+    while let line = readLine() { lines.yield(line) }
+    lines.finish()
+  }
+}
+
 let editor = EditorScreen()
 print(editor.text)
 
-while let line = readLine() {
+for await line in lines {
   editor.text += line + "\n"
 }

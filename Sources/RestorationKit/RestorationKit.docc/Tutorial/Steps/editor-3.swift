@@ -1,22 +1,34 @@
+import Foundation
 import RestorationKit
 
 @MainActor
-final class EditorScreen: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "editor"
-  var text = ""
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(text, forKey: "text")
+final class EditorScreen: @MainActor StatefulNode {
+  struct State: Codable {
+    var text = ""
   }
 
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    text = try coder.decodeIfPresent(forKey: "text") ?? ""
+  let restorationIdentifier: String? = "editor"
+  var restorableState = State()
+}
+
+// Lines come from a thread of their own, so that the app can do other things while it waits.
+let lines = AsyncStream<String> { lines in
+  Thread.detachNewThread {
+    while let line = readLine() { lines.yield(line) }
+    lines.finish()
   }
 }
 
 let editor = EditorScreen()
-print(editor.text)
+let keeper = try StateKeeper(application: "org.example.editor")
 
-while let line = readLine() {
-  editor.text += line + "\n"
+do {
+  print(try await keeper.restore(into: [editor]))
+} catch {
+  print("Starting afresh. \(error)")
+}
+print(editor.restorableState.text)
+
+for await line in lines {
+  editor.restorableState.text += line + "\n"
 }

@@ -1,16 +1,21 @@
+import Foundation
 import RestorationKit
 
 @MainActor
-final class EditorScreen: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "editor"
-  var text = ""
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(text, forKey: "text")
+final class EditorScreen: @MainActor StatefulNode {
+  struct State: Codable {
+    var text = ""
   }
 
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    text = try coder.decodeIfPresent(forKey: "text") ?? ""
+  let restorationIdentifier: String? = "editor"
+  var restorableState = State()
+}
+
+// Lines come from a thread of their own, so that the app can do other things while it waits.
+let lines = AsyncStream<String> { lines in
+  Thread.detachNewThread {
+    while let line = readLine() { lines.yield(line) }
+    lines.finish()
   }
 }
 
@@ -22,8 +27,17 @@ do {
 } catch {
   print("Starting afresh. \(error)")
 }
-print(editor.text)
+print(editor.restorableState.text)
 
-while let line = readLine() {
-  editor.text += line + "\n"
+let autosave = keeper.autosave {
+  [editor]
+} told: { event in
+  if case .failed(let error) = event { print("Not saved. \(error)") }
 }
+autosave.flushOnSignals()
+
+for await line in lines {
+  editor.restorableState.text += line + "\n"
+  autosave.setNeedsSave()
+}
+await autosave.flush()

@@ -1,16 +1,34 @@
+import Foundation
 import RestorationKit
 
 @MainActor
-final class EditorScreen: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "editor"
-  var text = ""
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(text, forKey: "text")
+final class EditorScreen: @MainActor StatefulNode, @MainActor RestorablePresenter {
+  struct State: Codable {
+    var text = ""
   }
 
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    text = try coder.decodeIfPresent(forKey: "text") ?? ""
+  let restorationIdentifier: String? = "editor"
+  var restorableState = State()
+  var find: FindScreen?
+
+  var restorationPresented: (any RestorableNode)? { find }
+
+  func restorePresented(_ node: any RestorableNode) { find = node as? FindScreen }
+}
+
+@MainActor
+final class FindScreen: @MainActor StatefulNode {
+  let restorationIdentifier: String? = "find"
+  var restorableState: String
+
+  init(word: String) { restorableState = word }
+}
+
+// Lines come from a thread of their own, so that the app can do other things while it waits.
+let lines = AsyncStream<String> { lines in
+  Thread.detachNewThread {
+    while let line = readLine() { lines.yield(line) }
+    lines.finish()
   }
 }
 
@@ -22,13 +40,24 @@ do {
 } catch {
   print("Starting afresh. \(error)")
 }
-print(editor.text)
+print(editor.restorableState.text)
+if let find = editor.find { print("Looking for:", find.restorableState) }
 
-while let line = readLine() {
-  editor.text += line + "\n"
-  do {
-    print(try await keeper.save([editor]))
-  } catch {
-    print("Not saved. \(error)")
-  }
+let autosave = keeper.autosave {
+  [editor]
+} told: { event in
+  if case .failed(let error) = event { print("Not saved. \(error)") }
 }
+autosave.flushOnSignals()
+
+for await line in lines {
+  if line.hasPrefix("find ") {
+    editor.find = FindScreen(word: String(line.dropFirst("find ".count)))
+  } else if line == "done" {
+    editor.find = nil
+  } else {
+    editor.restorableState.text += line + "\n"
+  }
+  autosave.setNeedsSave()
+}
+await autosave.flush()

@@ -1,60 +1,67 @@
+import Foundation
 import RestorationKit
 
 @MainActor
-final class EditorScreen: @MainActor RestorableNode {
+final class EditorScreen: @MainActor StatefulNode, @MainActor RestorablePresenter {
+  struct State: Codable {
+    var text = ""
+  }
+
   let restorationIdentifier: String? = "editor"
-  var text = ""
+  var restorableState = State()
   var find: FindScreen?
 
   var restorationPresented: (any RestorableNode)? { find }
 
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(text, forKey: "text")
-  }
-
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    text = try coder.decodeIfPresent(forKey: "text") ?? ""
-    find = coder.restoredPresented as? FindScreen
-  }
+  func restorePresented(_ node: any RestorableNode) { find = node as? FindScreen }
 }
 
 @MainActor
-final class FindScreen: @MainActor RestorableNode {
+final class FindScreen: @MainActor StatefulNode {
   let restorationIdentifier: String? = "find"
-  let word: String
+  var restorableState: String
 
-  init(word: String) { self.word = word }
+  init(word: String) { restorableState = word }
+}
 
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(word, forKey: "word")
+// Lines come from a thread of their own, so that the app can do other things while it waits.
+let lines = AsyncStream<String> { lines in
+  Thread.detachNewThread {
+    while let line = readLine() { lines.yield(line) }
+    lines.finish()
   }
 }
 
 let editor = EditorScreen()
 let keeper = try StateKeeper(application: "org.example.editor")
+keeper.isStrict = true
 try keeper.register(FindScreen.self) { _, coder in
-  FindScreen(word: try coder.decode(forKey: "word"))
+  FindScreen(word: try coder.decodeState(of: FindScreen.self))
 }
 
 do {
-  print(try await keeper.restore(into: [editor]))
+  print(try await keeper.restore(into: [editor]).tree)
 } catch {
   print("Starting afresh. \(error)")
 }
-print(editor.text)
-if let find = editor.find { print("Looking for:", find.word) }
+print(editor.restorableState.text)
+if let find = editor.find { print("Looking for:", find.restorableState) }
 
-while let line = readLine() {
+let autosave = keeper.autosave {
+  [editor]
+} told: { event in
+  if case .failed(let error) = event { print("Not saved. \(error)") }
+}
+autosave.flushOnSignals()
+
+for await line in lines {
   if line.hasPrefix("find ") {
     editor.find = FindScreen(word: String(line.dropFirst("find ".count)))
   } else if line == "done" {
     editor.find = nil
   } else {
-    editor.text += line + "\n"
+    editor.restorableState.text += line + "\n"
   }
-  do {
-    print(try await keeper.save([editor]))
-  } catch {
-    print("Not saved. \(error)")
-  }
+  autosave.setNeedsSave()
 }
+await autosave.flush()

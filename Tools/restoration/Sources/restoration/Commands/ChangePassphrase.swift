@@ -7,9 +7,9 @@ struct ChangePassphrase: ParsableCommand {
     commandName: "passphrase",
     abstract: "Lets a passphrase open a state, or changes or removes one.",
     discussion: """
-      An app opens its state by its key; a passphrase is a second way in, as for a backup. It \
-      stays until the state is discarded, set aside or sealed anew by rekey. Whoever knew a \
-      passphrase may have kept a copy that it opens.
+      An app opens its state with its key. A passphrase is a second way in, for example to a \
+      backup. It stays until the state is discarded, set aside or sealed anew by rekey. A \
+      passphrase that is removed still opens every copy that was made before.
       """,
     subcommands: [List.self, Add.self, Change.self, Remove.self])
 
@@ -26,20 +26,18 @@ struct ChangePassphrase: ParsableCommand {
 
   struct List: Inspection {
     static let configuration = CommandConfiguration(
-      abstract: "Lists what opens a state; it needs no key.")
+      abstract: "Lists the keys and passphrases that open a state; it needs no key.")
 
     @OptionGroup var place: PlaceOptions
-
-    @Flag(help: "Write JSON.")
-    var json = false
+    @OptionGroup var format: FormatOptions
 
     func inspect(_ output: Output) throws -> ExitStatus {
       let place = try place.place()
       guard let slots = try Archive.slots(of: place.storage) else { throw place.nothingStored }
-      if json {
-        let writer = JSONWriter(output)
-        try writer.array { for slot in slots { try writer.string(slot.phrase) } }
-        try output.line()
+      if format.json {
+        try output.json { json in
+          try json.array { for slot in slots { try json.string(slot.phrase) } }
+        }
       } else {
         for slot in slots { try output.line(slot.phrase) }
       }
@@ -50,19 +48,15 @@ struct ChangePassphrase: ParsableCommand {
   struct Add: Inspection {
     static let configuration = CommandConfiguration(abstract: "Adds a passphrase.")
 
-    @OptionGroup var place: PlaceOptions
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup var options: StateOptions
     @OptionGroup var new: NewPassphrase
 
-    @Flag(help: "Write JSON.")
-    var json = false
-
     func inspect(_ output: Output) throws -> ExitStatus {
-      let place = try place.place()
-      try place.change(keys.credential(for: place)) {
+      let place = try options.storedPlace()
+      try place.change(options.keys.credential(for: place)) {
         try $0.addSlot(.passphrase(try new.read()))
       }
-      try place.tell("A passphrase more opens", count: 1, asJSON: json, output)
+      try place.tell("A passphrase more opens", count: 1, asJSON: options.json, output)
       return .done
     }
   }
@@ -71,38 +65,30 @@ struct ChangePassphrase: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Puts another passphrase in the place of the one that opens the state.")
 
-    @OptionGroup var place: PlaceOptions
-    @OptionGroup var keys: KeyOptions
+    @OptionGroup var options: StateOptions
     @OptionGroup var new: NewPassphrase
 
-    @Flag(help: "Write JSON.")
-    var json = false
-
     func inspect(_ output: Output) throws -> ExitStatus {
-      let place = try place.place()
-      let old = try keys.oldPassphrase(for: place)
+      let place = try options.storedPlace()
+      let old = try options.keys.oldPassphrase(for: place)
       try place.change(.passphrase(old)) {
         try $0.changePassphrase(from: old, to: try new.read())
       }
-      try place.tell("Another passphrase opens", count: 1, asJSON: json, output)
+      try place.tell("Another passphrase opens", count: 1, asJSON: options.json, output)
       return .done
     }
   }
 
   struct Remove: Inspection {
     static let configuration = CommandConfiguration(
-      abstract: "Removes all passphrases; the key goes on to open the state.")
+      abstract: "Removes all passphrases; the key still opens the state.")
 
-    @OptionGroup var place: PlaceOptions
-    @OptionGroup var keys: KeyOptions
-
-    @Flag(help: "Write JSON.")
-    var json = false
+    @OptionGroup var options: StateOptions
 
     func inspect(_ output: Output) throws -> ExitStatus {
-      let place = try place.place()
+      let place = try options.storedPlace()
       var count = 0
-      try place.change(.key(try keys.key(for: place))) { writer in
+      try place.change(.key(try options.keys.key(for: place))) { writer in
         for slot in writer.slots ?? [] {
           guard case .passphrase = slot.kind else { continue }
           try writer.removeSlot(slot)
@@ -110,7 +96,7 @@ struct ChangePassphrase: ParsableCommand {
         }
       }
       try place.tell(
-        "\(count.of("passphrase")) removed from", count: count, asJSON: json, output)
+        "\(count.of("passphrase")) removed from", count: count, asJSON: options.json, output)
       return .done
     }
   }
@@ -122,18 +108,16 @@ extension StatePlace {
     _ start: String, count: Int, asJSON: Bool, _ output: Output
   ) throws {
     guard asJSON else { return try output.line("\(start) \(fileName.escaped).") }
-    let json = JSONWriter(output)
-    try json.object {
-      try json.field("file", fileName)
-      try json.field("changed", count)
+    try output.json { json in
+      try json.object {
+        try json.field("file", fileName)
+        try json.field("changed", count)
+      }
     }
-    try output.line()
   }
 
-  /// Opens the archive to change it, with the lock of its state; throws if there is none, or
-  /// if an app has the state.
+  /// Opens the archive to change it, with the lock of its state; throws if an app has that.
   func change(_ credential: ArchiveCredential, _ body: (ArchiveWriter) throws -> Void) throws {
-    guard try storage.open() != nil else { throw nothingStored }
     // The writer of a state takes its lock itself.
     let lock = storage.path == claimStorage.path ? nil : try lock()
     defer { withExtendedLifetime(lock) {} }

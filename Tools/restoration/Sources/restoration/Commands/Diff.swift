@@ -5,11 +5,11 @@ import RestorationKit
 
 struct Diff: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Says what two states of one app have different.",
+    abstract: "Says how two states of one app differ.",
     discussion: """
-      Columns: +, - or ~ for what only the second has, only the first has, or both have with \
-      another content; the path; and what is different: class, version, or keys. Secrets are \
-      compared by their keys only. The key is that of the first state.
+      Columns: + for an element that only the second has, - for one that only the first has, ~ \
+      for one that differs; the path; and what differs: class, version, or keys. Of secrets \
+      only the keys are compared. Both states are opened with the key of the first.
       """)
 
   @Argument(help: "The file of the first state.")
@@ -26,22 +26,22 @@ struct Diff: Inspection {
 
   @OptionGroup var keys: KeyOptions
 
-  @Flag(help: "Show the values that are different.")
+  @Flag(help: "Show the values that differ.")
   var values = false
 
-  @Flag(help: "Write JSON.")
-  var json = false
+  @OptionGroup var format: FormatOptions
 
   func inspect(_ output: Output) throws -> ExitStatus {
     let (old, new) = (try place(first), try place(second))
+    for place in [old, new] { try place.requireStored() }
     let credential = try keys.credential(for: old)
-    let before = try StateContents(old.open(credential))
-    let after = try StateContents(new.open(credential))
-    let changes = before.changes(to: after)
-    if json {
-      let writer = JSONWriter(output)
-      try writer.array { for change in changes { try write(change, before, after, writer) } }
-      try output.line()
+    let before = try StateContents(StateReading(of: old.open(credential), at: old))
+    let after = try StateContents(StateReading(of: new.open(credential), at: new))
+    let changes = try before.changes(to: after)
+    if format.json {
+      try output.json { json in
+        try json.array { for change in changes { try write(change, before, after, json) } }
+      }
     } else {
       for change in changes { try write(change, before, after, output) }
     }
@@ -71,12 +71,13 @@ struct Diff: Inspection {
       [sign, change.path.escaped, change.details.map(\.escaped).joined(separator: ", ")],
       widths: [1, 40])
     guard values else { return }
+    let (old, new) = (try before.texts(ofRecord: change.old), try after.texts(ofRecord: change.new))
     for key in change.keys {
-      if let value = try before.value(of: key, at: change.place) {
-        try output.line("    \(style.bad("-")) \(key.escaped) = \(value)")
+      if let text = old[key] {
+        try output.line("    \(style.bad("-")) \(key.escaped) = \(text)")
       }
-      if let value = try after.value(of: key, at: change.place) {
-        try output.line("    \(style.good("+")) \(key.escaped) = \(value)")
+      if let text = new[key] {
+        try output.line("    \(style.good("+")) \(key.escaped) = \(text)")
       }
     }
   }
@@ -93,13 +94,16 @@ struct Diff: Inspection {
       try json.key("keys")
       try json.array { for key in change.keys { try json.string(key) } }
       guard values else { return }
-      for (name, contents) in [("before", before), ("after", after)] {
+      for (name, contents, record) in [
+        ("before", before, change.old), ("after", after, change.new),
+      ] {
         try json.key(name)
+        let texts = try contents.texts(ofRecord: record)
         try json.object {
           for key in change.keys {
-            guard let value = try contents.value(of: key, at: change.place) else { continue }
+            guard let text = texts[key] else { continue }
             try json.key(key)
-            try json.literal(value)
+            try json.literal(text)
           }
         }
       }
@@ -107,130 +111,154 @@ struct Diff: Inspection {
   }
 }
 
-/// What a state holds, with a hash for each value.
+/// What a state holds, with a hash for each element.
+///
+/// The hashes are seeded anew in each run, so nobody can make two contents of one hash.
 struct StateContents {
-  /// Where an element is; what is saved of the application has no path.
-  struct Place: Hashable {
-    let kind: String
-    let path: RestorationPath
-  }
-
   struct Change {
     let sign: String
-    let place: Place
     let path: String
     let details: [String]
     let keys: [String]
+    /// The record of the element in the first state.
+    var old: UInt64?
+    /// That in the second one.
+    var new: UInt64?
   }
 
-  private struct Content {
-    let record: UInt64
-    let className: String
-    let version: Int
-    var hashes: [String: Int] = [:]
+  private let reading: StateReading
+  /// The records of the elements by the hashes of their places; of equal places the first.
+  private var records: [Int: UInt64] = [:]
+  /// Of all values of a record.
+  private var hashes: [UInt64: Int] = [:]
+  private var unreadable: Set<UInt64> = []
+
+  var isDamaged: Bool { reading.status == .damaged || !unreadable.isEmpty }
+
+  init(_ reading: StateReading) throws {
+    self.reading = reading
+    records.reserveCapacity(reading.outline.count)
+    hashes.reserveCapacity(reading.outline.count)
+    reading.outline.forEach { element in
+      let place = Self.hash(ofPlaceOf: element)
+      if records[place] == nil { records[place] = element.record }
+    }
+    try reading.state.forEachValues { record, values in
+      switch values {
+      case .success(let values):
+        // The order of the keys says nothing.
+        hashes[record] = try Self.hashes(of: values).reduce(0) { sum, value in
+          var hasher = Hasher()
+          hasher.combine(value.key)
+          hasher.combine(value.value)
+          return sum &+ hasher.finalize()
+        }
+      case .failure: unreadable.insert(record)
+      }
+    }
   }
 
-  private let state: StoredState
-  private var contents: [Place: Content] = [:]
-  private var order: [Place] = []
-  let isDamaged: Bool
-
-  init(_ state: StoredState) throws {
-    self.state = state
-    let outline = try state.outlineWithProgress()
-    isDamaged = StateHead.status(state, outline) == .damaged
-    var places: [UInt64: Place] = [:]
-    let application = Place(kind: "application", path: RestorationPath())
-    places[StoredState.applicationRecord] = application
-    contents[application] = Content(
-      record: StoredState.applicationRecord, className: "", version: 1)
-    order.append(application)
-    outline.forEach { element in
-      let place = Place(
-        kind: element.kind.rawValue, path: element.path)
-      places[element.record] = place
-      guard contents[place] == nil else { return }
-      order.append(place)
-      contents[place] = Content(
-        record: element.record, className: element.className, version: element.version)
-    }
-    try state.forEachValues { record, values in
-      guard let place = places[record], case .success(let values) = values else { return }
-      contents[place]?.hashes = try Self.hashes(of: values)
-    }
+  private static func hash(ofPlaceOf element: StoredState.Element) -> Int {
+    var hasher = Hasher()
+    hasher.combine(element.kind)
+    hasher.combine(element.path)
+    return hasher.finalize()
   }
 
   private static func hashes(of values: StoredState.Values) throws -> [String: Int] {
-    var hashes: [String: Int] = [:]
-    for (prefix, record) in [
-      ("", values.state), ("library.", values.builtIn), ("scene.", values.host),
-    ] {
-      guard let record else { continue }
-      var depth = 0
-      var key: String?
-      var hasher = Hasher()
-      try record.forEachToken { token in
-        if depth == 0, case .key(let name) = token {
-          if let key { hashes[key] = hasher.finalize() }
-          (key, hasher) = (prefix + name, Hasher())
-          return
-        }
-        hasher.combine(token)
-        switch token {
-        case .beginArray, .beginContainer: depth += 1
-        case .endArray, .endContainer: depth -= 1
-        default: break
-        }
+    var hashers: [String: Hasher] = [:]
+    for part in ValueLines(values: values).parts {
+      try part.record.forEachToken { key, token in
+        hashers[part.prefix + key, default: Hasher()].combine(token)
       }
-      if let key { hashes[key] = hasher.finalize() }
     }
-    for key in values.sensitive { hashes[key.keys.joined(separator: ".")] = 0 }
+    var hashes = hashers.mapValues { $0.finalize() }
+    for key in values.sensitive { hashes[key.name] = 0 }
     return hashes
   }
 
-  func changes(to other: StateContents) -> [Change] {
+  /// A hash for each value of a record; none if nobody can read it, which is told at the end.
+  private func hashes(ofRecord record: UInt64) throws -> [String: Int] {
+    guard !unreadable.contains(record) else { return [:] }
+    return try reading.state.values(ofRecord: record).map(Self.hashes) ?? [:]
+  }
+
+  func changes(to other: StateContents) throws -> [Change] {
     var changes: [Change] = []
-    for place in order {
-      guard let old = contents[place] else { continue }
-      guard let new = other.contents[place] else {
-        changes.append(Self.change("-", place, [old.className], Array(old.hashes.keys)))
-        continue
-      }
-      var details: [String] = []
-      if old.className != new.className {
-        details.append("class \(old.className) is now \(new.className)")
-      }
-      if old.version != new.version {
-        details.append("version \(old.version) is now \(new.version)")
-      }
-      let keys = Set(old.hashes.keys).union(new.hashes.keys)
-        .filter { old.hashes[$0] != new.hashes[$0] }.sorted()
-      for key in keys {
-        let sign = old.hashes[key] == nil ? "+" : new.hashes[key] == nil ? "-" : "~"
-        details.append("\(sign)\(key)")
-      }
-      if !details.isEmpty { changes.append(Self.change("~", place, details, keys)) }
+    let application = StoredState.applicationRecord
+    let keys = try changedKeys(from: application, to: application, of: other)
+    if !keys.isEmpty {
+      changes.append(
+        Change(
+          sign: "~", path: "application", details: keys.map { $0.sign + $0.key },
+          keys: keys.map(\.key), old: application, new: application))
     }
-    for place in other.order where contents[place] == nil {
-      guard let new = other.contents[place] else { continue }
-      changes.append(Self.change("+", place, [new.className], Array(new.hashes.keys)))
+    try reading.outline.forEach { element in
+      let place = Self.hash(ofPlaceOf: element)
+      guard records[place] == element.record else { return }
+      guard let record = other.records[place],
+        let new = other.reading.outline.element(ofRecord: record)
+      else { return changes.append(Change("-", element, try storedKeys(of: element))) }
+      if let change = try change(from: element, to: new, of: other) { changes.append(change) }
+    }
+    try other.reading.outline.forEach { element in
+      let place = Self.hash(ofPlaceOf: element)
+      guard records[place] == nil, other.records[place] == element.record else { return }
+      changes.append(Change("+", element, try other.storedKeys(of: element)))
     }
     return changes
   }
 
-  private static func change(
-    _ sign: String, _ place: Place, _ details: [String], _ keys: [String]
-  ) -> Change {
-    Change(
-      sign: sign, place: place,
-      path: place.kind == "application" ? "application" : place.path.description,
-      details: details, keys: keys.sorted())
+  private func change(
+    from old: StoredState.Element, to new: StoredState.Element, of other: StateContents
+  ) throws -> Change? {
+    var details: [String] = []
+    if old.className != new.className {
+      details.append("class \(old.className) is now \(new.className)")
+    }
+    if old.version != new.version {
+      details.append("version \(old.version) is now \(new.version)")
+    }
+    let keys = try changedKeys(from: old.record, to: new.record, of: other)
+    details += keys.map { $0.sign + $0.key }
+    guard !details.isEmpty else { return nil }
+    return Change(
+      sign: "~", path: old.path.description, details: details, keys: keys.map(\.key),
+      old: old.record, new: new.record)
   }
 
-  /// The value of a key as JSON; nil if there is none, or if it must not be shown.
-  func value(of key: String, at place: Place) throws -> String? {
-    guard let record = contents[place]?.record, let values = try state.values(ofRecord: record)
-    else { return nil }
-    return try ValueLines(values: values).text(of: key)
+  private func changedKeys(
+    from old: UInt64, to new: UInt64, of other: StateContents
+  ) throws -> [(sign: String, key: String)] {
+    guard hashes[old] != other.hashes[new], !unreadable.contains(old),
+      !other.unreadable.contains(new)
+    else { return [] }
+    let (before, after) = (try hashes(ofRecord: old), try other.hashes(ofRecord: new))
+    return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted().map {
+      (sign: before[$0] == nil ? "+" : after[$0] == nil ? "-" : "~", key: $0)
+    }
+  }
+
+  private func storedKeys(of element: StoredState.Element) throws -> [String] {
+    try hashes(ofRecord: element.record).keys.sorted()
+  }
+
+  /// The values that may be shown as JSON, by their keys.
+  func texts(ofRecord record: UInt64?) throws -> [String: String] {
+    guard let record, !unreadable.contains(record),
+      let values = try reading.state.values(ofRecord: record)
+    else { return [:] }
+    return Dictionary(
+      try ValueLines(values: values).texts().map { ($0.key, $0.text) },
+      uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension StateContents.Change {
+  /// An element that only one of the states has.
+  fileprivate init(_ sign: String, _ element: StoredState.Element, _ keys: [String]) {
+    self.init(
+      sign: sign, path: element.path.description, details: [element.className], keys: keys,
+      old: sign == "-" ? element.record : nil, new: sign == "+" ? element.record : nil)
   }
 }

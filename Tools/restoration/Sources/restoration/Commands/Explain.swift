@@ -7,23 +7,17 @@ struct Explain: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Says what a launch of the app would do with its state.",
     discussion: """
-      It knows the files and not the app: not its classes, and not what it has set, such as \
-      crashThreshold, for which it takes the default. Columns: a topic, and a sentence.
+      It knows the files, but not the classes of the app, and not what the app has set, such \
+      as crashThreshold: it takes the defaults. Columns: a topic, and a sentence.
       """)
 
-  @OptionGroup var place: PlaceOptions
-  @OptionGroup var keys: KeyOptions
-
-  @Flag(help: "Write JSON.")
-  var json = false
+  @OptionGroup var options: StateOptions
 
   func inspect(_ output: Output) throws -> ExitStatus {
-    let place = try place.place()
-    let explanation = try Explanation(of: place, keys: keys)
-    if json {
-      let writer = JSONWriter(output)
-      try explanation.write(writer)
-      try output.line()
+    let place = try options.place.place()
+    let explanation = try Explanation(of: place, options.keys.result(for: place))
+    if options.json {
+      try output.json { try explanation.write($0) }
     } else {
       for finding in explanation.findings {
         try output.columns(
@@ -43,37 +37,43 @@ struct Explanation {
 
   private(set) var findings: [Finding] = []
   private(set) var status = ExitStatus.done
+  /// What is stored; nil without a key.
+  private(set) var history: StoredHistory?
 
   /// What `StateKeeper.crashThreshold` is by default.
   private static let crashThreshold = 2
   private static let shownClassCount = 50
 
-  init(of place: StatePlace, keys: KeyOptions) throws {
+  /// Takes what opens the state, or why there is nothing that does.
+  init(of place: StatePlace, _ credential: Result<ArchiveCredential, ArchiveError>) throws {
     try explainOwner(of: place)
     try explainOthers(beside: place)
-    let credential: ArchiveCredential
-    do {
-      credential = try keys.credential(for: place)
-    } catch let error as ArchiveError where error.code == .keyMissing {
-      let isStored = try place.stateStorage.open() != nil
-      add(
-        "key",
-        isStored
-          ? "There is no key. The restore throws, the app starts afresh, and the next save sets"
-            + " the state aside."
-          : "There is no key and no state. The app starts afresh; the first save makes a key.")
-      status = isStored ? .noKey : .nothingStored
-      return
-    } catch let error as ArchiveError where ExitStatus(error) == .noKey {
+    switch credential {
+    case .success(let credential):
+      let history = try StoredHistory(of: place, credential)
+      self.history = history
+      guard let source = try explainSource(history) else { return }
+      if case .key(let key) = credential { try explainCrashes(source.state, at: place, key) }
+      explainElements(source.outline)
+    case .failure(let error): try explainKey(error, for: place)
+    }
+  }
+
+  private mutating func explainKey(_ error: ArchiveError, for place: StatePlace) throws {
+    guard error.code == .keyMissing else {
+      guard ExitStatus(error) == .noKey else { throw error }
       add("key", "The key cannot be used (\(error.phrase)). Nothing is restored or overwritten.")
       status = .noKey
       return
     }
-    let history = try StoredHistory(of: place, credential)
-    guard let source = explainSource(history) else { return }
-    guard let state = source.state else { return }
-    if case .key(let key) = credential { try explainCrashes(state, at: place, key) }
-    try explainElements(state)
+    let isStored = try place.stateStorage.open() != nil
+    add(
+      "key",
+      isStored
+        ? "There is no key. The restore throws, the app starts afresh, and the next save sets"
+          + " the state aside."
+        : "There is no key and no state. The app starts afresh; the first save makes a key.")
+    status = isStored ? .noKey : .nothingStored
   }
 
   private mutating func add(_ topic: String, _ sentence: String) {
@@ -108,7 +108,7 @@ struct Explanation {
   }
 
   /// Says which archive is restored: the state, or the newest generation that can be read.
-  private mutating func explainSource(_ history: StoredHistory) -> StoredHistory.Entry? {
+  private mutating func explainSource(_ history: StoredHistory) throws -> StateReading? {
     let candidates = history.entries.filter {
       $0.kind == "state" || SetAsideReason(rawValue: $0.kind)?.isGeneration == true
     }
@@ -119,30 +119,22 @@ struct Explanation {
     }
     for entry in candidates {
       let file = entry.place.fileName.escaped
-      if let state = entry.state, isReadable(state) {
-        add(
-          "source",
-          entry.kind == "state"
-            ? "The state \(file) is restored, saved \(state.facts?.savedAt?.text ?? "some time")."
-            : "The generation \(file) is restored, saved"
-              + " \(state.facts?.savedAt?.text ?? "some time").")
+      let reading =
+        try entry.kind == "state"
+        ? history.reading : entry.state.map { try StateReading(of: $0, at: entry.place) }
+      if let reading, reading.failure == nil {
+        let date = reading.state.facts?.savedAt?.text ?? "some time"
+        let kind = entry.kind == "state" ? "state" : "generation"
+        add("source", "The \(kind) \(file) is restored, saved \(date).")
         explainEnd(entry)
-        return entry
+        return reading
       }
       status = .damaged
-      add("passed", "\(file) is passed over: \(entry.error?.phrase ?? "it is damaged").")
+      let error = entry.error ?? reading?.failure
+      add("passed", "\(file) is passed over: \(error?.phrase ?? "it is gone").")
     }
     add("source", "None can be read. The restore throws, and the next save sets the state aside.")
     return nil
-  }
-
-  /// A restore reads every byte before it calls anything.
-  private func isReadable(_ state: StoredState) -> Bool {
-    do {
-      return try state.outlineWithProgress().damage == nil
-    } catch {
-      return false
-    }
   }
 
   private mutating func explainEnd(_ entry: StoredHistory.Entry) {
@@ -180,7 +172,7 @@ struct Explanation {
     }
   }
 
-  private mutating func explainElements(_ state: StoredState) throws {
+  private mutating func explainElements(_ outline: StoredState.Outline) {
     struct Class: Hashable {
       let name: String
       let restorationName: String?
@@ -188,7 +180,6 @@ struct Explanation {
     }
     var classes: [Class: Int] = [:]
     var (kept, last) = (0, 0)
-    let outline = try state.outline()
     outline.forEach { element in
       classes[
         Class(
@@ -218,8 +209,8 @@ struct Explanation {
       status = .damaged
       add(
         "problems",
-        "\(outline.problemCount.of("record")) that cannot be used. The rest is restored, and the next save"
-          + " sets a copy of the whole aside.")
+        "\(outline.problemCount.of("record")) that cannot be used. The rest is restored, and the next"
+          + " save sets a copy of the whole aside.")
     }
   }
 
@@ -232,6 +223,17 @@ struct Explanation {
         }
       }
     }
+  }
+}
+
+extension StateReading {
+  /// Why a restore could not use it; nil if it could.
+  ///
+  /// A restore checks every byte before it calls anything, and does without single elements,
+  /// but not without these two records.
+  fileprivate var failure: ArchiveError? {
+    let needed = [StoredState.applicationRecord, StoredState.treeRecord]
+    return outline.damage ?? outline.problems.first { needed.contains($0.record) }?.error
   }
 }
 

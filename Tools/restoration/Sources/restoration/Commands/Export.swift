@@ -6,40 +6,36 @@ struct Export: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Writes a state as JSON, in the order of the file.",
     discussion: """
-      It is for large states: one record at a time is in memory. What JSON has no form for is \
-      an object with one key: {"$date": …}, {"$data": …} in base64, {"$uuid": …}, {"$url": …}, \
-      {"$number": …} for what is not finite, {"$record": …} for a reference.
+      It can export large states: one record at a time is in memory. A value for which JSON \
+      has no form is written as an object with one key: {"$date": …}, {"$data": …} in base64, \
+      {"$uuid": …}, {"$url": …}, {"$number": …} for a number that is not finite, \
+      {"$record": …} for a reference.
       """)
 
-  @OptionGroup var place: PlaceOptions
-  @OptionGroup var keys: KeyOptions
+  @OptionGroup var options: StateOptions
 
-  @Flag(help: "Write the values, but none that is a secret or ends.")
+  @Flag(help: "Write the values, except secrets and values that expire.")
   var values = false
 
-  @Flag(help: "Write JSON, which it does in any case.")
-  var json = false
-
   func inspect(_ output: Output) throws -> ExitStatus {
-    let place = try place.place()
-    let state = try place.open(keys.credential(for: place))
-    let outline = try state.outlineWithProgress()
-    let json = JSONWriter(output)
-    try json.object {
-      try StateHead(place: place, state: state).write(json)
-      try json.key("elements")
-      try json.array { try write(state, outline, json) }
-      try StateHead.writeProblems(outline, json)
+    let reading = try options.read()
+    var isRead = true
+    try output.json { json in
+      try json.object {
+        try reading.head.write(json)
+        try json.key("elements")
+        try json.array { isRead = try write(reading, json) }
+        try reading.writeProblems(json)
+      }
     }
-    try output.line()
-    return StateHead.status(state, outline)
+    return isRead ? reading.status : .damaged
   }
 
-  private func write(
-    _ state: StoredState, _ outline: StoredState.Outline, _ json: JSONWriter
-  ) throws {
-    try state.forEachValues { record, stored in
-      let element = outline.element(ofRecord: record)
+  /// Returns whether all values could be read.
+  private func write(_ reading: StateReading, _ json: JSONWriter) throws -> Bool {
+    var isRead = true
+    try reading.state.forEachValues { record, stored in
+      let element = reading.outline.element(ofRecord: record)
       guard element != nil || record == StoredState.applicationRecord else { return }
       try json.object {
         if let element {
@@ -47,10 +43,10 @@ struct Export: Inspection {
         } else {
           try json.field("kind", "application")
         }
-        // What cannot be read is among the problems.
-        guard values, case .success(let stored) = stored else { return }
-        try ValueLines(values: stored).write(json)
+        if case .failure = stored { isRead = false }
+        if values { try stored.map { ValueLines(values: $0) }.write(json) }
       }
     }
+    return isRead
   }
 }

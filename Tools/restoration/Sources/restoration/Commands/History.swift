@@ -5,27 +5,22 @@ import RestorationKit
 
 struct History: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Lists a state with its generations, what was set aside, and what is kept in it.",
+    abstract: "Lists a state, its generations, what was set aside, and what is kept in it.",
     discussion: """
       Columns: what it is, when it came there, bytes, generation, changes in the journal, the \
-      time of its save, the version of the app, the file, and what is wrong with it. Then a \
-      line for each element that saves keep because it was not back. Newest first.
+      time of its save, the version of the app, the file, and what is wrong with it. Newest \
+      first. Then comes a line for each element that saves keep because it was not back. Every \
+      byte of the state is checked, but only the heads of the other files; see verify.
       """)
 
-  @OptionGroup var place: PlaceOptions
-  @OptionGroup var keys: KeyOptions
-
-  @Flag(help: "Write JSON.")
-  var json = false
+  @OptionGroup var options: StateOptions
 
   func inspect(_ output: Output) throws -> ExitStatus {
-    let place = try place.place()
-    let history = try StoredHistory(of: place, keys.credential(for: place))
+    let place = try options.place.place()
+    let history = try StoredHistory(of: place, try options.keys.credential(for: place))
     guard !history.entries.isEmpty else { throw place.nothingStored }
-    if json {
-      let writer = JSONWriter(output)
-      try history.write(writer)
-      try output.line()
+    if options.json {
+      try output.json { try history.write($0) }
     } else {
       try history.write(output)
     }
@@ -49,10 +44,13 @@ struct StoredHistory {
 
   /// The state first, then its generations and what was set aside, each newest first.
   private(set) var entries: [Entry] = []
+  /// The state and its elements; nil if it cannot be opened.
+  private(set) var reading: StateReading?
   /// What is kept in the state.
   private(set) var kept: [StoredState.Element] = []
 
-  init(of place: StatePlace, _ credential: ArchiveCredential) throws {
+  /// Reads what is stored; asks for what opens it only if something is.
+  init(of place: StatePlace, _ credential: @autoclosure () throws -> ArchiveCredential) throws {
     let storage = place.stateStorage
     let own = place.beside(named: place.name)
     if try storage.open() != nil { entries.append(Entry(kind: "state", date: nil, place: own)) }
@@ -61,9 +59,10 @@ struct StoredHistory {
     for archive in Array(generations) + Array(others) {
       entries.append(
         Entry(
-          kind: archive.reason?.rawValue ?? "unreadable", date: archive.date,
-          place: place.at(archive)))
+          kind: archive.kind, date: archive.date, place: place.at(archive)))
     }
+    guard !entries.isEmpty else { return }
+    let credential = try credential()
     for number in entries.indices { entries[number].read(credential) }
     // A key that opens none of them is a wrong one, and nothing to be listed.
     let errors = entries.compactMap(\.error)
@@ -72,8 +71,11 @@ struct StoredHistory {
     {
       throw first
     }
-    guard let state = entries.first(where: { $0.kind == "state" })?.state else { return }
-    try state.outlineWithProgress().forEach { element in
+    guard let first = entries.first, first.kind == "state", let state = first.state else { return }
+    let reading = try StateReading(of: state, at: own)
+    self.reading = reading
+    entries[0].error = reading.outline.damage ?? reading.outline.problems.first?.error
+    reading.outline.forEach { element in
       if element.keptSince != nil { kept.append(element) }
     }
   }

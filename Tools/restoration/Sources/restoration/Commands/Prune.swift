@@ -5,11 +5,11 @@ import RestorationKit
 
 struct Prune: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Removes what was set aside of a state.",
+    abstract: "Removes files of a state that were set aside.",
     discussion: """
-      As an app does it by default, the oldest and the two newest stay, and all of the last 30 \
-      days. It takes the lock of the state, and needs no key. Columns: what it was, when it was \
-      set aside, bytes, and the file.
+      The oldest and the two newest stay, and all of the last 30 days, as with an app that \
+      sets no bound. It takes the lock of the state, and needs no key. Columns: what it was, \
+      when it was set aside, bytes, and the file.
       """)
 
   @OptionGroup var place: PlaceOptions
@@ -20,17 +20,16 @@ struct Prune: Inspection {
   @Option(help: "How many of the newest stay.")
   var keepNewest = 2
 
-  @Option(help: "How many days old is too young to go.")
+  @Option(help: "Remove only files that are older than this many days.")
   var olderThan = 30.0
 
-  @Flag(help: "Remove generations, too, which stand in for a damaged state.")
+  @Flag(help: "Remove generations, too, although they stand in for a damaged state.")
   var generations = false
 
-  @Flag(help: "Say what would go, and remove nothing.")
+  @Flag(help: "List what would be removed, and remove nothing.")
   var dryRun = false
 
-  @Flag(help: "Write JSON.")
-  var json = false
+  @OptionGroup var format: FormatOptions
 
   func validate() throws {
     guard keepOldest >= 0, keepNewest >= 0, olderThan >= 0 else {
@@ -43,31 +42,48 @@ struct Prune: Inspection {
     // A run that changes nothing needs no lock, and would make the directory for it.
     let lock = dryRun ? nil : try lock(place)
     defer { withExtendedLifetime(lock) {} }
-    let gone = try excess(at: place)
-    let writer = JSONWriter(output)
-    if json { try writer.beginArray() }
-    for archive in gone {
-      let byteCount = try archive.storage.open()?.byteCount ?? 0
-      if !dryRun { try archive.storage.remove() }
-      let reason = archive.reason?.rawValue ?? "unreadable"
-      let file = place.at(archive).fileName
-      if json {
-        try writer.object {
-          try writer.field("kind", reason)
-          try writer.field("setAsideAt", archive.date)
-          try writer.field("fileBytes", byteCount)
-          try writer.field("file", file)
-        }
-      } else {
-        try output.columns(
-          [reason, archive.date.text, "\(byteCount)", file.escaped], widths: [10, 24, -10])
+    let (all, generations) = (
+      try place.stateStorage.setAsideArchives(), try place.stateStorage.generations()
+    )
+    if all.isEmpty, generations.isEmpty { try place.beside(named: place.name).requireStored() }
+    let gone = excess(of: self.generations ? all + generations : all)
+    if format.json {
+      try output.json { json in
+        try json.array { for archive in gone { try remove(archive, at: place, json) } }
       }
-    }
-    if json {
-      try writer.endArray()
-      try output.line()
+    } else {
+      for archive in gone { try remove(archive, at: place, output) }
     }
     return .done
+  }
+
+  private func remove(
+    _ archive: SetAsideArchive, at place: StatePlace, _ output: Output
+  ) throws {
+    let byteCount = try remove(archive)
+    try output.columns(
+      [
+        archive.kind, archive.date.text, "\(byteCount)", place.at(archive).fileName.escaped,
+      ], widths: [10, 24, -10])
+  }
+
+  private func remove(
+    _ archive: SetAsideArchive, at place: StatePlace, _ json: JSONWriter
+  ) throws {
+    let byteCount = try remove(archive)
+    try json.object {
+      try json.field("kind", archive.kind)
+      try json.field("setAsideAt", archive.date)
+      try json.field("fileBytes", byteCount)
+      try json.field("file", place.at(archive).fileName)
+    }
+  }
+
+  /// Returns how many bytes it had.
+  private func remove(_ archive: SetAsideArchive) throws -> Int {
+    let byteCount = try archive.storage.open()?.byteCount ?? 0
+    if !dryRun { try archive.storage.remove() }
+    return byteCount
   }
 
   private func lock(_ place: StatePlace) throws -> any ArchiveLock {
@@ -77,13 +93,15 @@ struct Prune: Inspection {
     return try place.lock()
   }
 
-  private func excess(at place: StatePlace) throws -> [SetAsideArchive] {
-    let storage = place.stateStorage
+  private func excess(of archives: [SetAsideArchive]) -> [SetAsideArchive] {
     let now = Date()
-    var archives = try storage.setAsideArchives()
-    if generations { archives += try storage.generations() }
     return archives.sorted { $0.date < $1.date }
       .dropFirst(keepOldest).dropLast(keepNewest)
       .filter { now.timeIntervalSince($0.date) >= olderThan * 24 * 60 * 60 }
   }
+}
+
+extension SetAsideArchive {
+  /// Why it lies beside the state.
+  var kind: String { reason?.rawValue ?? SetAsideReason.unreadable.rawValue }
 }

@@ -7,13 +7,14 @@ struct Rekey: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Seals all states of an app under a new key.",
     discussion: """
-      First every archive is opened to both keys, then the new key file takes the place of the \
-      old one, and then every archive is sealed anew for the new key alone: whenever the tool \
-      is killed, the key file opens all of them. Run it again then. Passphrases do not open \
-      the states any more. What other keys have sealed stays as it is, and is named.
+      First every archive is opened to both keys. Then the new key file takes the place of the \
+      old one. Then every archive is sealed anew for the new key alone. So whenever the tool is \
+      killed, the key file opens all archives; run it again then. Passphrases do not open the \
+      states any more. An archive that is damaged, or that another key has sealed, stays as it \
+      is, and is named.
 
       Close the app before. An app that has secrets is refused, since they would be forgotten. \
-      Copies and backups stay what they were, and the old key opens them.
+      Copies and backups stay as they were, and the old key opens them.
       """)
 
   @Option(help: "The identifier of the app.")
@@ -25,31 +26,13 @@ struct Rekey: Inspection {
   @Option(help: "The file that holds the key; the app's own by default.")
   var keyFile: String?
 
-  @Flag(help: "Write JSON.")
-  var json = false
+  @OptionGroup var format: FormatOptions
 
   func inspect(_ output: Output) throws -> ExitStatus {
     let directory =
       directory.map { FileStateDirectory(path: $0) } ?? FileStateDirectory(application: app)
     let file = keyFile.map { FileKeyProvider(path: $0) } ?? FileKeyProvider(application: app)
-    let old = try file.key(creating: false)
-    guard let old else { throw ArchiveError(.keyMissing, location: file.location) }
-    return try KeyChange(application: app, directory: directory, file: file.file, old: old)
-      .run(output, asJSON: json)
-  }
-}
-
-/// The change of the key of one app.
-private struct KeyChange {
-  let application: String
-  let directory: FileStateDirectory
-  let file: KeyFile
-  let old: ArchiveKey
-
-  private static let newSuffix = ".new"
-
-  func run(_ output: Output, asJSON: Bool) throws -> ExitStatus {
-    let names = try names()
+    let names = try names(in: directory)
     guard !names.isEmpty else {
       throw Failure(.nothingStored, "Nothing is stored in \(directory.path.escaped).")
     }
@@ -58,6 +41,42 @@ private struct KeyChange {
         .systemFailed,
         "The app has secrets, which a new key would forget. Let the app forget them first.")
     }
+    guard let old = try file.key(creating: false) else {
+      throw ArchiveError(.keyMissing, location: file.location)
+    }
+    return try KeyChange(
+      application: app, directory: directory, names: names, file: file.file, old: old
+    ).run(output, asJSON: format.json)
+  }
+
+  /// The names of all that is stored, also of states of which only older files are there.
+  private func names(in directory: FileStateDirectory) throws -> [String] {
+    guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
+    let files: [String]
+    do {
+      files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    } catch {
+      throw ArchiveError(.inputOutput, subject: "directory", location: directory.path)
+    }
+    let names = files.filter { !$0.hasPrefix(".") }.compactMap { file in
+      file.range(of: StatePlace.suffix).map { String(file[..<$0.lowerBound]) }
+    }
+    return Set(names).sorted()
+  }
+}
+
+/// The change of the key of one app.
+private struct KeyChange {
+  let application: String
+  let directory: FileStateDirectory
+  /// Of all that is stored there.
+  let names: [String]
+  let file: KeyFile
+  let old: ArchiveKey
+
+  private static let newSuffix = ".new"
+
+  func run(_ output: Output, asJSON: Bool) throws -> ExitStatus {
     let places = names.filter { !$0.hasSuffix(".launch") }.map {
       StatePlace(application: application, name: $0, directory: directory)
     }
@@ -102,26 +121,16 @@ private struct KeyChange {
       try directory.storage(named: name).remove()
     }
     if asJSON {
-      let json = JSONWriter(output)
-      try json.object {
-        try json.field("sealed", sealed)
-        try json.field("failed", failed)
+      try output.json { json in
+        try json.object {
+          try json.field("sealed", sealed)
+          try json.field("failed", failed)
+        }
       }
-      try output.line()
     } else {
       try output.line("Sealed under the new key \(file.path.escaped): \(sealed).")
     }
     return failed == 0 ? .done : .damaged
-  }
-
-  /// The names of all that is stored, also of states of which only older files are there.
-  private func names() throws -> [String] {
-    guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
-    let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-    let names = files.filter { !$0.hasPrefix(".") }.compactMap { file in
-      file.range(of: StatePlace.suffix).map { String(file[..<$0.lowerBound]) }
-    }
-    return Set(names).sorted()
   }
 
   private func writer(

@@ -5,25 +5,21 @@ import RestorationKit
 
 struct Report: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Writes what a bug report needs, and no values.",
+    abstract: "Writes everything that a bug report needs, but no values.",
     discussion: """
-      It is one JSON object: for the state, and for each window and each further instance \
-      beside it, the files, sizes, versions, elements and problems, and what a launch would \
-      do. It has the names of files, elements, classes and keys, so read it before you send \
-      it. It has no path of a directory.
+      The report is one JSON object. For the state, and for each window and each further \
+      instance beside it, it has the files, sizes, versions, elements and problems, and what a \
+      launch would do. It has the names of files, elements, classes and keys, so read it \
+      before you send it. It has no path of a directory.
       """)
 
-  @OptionGroup var place: PlaceOptions
-  @OptionGroup var keys: KeyOptions
+  @OptionGroup var options: StateOptions
 
-  @Option(help: "The file to write, which must not be there; the output by default.")
+  @Option(help: "The file to write, which must not exist; the standard output by default.")
   var output: String?
 
-  @Flag(help: "Write JSON, which it does in any case.")
-  var json = false
-
   func inspect(_ standard: Output) throws -> ExitStatus {
-    let place = try place.place()
+    let place = try options.place.place()
     guard let output else { return try write(place, standard) }
     let descriptor = open(output, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -31,82 +27,85 @@ struct Report: Inspection {
         .systemFailed, "\(output.escaped) cannot be made: system error \(errno).")
     }
     defer { close(descriptor) }
-    let file = Output(descriptor: descriptor)
-    let status = try write(place, file)
-    try file.flush()
-    return status
+    do {
+      let file = Output(descriptor: descriptor)
+      let status = try write(place, file)
+      try file.flush()
+      return status
+    } catch {
+      // A part of a report is of no use, and would be in the way of the next one.
+      unlink(output)
+      throw error
+    }
   }
 
   private func write(_ place: StatePlace, _ output: Output) throws -> ExitStatus {
-    let json = JSONWriter(output)
     let names = Set(try place.stateNames()).union([place.name]).sorted()
+    // A descriptor gives a key once, and it opens all states of an app.
+    let credential = try options.keys.result(for: place)
     var statuses: [ExitStatus] = []
-    try json.object {
-      try json.field("tool", Restoration.configuration.version)
-      try json.field("system", ProcessInfo.processInfo.operatingSystemVersionString)
-      try json.field("application", place.application)
-      try json.key("states")
-      try json.array {
-        for name in names { statuses.append(try write(place.beside(named: name), json)) }
+    try output.json { json in
+      try json.object {
+        try json.field("tool", Restoration.configuration.version)
+        try json.field("system", ProcessInfo.processInfo.operatingSystemVersionString)
+        try json.field("application", place.application)
+        try json.key("states")
+        try json.array {
+          for name in names {
+            let state = place.beside(named: name)
+            try json.object { statuses.append(try write(state, credential, json)) }
+          }
+        }
       }
     }
-    try output.line()
     if statuses.contains(.damaged) { return .damaged }
-    return statuses.first { $0 != .done && $0 != .nothingStored } ?? .done
+    return statuses.first { $0 != .done && $0 != .nothingStored }
+      ?? (statuses.contains(.done) ? .done : .nothingStored)
   }
 
-  private func write(_ place: StatePlace, _ json: JSONWriter) throws -> ExitStatus {
-    var status = ExitStatus.done
-    try json.object {
-      try json.field("state", place.name)
-      try json.field("isInUse", try place.isInUse())
-      try json.key("slots")
-      try json.array {
-        for slot in (try? Archive.slots(of: place.stateStorage)) ?? [] {
-          try json.string(slot.phrase)
-        }
-      }
-      do throws(ArchiveError) {
-        try writeContent(of: place, json, &status)
-      } catch {
-        status = ExitStatus(error)
-        try json.key("error")
-        try json.error(error)
-      }
-    }
-    return status
-  }
-
-  /// An error of the archive is a part of the report; what cannot be written is not.
-  private func writeContent(
-    of place: StatePlace, _ json: JSONWriter, _ status: inout ExitStatus
-  ) throws(ArchiveError) {
+  /// Writes the fields of a state.
+  ///
+  /// What cannot be read of it is a part of the report.
+  private func write(
+    _ place: StatePlace, _ credential: Result<ArchiveCredential, ArchiveError>, _ json: JSONWriter
+  ) throws -> ExitStatus {
+    try json.field("state", place.name)
+    let explanation: Explanation
     do {
-      let explanation = try Explanation(of: place, keys: keys)
-      status = explanation.status
-      try json.key("launch")
-      try explanation.write(json)
-      guard status != .noKey else { return }
-      let credential = try keys.credential(for: place)
-      try json.key("history")
-      try StoredHistory(of: place, credential).write(json)
-      guard
-        let state = try StoredState.open(
-          place.stateStorage, named: place.name, of: place.application, with: credential)
-      else { return }
-      let outline = try state.outlineWithProgress()
-      try json.key("elements")
-      try json.array {
-        try outline.forEach { element in
-          try json.object { try ElementLine(element: element).write(json) }
-        }
-      }
-      try StateHead.writeProblems(outline, json)
+      try json.field("isInUse", try place.isInUse())
+      try writeSlots(of: place, json)
+      explanation = try Explanation(of: place, credential)
     } catch let error as ArchiveError {
-      throw error
-    } catch {
-      throw ArchiveError(.inputOutput, subject: "the report cannot be written")
+      try json.key("error")
+      try json.error(error)
+      return ExitStatus(error)
     }
+    try json.key("launch")
+    try explanation.write(json)
+    guard let history = explanation.history else { return explanation.status }
+    try json.key("history")
+    try history.write(json)
+    guard let reading = history.reading else { return explanation.status }
+    try json.key("elements")
+    try json.array {
+      try reading.outline.forEach { element in
+        try json.object { try ElementLine(element: element).write(json) }
+      }
+    }
+    try reading.writeProblems(json)
+    return explanation.status
+  }
+
+  private func writeSlots(of place: StatePlace, _ json: JSONWriter) throws {
+    let slots: [ArchiveSlot]
+    do throws(ArchiveError) {
+      slots = try Archive.slots(of: place.stateStorage) ?? []
+    } catch {
+      try json.key("slotsError")
+      return try json.error(error)
+    }
+    try json.key("slots")
+    try json.array { for slot in slots { try json.string(slot.phrase) } }
   }
 }
 

@@ -6,73 +6,69 @@ struct Show: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Shows what is stored of one element.",
     discussion: """
-      Without --values it names the keys and says nothing of what they hold. Elements of equal \
+      Without --values it names the keys and does not show their values. Elements with equal \
       paths, as in a stack, are shown one after the other.
       """)
 
-  @Argument(help: "The path, as tree prints it; an empty one is the application.")
+  @Argument(help: "The path, as tree prints it; the empty path is the application.")
   var path: String
 
-  @OptionGroup var place: PlaceOptions
-  @OptionGroup var keys: KeyOptions
+  @OptionGroup var options: StateOptions
 
-  @Flag(help: "Show the values, but none that is a secret or ends.")
+  @Flag(help: "Show the values, except secrets and values that expire.")
   var values = false
 
-  @Flag(help: "Write JSON.")
-  var json = false
-
   func inspect(_ output: Output) throws -> ExitStatus {
-    let place = try place.place()
-    let state = try place.open(keys.credential(for: place))
-    let outline = try state.outlineWithProgress()
+    let reading = try options.read()
     var found: [StoredState.Element?] = path.isEmpty ? [nil] : []
-    outline.forEach { if $0.path.description == path { found.append($0) } }
+    reading.outline.forEach { if $0.path.description == path { found.append($0) } }
     guard !found.isEmpty else {
-      throw Failure(.nothingStored, "There is no element “\(path.escaped)”.")
+      let isWhole = reading.status == .done
+      throw Failure(
+        isWhole ? .nothingStored : .damaged,
+        "There is no element “\(path.escaped)”\(isWhole ? "." : " that can be read; see verify.")")
     }
-    let writer = JSONWriter(output)
-    if json { try writer.beginArray() }
-    for element in found {
-      let stored = try state.values(
-        ofRecord: element?.record ?? StoredState.applicationRecord
-      ).map { ValueLines(values: $0) }
-      if json { try write(element, stored, writer) } else { try write(element, stored, output) }
+    let elements = found.map { element in
+      (element, reading.values(ofRecord: element?.record ?? StoredState.applicationRecord))
     }
-    if json {
-      try writer.endArray()
-      try output.line()
+    if options.json {
+      try output.json { json in
+        try json.array { for (element, stored) in elements { try write(element, stored, json) } }
+      }
+    } else {
+      for (element, stored) in elements { try write(element, stored, output) }
     }
-    return .done
+    if elements.contains(where: { if case .failure = $0.1 { true } else { false } }) {
+      return .damaged
+    }
+    if reading.status == .damaged { Output.complain("A part of the state is damaged; see verify.") }
+    return reading.status
   }
 
   private func write(
-    _ element: StoredState.Element?, _ stored: ValueLines?, _ output: Output
+    _ element: StoredState.Element?, _ stored: Result<ValueLines, ArchiveError>?, _ output: Output
   ) throws {
     if let element { try ElementLine(element: element).write(output) }
-    guard let stored else { return }
-    if values { return try stored.write(output) }
-    for key in stored.keys { try output.line("    \(key.escaped)") }
-    for key in stored.values.sensitive {
-      try output.line(
-        "    \(key.keys.joined(separator: ".").escaped) withheld: "
-          + (key.isSecret ? "a secret" : "ends \(key.end?.text ?? "")"))
+    switch stored {
+    case .success(let lines) where values: try lines.write(output)
+    case .success(let lines):
+      for key in lines.keys { try output.line("    \(key.escaped)") }
+      try lines.writeWithheld(output)
+    case .failure(let error): try output.line("    \(output.style.bad(error.phrase))")
+    case nil: break
     }
   }
 
   private func write(
-    _ element: StoredState.Element?, _ stored: ValueLines?, _ json: JSONWriter
+    _ element: StoredState.Element?, _ stored: Result<ValueLines, ArchiveError>?, _ json: JSONWriter
   ) throws {
     try json.object {
       if let element { try ElementLine(element: element).write(json) }
       guard let stored else { return }
-      if values { return try stored.write(json) }
+      guard !values, case .success(let lines) = stored else { return try stored.write(json) }
       try json.key("keys")
-      try json.array { for key in stored.keys { try json.string(key) } }
-      try json.key("withheld")
-      try json.array {
-        for key in stored.values.sensitive { try json.string(key.keys.joined(separator: ".")) }
-      }
+      try json.array { for key in lines.keys { try json.string(key) } }
+      try lines.writeWithheld(json)
     }
   }
 }

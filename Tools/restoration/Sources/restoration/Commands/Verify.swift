@@ -7,36 +7,31 @@ struct Verify: Inspection {
     abstract: "Checks every byte of a state, and that every record has its place.",
     discussion: "It says what is wrong and where, or that all is well.")
 
-  @OptionGroup var place: PlaceOptions
-  @OptionGroup var keys: KeyOptions
-
-  @Flag(help: "Write JSON.")
-  var json = false
+  @OptionGroup var options: StateOptions
 
   func inspect(_ output: Output) throws -> ExitStatus {
-    let place = try place.place()
-    let state = try place.open(keys.credential(for: place))
-    let outline = try state.outlineWithProgress()
-    let status = StateHead.status(state, outline)
-    if json {
-      let writer = JSONWriter(output)
-      try writer.object {
-        try StateHead(place: place, state: state).write(writer)
-        try writer.field("isIntact", status == .done)
-        try writer.field("elements", outline.count)
-        try StateHead.writeProblems(outline, writer)
+    let reading = try options.read()
+    let isIntact = reading.status == .done
+    if options.json {
+      try output.json { json in
+        try json.object {
+          try reading.head.write(json)
+          try json.field("isIntact", isIntact)
+          try json.field("elements", reading.outline.count)
+          try reading.writeProblems(json)
+        }
       }
-      try output.line()
-      return status
+      return reading.status
     }
-    if status == .done {
-      let extent = state.archive.extent
+    if isIntact {
+      let archive = reading.state.archive
       try output.line(
         output.style.good("intact")
-          + "\t\(outline.count.of("element")), \(extent.byteCount.of("byte")),"
-          + " generation \(state.archive.version.generation), \(extent.changeCount.of("change"))")
+          + "\t\(reading.outline.count.of("element")), \(archive.extent.byteCount.of("byte")),"
+          + " generation \(archive.version.generation),"
+          + " \(archive.extent.changeCount.of("change"))")
     }
-    try StateHead.writeProblems(state, outline, output)
-    return status
+    try reading.writeProblems(output)
+    return reading.status
   }
 }

@@ -10,20 +10,17 @@ final class JSONWriter {
   private var isBegun: [Bool] = []
   private var isAfterKey = false
 
+  private let hasLines: Bool
+
   init(_ output: Output) {
     sink = { try output.write($0) }
+    hasLines = true
   }
 
-  /// Gives a value as one line of text.
-  static func text(_ body: (JSONWriter) throws -> Void) throws -> String {
-    var text = ""
-    let writer = JSONWriter { text += $0 }
-    try body(writer)
-    return text
-  }
-
-  private init(_ sink: @escaping (String) throws -> Void) {
+  /// Writes values of any number, one after the other.
+  init(inOneLine sink: @escaping (String) throws -> Void) {
     self.sink = sink
+    hasLines = false
   }
 
   private func separate() throws {
@@ -32,7 +29,7 @@ final class JSONWriter {
     } else if let last = isBegun.indices.last {
       if isBegun[last] { try sink(",") }
       // One element a line: what is read by lines stays readable.
-      if last <= 1 { try sink("\n") }
+      if hasLines, last <= 1 { try sink("\n") }
       isBegun[last] = true
     }
   }
@@ -112,9 +109,11 @@ final class JSONWriter {
       case "\\": quoted += "\\\\"
       case "\n": quoted += "\\n"
       case "\t": quoted += "\\t"
-      case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      case _ where scalar.isSteering:
+        for unit in scalar.utf16 {
+          let digits = String(unit, radix: 16)
+          quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
       default: quoted.unicodeScalars.append(scalar)
       }
     }
@@ -166,6 +165,18 @@ extension JSONWriter {
 
   private func special(_ kind: String, _ text: String) throws {
     try write("{\"$\(kind)\":\(Self.quoted(text))}")
+  }
+}
+
+extension Result where Success == ValueLines, Failure == ArchiveError {
+  /// Writes the values, or why nobody can read them, as fields of an object that is open.
+  func write(_ json: JSONWriter) throws {
+    switch self {
+    case .success(let values): try values.write(json)
+    case .failure(let error):
+      try json.key("error")
+      try json.error(error)
+    }
   }
 }
 

@@ -36,6 +36,12 @@ final class Output {
     try line((padded + columns.dropFirst(widths.count)).joined(separator: "  "))
   }
 
+  /// Writes one JSON value.
+  func json(_ body: (JSONWriter) throws -> Void) throws {
+    try body(JSONWriter(self))
+    try line()
+  }
+
   func flush() throws {
     defer { buffer.removeAll(keepingCapacity: true) }
     var start = 0
@@ -55,7 +61,14 @@ final class Output {
   /// Says something to whoever started the tool.
   static func complain(_ text: String) {
     let style = Style(isOn: isatty(STDERR_FILENO) == 1 && Style.isWanted)
-    FileHandle.standardError.write(Data("restoration: \(style.bad(text))\n".utf8))
+    say("restoration: \(style.bad(text.escaped))\n")
+  }
+
+  /// Writes what a person should see; that it is closed, or that nobody reads it, ends nothing.
+  static func say(_ text: String, to descriptor: Int32 = STDERR_FILENO) {
+    _ = Array(text.utf8).withUnsafeBytes {
+      Foundation.write(descriptor, $0.baseAddress, $0.count)
+    }
   }
 }
 
@@ -69,13 +82,12 @@ struct Progress {
     guard isOn, total > 1 << 14 else { return }
     let percent = min(100, count * 100 / max(1, total))
     let end = count >= total ? "\r\u{1B}[K" : ""
-    FileHandle.standardError.write(
-      Data("\rReading \(count) of \(total) records, \(percent) %\(end)".utf8))
+    Output.say("\rReading \(count) of \(total) records, \(percent) %\(end)")
   }
 
   /// Takes the line away.
   func end() {
     guard isOn, total > 1 << 14 else { return }
-    FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+    Output.say("\r\u{1B}[K")
   }
 }

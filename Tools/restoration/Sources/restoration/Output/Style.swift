@@ -58,7 +58,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  fileprivate var isSteering: Bool {
+  /// Whether a terminal or an editor would obey it, and not show it.
+  var isSteering: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
     default: false

@@ -62,23 +62,55 @@ struct ElementLine {
 struct ValueLines {
   let values: StoredState.Values
 
-  private var parts: [(name: String, record: KeyedDecoder)] {
+  struct Part {
+    let name: String
+    let record: KeyedDecoder
+
+    /// What is before its keys where those of all parts stand side by side.
+    var prefix: String { name == "state" ? "" : "\(name)." }
+  }
+
+  var parts: [Part] {
     [("state", values.state), ("library", values.builtIn), ("scene", values.host)]
-      .compactMap { name, record in record.map { (name, $0) } }
+      .compactMap { name, record in record.map { Part(name: name, record: $0) } }
+  }
+
+  /// The keys, without their values.
+  var keys: [String] {
+    parts.flatMap { part in part.record.keys.map { part.prefix + $0 } }
+  }
+
+  /// The values as JSON in one line, each with its key.
+  func texts() throws -> [(key: String, text: String)] {
+    var texts: [(key: String, text: String)] = []
+    for part in parts {
+      var last: String?
+      let json = JSONWriter(inOneLine: { texts[texts.count - 1].text += $0 })
+      try part.record.forEachToken { key, token in
+        if last != key { texts.append((part.prefix + key, "")) }
+        last = key
+        try json.token(token)
+      }
+    }
+    return texts
   }
 
   /// Writes the fields of an object that is open.
   func write(_ json: JSONWriter) throws {
-    for (name, record) in parts {
-      try json.key(name)
-      try json.values(record)
+    for part in parts {
+      try json.key(part.name)
+      try json.values(part.record)
     }
+    try writeWithheld(json)
+  }
+
+  func writeWithheld(_ json: JSONWriter) throws {
     guard !values.sensitive.isEmpty else { return }
     try json.key("withheld")
     try json.array {
       for key in values.sensitive {
         try json.object {
-          try json.field("key", key.keys.joined(separator: "."))
+          try json.field("key", key.name)
           try json.field("isSecret", key.isSecret)
           try json.field("end", key.end)
         }
@@ -87,53 +119,37 @@ struct ValueLines {
   }
 
   /// Writes a line for each key, with the value as JSON.
-  func write(_ output: Output, margin: String = "    ") throws {
-    for (name, record) in parts {
-      let prefix = name == "state" ? "" : "\(name)."
-      for key in record.keys {
-        try output.line(
-          "\(margin)\(prefix)\(key.escaped) = \(try Self.text(of: key, in: record))")
-      }
-    }
+  func write(_ output: Output) throws {
+    for (key, text) in try texts() { try output.line("    \(key.escaped) = \(text)") }
+    try writeWithheld(output)
+  }
+
+  func writeWithheld(_ output: Output) throws {
     for key in values.sensitive {
       let why = key.isSecret ? "a secret" : "ends \(key.end?.text ?? "")"
-      try output.line("\(margin)\(key.keys.joined(separator: ".").escaped) withheld: \(why)")
+      try output.line("    \(key.name.escaped) withheld: \(why)")
     }
   }
+}
 
-  /// The value of one key as it is named in ``keys``, as JSON; nil if there is none.
-  func text(of key: String) throws -> String? {
-    for (name, record) in parts {
-      for own in record.keys where (name == "state" ? own : "\(name).\(own)") == key {
-        return try Self.text(of: own, in: record)
+extension StoredState.SensitiveKey {
+  var name: String { keys.joined(separator: ".") }
+}
+
+extension KeyedDecoder {
+  /// Gives all values with the key of the record under which each token lies.
+  func forEachToken(_ body: (_ key: String, ArchiveToken) throws -> Void) throws {
+    var (key, depth) = ("", 0)
+    try forEachToken { token in
+      switch token {
+      case .key(let name) where depth == 0:
+        key = name
+        return
+      case .beginContainer, .beginArray: depth += 1
+      case .endContainer, .endArray: depth -= 1
+      default: break
       }
+      try body(key, token)
     }
-    return nil
-  }
-
-  /// The keys, without their values.
-  var keys: [String] {
-    parts.flatMap { name, record in
-      record.keys.map { name == "state" ? $0 : "\(name).\($0)" }
-    }
-  }
-
-  /// The value of one key, as JSON in one line.
-  private static func text(of key: String, in record: KeyedDecoder) throws -> String {
-    var isWanted = false
-    var depth = 0
-    return try JSONWriter.text { json in
-      try record.forEachToken { token in
-        switch token {
-        case .key(let name) where depth == 0: isWanted = name.utf8.elementsEqual(key.utf8)
-        default:
-          if case .endContainer = token { depth -= 1 }
-          if case .endArray = token { depth -= 1 }
-          if isWanted { try json.token(token) }
-          if case .beginContainer = token { depth += 1 }
-          if case .beginArray = token { depth += 1 }
-        }
-      }
-    }.replacing("\n", with: "")
   }
 }

@@ -13,7 +13,7 @@ struct KeyOptions: ParsableArguments {
   @Option(help: "A descriptor to read the key from: a key file, or 32 bytes.")
   var keyFd: Int32?
 
-  @Option(help: "A descriptor to read a passphrase from, up to its end or to a line's.")
+  @Option(help: "A descriptor to read a passphrase from, up to the first line end or the end.")
   var passphraseFd: Int32?
 
   @Flag(help: "Ask for a passphrase on the terminal.")
@@ -22,6 +22,15 @@ struct KeyOptions: ParsableArguments {
   func validate() throws {
     let count = [keyFile != nil, keyFd != nil, passphraseFd != nil, passphrase].count { $0 }
     guard count <= 1 else { throw ValidationError("Name one key or passphrase.") }
+  }
+
+  /// What opens the state, or why there is no key; throws what else went wrong.
+  func result(for place: StatePlace) throws -> Result<ArchiveCredential, ArchiveError> {
+    do {
+      return .success(try credential(for: place))
+    } catch let error as ArchiveError {
+      return .failure(error)
+    }
   }
 
   func credential(for place: StatePlace) throws -> ArchiveCredential {
@@ -47,6 +56,8 @@ enum Secrets {
   private static let keyFileByteCount = 48
   private static let keyStart = 8
   private static let interrupt: UInt8 = 3
+  private static let lineFeed: UInt8 = 10
+  private static let carriageReturn: UInt8 = 13
 
   static func key(from descriptor: Int32) throws -> ArchiveKey {
     try withBytes(from: descriptor, atMost: keyFileByteCount + 1) { bytes, count in
@@ -60,11 +71,9 @@ enum Secrets {
     }
   }
 
+  /// Reads a line and no more, so that one descriptor can have an old passphrase and a new one.
   static func passphrase(from descriptor: Int32) throws -> Passphrase {
-    try withBytes(from: descriptor, atMost: Passphrase.largestByteCount + 1) { bytes, count in
-      let end = bytes[..<count].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? count
-      return try Passphrase(moving: UnsafeMutableRawBufferPointer(rebasing: bytes[..<end]))
-    }
+    try line(from: descriptor, endingWith: [lineFeed])
   }
 
   /// Asks a person, without showing what is typed.
@@ -75,31 +84,41 @@ enum Secrets {
     }
     defer { close(terminal) }
     var shown = termios()
-    guard tcgetattr(terminal, &shown) == 0 else {
-      throw Failure(.systemFailed, "The terminal cannot be asked: system error \(errno).")
-    }
+    guard tcgetattr(terminal, &shown) == 0 else { throw cannotBeAsked }
     var hidden = shown
-    // An interrupt would end the tool with a terminal that shows nothing.
+    // An interrupt would end the tool with a terminal that shows nothing. So it ends the line.
     hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
-    tcsetattr(terminal, TCSAFLUSH, &hidden)
+    withUnsafeMutableBytes(of: &hidden.c_cc) { $0[Int(VEOL)] = interrupt }
+    guard tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else { throw cannotBeAsked }
     defer {
       tcsetattr(terminal, TCSAFLUSH, &shown)
-      say("\n", to: terminal)
+      Output.say("\n", to: terminal)
     }
-    say(prompt, to: terminal)
-    return try withBytes(from: terminal, atMost: Passphrase.largestByteCount, isLine: true) {
+    Output.say(prompt, to: terminal)
+    return try line(from: terminal, endingWith: [lineFeed, interrupt])
+  }
+
+  private static var cannotBeAsked: Failure {
+    Failure(.systemFailed, "The terminal cannot be asked: system error \(errno).")
+  }
+
+  private static func line(
+    from descriptor: Int32, endingWith ends: [UInt8]
+  ) throws -> Passphrase {
+    try withBytes(from: descriptor, atMost: Passphrase.largestByteCount + 1, upTo: ends) {
       bytes, count in
-      try Passphrase(moving: UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]))
+      if ends.contains(interrupt), bytes[..<count].contains(interrupt) {
+        throw Failure(.noKey, "No passphrase was given.")
+      }
+      let end = bytes[..<count].firstIndex { [lineFeed, carriageReturn].contains($0) }
+      return try Passphrase(
+        moving: UnsafeMutableRawBufferPointer(rebasing: bytes[..<(end ?? count)]))
     }
   }
 
-  private static func say(_ text: String, to descriptor: Int32) {
-    _ = Array(text.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-  }
-
-  /// Reads what a descriptor has, up to its end, or up to that of a line.
+  /// Reads what a descriptor has, up to its end, or with the first of some bytes.
   private static func withBytes<Result>(
-    from descriptor: Int32, atMost limit: Int, isLine: Bool = false,
+    from descriptor: Int32, atMost limit: Int, upTo ends: [UInt8] = [],
     _ body: (UnsafeMutableRawBufferPointer, Int) throws -> Result
   ) throws -> Result {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 1)
@@ -110,17 +129,16 @@ enum Secrets {
     }
     var count = 0
     while count < limit {
-      let got = read(descriptor, bytes.baseAddress?.advanced(by: count), isLine ? 1 : limit - count)
+      let wanted = ends.isEmpty ? limit - count : 1
+      let got = read(descriptor, bytes.baseAddress?.advanced(by: count), wanted)
       if got < 0, errno == EINTR { continue }
       guard got >= 0 else {
         throw Failure(
           .systemFailed, "Descriptor \(descriptor) cannot be read: system error \(errno).")
       }
-      if isLine, got > 0, bytes[count] == interrupt {
-        throw Failure(.noKey, "No passphrase was given.")
-      }
-      if got == 0 || isLine && bytes[count] == 0x0A { break }
+      if got == 0 { break }
       count += got
+      if ends.contains(bytes[count - 1]) { break }
     }
     return try body(bytes, count)
   }

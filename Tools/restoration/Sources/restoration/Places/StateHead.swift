@@ -27,11 +27,39 @@ struct StateHead {
       try json.error(dropped)
     }
   }
+}
 
-  /// Says what is wrong with the end of the file, if something is.
-  static func writeProblems(
-    _ state: StoredState, _ outline: StoredState.Outline, _ output: Output
-  ) throws {
+/// A state, and what is said of its elements.
+struct StateReading {
+  let place: StatePlace
+  let state: StoredState
+  let outline: StoredState.Outline
+
+  /// Reads the elements, and tells a person how far that is.
+  init(of state: StoredState, at place: StatePlace) throws {
+    let progress = Progress(total: state.archive.extent.snapshotRecordCount)
+    defer { progress.end() }
+    (self.place, self.state) = (place, state)
+    outline = try state.outline { progress($0) }
+  }
+
+  var head: StateHead { StateHead(place: place, state: state) }
+
+  var status: ExitStatus {
+    outline.damage == nil && outline.problemCount == 0 && state.archive.dropped == nil
+      ? .done : .damaged
+  }
+
+  /// The values of a record, or why nobody can read them; nil if there is no such record.
+  func values(ofRecord record: UInt64) -> Result<ValueLines, ArchiveError>? {
+    do throws(ArchiveError) {
+      return try state.values(ofRecord: record).map { .success(ValueLines(values: $0)) }
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  func writeProblems(_ output: Output) throws {
     let style = output.style
     if let damage = outline.damage {
       try output.columns(["damage", style.bad(damage.phrase)], widths: [8])
@@ -47,9 +75,7 @@ struct StateHead {
     if more > 0 { try output.columns(["problem", "\(more) more records"], widths: [8]) }
   }
 
-  static func writeProblems(
-    _ outline: StoredState.Outline, _ json: JSONWriter
-  ) throws {
+  func writeProblems(_ json: JSONWriter) throws {
     if let damage = outline.damage {
       try json.key("damage")
       try json.error(damage)
@@ -59,11 +85,6 @@ struct StateHead {
       for problem in outline.problems { try json.error(problem.error, record: problem.record) }
     }
     try json.field("problemCount", outline.problemCount)
-  }
-
-  static func status(_ state: StoredState, _ outline: StoredState.Outline) -> ExitStatus {
-    outline.damage == nil && outline.problemCount == 0 && state.archive.dropped == nil
-      ? .done : .damaged
   }
 }
 
@@ -75,14 +96,5 @@ extension ArchiveError {
       offset.map { "byte \($0)" },
     ].compactMap(\.self)
     return details.isEmpty ? "\(code)" : "\(code): \(details.joined(separator: ", "))"
-  }
-}
-
-extension StoredState {
-  /// Reads the elements, and tells a person how far that is.
-  func outlineWithProgress() throws -> Outline {
-    let progress = Progress(total: archive.extent.snapshotRecordCount)
-    defer { progress.end() }
-    return try outline { progress($0) }
   }
 }

@@ -76,6 +76,11 @@ struct StatePlace {
     return state
   }
 
+  /// Throws if nothing is stored.
+  func requireStored() throws {
+    guard try storage.open() != nil else { throw nothingStored }
+  }
+
   var nothingStored: Failure {
     let others = ((try? stateNames()) ?? []).filter { $0 != name }.map(\.escaped)
     let hint =
@@ -101,13 +106,13 @@ struct StatePlace {
 
 /// Says which state is meant.
 struct PlaceOptions: ParsableArguments {
-  @Argument(help: "The file of the state; also a generation, or one that was set aside.")
+  @Argument(help: "The file of the state, of a generation, or one that was set aside.")
   var file: String?
 
   @Option(help: "The identifier of the app; the folder of the file by default.")
   var app: String?
 
-  @Option(help: "The name of the state; “main”, or that of the file, by default.")
+  @Option(help: "The name of the state; by default “main”, or that of the file.")
   var state: String?
 
   @Option(help: "The directory of the app's states.")
@@ -116,6 +121,9 @@ struct PlaceOptions: ParsableArguments {
   func validate() throws {
     if file == nil, app == nil {
       throw ValidationError("Name a file, or an app with --app.")
+    }
+    if app?.isEmpty == true || state?.isEmpty == true {
+      throw ValidationError("The name of an app or of a state has a letter at least.")
     }
     if file != nil, directory != nil {
       throw ValidationError("--directory is for --app, not for a file.")
