@@ -3,17 +3,7 @@ import ArchiveForge
 import TestSupport
 import XCTest
 
-final class ChangedPassphraseTests: XCTestCase {
-  private let context = ArchiveContext(["org.example.test", "main"])
-
-  private func archive(_ slots: NewSlot...) throws -> MemoryStorage {
-    let storage = MemoryStorage()
-    let builder = RecordBuilder()
-    try builder.append(record: 1) { $0.encode("kept", forKey: "text") }
-    _ = try Archive.write(try builder.finish(), to: storage, slots: slots, context: context)
-    return storage
-  }
-
+final class ChangedPassphraseTests: PassphraseTestCase {
   private func writer(
     _ storage: any ArchiveStorage, _ credential: ArchiveCredential
   ) throws -> ArchiveWriter {

@@ -9,6 +9,14 @@ final class FileStorageTests: XCTestCase {
     try storage.replace { sink throws(ArchiveError) in try sink.write(Array(text.utf8)) }
   }
 
+  private func write(
+    _ text: String, to storage: FileStorage, settingAside reason: SetAsideReason
+  ) throws(ArchiveError) {
+    try storage.replace(settingAside: reason, at: Date()) { sink throws(ArchiveError) in
+      try sink.write(Array(text.utf8))
+    }
+  }
+
   private func read(_ storage: FileStorage) throws -> String? {
     guard let file = try storage.open() else { return nil }
     return String(decoding: try file.read(at: 0, count: file.byteCount), as: UTF8.self)
@@ -294,9 +302,7 @@ final class FileStorageTests: XCTestCase {
   func testAReplacedFileIsKeptWithWhatWasAppendedWhileTheNewOneWasWritten() throws {
     let directory = try TemporaryDirectory()
     let storage = FileStorage(path: directory.child("state.rka"))
-    try storage.replace(settingAside: .previous, at: Date()) { sink throws(ArchiveError) in
-      try sink.write(Array("old".utf8))
-    }
+    try write("old", to: storage, settingAside: .previous)
     XCTAssertEqual(try storage.generations().count, 0, "Nothing was there.")
     try storage.replace(settingAside: .previous, at: Date(timeIntervalSince1970: 5)) {
       sink throws(ArchiveError) in
@@ -323,9 +329,7 @@ final class FileStorageTests: XCTestCase {
         errno = EPERM
         return -1
       })
-    try unlinked.replace(settingAside: .previous, at: Date()) { sink throws(ArchiveError) in
-      try sink.write(Array("new".utf8))
-    }
+    try write("new", to: unlinked, settingAside: .previous)
     XCTAssertEqual(try read(storage), "new")
     XCTAssertEqual(
       try storage.generations().map { try read(FileStorage(path: $0.storage.location)) }, ["old"])
@@ -348,11 +352,7 @@ final class FileStorageTests: XCTestCase {
         return result
       })
     for reason in [SetAsideReason.previous, .crashed] {
-      let error = archiveError {
-        try losing.replace(settingAside: reason, at: Date()) { sink throws(ArchiveError) in
-          try sink.write(Array("new".utf8))
-        }
-      }
+      let error = archiveError { try write("new", to: losing, settingAside: reason) }
       XCTAssertNotNil(error)
     }
     XCTAssertEqual(try read(storage), "old")
@@ -366,18 +366,12 @@ final class FileStorageTests: XCTestCase {
     let storage = FileStorage(path: directory.child(name))
     try write("old", to: storage)
     for reason in [SetAsideReason.crashed, .unreadable, .unread, .replaced] {
-      let error = archiveError {
-        try storage.replace(settingAside: reason, at: Date()) { sink throws(ArchiveError) in
-          try sink.write(Array("new".utf8))
-        }
-      }
+      let error = archiveError { try write("new", to: storage, settingAside: reason) }
       XCTAssertEqual(error?.systemError, ENAMETOOLONG)
       XCTAssertEqual(try read(storage), "old")
     }
     // A generation is only there in case.
-    try storage.replace(settingAside: .previous, at: Date()) { sink throws(ArchiveError) in
-      try sink.write(Array("new".utf8))
-    }
+    try write("new", to: storage, settingAside: .previous)
     XCTAssertEqual(try read(storage), "new")
     XCTAssertEqual(try directory.names(), [name])
   }

@@ -226,7 +226,7 @@ final class JournalFailureTests: JournalTestCase {
     let builder = writer.builder()
     try builder.append(record: 2) { $0.encode("two", forKey: "text") }
     try writer.append(builder.finish(), durability: .lazy(maximumDelay: .milliseconds(1)))
-    while storage.syncCount == 0 { await Task.yield() }
+    try await waitUntil("it is synced") { storage.syncCount > 0 }
     XCTAssertEqual(storage.durableBytes, storage.bytes)
   }
 }

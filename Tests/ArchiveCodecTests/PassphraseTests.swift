@@ -4,17 +4,7 @@ import Foundation
 import TestSupport
 import XCTest
 
-final class PassphraseTests: XCTestCase {
-  private let context = ArchiveContext(["org.example.test", "main"])
-
-  private func archive(_ slots: NewSlot...) throws -> MemoryStorage {
-    let storage = MemoryStorage()
-    let builder = RecordBuilder()
-    try builder.append(record: 1) { $0.encode("kept", forKey: "text") }
-    _ = try Archive.write(try builder.finish(), to: storage, slots: slots, context: context)
-    return storage
-  }
-
+final class PassphraseTests: PassphraseTestCase {
   private func text(_ storage: MemoryStorage, _ credential: ArchiveCredential) throws -> String? {
     let archive = try Archive.open(storage, with: credential, context: context)
     return try archive?.record(1)?.decode(String.self, forKey: "text")

@@ -96,7 +96,7 @@ final class WriterRecoveryTests: JournalTestCase {
     let builder = writer.builder()
     try builder.append(record: 2) { $0.encode("two", forKey: "text") }
     try writer.append(builder.finish(), durability: .lazy(maximumDelay: .milliseconds(1)))
-    while syncs.withLock({ $0 }) == 0 { await Task.yield() }
+    try await waitUntil("it is synced") { syncs.withLock { $0 } > 0 }
     XCTAssertEqual(
       archiveError { try writer.synchronize() },
       ArchiveError(.poisoned, systemError: 5, location: "faulty"))

@@ -2,12 +2,12 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationTesting
 import TestSupport
 import XCTest
 
 /// Processes that signals end while something is unsaved.
 final class AutosaveSignalTests: XCTestCase {
-  private static let directory = "AUTOSAVE_DIRECTORY"
   private static let hangs = "AUTOSAVE_HANGS"
   private static let handles = "AUTOSAVE_HANDLES"
   private static let environment = ProcessInfo.processInfo.environment
@@ -15,34 +15,31 @@ final class AutosaveSignalTests: XCTestCase {
   /// A keeper whose writes never end once it hangs.
   @MainActor
   private static func keeper(
-    at path: String, hangs: @escaping @Sendable () -> Bool = { false }
+    _ app: AppUnderTest, hangs: @escaping @Sendable () -> Bool
   ) throws -> StateKeeper {
-    let files = FileStateDirectory(path: "\(path)/state")
-    let directory = HookedStore(files) { _, call throws(ArchiveError) in
+    let directory = HookedStore(app.directory) { _, call throws(ArchiveError) in
       guard call.isWrite, hangs() else { return }
-      TestProcess.say("hanging")
+      app.say("hanging")
       let gate = Gate()
       gate.holdUp()
       gate.pass()
     }
     return try StateKeeper(
-      application: Launch.application, directory: directory,
-      keys: FileKeyProvider(path: "\(path)/key"))
+      application: Launch.application, directory: directory, keys: app.keys)
   }
 
   /// The other process: has a change that would be saved in an hour, says so, and goes on.
   @MainActor
   func testTheProcessThatIsEnded() async throws {
-    guard let path = Self.environment[Self.directory] else {
-      throw XCTSkip("Runs in a process of its own.")
-    }
+    guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
     signal(SIGHUP, SIG_IGN)
     if Self.environment[Self.handles] != nil {
-      signal(SIGTERM) { _ in _ = write(STDERR_FILENO, "handled\n", 8) }
+      // In a handler nothing may be allocated.
+      signal(SIGTERM) { _ in _ = write(STDERR_FILENO, "app under test: handled\n", 24) }
     }
     let isSaved = Flag()
     let hangs = Self.environment[Self.hangs] != nil
-    let keeper = try Self.keeper(at: path) { hangs && isSaved.isSet }
+    let keeper = try Self.keeper(app) { hangs && isSaved.isSet }
     let node = TrackedNode("root")
     _ = try await keeper.restore(into: [node])
     let autosave = keeper.autosave(every: .seconds(3600)) {
@@ -51,64 +48,69 @@ final class AutosaveSignalTests: XCTestCase {
       isSaved.isSet = true
     }
     autosave.flushOnSignals(within: .seconds(3600))
-    while !isSaved.isSet { await Task.yield() }
+    try await waitUntil("the first save is told") { isSaved.isSet }
     node.value = "last"
     // Whoever started it with “nohup” wants that.
     kill(getpid(), SIGHUP)
-    TestProcess.say("ready")
+    app.say("ready")
     let (endless, continuation) = AsyncStream<Void>.makeStream()
     for await _ in endless {}
     withExtendedLifetime((autosave, continuation)) {}
   }
 
-  private func process(_ path: String, _ variables: [String: String] = [:]) throws -> TestProcess {
-    let process = try TestProcess(
-      "RestorationKitTests.AutosaveSignalTests/testTheProcessThatIsEnded",
-      variables.merging([Self.directory: path]) { $1 })
+  /// Starts the other process, and waits until it is ready.
+  private func process(
+    in directory: borrowing TemporaryDirectory, _ variable: String? = nil
+  ) throws -> AppProcess {
+    let process = try AppProcess.again(
+      ["RestorationKitTests.AutosaveSignalTests/testTheProcessThatIsEnded"],
+      environment: variable.map { [$0: "1"] } ?? [:], folder: directory.path)
     XCTAssertEqual(try process.answer(), "ready")
     return process
   }
 
   @MainActor
-  private func storedValue(_ path: String) async throws -> String {
+  private func assertStored(
+    _ value: String, in directory: borrowing TemporaryDirectory, line: UInt = #line
+  ) async throws {
     let node = TrackedNode("root")
-    _ = try await Self.keeper(at: path).restore(into: [node])
-    return node.value
+    let tester = RestorationTester(application: Launch.application, leftIn: directory.path)
+    // A tracked node does not read all of its keys.
+    tester.isStrict = false
+    _ = try await tester.launch().restore(into: [node])
+    XCTAssertEqual(node.value, value, line: line)
   }
 
   @MainActor
   func testASignalSavesTheLastChangeAndEndsTheProcess() async throws {
     let directory = try TemporaryDirectory()
-    let process = try process(directory.path)
-    process.send(signal: SIGTERM)
-    XCTAssertEqual(process.endingSignal(), SIGTERM)
-    let stored = try await storedValue(directory.path)
-    XCTAssertEqual(stored, "last")
+    let process = try process(in: directory)
+    try process.send(signal: SIGTERM)
+    XCTAssertEqual(process.waitUntilExit(), .killed(signal: SIGTERM))
+    try await assertStored("last", in: directory)
   }
 
   @MainActor
   func testASecondSignalEndsTheProcessAtOnce() async throws {
     let directory = try TemporaryDirectory()
-    let process = try process(directory.path, [Self.hangs: "1"])
-    process.send(signal: SIGTERM)
+    let process = try process(in: directory, Self.hangs)
+    try process.send(signal: SIGTERM)
     XCTAssertEqual(try process.answer(), "hanging")
-    process.send(signal: SIGTERM)
-    XCTAssertEqual(process.endingSignal(), SIGTERM)
-    let stored = try await storedValue(directory.path)
-    XCTAssertEqual(stored, "")
+    try process.send(signal: SIGTERM)
+    XCTAssertEqual(process.waitUntilExit(), .killed(signal: SIGTERM))
+    try await assertStored("", in: directory)
   }
 
   @MainActor
   func testTheHandlerThatWasThereBeforeIsCalledAfterTheSave() async throws {
     let directory = try TemporaryDirectory()
-    let process = try process(directory.path, [Self.handles: "1"])
-    process.send(signal: SIGTERM)
-    XCTAssertEqual(try process.answer(), "handled")
-    process.send(signal: SIGTERM)
-    XCTAssertEqual(try process.answer(), "handled")
+    let process = try process(in: directory, Self.handles)
+    for _ in 0..<2 {
+      try process.send(signal: SIGTERM)
+      XCTAssertEqual(try process.answer(), "handled")
+    }
     process.kill()
-    let stored = try await storedValue(directory.path)
-    XCTAssertEqual(stored, "last")
+    try await assertStored("last", in: directory)
   }
 }
 #endif

@@ -196,7 +196,7 @@ final class ChangeInterruptionTests: ChangeTestCase {
     gate.holdUp()
     isClosed.isSet = true
     let save = Task { @MainActor in try await keeper.save([root]).outcome }
-    while !gate.isWaitedFor { await Task.yield() }
+    try await waitUntil("the save writes") { gate.isWaitedFor }
     let discard = Task { @MainActor in try await keeper.discardState() }
     for _ in 0..<20 { await Task.yield() }
     isClosed.isSet = false

@@ -188,7 +188,7 @@ final class ClaimTests: XCTestCase {
     let first = try keeper()
     gate.holdUp()
     let saving = Task { @MainActor in _ = try await self.save("slow", with: first) }
-    while !isWriting.isSet { await Task.yield() }
+    try await waitUntil("a save writes") { isWriting.isSet }
     let isClosed = Flag()
     let closing = Task { @MainActor in
       await first.close()
@@ -214,7 +214,7 @@ final class ClaimTests: XCTestCase {
     let keeper = try StateKeeper(application: "org.example", directory: store, keys: launch.keys)
     keeper.instancePolicy = .single
     let saving = Task { @MainActor in try await self.save("late", with: keeper).outcome }
-    while !isTried.isSet { await Task.yield() }
+    try await waitUntil("the lock is asked for") { isTried.isSet }
     let closing = Task { @MainActor in await keeper.close() }
     for _ in 0..<50 { await Task.yield() }
     isFree.isSet = true

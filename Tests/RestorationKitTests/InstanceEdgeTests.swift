@@ -36,9 +36,23 @@ final class InstanceEdgeTests: XCTestCase {
     return host
   }
 
-  private func wait(until isSo: () -> Bool) async {
-    for _ in 0..<1_000_000 where !isSo() { await Task.yield() }
-    XCTAssertTrue(isSo(), "hung")
+  /// The windows that are held up before they have a delegate.
+  @MainActor
+  private final class Held {
+    var windows: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// A host of the next launch that holds up its windows.
+  private func holdingHost() async throws -> (SceneHost, Held) {
+    let held = Held()
+    let host = SceneHost(try second())
+    host.register(
+      SceneConfiguration { [app] in
+        await withCheckedContinuation { held.windows.append($0) }
+        return app.makeDelegate()
+      })
+    try await host.launch()
+    return (host, held)
   }
 
   func testAStateOfAnotherNameThatLooksNumberedIsNotRemoved() async throws {
@@ -111,7 +125,7 @@ final class InstanceEdgeTests: XCTestCase {
     let scene = try await one.open()
     gate.holdUp()
     let saving = Task { @MainActor in try await one.save(scene) }
-    await wait { isWriting.isSet }
+    try await waitUntil("a save writes") { isWriting.isSet }
     let ending = Task { @MainActor in try await one.terminate() }
     for _ in 0..<1000 { await Task.yield() }
     gate.goOn()
@@ -130,24 +144,17 @@ final class InstanceEdgeTests: XCTestCase {
     _ = try await app.store(2, in: first)
     await first.close()
 
-    var held: [CheckedContinuation<Void, Never>] = []
-    let next = SceneHost(try second())
-    next.register(
-      SceneConfiguration { [app] in
-        await withCheckedContinuation { held.append($0) }
-        return app.makeDelegate()
-      })
-    try await next.launch()
+    let (next, held) = try await holdingHost()
     let sessions = next.openSessions
     XCTAssertEqual(sessions.count, 2)
     let connecting = Task { @MainActor in _ = await next.restoreScenes() }
-    await wait { held.count == 1 }
+    try await waitUntil("one is held up") { held.windows.count == 1 }
     // All windows are closed, e.g. in the order in which the app shows them.
     let discarding = Task { @MainActor in try await next.discard(Array(sessions.reversed())) }
     for _ in 0..<100 { await Task.yield() }
-    held[0].resume()
+    held.windows[0].resume()
     for _ in 0..<1000 { await Task.yield() }
-    if held.count > 1 { held[1].resume() }
+    if held.windows.count > 1 { held.windows[1].resume() }
     try await discarding.value
     _ = await connecting.value
     // What the app has of it saves as always.
@@ -178,7 +185,7 @@ final class InstanceEdgeTests: XCTestCase {
       application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let restoring = Task { @MainActor in try await keeper.restore(into: [TestNode("a")]) }
-    await wait { isReading.isSet }
+    try await waitUntil("a restore reads") { isReading.isSet }
     let isSaved = Flag()
     let saving = Task { @MainActor in
       let report = try await keeper.save([TestNode("a", value: "last")])
@@ -274,19 +281,12 @@ final class InstanceEdgeTests: XCTestCase {
     try await first.launch()
     _ = try await app.store(1, in: first)
     await first.close()
-    var held: [CheckedContinuation<Void, Never>] = []
-    let next = SceneHost(try second())
-    next.register(
-      SceneConfiguration { [app] in
-        await withCheckedContinuation { held.append($0) }
-        return app.makeDelegate()
-      })
-    try await next.launch()
+    let (next, held) = try await holdingHost()
     let connecting = Task { @MainActor in _ = await next.restoreScenes() }
-    await wait { held.count == 1 }
+    try await waitUntil("one is held up") { held.windows.count == 1 }
     let ending = Task { @MainActor in try await next.terminate() }
     for _ in 0..<100 { await Task.yield() }
-    held[0].resume()
+    held.windows[0].resume()
     try await ending.value
     _ = await connecting.value
     let successor = try second()
@@ -394,7 +394,7 @@ final class InstanceEdgeTests: XCTestCase {
       now: { [launch] in launch.now })
     gate.holdUp()
     let restoring = Task { @MainActor in try await first.restore(into: [TestNode("a")]) }
-    await wait { isLooking.isSet }
+    try await waitUntil("somebody looks for it") { isLooking.isSet }
     let other = try second()
     let report = try await other.restore(into: [TestNode("a")])
     gate.goOn()
@@ -659,7 +659,7 @@ final class InstanceEdgeTests: XCTestCase {
       application: Launch.application, directory: store, keys: launch.keys)
     gate.holdUp()
     let saving = Task { @MainActor in _ = try await self.save("slow", with: keeper) }
-    await wait { gate.isWaitedFor }
+    try await waitUntil("a write is held up") { gate.isWaitedFor }
     XCTAssertNil(keeper.stateName)
     XCTAssertEqual(keeper.status, .notRestoredYet)
     gate.goOn()

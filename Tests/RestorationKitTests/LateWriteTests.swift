@@ -75,7 +75,7 @@ final class LateWriteTests: XCTestCase {
       let waiting = Late.$isMe.withValue(true) {
         Task { try await late.take(2, in: file) }
       }
-      while !isWaiting.isSet { await Task.yield() }
+      try await waitUntil("the late one is refused the lock") { isWaiting.isSet }
       try await newer.take(3, in: file)
       isPassed.isSet = true
       try await waiting.value
@@ -99,7 +99,7 @@ final class LateWriteTests: XCTestCase {
     let declined = Late.$isMe.withValue(true) {
       Task { @MainActor in try await keeper.save([]).outcome }
     }
-    while !isWaiting.isSet { await Task.yield() }
+    try await waitUntil("the late one is refused the lock") { isWaiting.isSet }
     delegate.saves = true
     let saved = Task { @MainActor in
       try await keeper.save([TestNode("a", value: "new")]).outcome
@@ -130,7 +130,7 @@ final class LateWriteTests: XCTestCase {
     // second one begins and overtakes that.
     disk.holdUp()
     let saving = Task { @MainActor in _ = try await keeper.save([TestNode("a")]) }
-    while !disk.isWaitedFor { await Task.yield() }
+    try await waitUntil("the save writes") { disk.isWaitedFor }
     let announced = keeper.restorationExtension
     await Task(priority: .background) { announced.complete() }.value
     for _ in 0..<10_000 { await Task.yield() }

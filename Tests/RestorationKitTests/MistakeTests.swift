@@ -173,7 +173,7 @@ final class MistakeTests: XCTestCase {
     isClosed.isSet = true
     gate.holdUp()
     let saving = Task { try await keeper.save([node]) }
-    while !gate.isWaitedFor { await Task.yield() }
+    try await waitUntil("the save writes") { gate.isWaitedFor }
     isClosed.isSet = false
     kept?.encode(1, forKey: "late")
     gate.goOn()

@@ -162,7 +162,9 @@ final class RestorationExtensionTests: XCTestCase {
     launch.keys.lose()
     held = []
     // The file of its state goes after it, and not on this thread.
-    while try launch.store.storage(named: "main").isLocked() { await Task.yield() }
+    try await waitUntil("the lock is let go") {
+      try !launch.store.storage(named: "main").isLocked()
+    }
     XCTAssertNil(try launch.keys.key(creating: false))
   }
 }

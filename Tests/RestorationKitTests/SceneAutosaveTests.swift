@@ -4,25 +4,18 @@ import TestSupport
 import XCTest
 
 @MainActor
-final class SceneAutosaveTests: XCTestCase {
+final class SceneAutosaveTests: AutosaveTestCase {
   private let app = SceneLaunch()
-  private let clock = TestClock()
-  private var events: [Autosave.Event] = []
 
   private func autosave(_ host: SceneHost) -> Autosave {
     host.autosave(clock: clock) { [unowned self] in events.append($0) }
   }
 
   /// Waits for so many events, and until nothing is left to do.
-  private func told(_ count: Int) async {
-    while events.count < count { await Task.yield() }
-    while clock.sleeps != [.milliseconds(250)] { await Task.yield() }
-    clock.advance(by: .milliseconds(250))
+  private func settled(after count: Int) async throws {
+    try await told(count)
+    try await passInterval()
     await settle()
-  }
-
-  private func settle() async {
-    for _ in 0..<100 { await Task.yield() }
   }
 
   private var lastReports: [PreservationReport] {
@@ -43,7 +36,7 @@ final class SceneAutosaveTests: XCTestCase {
     let (scene, _, node) = try await open(host)
     _ = try await open(host)
     let autosave = autosave(host)
-    await told(1)
+    try await settled(after: 1)
     XCTAssertEqual(lastReports.count, 2)
 
     let activity = app.activity(1)
@@ -62,7 +55,7 @@ final class SceneAutosaveTests: XCTestCase {
     for (place, (name, change)) in changes.enumerated() {
       app.delegates[0].activity = activity
       change()
-      await told(place + 2)
+      try await settled(after: place + 2)
       XCTAssertEqual(lastReports.count, 1, name)
       XCTAssertFalse(scene.needsSave, name)
     }
@@ -73,12 +66,12 @@ final class SceneAutosaveTests: XCTestCase {
   func testASceneThatIsOpenedLaterIsSavedAndItsNodesAreHeard() async throws {
     let host = try await app.host()
     let autosave = autosave(host)
-    await told(1)
+    try await settled(after: 1)
     let (scene, _, node) = try await open(host)
-    await told(2)
+    try await settled(after: 2)
     XCTAssertNotNil(app.bytes(of: scene.session.persistentIdentifier))
     node.value = "1"
-    await told(3)
+    try await settled(after: 3)
     XCTAssertEqual(lastReports.map(\.writtenByteCount).filter { $0 > 0 }.count, 1)
     XCTAssertFalse(autosave.needsSave)
   }
@@ -96,9 +89,9 @@ final class SceneAutosaveTests: XCTestCase {
     _ = await host.restoreScenes()
     XCTAssertEqual(restored.value, "1")
     let autosave = autosave(host)
-    await told(1)
+    try await settled(after: 1)
     restored.value = "2"
-    await told(2)
+    try await settled(after: 2)
     XCTAssertEqual(lastReports.count, 1)
     XCTAssertFalse(autosave.needsSave)
   }
@@ -111,16 +104,15 @@ final class SceneAutosaveTests: XCTestCase {
     let host = try await app.host()
     _ = await host.restoreScenes()
     let autosave = autosave(host)
-    await told(1)
+    try await settled(after: 1)
     XCTAssertEqual(lastReports.count, 0)
     try XCTUnwrap(host.connectedScenes.first).needsSave = true
-    await told(2)
+    try await settled(after: 2)
     XCTAssertEqual(lastReports.count, 1)
     XCTAssertFalse(autosave.needsSave)
   }
 
   func testASceneThatCannotBeSavedIsTriedAgainAndToldOnce() async throws {
-    let disk = AutosaveDisk()
     let host = SceneHost(
       try StateKeeper(
         application: Launch.application, directory: disk.directory(app.launch.store),
@@ -129,11 +121,11 @@ final class SceneAutosaveTests: XCTestCase {
     try await host.launch()
     let (_, _, node) = try await open(host)
     let autosave = autosave(host)
-    await told(1)
+    try await settled(after: 1)
     disk.failures = .max
     node.value = "1"
     for pause in [250, 500, 1000] {
-      while clock.sleeps != [.milliseconds(pause)] { await Task.yield() }
+      try await pauses([.milliseconds(pause)])
       clock.advance(by: .milliseconds(pause))
       await settle()
     }
@@ -141,7 +133,7 @@ final class SceneAutosaveTests: XCTestCase {
     XCTAssertEqual(events.count, 2)
     disk.failures = 0
     clock.advance(by: .seconds(2))
-    await told(3)
+    try await settled(after: 3)
     guard case .saved? = events.last else { return XCTFail("\(events)") }
     XCTAssertEqual(events.count, 3)
     XCTAssertFalse(autosave.needsSave)
@@ -157,7 +149,7 @@ final class SceneAutosaveTests: XCTestCase {
     _ = await host.restoreScenes()
     try XCTUnwrap(host.connectedScenes.first).needsSave = true
     let autosave = autosave(host)
-    await told(1)
+    try await settled(after: 1)
     guard case .withheld(let reports)? = events.first else { return XCTFail("\(events)") }
     XCTAssertEqual(reports.map(\.outcome), [.locked])
     // It does not try by itself.
@@ -165,7 +157,7 @@ final class SceneAutosaveTests: XCTestCase {
     XCTAssertTrue(autosave.needsSave)
     app.launch.keys.isLocked = false
     try await host.protectedDataDidBecomeAvailable()
-    await told(2)
+    try await settled(after: 2)
     XCTAssertEqual(lastReports.map(\.outcome), [.saved])
     XCTAssertFalse(autosave.needsSave)
   }
@@ -177,7 +169,7 @@ final class SceneAutosaveTests: XCTestCase {
     try await host.launch()
     _ = try await host.open()
     let autosave = autosave(host)
-    await told(1)
+    try await settled(after: 1)
     guard case .withheld(let reports)? = events.first else { return XCTFail("\(events)") }
     XCTAssertEqual(reports.map(\.outcome), [.declined])
     await settle()
@@ -185,7 +177,7 @@ final class SceneAutosaveTests: XCTestCase {
     XCTAssertEqual(clock.sleeps, [])
     delegate.saves = true
     autosave.setNeedsSave()
-    await told(2)
+    try await settled(after: 2)
     XCTAssertEqual(lastReports.map(\.outcome), [.saved])
   }
 
@@ -193,7 +185,7 @@ final class SceneAutosaveTests: XCTestCase {
     let host = try await app.host()
     let (scene, _, _) = try await open(host)
     let autosave = autosave(host)
-    await told(1)
+    try await settled(after: 1)
     try await host.terminate()
     scene.needsSave = true
     let isStored = await autosave.flush()

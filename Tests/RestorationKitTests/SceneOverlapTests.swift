@@ -14,18 +14,15 @@ final class SceneOverlapTests: XCTestCase {
   }
 
   /// A host whose files of scenes can be held up.
-  private func slowHost() async throws -> SceneHost {
+  private func slowHost() async throws -> SceneHost { try await host(over: store) }
+
+  private func host(over store: HookedStore) async throws -> SceneHost {
     let host = SceneHost(
       try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
     host.delegate = app.hostDelegate
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()
     return host
-  }
-
-  /// Lets others run until something is so.
-  private func wait(until isSo: () -> Bool) async {
-    while !isSo() { await Task.yield() }
   }
 
   func testOfSavesAtOnceTheLastOneStays() async throws {
@@ -53,7 +50,7 @@ final class SceneOverlapTests: XCTestCase {
     let scene = try await host.open()
     gate.holdUp()
     let leaving = Task { @MainActor in try await host.disconnect(scene) }
-    await wait { scene.activationState == .background }
+    try await waitUntil("the scene is in the background") { scene.activationState == .background }
     scene.session.userInfo = ["late": true]
     gate.goOn()
     try await leaving.value
@@ -81,7 +78,7 @@ final class SceneOverlapTests: XCTestCase {
     let model = DraftModel(scene)
     gate.holdUp()
     let leaving = Task { @MainActor in try await host.disconnect(scene) }
-    await wait { gate.isWaitedFor }
+    try await waitUntil("a write is held up") { gate.isWaitedFor }
     (model.draft, root.value) = ("late", "late")
     gate.goOn()
     try await leaving.value
@@ -104,7 +101,7 @@ final class SceneOverlapTests: XCTestCase {
       }
     }
     let refreshing = Task { @MainActor in try await first.refresh(first.openSessions[0]) }
-    await wait { gate.isWaitedFor }
+    try await waitUntil("a write is held up") { gate.isWaitedFor }
     (DraftModel(try XCTUnwrap(refreshed)).draft, root.value) = ("late", "late")
     gate.goOn()
     try await refreshing.value
@@ -185,9 +182,9 @@ final class SceneOverlapTests: XCTestCase {
     let scene = try await host.open()
     gate.holdUp()
     let saving = Task { @MainActor in try await host.background(scene) }
-    await wait { scene.activationState == .background }
+    try await waitUntil("the scene is in the background") { scene.activationState == .background }
     let closing = Task { @MainActor in try await host.close(scene) }
-    await wait { scene.activationState == .unattached }
+    try await waitUntil("the scene is unattached") { scene.activationState == .unattached }
     gate.goOn()
     try await closing.value
     _ = await saving.result
@@ -211,7 +208,7 @@ final class SceneOverlapTests: XCTestCase {
     let scene = try await host.open()
     gate.holdUp()
     let leaving = Task { @MainActor in try await host.disconnect(scene) }
-    await wait { scene.activationState == .background }
+    try await waitUntil("the scene is in the background") { scene.activationState == .background }
     let back = try await host.connect(scene.session)
     gate.goOn()
     try await leaving.value
@@ -274,7 +271,7 @@ final class SceneOverlapTests: XCTestCase {
     app.launch.keys.isLocked = false
     gate.holdUp()
     let unlocking = Task { @MainActor in try await host.protectedDataDidBecomeAvailable() }
-    await wait { gate.isWaitedFor }
+    try await waitUntil("a write is held up") { gate.isWaitedFor }
     let saving = Task { @MainActor in try await host.save(scene) }
     for _ in 0..<100 { await Task.yield() }
     gate.goOn()
@@ -289,28 +286,21 @@ final class SceneOverlapTests: XCTestCase {
     let store = HookedStore { name, call in
       if call == .replace, name == "main.scenes" { gate.pass() }
     }
-    func host() async throws -> SceneHost {
-      let host = SceneHost(
-        try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-      host.register(SceneConfiguration { [app] in app.makeDelegate() })
-      try await host.launch()
-      return host
-    }
-    let first = try await host()
+    let first = try await host(over: store)
     let kept = try await first.open()
     try await first.save(kept)
     let closed = try await first.open()
     gate.holdUp()
     // The list with both is under way when the one without is wanted again.
     let saving = Task { @MainActor in _ = try await first.save(closed) }
-    await wait { closed.session.savedAt != nil }
+    try await waitUntil("the closed scene is saved") { closed.session.savedAt != nil }
     let closing = Task { @MainActor in try await first.close(closed) }
-    await wait { closed.activationState == .unattached }
+    try await waitUntil("the scene is unattached") { closed.activationState == .unattached }
     gate.goOn()
     _ = await saving.result
     try await closing.value
     await first.close()
-    let second = try await host()
+    let second = try await host(over: store)
     XCTAssertEqual(second.openSessions, [kept.session])
   }
 
@@ -322,21 +312,14 @@ final class SceneOverlapTests: XCTestCase {
       isWriting.isSet = true
       gate.pass()
     }
-    func host() async throws -> SceneHost {
-      let host = SceneHost(
-        try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-      host.register(SceneConfiguration { [app] in app.makeDelegate() })
-      try await host.launch()
-      return host
-    }
-    let first = try await host()
+    let first = try await host(over: store)
     let (one, two) = (try await first.open(), try await first.open())
     try await first.saveChangedScenes()
     isWriting.isSet = false
     gate.holdUp()
     try await first.connect(one.session)
     let forward = Task { @MainActor in try await first.saveSessions() }
-    await wait { isWriting.isSet }
+    try await waitUntil("a save writes") { isWriting.isSet }
     // The list is again as it was when the other one was begun.
     try await first.connect(two.session)
     let back = Task { @MainActor in try await first.saveSessions() }
@@ -345,7 +328,7 @@ final class SceneOverlapTests: XCTestCase {
     try await forward.value
     try await back.value
     await first.close()
-    let second = try await host()
+    let second = try await host(over: store)
     XCTAssertEqual(second.openSessions, [two.session, one.session])
   }
 

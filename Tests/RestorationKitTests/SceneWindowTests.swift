@@ -40,7 +40,7 @@ final class SceneWindowTests: XCTestCase {
       })
     try await host.launch()
     let restoring = Task { @MainActor in _ = await host.restoreScenes() }
-    while resume == nil { await Task.yield() }
+    try await waitUntil("a delegate is to be made") { resume != nil }
     XCTAssertEqual(app.hostDelegate.finishedCount, 0)
     XCTAssertTrue(host.connectedScenes.isEmpty)
     let late = try XCTUnwrap(resume)

@@ -89,6 +89,16 @@ class SecretTestCase: XCTestCase {
     await keeper.close()
   }
 
+  /// Saves the tree, and then some changes of it.
+  func saveChanges(with keeper: StateKeeper) async throws {
+    let top = tree()
+    _ = try await keeper.save([top])
+    for number in 0..<5 {
+      top.value = "\(number)"
+      _ = try await keeper.save([top])
+    }
+  }
+
   func forget(_ selection: SecretSelection) async throws {
     let keeper = try keeper()
     try await keeper.forgetSecrets(selection)

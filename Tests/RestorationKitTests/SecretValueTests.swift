@@ -71,12 +71,7 @@ final class SecretValueTests: SecretTestCase {
 
   func testNoRecordOfAnyFileHasASecret() async throws {
     let keeper = try keeper()
-    let top = tree()
-    _ = try await keeper.save([top])
-    for number in 0..<5 {
-      top.value = "\(number)"
-      _ = try await keeper.save([top])
-    }
+    try await saveChanges(with: keeper)
     await keeper.close()
     let next = try self.keeper()
     next.restorationExtension.extend()
@@ -101,12 +96,7 @@ final class SecretValueTests: SecretTestCase {
 
   func testNoCopyOfAStateGivesBackWhatWasForgotten() async throws {
     let keeper = try keeper()
-    let top = tree()
-    _ = try await keeper.save([top])
-    for number in 0..<5 {
-      top.value = "\(number)"
-      _ = try await keeper.save([top])
-    }
+    try await saveChanges(with: keeper)
     try await keeper.forgetSecrets(.all)
     await keeper.close()
     let states = try XCTUnwrap(copying.copies["main"])

@@ -11,48 +11,56 @@ final class DirectoryConformanceTests: XCTestCase {
     StateDirectoryConformance.checks + StateDirectoryConformance.namingChecks
     + StateDirectoryConformance.keepingChecks
 
-  func testADirectoryOfFilesKeepsAllPromises() throws {
-    let temporary = try TemporaryDirectory()
-    var count = 0
+  /// Runs all checks, each on a directory of its own.
+  private func assertKeepsAllPromises(
+    line: UInt = #line, _ make: () throws -> any StateDirectory
+  ) {
     let failures = all.failures {
+      let directory = try make()
+      return { directory }
+    }
+    XCTAssertEqual(failures, [], line: line)
+  }
+
+  /// Makes the paths of directories that are not there yet.
+  private func paths(in temporary: TemporaryDirectory) -> () -> String {
+    var count = 0
+    return {
       count += 1
-      let path = temporary.child("\(count)/states")
+      return temporary.child("\(count)/states")
+    }
+  }
+
+  func testADirectoryOfFilesKeepsAllPromises() throws {
+    let newPath = paths(in: try TemporaryDirectory())
+    let failures = all.failures {
+      let path = newPath()
       return { FileStateDirectory(path: path) }
     }
     XCTAssertEqual(failures, [])
   }
 
   func testADirectoryInMemoryKeepsAllPromises() {
-    let failures = all.failures {
-      let directory = MemoryStateDirectory()
-      return { directory }
-    }
-    XCTAssertEqual(failures, [])
+    assertKeepsAllPromises { MemoryStateDirectory() }
   }
 
   func testADirectoryThatEndsWithItsProcessKeepsAllPromisesUntilThen() {
-    let failures = all.failures {
-      let directory = ProcessDirectory(MemoryStateDirectory())
-      return { directory }
-    }
-    XCTAssertEqual(failures, [])
+    assertKeepsAllPromises { ProcessDirectory(MemoryStateDirectory()) }
   }
 
   func testADirectoryThatKillsAtNoMomentKeepsAllPromises() throws {
-    let temporary = try TemporaryDirectory()
-    var count = 0
-    let failures = all.failures {
-      count += 1
-      let path = temporary.child("\(count)/states")
-      return { KillingDirectory(FileStateDirectory(path: path), at: nil) {} }
-    }
-    XCTAssertEqual(failures, [])
+    let newPath = paths(in: try TemporaryDirectory())
+    assertKeepsAllPromises { KillingDirectory(FileStateDirectory(path: newPath()), at: nil) {} }
   }
 
   func testADirectoryWithHooksKeepsAllPromises() {
+    assertKeepsAllPromises { HookedStore { _, _ in } }
+  }
+
+  func testTheDiskOfTheTestsKeepsAllPromisesWhileNothingFails() {
     let failures = all.failures {
-      let directory = HookedStore { _, _ in }
-      return { directory }
+      let disk = FaultyDisk(seed: 1)
+      return { disk.process() }
     }
     XCTAssertEqual(failures, [])
   }
@@ -60,8 +68,9 @@ final class DirectoryConformanceTests: XCTestCase {
   /// A directory in memory with a flaw.
   private final class Flawed: StateDirectory {
     enum Flaw: CaseIterable, Sendable {
-      case onePlace, forgetful, launchIsState, leftoversAreStates, leftoversAreWrites
-      case namesEverything, storageIsFlawed, noGenerations
+      case onePlace, oneLock, forgetful, launchIsState
+      case leftoversAreStates, leftoversAreSetAside, leftoversAreLocks, leftoversAreWrites
+      case namesEverything, namesWhatIsSetAside, storageIsFlawed, noGenerations
     }
 
     private let base = MemoryStateDirectory()
@@ -81,87 +90,91 @@ final class DirectoryConformanceTests: XCTestCase {
       case .onePlace: return base.storage(named: String(name.prefix(4)))
       case .forgetful: return MemoryStorage()
       case .leftoversAreWrites:
-        return SweptStorage(base: base.storage(named: name)) { [self] in
-          sweeps.withLock { $0 }
-        }
+        return SweptStorage(storage: base.storage(named: name)) { [self] in sweepCount }
+      case .oneLock:
+        return LockedElsewhere(
+          storage: base.storage(named: name), other: base.memory(named: "main"))
+      case .leftoversAreLocks:
+        return LockedElsewhere(
+          storage: base.storage(named: name), other: base.memory(named: "\(name) \(sweepCount)"))
       case .storageIsFlawed where name == "main": return flawed
       case .noGenerations where name == "main": return flawedGenerations
       default: return base.storage(named: name)
       }
     }
 
+    private var sweepCount: Int { sweeps.withLock { $0 } }
+
     func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
       flaw == .launchIsState ? storage(named: name) : storage(named: name + ".launch")
     }
 
     func names() throws(ArchiveError) -> [String] {
-      flaw == .namesEverything ? asked.withLock { Array($0) } : try base.names()
+      switch flaw {
+      case .namesEverything: asked.withLock { Array($0) }
+      case .namesWhatIsSetAside:
+        try base.names()
+          + asked.withLock { $0.filter { !base.memory(named: $0).setAsideBytes.isEmpty } }
+      default: try base.names()
+      }
     }
 
     func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
       sweeps.withLock { $0 += 1 }
-      guard flaw == .leftoversAreStates else { return }
-      for name in try base.names() where isOwn(name) { try base.storage(named: name).remove() }
+      for name in try base.names() where isOwn(name) {
+        let storage = base.storage(named: name)
+        if flaw == .leftoversAreStates { try storage.remove() }
+        guard flaw == .leftoversAreSetAside else { continue }
+        for archive in try storage.setAsideArchives() { try archive.storage.remove() }
+      }
     }
   }
 
   /// A storage whose replacement fails if somebody sweeps meanwhile.
-  private struct SweptStorage: ArchiveStorage {
-    let base: any ArchiveStorage
+  private struct SweptStorage: WrappedStorage {
+    let storage: any ArchiveStorage
     let sweepCount: @Sendable () -> Int
-
-    var location: String { base.location }
-
-    func open() throws(ArchiveError) -> (any ArchiveFile)? { try base.open() }
-
-    func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-      try base.openForAppending()
-    }
 
     func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
       let before = sweepCount()
-      try base.replace { sink throws(ArchiveError) in
+      try storage.replace { sink throws(ArchiveError) in
         try body(sink)
         guard sweepCount() == before else { throw ArchiveError(.inputOutput) }
       }
     }
+  }
 
-    func lock() throws(ArchiveError) -> any ArchiveLock { try base.lock() }
-    func isLocked() throws(ArchiveError) -> Bool { try base.isLocked() }
-    func remove() throws(ArchiveError) { try base.remove() }
-    func setAside() throws(ArchiveError) -> String? { try base.setAside() }
+  /// A storage with the lock of another one.
+  private struct LockedElsewhere: WrappedStorage {
+    let storage: any ArchiveStorage
+    let other: MemoryStorage
+
+    func lock() throws(ArchiveError) -> any ArchiveLock { try other.lock() }
+    func isLocked() throws(ArchiveError) -> Bool { try other.isLocked() }
   }
 
   private func check(for flaw: Flawed.Flaw) -> String {
     switch flaw {
     case .onePlace: "everyNameIsAPlace"
+    case .oneLock: "everyNameHasALock"
     case .forgetful: "aNameIsOnePlace"
     case .launchIsState: "launchesHaveAPlace"
-    case .leftoversAreStates: "removeLeftoversLeavesStates"
+    case .leftoversAreStates, .leftoversAreSetAside: "removeLeftoversLeavesStates"
+    case .leftoversAreLocks: "removeLeftoversLeavesLocks"
     case .leftoversAreWrites: "removeLeftoversLeavesWriters"
-    case .namesEverything: "namesAreWhatIsStored"
+    case .namesEverything, .namesWhatIsSetAside: "namesAreWhatIsStored"
     case .storageIsFlawed: "storage.removeRemoves"
     case .noGenerations: "storage.generationsAreKept"
     }
   }
 
-  func testEveryFlawFailsTheCheckThatIsThereForIt() {
-    for flaw in Flawed.Flaw.allCases {
-      let failures = all.failures {
-        let directory = Flawed(flaw)
-        return { directory }
-      }
-      XCTAssertTrue(
-        failures.map(\.subject).contains(check(for: flaw)),
-        "\(flaw) fails \(failures.map(\.subject))")
-    }
+  func testEachCheckSeesTheFlawsThatItIsThereFor() {
+    assertFlawsAreSeen(
+      Flawed.Flaw.allCases, by: all, covering: { !$0.hasPrefix("storage.") }, check: check
+    ) { Flawed($0) }
   }
 
-  func testThereIsAFlawForEveryCheckAndAllThatStoragesPromiseIsChecked() {
-    let flawed = Set(Flawed.Flaw.allCases.map { check(for: $0) })
-    XCTAssertEqual(
-      Set(all.map(\.name).filter { !$0.hasPrefix("storage.") }),
-      flawed.filter { !$0.hasPrefix("storage.") })
+  func testAllThatStoragesPromiseIsChecked() {
     XCTAssertEqual(
       all.map(\.name).filter { $0.hasPrefix("storage.") }.sorted(),
       (StorageConformance.checks + StorageConformance.keepingChecks)

@@ -6,14 +6,17 @@ import Synchronization
 /// A way in which a storage breaks a promise.
 enum StorageFlaw: String, CaseIterable, Sendable {
   case emptyIsAFile, noLocation, shortRead, paddedRead
-  case lostBytes, oldBytesStay, tornOnError, errorIsSwallowed, seenBeforeTheEnd, openedChanges
-  case settingAsideDoesNotReplace, settingAsideTears
+  case lostBytes, oldBytesStay, tornOnError, errorIsSwallowed, errorIsAnother, seenBeforeTheEnd
+  case openedChanges, settingAsideDoesNotReplace, settingAsideTears, settingAsideFirst
   case appendIsLost, staleAppendable, growingByteCount, truncateDoesNothing, replacementUnnoticed
-  case lockIsShared, lockStays, lockStores, replaceTakesTheLock
+  case sizeOfItsOwn
+  case lockIsShared, lockRaces, lockStays, lockStores, replaceTakesTheLock
   case removeDoesNothing, setAsideStays
-  case unlisted, reasonIsLost, newestFirst, setAsideCollides, removeTakesAll, otherReasonsAreLost
-  case noGenerations, generationWithoutAppended, failedGeneration
-  case putBackDoesNothing, generationStays
+  case unlisted, reasonIsLost, newestFirst, setAsideForgets, setAsideCollides, removeTakesAll
+  case otherReasonsAreLost, failureLosesAll, keepsAllHistory
+  case noGenerations, newestGenerationFirst, generationWithoutAppended, generationOfTheStart
+  case failedGeneration
+  case putBackDoesNothing, putBackTakesTheLast, generationStays
 }
 
 /// A storage in memory with a flaw.
@@ -26,6 +29,7 @@ final class FlawedStorage: ArchiveStorage {
   private let base = MemoryStorage()
   private let flaw: StorageFlaw
   private let content = Mutex(Content())
+  private let meeting = Meeting()
 
   init(_ flaw: StorageFlaw) {
     self.flaw = flaw
@@ -50,6 +54,9 @@ final class FlawedStorage: ArchiveStorage {
     let old = base.bytes
     if flaw == .replaceTakesTheLock { content.withLock { $0.locks = [] } }
     if flaw == .seenBeforeTheEnd { base.bytes = [1] }
+    if flaw == .keepsAllHistory {
+      return try base.replace(settingAside: .previous, at: Date(), body)
+    }
     do throws(ArchiveError) {
       try base.replace(body)
     } catch {
@@ -57,6 +64,7 @@ final class FlawedStorage: ArchiveStorage {
       case .tornOnError: base.bytes = [1, 2, 3]
       case .seenBeforeTheEnd: base.bytes = old
       case .errorIsSwallowed: return
+      case .errorIsAnother: throw ArchiveError(error.code)
       default: break
       }
       throw error
@@ -75,6 +83,10 @@ final class FlawedStorage: ArchiveStorage {
     if flaw == .lockStores, base.bytes == nil { base.bytes = [] }
     switch flaw {
     case .lockIsShared:
+      if try base.isLocked() { return FreeLock() }
+    case .lockRaces:
+      guard try !base.isLocked() else { break }
+      meeting.meet()
       if try base.isLocked() { return FreeLock() }
     case .lockStays:
       let lock = try base.lock()
@@ -100,7 +112,11 @@ final class FlawedStorage: ArchiveStorage {
   }
 
   func setAside() throws(ArchiveError) -> String? {
-    try setAside(.unreadable, at: Date(timeIntervalSinceReferenceDate: 0))
+    guard flaw == .setAsideForgets, base.bytes != nil else {
+      return try setAside(.unreadable, at: Date(timeIntervalSinceReferenceDate: 0))
+    }
+    try base.remove()
+    return "nowhere"
   }
 
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
@@ -135,6 +151,17 @@ final class FlawedStorage: ArchiveStorage {
       return try sink.replace(body)
     case .otherReasonsAreLost where !reason.isGeneration, .noGenerations where reason.isGeneration:
       return try base.replace(body)
+    case .settingAsideFirst:
+      _ = try base.setAside(reason, at: date)
+      return try base.replace(body)
+    case .generationOfTheStart:
+      let new = MemoryStorage()
+      try new.replace(body)
+      base.bytes = old
+      let bytes = new.bytes ?? []
+      return try base.replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
+        try sink.write(bytes)
+      }
     case .generationWithoutAppended:
       base.bytes = content.withLock { $0.asOfReplacement } ?? old
     case .failedGeneration:
@@ -147,11 +174,15 @@ final class FlawedStorage: ArchiveStorage {
       try base.replace(settingAside: reason, at: date, body)
     } catch {
       if flaw == .settingAsideTears { base.bytes = [1] }
+      if flaw == .failureLosesAll { base.bytes = nil }
       throw error
     }
   }
 
-  func generations() throws(ArchiveError) -> [SetAsideArchive] { try base.generations() }
+  func generations() throws(ArchiveError) -> [SetAsideArchive] {
+    let archives = try base.generations()
+    return flaw == .newestGenerationFirst ? archives.reversed() : archives
+  }
 
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     if flaw == .putBackDoesNothing { return }
@@ -160,7 +191,8 @@ final class FlawedStorage: ArchiveStorage {
       base.bytes = bytes
       return
     }
-    try base.putBack(archive)
+    let last = try base.setAsideArchives().last
+    try base.putBack(flaw == .putBackTakesTheLast ? last ?? archive : archive)
   }
 }
 
@@ -193,7 +225,11 @@ private struct FlawedFile: AppendableArchiveFile {
   }
 
   func storedByteCount() throws(ArchiveError) -> Int? {
-    flaw == .replacementUnnoticed ? storage.bytes?.count ?? 0 : try base.storedByteCount()
+    switch flaw {
+    case .replacementUnnoticed: return storage.bytes?.count ?? 0
+    case .sizeOfItsOwn: return try base.storedByteCount().map { _ in snapshot.count }
+    default: return try base.storedByteCount()
+    }
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {

@@ -122,6 +122,39 @@ final class GoldenStatesTests: XCTestCase {
     }
   }
 
+  func testAReleaseWhoseFilesAreAllGoneIsNotHandedToTheApp() async throws {
+    let directory = try TemporaryDirectory()
+    let golden = states(directory.child("states"))
+    try await golden.record("1", Note(key: "text"))
+    try FileManager.default.removeItem(atPath: directory.child("states/1/main.rka"))
+    var releases: [String] = []
+    do {
+      // One that only looks at the windows that are back would find nothing wrong.
+      try await golden.restoreAll { release, _ in releases.append(release) }
+      XCTFail("It did not throw.")
+    } catch let failure as RestorationTestFailure {
+      XCTAssertEqual(failure.code, .stateNotBack)
+      XCTAssertEqual(
+        failure.seen,
+        "1: \(directory.child("states/1")): A recorded release has a file for each state."
+          + " There is no file that ends in “.rka”.")
+    }
+    XCTAssertEqual(releases, [])
+  }
+
+  func testReleasesAreInTheOrderOfTheirNumbers() throws {
+    let directory = try TemporaryDirectory()
+    let expected = [
+      "1", "1.9", "1.9b2", "1.9b10", "1.10", "1a", "2", "2.0-beta", "10", "2026-01", "next",
+    ]
+    let golden = states(directory.path)
+    for release in expected.reversed() {
+      try FileManager.default.createDirectory(
+        atPath: directory.child(release), withIntermediateDirectories: false)
+    }
+    XCTAssertEqual(try golden.releases(), expected)
+  }
+
   func testNothingIsRecordedUnderANameThatIsNoFolderOrWhereNothingIsSaved() async throws {
     let directory = try TemporaryDirectory()
     let golden = states(directory.child("states"))
@@ -147,12 +180,7 @@ final class GoldenStatesTests: XCTestCase {
     let golden = GoldenStates(folder: directory.child("states")) {
       let tester = RestorationTester()
       tester.prepareHost = { host in
-        host.register(
-          SceneConfiguration {
-            let delegate = TestSceneDelegate()
-            delegate.roots = [TestNode("root")]
-            return delegate
-          })
+        host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root")) })
       }
       return tester
     }
@@ -160,17 +188,14 @@ final class GoldenStatesTests: XCTestCase {
       let host = try await tester.launchHost()
       for value in ["a", "b"] {
         let scene = try await host.open()
-        let delegate = scene.delegate as? TestSceneDelegate
-        (delegate?.roots.first as? TestNode)?.value = value
+        scene.testRoot?.value = value
         try await host.background(scene)
       }
     }
     var values: [String: [String]] = [:]
     try await golden.restoreAll { release, tester in
       let host = try await tester.launchHost()
-      values[release] = host.connectedScenes.compactMap { scene in
-        ((scene.delegate as? TestSceneDelegate)?.roots.first as? TestNode)?.value
-      }
+      values[release] = host.connectedScenes.compactMap { $0.testRoot?.value }
     }
     XCTAssertEqual(values.mapValues { $0.sorted() }, ["1": ["a", "b"]])
   }

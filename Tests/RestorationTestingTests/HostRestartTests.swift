@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import RestorationTesting
@@ -6,22 +7,13 @@ import XCTest
 
 @MainActor
 final class HostRestartTests: XCTestCase {
-  private func tester() -> RestorationTester {
-    let tester = RestorationTester()
+  private func tester(_ directory: (any StateDirectory)? = nil) -> RestorationTester {
+    let tester = RestorationTester(directory: directory)
     tester.prepareHost = { host in
       host.declaredActivityTypes = ["product"]
-      host.register(
-        SceneConfiguration {
-          let delegate = TestSceneDelegate()
-          delegate.roots = [TestNode("root")]
-          return delegate
-        })
+      host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root")) })
     }
     return tester
-  }
-
-  private func root(of scene: Scene?) -> TestNode? {
-    (scene?.delegate as? TestSceneDelegate)?.roots.first as? TestNode
   }
 
   func testAllWindowsOfAHostComeBackWithTheirNodesActivitiesAndValues() async throws {
@@ -30,7 +22,7 @@ final class HostRestartTests: XCTestCase {
     XCTAssertIdentical(tester.host, host)
     let scenes = [try await host.open(), try await host.open()]
     for (number, scene) in scenes.enumerated() {
-      root(of: scene)?.value = "\(number)"
+      scene.testRoot?.value = "\(number)"
       DraftModel(scene).draft = "draft \(number)"
       let activity = UserActivity(activityType: "product")
       activity.userInfo = ["id": .integer(number)]
@@ -42,7 +34,7 @@ final class HostRestartTests: XCTestCase {
     XCTAssertEqual(again.host.restoreReason, .recover)
     for (number, old) in scenes.enumerated() {
       let scene = try XCTUnwrap(again.scene(for: old))
-      XCTAssertEqual(root(of: scene)?.value, "\(number)")
+      XCTAssertEqual(scene.testRoot?.value, "\(number)")
       XCTAssertEqual(DraftModel(scene).draft, "draft \(number)")
       XCTAssertEqual(scene.session.stateRestorationActivity?.id, number)
       let identifier = old.session.persistentIdentifier
@@ -55,11 +47,11 @@ final class HostRestartTests: XCTestCase {
     let tester = tester()
     let host = try await tester.launchHost()
     let first = try await host.open()
-    root(of: first)?.value = "1"
+    first.testRoot?.value = "1"
     let second = try await tester.restart(host)
-    root(of: second.scene(for: first))?.value? += "2"
+    second.scene(for: first)?.testRoot?.value? += "2"
     let third = try await tester.restart(second.host)
-    XCTAssertEqual(root(of: third.scene(for: first))?.value, "12")
+    XCTAssertEqual(third.scene(for: first)?.testRoot?.value, "12")
   }
 
   func testWhatWasSetOnAWindowThatIsNotConnectedComesBack() async throws {
@@ -114,9 +106,27 @@ final class HostRestartTests: XCTestCase {
     let tester = tester()
     let host = try await tester.launchHost()
     let scene = try await host.open()
-    root(of: scene)?.restorationChildren = [TestNode("child")]
+    scene.testRoot?.restorationChildren = [TestNode("child")]
     let thrown = await restorationError { _ = try await tester.restart(host) }
     XCTAssertEqual(thrown?.code, .strict)
+  }
+
+  func testAWindowWhoseStateCannotBeReadFailsTheTestUnlessTheTesterIsNotStrict() async throws {
+    let directory = MemoryStateDirectory()
+    let tester = tester(directory)
+    let host = try await tester.launchHost()
+    let scene = try await host.open()
+    try await host.background(scene)
+    tester.kill()
+    let state = directory.memory(named: "main.scene-\(scene.session.persistentIdentifier)")
+    state.bytes?.removeLast()
+    let thrown = await restorationError { _ = try await tester.launchHost() }
+    XCTAssertEqual(thrown?.code, .archive)
+    XCTAssertEqual(thrown?.archive?.code, .truncated)
+
+    tester.isStrict = false
+    let again = try await tester.launchHost()
+    XCTAssertEqual(again.connectedScenes.count, 1)
   }
 
   func testTheDelegateOfEachHostLives() async throws {

@@ -7,6 +7,8 @@ import TestSupport
 import XCTest
 
 final class KeyConformanceTests: XCTestCase {
+  private let making = KeyProviderConformance.checks + KeyProviderConformance.creatingChecks
+
   private let damaging = KeyProviderConformance.checks(damaging: { provider in
     if let provider = provider as? FileKeyProvider {
       try Data([1, 2, 3]).write(to: URL(filePath: provider.file.path))
@@ -30,7 +32,7 @@ final class KeyConformanceTests: XCTestCase {
   func testAKeyInAFileKeepsAllPromises() throws {
     let temporary = try TemporaryDirectory()
     var count = 0
-    let failures = (KeyProviderConformance.checks + damaging).failures {
+    let failures = (making + damaging).failures {
       count += 1
       let path = temporary.child("\(count)/app.key")
       return { FileKeyProvider(path: path) }
@@ -47,7 +49,7 @@ final class KeyConformanceTests: XCTestCase {
   }
 
   func testAKeyThatCanBeLockedKeepsAllPromises() {
-    let failures = (KeyProviderConformance.checks + locking).failures {
+    let failures = (making + locking).failures {
       let provider = MemoryKeyProvider()
       return { provider }
     }
@@ -57,13 +59,15 @@ final class KeyConformanceTests: XCTestCase {
   /// A provider of a key in memory with a flaw.
   private final class Flawed: KeyProvider {
     enum Flaw: CaseIterable, Sendable {
-      case alwaysMakes, neverMakes, forgets, noLocation, replacesDamaged, opensLocked
+      case alwaysMakes, makesUnasked, neverMakes, forgets, races, noLocation
+      case replacesDamaged, opensLocked
     }
 
     let isDamaged = Mutex(false)
     let isLocked = Mutex(false)
     private let flaw: Flaw
     private let stored = Mutex<ArchiveKey?>(nil)
+    private let meeting = Meeting()
 
     init(_ flaw: Flaw) {
       self.flaw = flaw
@@ -78,16 +82,19 @@ final class KeyConformanceTests: XCTestCase {
       if flaw == .neverMakes { return nil }
       let key = stored.withLock { $0 }
       if let key, !wasDamaged, flaw != .forgets || !creating { return key }
-      let made = creating || flaw == .alwaysMakes ? try ArchiveKey() : nil
+      if flaw == .races { meeting.meet() }
+      let made = creating || flaw == .alwaysMakes || flaw == .makesUnasked ? try ArchiveKey() : nil
       stored.withLock { $0 = made }
       // The first question was answered truthfully.
-      return creating ? made : nil
+      return creating || flaw == .makesUnasked ? made : nil
     }
   }
 
   private func check(for flaw: Flawed.Flaw) -> String {
     switch flaw {
     case .alwaysMakes: "askingMakesNoKey"
+    case .makesUnasked: "nothingStoredIsNoKey"
+    case .races: "whoAskAtOnceGetOneKey"
     case .neverMakes: "creatingGivesAKey"
     case .forgets: "theKeyStaysTheSame"
     case .noLocation: "locationIsReadable"
@@ -96,19 +103,9 @@ final class KeyConformanceTests: XCTestCase {
     }
   }
 
-  func testEveryFlawFailsTheCheckThatIsThereForIt() {
-    let all = KeyProviderConformance.checks + damaging + locking
-    for flaw in Flawed.Flaw.allCases {
-      let failures = all.failures {
-        let provider = Flawed(flaw)
-        return { provider }
-      }
-      XCTAssertTrue(
-        failures.map(\.subject).contains(check(for: flaw)),
-        "\(flaw) fails \(failures.map(\.subject))")
-      XCTAssertLessThan(failures.count, all.count, "\(flaw)")
-    }
-    XCTAssertEqual(
-      Set(all.map(\.name)), Set(Flawed.Flaw.allCases.map { check(for: $0) }))
+  func testEachCheckSeesTheFlawsThatItIsThereFor() {
+    assertFlawsAreSeen(
+      Flawed.Flaw.allCases, by: making + damaging + locking, check: check
+    ) { Flawed($0) }
   }
 }

@@ -33,6 +33,31 @@ final class KillTests: XCTestCase {
     }
   }
 
+  /// Another process: says something while somebody else has begun a line.
+  func testTheAppThatMumbles() throws {
+    guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
+    try FileHandle.standardError.write(contentsOf: Data("mumbled, ".utf8))
+    app.say("heard")
+    try FileHandle.standardError.write(contentsOf: Data("mumbled again".utf8))
+    exit(3)
+  }
+
+  func testAnAnswerIsFoundBehindWhatOthersHaveBegunToSay() throws {
+    let directory = try TemporaryDirectory()
+    let app = try AppProcess.again(
+      ["RestorationTestingTests.KillTests/testTheAppThatMumbles"], folder: directory.path)
+    XCTAssertEqual(try app.answer(), "heard")
+    XCTAssertNil(try app.answer())
+    do {
+      try app.end()
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(
+        error.seen,
+        "It ended otherwise, exited(status: 3). It said:\nmumbled, \nmumbled again")
+    }
+  }
+
   private func launch(
     _ directory: borrowing TemporaryDirectory, killedAt moment: KillMoment?
   ) throws -> AppProcess {
@@ -151,6 +176,44 @@ final class KillTests: XCTestCase {
       XCTFail("It did not throw.")
     } catch {
       XCTAssertEqual(error.code, .process)
+    }
+  }
+
+  func testASignalReachesAnExecutableWhoseEndIsWaitedFor() throws {
+    let handling = try shell("trap 'echo handled; exit 7' TERM; echo ready; read line")
+    XCTAssertEqual(try handling.answer(), "ready")
+    try handling.send(signal: SIGTERM)
+    XCTAssertEqual(try handling.answer(), "handled")
+    XCTAssertEqual(handling.waitUntilExit(), .exited(status: 7))
+
+    let plain = try shell("echo ready; read line")
+    XCTAssertEqual(try plain.answer(), "ready")
+    try plain.send(signal: SIGTERM)
+    XCTAssertEqual(plain.waitUntilExit(), .killed(signal: SIGTERM))
+    XCTAssertEqual(plain.waitUntilExit(), .killed(signal: SIGTERM), "It can be asked again.")
+  }
+
+  func testAnExecutableThatHasEndedTakesNoSignal() throws {
+    let process = try shell("exit 3")
+    XCTAssertEqual(process.waitUntilExit(), .exited(status: 3))
+    do {
+      try process.send(signal: SIGTERM)
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(
+        error.description,
+        "/bin/sh -c exit 3: It takes signal 15. It had ended before, exited(status: 3).")
+    }
+  }
+
+  func testAnExecutableTakesNoNumberThatIsNoSignal() throws {
+    let process = try shell("read line")
+    do {
+      try process.send(signal: 1000)
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.expected, "It takes signal 1000.")
+      XCTAssertEqual(error.seen, "The system refused it with error \(EINVAL).")
     }
   }
 

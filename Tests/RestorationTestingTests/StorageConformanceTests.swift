@@ -52,6 +52,14 @@ final class StorageConformanceTests: XCTestCase {
     XCTAssertEqual(failures, [])
   }
 
+  func testTheFaultyStorageOfTheTestsKeepsAllPromises() {
+    let failures = StorageConformance.checks.failures {
+      let storage = FaultyStorage()
+      return { storage }
+    }
+    XCTAssertEqual(failures, [])
+  }
+
   // MARK: Storages that break a promise
 
   /// The check that is there for each flaw; a flaw may break others, too.
@@ -64,8 +72,8 @@ final class StorageConformanceTests: XCTestCase {
     case .lostBytes: "replaceStoresAllBytes"
     case .oldBytesStay: "replaceLeavesNothingOld"
     case .tornOnError: "replaceIsAllOrNothing"
-    case .errorIsSwallowed: "replacePassesErrorsOn"
-    case .seenBeforeTheEnd: "nothingIsSeenBeforeTheEnd"
+    case .errorIsSwallowed, .errorIsAnother: "replacePassesErrorsOn"
+    case .seenBeforeTheEnd, .settingAsideFirst: "nothingIsSeenBeforeTheEnd"
     case .openedChanges: "openedStaysAsItWas"
     case .settingAsideDoesNotReplace, .settingAsideTears: "replaceSettingAsideReplaces"
     case .appendIsLost: "appendedIsStored"
@@ -73,6 +81,8 @@ final class StorageConformanceTests: XCTestCase {
     case .growingByteCount: "byteCountIsThatOfOpening"
     case .truncateDoesNothing: "truncateCutsTheEnd"
     case .replacementUnnoticed: "anotherArchiveIsNoticed"
+    case .sizeOfItsOwn: "storedByteCountIsThatOfNow"
+    case .lockRaces: "oneOfManyGetsTheLock"
     case .lockIsShared: "lockIsExclusive"
     case .lockStays: "lockGoesWithItsLastReference"
     case .lockStores: "lockStoresNothing"
@@ -80,35 +90,23 @@ final class StorageConformanceTests: XCTestCase {
     case .removeDoesNothing: "removeRemoves"
     case .setAsideStays: "setAsideMovesAway"
     case .unlisted, .reasonIsLost, .newestFirst: "setAsideIsListed"
+    case .setAsideForgets: "setAsideWithoutAReasonIsListed"
+    case .keepsAllHistory: "goneIsGone"
     case .setAsideCollides: "setAsideNeverCollides"
     case .removeTakesAll: "setAsideStaysUntilRemoved"
     case .otherReasonsAreLost: "replaceSetsAsideForOtherReasons"
-    case .noGenerations: "generationsAreKept"
-    case .generationWithoutAppended: "generationHasWhatWasAppended"
+    case .failureLosesAll: "failedReplacementLosesNothing"
+    case .noGenerations, .newestGenerationFirst: "generationsAreKept"
+    case .generationWithoutAppended, .generationOfTheStart: "generationHasWhatWasAppended"
     case .failedGeneration: "failedReplacementMakesNoGeneration"
     case .putBackDoesNothing: "putBackRestores"
+    case .putBackTakesTheLast: "putBackTakesTheOneNamed"
     case .generationStays: "generationIsPutBack"
     }
   }
 
-  func testEveryFlawFailsTheCheckThatIsThereForIt() {
-    for flaw in StorageFlaw.allCases {
-      let failures = all.failures {
-        let storage = FlawedStorage(flaw)
-        return { storage }
-      }
-      XCTAssertTrue(
-        failures.map(\.subject).contains(check(for: flaw)),
-        "\(flaw) fails \(failures.map(\.subject))")
-      XCTAssertTrue(failures.allSatisfy { $0.code == .brokenPromise }, "\(flaw)")
-      XCTAssertLessThan(failures.count, all.count / 2, "\(flaw) fails \(failures)")
-    }
-  }
-
-  func testThereIsAFlawForEveryCheck() {
-    XCTAssertEqual(
-      Set(all.map(\.name)), Set(StorageFlaw.allCases.map { check(for: $0) }))
-    XCTAssertEqual(Set(all.map(\.name)).count, all.count, "Their names differ.")
+  func testEachCheckSeesTheFlawsThatItIsThereFor() {
+    assertFlawsAreSeen(StorageFlaw.allCases, by: all, check: check) { FlawedStorage($0) }
   }
 
   func testAFailureSaysThePromiseAndWhatWasSeen() throws {

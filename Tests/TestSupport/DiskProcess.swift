@@ -110,12 +110,14 @@ package final class DiskProcess: StateDirectory {
     }
   }
 
-  /// Nobody writes two files of a name at once here, so all are left over.
+  /// What nobody has locked is left over, as with real ones.
   func sweepTemporaries(where isOwn: (String) -> Bool) throws(ArchiveError) {
     try ask(.list)
     for temporary in disk.names where temporary.hasPrefix(".") && temporary.hasSuffix(".tmp") {
       let stem = temporary.dropFirst().dropLast(".tmp".count)
-      guard let dot = stem.lastIndex(of: "."), isOwn(String(stem[..<dot])) else { continue }
+      guard let dot = stem.lastIndex(of: "."), isOwn(String(stem[..<dot])),
+        disk.holder(of: temporary) == nil
+      else { continue }
       removeTemporary(temporary)
     }
   }
@@ -185,6 +187,8 @@ private struct DiskStorage: ArchiveStorage {
     let file = try process.make(.create) { (course) throws(ArchiveError) in
       try disk.create(temporary, course)
     }
+    _ = disk.lock(temporary, by: process.number)
+    defer { disk.unlock(temporary, by: process.number) }
     do {
       try body(DiskSink(process: process, file: file))
       if isDurable {

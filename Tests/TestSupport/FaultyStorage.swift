@@ -7,14 +7,27 @@ import Synchronization
 /// call with this number fails.
 package final class FaultyStorage: ArchiveStorage {
   fileprivate struct State {
-    var bytes: [UInt8]?
-    /// Grows when another file takes the place of the one before.
-    var fileNumber = 0
+    /// All that were ever stored: whoever has opened one goes on with it.
+    var files: [[UInt8]] = []
+    /// Which of them is stored now.
+    var stored: Int?
     /// What a power cut leaves.
     var durable: [UInt8]?
     var callCount = 0
     var syncCount = 0
     var isLocked = false
+
+    init(_ bytes: [UInt8]?) {
+      durable = bytes
+      if let bytes { store(bytes) }
+    }
+
+    var bytes: [UInt8]? { stored.map { files[$0] } }
+
+    mutating func store(_ bytes: [UInt8]) {
+      stored = files.count
+      files.append(bytes)
+    }
   }
 
   package enum Call: Hashable, Sendable {
@@ -31,7 +44,7 @@ package final class FaultyStorage: ArchiveStorage {
     _ bytes: [UInt8]? = nil,
     failing failure: @escaping @Sendable (Call, Int) -> ArchiveError? = { _, _ in nil }
   ) {
-    state = Mutex(State(bytes: bytes, durable: bytes))
+    state = Mutex(State(bytes))
     self.failure = failure
   }
 
@@ -54,8 +67,8 @@ package final class FaultyStorage: ArchiveStorage {
 
   package func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
     state.withLock { state in
-      state.bytes.map {
-        FaultyFile(storage: self, number: state.fileNumber, byteCount: $0.count)
+      state.stored.map {
+        FaultyFile(storage: self, number: $0, byteCount: state.files[$0].count)
       }
     }
   }
@@ -77,10 +90,7 @@ package final class FaultyStorage: ArchiveStorage {
     let sink = CollectingSink()
     try body(sink)
     try begin(.replace)
-    state.withLock { state in
-      state.bytes = sink.bytes
-      state.fileNumber += 1
-    }
+    state.withLock { $0.store(sink.bytes) }
     do {
       try begin(.publish)
     } catch {
@@ -91,15 +101,15 @@ package final class FaultyStorage: ArchiveStorage {
 
   package func remove() throws(ArchiveError) {
     state.withLock { state in
-      state.bytes = nil
+      state.stored = nil
       state.durable = nil
-      state.fileNumber += 1
     }
   }
 
   package func setAside() throws(ArchiveError) -> String? {
+    guard bytes != nil else { return nil }
     try remove()
-    return "faulty"
+    return location
   }
 }
 
@@ -133,7 +143,7 @@ private struct FaultyFile: AppendableArchiveFile {
   let byteCount: Int
 
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    let bytes = storage.bytes ?? []
+    let bytes = storage.state.withLock { $0.files[number] }
     guard offset >= 0, count >= 0, offset + count <= bytes.count else {
       throw ArchiveError(.truncated, offset: bytes.count)
     }
@@ -141,7 +151,7 @@ private struct FaultyFile: AppendableArchiveFile {
   }
 
   func storedByteCount() throws(ArchiveError) -> Int? {
-    storage.state.withLock { $0.fileNumber == number ? $0.bytes?.count : nil }
+    storage.state.withLock { $0.stored == number ? $0.files[number].count : nil }
   }
 
   /// A write that fails leaves half of the bytes behind.
@@ -149,22 +159,19 @@ private struct FaultyFile: AppendableArchiveFile {
     var failure: ArchiveError?
     do throws(ArchiveError) { try storage.begin(.write) } catch { failure = error }
     let written = failure == nil ? bytes[...] : bytes[..<(bytes.count / 2)]
-    storage.state.withLock { state in
-      let kept = (state.bytes ?? []).prefix(offset)
-      state.bytes = Array(kept) + written
-    }
+    storage.state.withLock { $0.files[number] = Array($0.files[number].prefix(offset)) + written }
     if let failure { throw failure }
   }
 
   func truncate(to byteCount: Int) throws(ArchiveError) {
     try storage.begin(.truncate)
-    storage.state.withLock { $0.bytes = $0.bytes.map { Array($0.prefix(byteCount)) } }
+    storage.state.withLock { $0.files[number] = Array($0.files[number].prefix(byteCount)) }
   }
 
   func synchronize() throws(ArchiveError) {
     try storage.begin(.sync)
     storage.state.withLock { state in
-      state.durable = state.bytes
+      if state.stored == number { state.durable = state.files[number] }
       state.syncCount += 1
     }
   }

@@ -33,3 +33,32 @@ package final class Gate: Sendable {
     waiting.withLock { $0 -= 1 }
   }
 }
+
+/// Lets others run until something is so.
+///
+/// - Parameters:
+///   - what: What is waited for, as “a save has begun”.
+///   - limit: How long at most; more than any machine takes.
+///   - isSo: Asked again and again.
+/// - Throws: ``WaitedInVain`` at the limit, so that a test fails where it would hang.
+package func waitUntil(
+  _ what: String, within limit: Duration = .seconds(60), _ isSo: () async throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + limit
+  while try await !isSo() {
+    guard ContinuousClock.now < end else { throw WaitedInVain(what: what, limit: limit) }
+    await Task.yield()
+  }
+}
+
+/// What a test waited for has not come.
+package struct WaitedInVain: Error, Hashable, CustomStringConvertible {
+  package let what: String
+  package let limit: Duration
+
+  package init(what: String, limit: Duration) {
+    (self.what, self.limit) = (what, limit)
+  }
+
+  package var description: String { "It is not so within \(limit) that \(what)." }
+}

@@ -121,11 +121,10 @@ package final class MemoryKeyProvider: KeyProvider {
       return left > 0
     }
     guard isGivenOut else { throw .keyLocked(at: location) }
-    if let key = stored.withLock({ $0 }) { return key }
-    guard creating else { return nil }
-    let key = try ArchiveKey()
-    stored.withLock { $0 = key }
-    return key
+    return try stored.withLock { stored throws(ArchiveError) in
+      if stored == nil, creating { stored = try ArchiveKey() }
+      return stored
+    }
   }
 
   package func lose() {

@@ -21,6 +21,12 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
     self.calls = calls
   }
 
+  /// One that shows a node.
+  package convenience init(root: TestNode) {
+    self.init()
+    roots = [root]
+  }
+
   private func note(_ call: String, _ scene: Scene, _ handed: String?...) {
     calls.add("\(call) \(calls.number(of: scene.session))", handed)
     onCall?(call, scene)
@@ -76,6 +82,14 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
   package func sceneWillResignActive(_ scene: Scene) { note("sceneWillResignActive", scene) }
   package func sceneDidEnterBackground(_ scene: Scene) { note("sceneDidEnterBackground", scene) }
   package func sceneDidDisconnect(_ scene: Scene) { note("sceneDidDisconnect", scene) }
+}
+
+@MainActor
+extension Scene {
+  /// The first node that its delegate shows.
+  package var testRoot: TestNode? {
+    (delegate as? TestSceneDelegate)?.roots.first as? TestNode
+  }
 }
 
 /// A host's delegate whose every answer can be set, and that writes down what is

@@ -31,11 +31,28 @@ public enum KeyProviderConformance: Sendable {
         }
       }
     },
+    KeyCheck("whoAskAtOnceGetOneKey", "Those who may make the key at once get the same one.") {
+      let askers = try several($0)
+      let keys = try atOnce(askers) { asker throws(ArchiveError) in try asker.key(creating: true) }
+      let first = try require(keys.first ?? nil, "key(creating: true) was nil.")
+      for key in keys + [try $0().key(creating: false)] {
+        try expect(key?.isSame(as: first) == true, "One of them got another one.")
+      }
+    },
     KeyCheck("locationIsReadable", "The location is nil or says where the key is.") {
       let location = try $0().location
       try expect(location?.isEmpty != true, "It was empty.")
       try expect(try $0().location == location, "Opened again, there was another location.")
     },
+  ]
+
+  /// The promises of a provider that makes its key when it is first needed.
+  ///
+  /// Leave them out for a provider whose key comes from elsewhere.
+  public static let creatingChecks: [ConformanceCheck<any KeyProvider>] = [
+    KeyCheck("nothingStoredIsNoKey", "Where no key was made, there is none.") {
+      try expect(try $0().key(creating: false) == nil, "key(creating: false) gave one.")
+    }
   ]
 
   /// The promises of a provider whose key cannot be used.
@@ -55,8 +72,10 @@ public enum KeyProviderConformance: Sendable {
         try damage(provider)
         for _ in 0..<2 {
           for creating in [true, false] {
+            // One that has read it before may still have it.
+            let next = try $0()
             try expectThrowsArchiveError("Damaged, key(creating: \(creating))") {
-              _ = try provider.key(creating: creating)
+              _ = try next.key(creating: creating)
             }
           }
         }

@@ -1,6 +1,12 @@
 internal import ArchiveCodec
 public import RestorationKit
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 private typealias DirectoryCheck = ConformanceCheck<any StateDirectory>
 
 /// The promises of ``/RestorationKit/StateDirectory``, as checks for one of your own.
@@ -56,6 +62,18 @@ public enum StateDirectoryConformance: Sendable {
         try $0().storage(named: stateName).isLocked(), "In the next launch, it was not locked.")
       try expect(try lock.isHeld(), "isHeld() was false.")
     },
+    DirectoryCheck("everyNameHasALock", "Every name has a lock of its own.") {
+      let directory = try $0()
+      var locks: [any ArchiveLock] = []
+      for name in names {
+        do {
+          locks.append(try directory.storage(named: name).lock())
+        } catch let error as ArchiveError where error.code == .locked {
+          throw Observation("“\(name)” was locked with the \(locks.count) names before it.")
+        }
+      }
+      for lock in locks { try expect(try lock.isHeld(), "Of all, isHeld() was false.") }
+    },
     DirectoryCheck("launchesHaveAPlace", "The note of launches has a storage of its own.") {
       let directory = try $0()
       let states = ["main", "main~2"]
@@ -73,16 +91,34 @@ public enum StateDirectoryConformance: Sendable {
   ]
 
   private static let leftovers = [
-    DirectoryCheck("removeLeftoversLeavesStates", "Removing leftovers removes no state.") {
+    DirectoryCheck(
+      "removeLeftoversLeavesStates",
+      "Removing leftovers removes no state, and nothing that is kept of one."
+    ) {
       let directory = try $0()
       let storage = directory.storage(named: stateName)
+      try storage.replace(by: .sample(0))
+      _ = try storage.setAside(.unread, at: .check(0))
       try storage.replace(by: .sample(1))
       try storage.replace(by: .sample(2), settingAside: .previous, at: 1)
-      let generationCount = try storage.generations().count
+      let (keptCount, generationCount) = (
+        try storage.setAsideArchives().count, try storage.generations().count
+      )
       try directory.removeLeftovers { _ in true }
       try expectBytes(.sample(2), in: storage, "Afterwards")
+      let kept = try storage.setAsideArchives().count
+      try expect(kept == keptCount, "Of \(keptCount) that were set aside it left \(kept).")
       let left = try storage.generations().count
       try expect(left == generationCount, "Of \(generationCount) generations it left \(left).")
+    },
+    DirectoryCheck("removeLeftoversLeavesLocks", "Removing leftovers takes no lock from anybody.") {
+      let directory = try $0()
+      let lock = try directory.storage(named: stateName).lock()
+      try $0().removeLeftovers { _ in true }
+      try expect(try lock.isHeld(), "isHeld() was false.")
+      try expectThrows(.locked, "Asked for again") {
+        _ = try directory.storage(named: stateName).lock()
+      }
     },
     DirectoryCheck(
       "removeLeftoversLeavesWriters", "Removing leftovers leaves what somebody still writes."
@@ -103,13 +139,15 @@ public enum StateDirectoryConformance: Sendable {
     DirectoryCheck("namesAreWhatIsStored", "The names are those of what is stored.") {
       let directory = try $0()
       try expectNames([], directory, "Before anything was stored")
-      for name in names { _ = directory.storage(named: name) }
-      try expectNames([], directory, "When storages were only asked for")
+      let locks = try names.map { try directory.storage(named: $0).lock() }
+      try expectNames([], directory, "With \(locks.count) that were only locked")
       for name in names { try directory.storage(named: name).replace(by: .sample(1)) }
       try expectNames(names, directory, "With all of them stored")
       try expectNames(names, try $0(), "In the next launch")
       for name in names.dropFirst() { try directory.storage(named: name).remove() }
       try expectNames([names[0]], directory, "With all but one removed")
+      _ = try directory.storage(named: names[0]).setAside(.unread, at: .check(0))
+      try expectNames([], directory, "With that one set aside")
     }
   ]
 

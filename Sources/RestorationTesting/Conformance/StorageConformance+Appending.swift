@@ -76,6 +76,26 @@ extension StorageConformance {
         try expect(stored == nil, "It was \(stored ?? 0) after the archive was \(what).")
       }
     },
+    StorageCheck(
+      "storedByteCountIsThatOfNow", "storedByteCount() counts what others append and cut off."
+    ) {
+      let storage = try $0()
+      try storage.replace(by: .sample(1))
+      let file = try require(try storage.openForAppending(), "Nothing was stored.")
+      let other = try require(try $0().openForAppending(), "Opened again, nothing was stored.")
+      let changes: [(String, Int, () throws -> Void)] = [
+        ("appended 50 bytes", 150, { try other.write(.sample(2, count: 50), at: 100) }),
+        ("cut it to 60 bytes", 60, { try other.truncate(to: 60) }),
+      ]
+      for (what, expected, change) in changes {
+        try change()
+        try other.synchronize()
+        let stored = try file.storedByteCount()
+        try expect(
+          stored == expected,
+          "After another one \(what), it was \(stored.map(String.init) ?? "nil").")
+      }
+    },
   ]
 
   static let locking = [
@@ -87,6 +107,21 @@ extension StorageConformance {
         try expect(try other.isLocked(), "Asked through \(which), isLocked() was false.")
       }
       try expect(try lock.isHeld(), "isHeld() was false.")
+    },
+    StorageCheck("oneOfManyGetsTheLock", "Of those who ask for the lock at once, one gets it.") {
+      let askers = try several($0)
+      for _ in 0..<roundCount {
+        let locks = try atOnce(askers) { asker throws(ArchiveError) -> (any ArchiveLock)? in
+          do throws(ArchiveError) {
+            return try asker.lock()
+          } catch {
+            guard error.code == .locked else { throw error }
+            return nil
+          }
+        }
+        let count = locks.count { $0 != nil }
+        try expect(count == 1, "Of \(askers.count) who asked, \(count) got it.")
+      }
     },
     StorageCheck("lockGoesWithItsLastReference", "The lock ends when nobody has it any more.") {
       let storage = try $0()

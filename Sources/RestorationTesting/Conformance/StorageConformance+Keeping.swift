@@ -61,6 +61,24 @@ extension StorageConformance {
       try expectListed([], try storage.generations(), "As generations")
     },
     StorageCheck(
+      "setAsideWithoutAReasonIsListed", "What was set aside without a reason is listed, too."
+    ) {
+      let storage = try $0()
+      try storage.replace(by: .sample(1))
+      _ = try storage.setAside()
+      let found = try $0().setAsideArchives().map { try $0.storage.storedBytes() }
+      try expect(found == [.sample(1)], "The list had \(found.map(describe)).")
+    },
+    StorageCheck(
+      "goneIsGone", "What was removed, or replaced without a reason, is in no list."
+    ) {
+      let storage = try $0()
+      for number in 0..<2 { try storage.replace(by: .sample(number)) }
+      try storage.remove()
+      try expectListed([], try storage.setAsideArchives(), "Among what was set aside")
+      try expectListed([], try storage.generations(), "Among the generations")
+    },
+    StorageCheck(
       "setAsideNeverCollides", "What is set aside for one reason at one time is kept, each."
     ) {
       let storage = try $0()
@@ -103,6 +121,17 @@ extension StorageConformance {
       try expectListed(
         [Listed(.sample(1), .unread, 5)], try storage.setAsideArchives(), "Afterwards")
     },
+    StorageCheck(
+      "failedReplacementLosesNothing",
+      "When a body throws, the old archive is still stored, or was set aside."
+    ) {
+      let storage = try $0()
+      try storage.replace(by: .sample(1))
+      storage.failToReplace(settingAside: .unread)
+      let places = [storage] + (try storage.setAsideArchives().map(\.storage))
+      try expect(
+        try places.contains { try $0.storedBytes() == .sample(1) }, "It was in neither place.")
+    },
   ]
 
   static let generations = [
@@ -130,22 +159,22 @@ extension StorageConformance {
       let file = try require(try storage.openForAppending(), "Nothing was stored.")
       try file.write(.sample(2), at: 100)
       try file.synchronize()
-      try storage.replace(by: .sample(3), settingAside: .previous, at: 1)
+      try storage.replace(settingAside: .previous, at: .check(1)) { sink throws(ArchiveError) in
+        try sink.write(.sample(4))
+        // Its writer goes on until the new one takes its place.
+        try file.write(.sample(3), at: 200)
+        try file.synchronize()
+      }
       try expectListed(
-        [Listed(.sample(1) + .sample(2), .previous, 1)], try storage.generations(), "Afterwards")
+        [Listed(.sample(1) + .sample(2) + .sample(3), .previous, 1)], try storage.generations(),
+        "Afterwards")
     },
     StorageCheck(
       "failedReplacementMakesNoGeneration", "A body that throws makes no generation."
     ) {
       let storage = try $0()
       try storage.replace(by: .sample(1))
-      do {
-        try storage.replace(settingAside: .previous, at: .check(1)) { _ throws(ArchiveError) in
-          throw ArchiveError(.storageFull)
-        }
-      } catch {
-        // That it is passed on is another promise.
-      }
+      storage.failToReplace(settingAside: .previous)
       try expectListed([], try storage.generations(), "After the error")
       try expectBytes(.sample(1), in: storage, "After the error")
     },
@@ -167,6 +196,22 @@ extension StorageConformance {
         try expectBytes(.sample(1), in: try $0(), "Put back over \(describe(replaced))")
         try expectListed([], try storage.setAsideArchives(), "Put back")
       }
+    },
+    StorageCheck(
+      "putBackTakesTheOneNamed", "Putting back takes the archive that it is given, and no other."
+    ) {
+      let storage = try $0()
+      for number in 0..<3 {
+        try storage.replace(by: .sample(number))
+        _ = try storage.setAside(.crashed, at: .check(number))
+      }
+      let archives = try storage.setAsideArchives()
+      try expect(archives.count == 3, "Of three, \(archives.count) were listed.")
+      try storage.putBack(archives[1])
+      try expectBytes(.sample(1), in: storage, "Afterwards")
+      try expectListed(
+        [Listed(.sample(0), .crashed, 0), Listed(.sample(2), .crashed, 2)],
+        try storage.setAsideArchives(), "Afterwards")
     },
     StorageCheck("generationIsPutBack", "A generation can be put back, too.") {
       let storage = try $0()

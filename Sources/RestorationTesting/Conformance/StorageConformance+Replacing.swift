@@ -2,9 +2,6 @@ internal import ArchiveCodec
 
 typealias StorageCheck = ConformanceCheck<any ArchiveStorage>
 
-/// What a body throws that a storage must pass on.
-private let bodyFailure = ArchiveError(.storageFull, subject: "the check's own error")
-
 extension StorageConformance {
   static let reading = [
     StorageCheck("emptyOpensAsNil", "Nothing stored opens as nil, for reading and for appending.") {
@@ -68,33 +65,37 @@ extension StorageConformance {
       let storage = try $0()
       for stored in [nil, [UInt8].sample(1)] {
         if let stored { try storage.replace(by: stored) }
-        do {
-          try storage.replace { sink throws(ArchiveError) in
-            try sink.write(.sample(2, count: 5000))
-            throw bodyFailure
-          }
-        } catch {
-          // That it is passed on is another promise.
-        }
+        storage.failToReplace()
         try expectBytes(stored, in: storage, "After the error")
       }
     },
     StorageCheck("replacePassesErrorsOn", "Replacing throws what its body throws.") {
       let storage = try $0()
-      try expectThrows(bodyFailure.code, "For an error of the body") {
+      do {
         try storage.replace { _ throws(ArchiveError) in throw bodyFailure }
+      } catch let error as ArchiveError {
+        // A storage may add where it is.
+        return try expect(
+          error.code == bodyFailure.code && error.subject == bodyFailure.subject,
+          "For “\(bodyFailure)” it threw “\(error)”.")
       }
+      throw Observation("It did not throw.")
     },
     StorageCheck(
       "nothingIsSeenBeforeTheEnd", "Until the body has returned, the old archive is there."
     ) {
       let storage = try $0()
-      for stored in [nil, [UInt8].sample(1)] {
+      for (stored, isKept) in [(nil, false), ([UInt8].sample(1), false), (.sample(1), true)] {
         if let stored { try storage.replace(by: stored) }
         var found: [UInt8]?
-        try storage.replace { sink throws(ArchiveError) in
+        let body = { (sink: any ArchiveSink) throws(ArchiveError) in
           try sink.write(.sample(2, count: 5000))
           found = try storage.storedBytes()
+        }
+        if isKept {
+          try storage.replace(settingAside: .previous, at: .check(0), body)
+        } else {
+          try storage.replace(body)
         }
         try expect(
           found == stored,

@@ -22,6 +22,9 @@ public enum StorageConformance: Sendable {
     listing + generations + puttingBack
 }
 
+/// What a body throws that a storage must pass on.
+let bodyFailure = ArchiveError(.storageFull, subject: "the check's own error")
+
 /// What the checks do with storages.
 extension ArchiveStorage {
   func replace(by bytes: [UInt8]) throws(ArchiveError) {
@@ -33,6 +36,21 @@ extension ArchiveStorage {
   ) throws(ArchiveError) {
     try replace(settingAside: reason, at: .check(seconds)) { sink throws(ArchiveError) in
       try sink.write(bytes)
+    }
+  }
+
+  /// Replaces with a body that throws in the end.
+  ///
+  /// That the error is passed on is another promise.
+  func failToReplace(settingAside reason: SetAsideReason? = nil) {
+    let body = { (sink: any ArchiveSink) throws(ArchiveError) in
+      try sink.write(.sample(9, count: 5000))
+      throw bodyFailure
+    }
+    if let reason {
+      try? replace(settingAside: reason, at: .check(1), body)
+    } else {
+      try? replace(body)
     }
   }
 

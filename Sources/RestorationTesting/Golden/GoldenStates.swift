@@ -171,8 +171,8 @@ public struct GoldenStates {
   /// - Parameter restore: Launches the app with a tester that has the state of the
   ///   release.
   /// - Throws: ``RestorationTestFailure`` with `notRecorded` if no release is recorded,
-  ///   and with `stateNotBack`, after all were tried, if `restore` throws for any of
-  ///   them.
+  ///   and with `stateNotBack`, after all were tried, if the files of any of them are
+  ///   gone, or if `restore` throws for it.
   public func restoreAll(
     _ restore: (_ release: String, _ tester: RestorationTester) async throws -> Void
   ) async throws {
@@ -217,11 +217,17 @@ public struct GoldenStates {
 
   private func read(_ release: String) throws -> MemoryStateDirectory {
     let directory = MemoryStateDirectory()
-    for file in try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(release)")
-    where file.hasSuffix(Self.suffix) && !file.hasPrefix(".") {
-      let name = String(file.dropLast(Self.suffix.count))
-      directory.memory(named: name).bytes = Array(
-        try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(release)/\(file)")))
+    let path = "\(folder)/\(release)"
+    let files = try FileManager.default.contentsOfDirectory(atPath: path)
+      .filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }
+    guard !files.isEmpty else {
+      throw RestorationTestFailure(
+        .stateNotBack, path, expected: "A recorded release has a file for each state.",
+        seen: "There is no file that ends in “\(Self.suffix)”.")
+    }
+    for file in files {
+      directory.memory(named: String(file.dropLast(Self.suffix.count))).bytes = Array(
+        try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(file)")))
     }
     return directory
   }
@@ -248,18 +254,32 @@ public struct GoldenStates {
     return attributes?[.type] as? FileAttributeType == .typeDirectory
   }
 
-  /// Numbers count by their value: 1.9 is older than 1.10.
-  static func isOlder(_ left: String, _ right: String) -> Bool {
+  /// Numbers count by their value, and come before words: 1.9 is older than 1.10.
+  private static func isOlder(_ left: String, _ right: String) -> Bool {
     let (first, second) = (parts(left), parts(right))
     for (one, other) in zip(first, second) where one != other {
-      if let one = Int(one), let other = Int(other), one != other { return one < other }
-      return one < other
+      switch (Int(one), Int(other)) {
+      case (let one?, let other?) where one != other: return one < other
+      case (.some, nil): return true
+      case (nil, .some): return false
+      default: return one < other
+      }
     }
     return first.count < second.count
   }
 
+  /// The numbers and the words in a name: of 2.0-beta1 they are 2, 0, beta, 1.
   private static func parts(_ name: String) -> [String] {
-    name.split { !$0.isNumber && !$0.isLetter }.map(String.init)
+    var parts = [""]
+    var last: Character?
+    for character in name {
+      if last?.isNumber != character.isNumber || last?.isLetter != character.isLetter {
+        parts.append("")
+      }
+      if character.isNumber || character.isLetter { parts[parts.count - 1].append(character) }
+      last = character
+    }
+    return parts.filter { !$0.isEmpty }
   }
 }
 

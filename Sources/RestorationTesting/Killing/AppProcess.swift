@@ -28,7 +28,6 @@ public final class AppProcess {
   private let prefix: String?
   /// The last lines that were no answers.
   private var others: [String] = []
-  private var ending: Ending?
 
   /// Starts an executable; each line on its standard output is an answer.
   ///
@@ -93,9 +92,7 @@ public final class AppProcess {
       ownExecutable, arguments, environment, folder, moment, prefix: AppVariable.answerPrefix)
   }
 
-  deinit {
-    if ending == nil, process.isRunning { endByForce() }
-  }
+  deinit { endByForce() }
 
   private static var ownExecutable: String {
     let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -131,10 +128,19 @@ public final class AppProcess {
   public func answer() throws(RestorationTestFailure) -> String? {
     while let line = try line() {
       guard let prefix else { return line }
-      if line.hasPrefix(prefix) { return String(line.dropFirst(prefix.count)) }
-      others = (others + [line]).suffix(Self.otherCount)
+      // Somebody may have begun a line before it.
+      guard let start = line.firstRange(of: prefix) else {
+        note(line)
+        continue
+      }
+      if start.lowerBound > line.startIndex { note(String(line[..<start.lowerBound])) }
+      return String(line[start.upperBound...])
     }
     return nil
+  }
+
+  private func note(_ line: String) {
+    others = (others + [line]).suffix(Self.otherCount)
   }
 
   private static let otherCount = 10
@@ -171,7 +177,7 @@ public final class AppProcess {
   /// - Throws: ``RestorationTestFailure`` with `process` if it has ended otherwise.
   public func answersUntilKilled() throws(RestorationTestFailure) -> [String] {
     let answers = try remainingAnswers()
-    let ending = waitForEnd()
+    let ending = waitUntilExit()
     guard ending == .killed(signal: SIGKILL) else {
       throw failure(
         "It is killed at its moment.",
@@ -192,6 +198,22 @@ public final class AppProcess {
 
   // MARK: Ending
 
+  /// Sends it a signal, as `kill` in a shell does, and does not wait.
+  ///
+  /// - Parameter signal: The number of the signal, as `SIGTERM`.
+  /// - Throws: ``RestorationTestFailure`` with `process` if it has ended, or if the
+  ///   system refuses the signal.
+  public func send(signal: Int32) throws(RestorationTestFailure) {
+    let expected = "It takes signal \(signal)."
+    // Its number may be that of another process by now.
+    guard process.isRunning else {
+      throw failure(expected, "It had ended before, \(waitUntilExit()).\(lastLines)")
+    }
+    guard Foundation.kill(identifier, signal) == 0 else {
+      throw failure(expected, "The system refused it with error \(errno).")
+    }
+  }
+
   /// Kills it with SIGKILL, whatever it does now, and waits for its end.
   ///
   /// What it said before can still be read.
@@ -199,13 +221,25 @@ public final class AppProcess {
   /// - Returns: How it has ended: by itself if it did so before.
   @discardableResult
   public func kill() -> Ending {
-    if let ending { return ending }
     endByForce()
-    return waitForEnd()
+    return waitUntilExit()
   }
 
   private func endByForce() {
-    _ = Foundation.kill(process.processIdentifier, SIGKILL)
+    guard process.isRunning else { return }
+    _ = Foundation.kill(identifier, SIGKILL)
+  }
+
+  /// Waits until it has ended.
+  ///
+  /// Its standard input stays open; ``end()`` closes it. One that says more than a pipe
+  /// holds, 64 KB on Linux, does not end before that is read.
+  ///
+  /// - Returns: How it has ended.
+  public func waitUntilExit() -> Ending {
+    process.waitUntilExit()
+    let status = process.terminationStatus
+    return process.terminationReason == .exit ? .exited(status: status) : .killed(signal: status)
   }
 
   /// Closes its standard input, and waits until it has ended.
@@ -217,20 +251,10 @@ public final class AppProcess {
     } catch {
       throw failure("Its input is closed.", "It threw an error: \(error)")
     }
-    let ending = waitForEnd()
+    let ending = waitUntilExit()
     guard ending == .exited(status: 0) else {
       throw failure("It ends with status 0.", "It ended otherwise, \(ending).\(lastLines)")
     }
-  }
-
-  private func waitForEnd() -> Ending {
-    if let ending { return ending }
-    process.waitUntilExit()
-    let status = process.terminationStatus
-    let ending: Ending =
-      process.terminationReason == .exit ? .exited(status: status) : .killed(signal: status)
-    self.ending = ending
-    return ending
   }
 
   // MARK: Failures

@@ -199,7 +199,8 @@ public final class RestorationTester {
   ///
   /// - Returns: The host of the new launch, which is also ``host``.
   /// - Throws: As ``launch()``, ``/RestorationKit/SceneHost/launch(asSession:)`` and
-  ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; the first of these errors,
+  ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; if the tester is strict, also
+  ///   the error of a window whose state cannot be read. It is the first of these errors,
   ///   after all windows were tried.
   @discardableResult
   public func launchHost() async throws -> SceneHost {
@@ -212,7 +213,11 @@ public final class RestorationTester {
     try prepareHost?(host)
     try await host.launch()
     let failures = await host.restoreScenes()
-    if let failure = host.openSessions.lazy.compactMap({ failures[$0] }).first { throw failure }
+    for session in host.openSessions {
+      if let failure = failures[session] { throw failure }
+      // To an app this is no error: its window starts afresh.
+      if isStrict, case .failure(let failure)? = session.scene?.restoration { throw failure }
+    }
     return host
   }
 
