@@ -23,7 +23,7 @@ let keeper = try StateKeeper(application: "org.example.notes")
 do {
   print(try await keeper.restore(into: [screen]))
 } catch {
-  print("Starting afresh. \(error)")
+  print(error)
 }
 print("Draft:", screen.restorableState.draft)
 

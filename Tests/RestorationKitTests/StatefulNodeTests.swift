@@ -237,6 +237,25 @@ final class StatefulNodeTests: XCTestCase {
     try await restart(node, into: again)
     XCTAssertEqual(again.restorableState, Place(row: 1, column: 2))
     XCTAssertEqual(again.secret, "s")
+    XCTAssertEqual(again.stateWhileDecoding, Place(row: 1, column: 2))
+  }
+
+  func testAHookOfOneKindAloneLosesNothingOfTheValue() async throws {
+    let (encoding, again) = (EncodingNoted(1), EncodingNoted(0))
+    let report = try await restart(encoding, into: again)
+    XCTAssertEqual(again.restorableState, 1)
+    XCTAssertEqual(report.notes, [.unreadKeys(["more"])])
+    let (decoding, other) = (DecodingNoted(1), DecodingNoted(0))
+    let clean = try await restart(decoding, into: other)
+    XCTAssertEqual(other.restorableState, 1)
+    XCTAssertEqual(clean.problems, [])
+  }
+
+  func testAHookThatThrowsLeavesTheValueBack() async throws {
+    let again = ThrowingNoted(0)
+    let report = try await restart(Noted(1), into: again)
+    XCTAssertEqual(again.restorableState, 1)
+    XCTAssertEqual(report.problems.map(\.path.description), ["note"])
   }
 
   func testViewsHaveStatesToo() async throws {
@@ -287,6 +306,42 @@ private class Noted<State: Codable>: @MainActor StatefulNode {
 }
 
 @MainActor
+private final class EncodingNoted: @MainActor StatefulNode {
+  let restorationIdentifier: String? = "note"
+  var restorableState: Int
+
+  init(_ state: Int) { restorableState = state }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(5, forKey: "more")
+  }
+}
+
+@MainActor
+private final class DecodingNoted: @MainActor StatefulNode {
+  let restorationIdentifier: String? = "note"
+  var restorableState: Int
+
+  init(_ state: Int) { restorableState = state }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    _ = coder.restoredChildren
+  }
+}
+
+@MainActor
+private final class ThrowingNoted: @MainActor StatefulNode {
+  struct Failure: Error {}
+
+  let restorationIdentifier: String? = "note"
+  var restorableState: Int
+
+  init(_ state: Int) { restorableState = state }
+
+  func decodeRestorableState(with coder: StateDecoder) throws { throw Failure() }
+}
+
+@MainActor
 private final class TrackedNoted: @MainActor StatefulNode {
   static var stateTracking: StateTracking { .invalidated }
 
@@ -310,16 +365,16 @@ private final class Hooked: @MainActor StatefulNode {
   let restorationIdentifier: String? = "note"
   var restorableState: Place
   var secret: String?
+  var stateWhileDecoding: Place?
 
   init(_ state: Place) { restorableState = state }
 
   func encodeRestorableState(with coder: StateEncoder) throws {
-    try coder.encodeState(of: self)
     coder.encode(secret, forKey: "secret", sensitivity: .secret)
   }
 
   func decodeRestorableState(with coder: StateDecoder) throws {
-    try coder.decodeState(of: self)
+    stateWhileDecoding = restorableState
     secret = try coder.decodeIfPresent(forKey: "secret")
   }
 }

@@ -14,8 +14,9 @@
 /// not hold for fields of values in arrays and dictionaries. If a stored value does not
 /// fit in another way, decoding throws, and the object keeps its value.
 ///
-/// References, secrets and whatever else belongs to the state go through hooks of the
-/// type's own; see ``StateEncoder/encodeState(of:)``.
+/// References, secrets and whatever else belongs to the state go through the hooks of
+/// ``StateRestoring``. The value is stored before the one hook is called and set before the
+/// other one, whatever the hooks do.
 public protocol StatefulRestoring: StateRestoring {
   /// The state as one value.
   associatedtype State: Codable
@@ -29,18 +30,6 @@ public protocol StatefulRestoring: StateRestoring {
   ///     static var stateTracking: StateTracking { .invalidated }
   ///     var restorableState = State() { didSet { invalidateRestorableState() } }
   var restorableState: State { get set }
-}
-
-extension StatefulRestoring {
-  /// Writes the state.
-  public func encodeRestorableState(with coder: StateEncoder) throws {
-    try coder.encodeState(of: self)
-  }
-
-  /// Takes back the state.
-  public func decodeRestorableState(with coder: StateDecoder) throws {
-    try coder.decodeState(of: self)
-  }
 }
 
 /// A node whose state is one value.
@@ -64,37 +53,21 @@ extension StateEncoder {
   public static var stateKey: String { "restorableState" }
 
   /// Writes the state of an object that is one value.
-  ///
-  /// Call it in a hook of your own, which also writes what belongs to the state besides
-  /// the value:
-  ///
-  ///     func encodeRestorableState(with coder: StateEncoder) throws {
-  ///       try coder.encodeState(of: self)
-  ///       coder.encode(editor, forKey: "editor")
-  ///     }
-  ///
-  /// - Parameter object: The object that is encoded.
-  /// - Throws: As `encode(_:forKey:)`.
-  public func encodeState<Object: StatefulRestoring>(of object: Object) throws {
+  func encodeState<Object: StatefulRestoring>(of object: Object) throws {
     try encode(object.restorableState, forKey: Self.stateKey)
   }
 }
 
 extension StateDecoder {
-  /// Takes back the state of an object that is one value; if none is stored, the state
-  /// stays as it is.
-  ///
-  /// Call it in a hook of your own; see ``StateEncoder/encodeState(of:)``.
-  ///
-  /// - Parameter object: The object that is decoded.
-  /// - Throws: What the value throws; `DecodingError` if the stored value does not fit.
-  ///   The object then keeps its state.
-  public func decodeState<Object: StatefulRestoring>(of object: Object) throws {
+  /// Takes back the state of an object that is one value; without a stored one it stays
+  /// as it is.
+  func decodeState<Object: StatefulRestoring>(of object: Object) throws {
     let present = object.restorableState
     if let state = try decodeIfPresent(forKey: StateEncoder.stateKey, standIn: present) {
       object.restorableState = state
     }
   }
+
   /// Reads the state of an object that is being made.
   ///
   ///     try keeper.register(FindScreen.self) { _, coder in

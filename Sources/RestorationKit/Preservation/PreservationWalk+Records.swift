@@ -219,6 +219,9 @@ extension PreservationWalk {
     let attempt = encoder.beginAttempt()
     let coder = openCoder(number)
     defer { coder.close() }
+    if info.traits.contains(.stateful), let object = object as? any StatefulRestoring {
+      try coder.encodeState(of: object)
+    }
     try object.encodeRestorableState(with: coder)
     coder.finishContainer()
     try encoder.endAttempt(attempt)

@@ -7,6 +7,9 @@ extension RestorationRun {
         attempt(place) {
           if prepared.hasState(place) {
             note(.decodeRestorableState, place)
+            if traits[place].contains(.stateful), let object = object as? any StatefulRestoring {
+              try coder.decodeState(of: object)
+            }
             try object.decodeRestorableState(with: coder)
           }
           try coder.builtIn?.restoreAfterDecoding(object)

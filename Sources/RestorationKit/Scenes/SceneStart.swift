@@ -53,7 +53,12 @@ extension SceneStart: CustomStringConvertible {
   /// How many scenes are back, the problems, and the report of each scene.
   public var description: String {
     let count = restoredScenes.count
-    let head = "Restored \(count) \(count == 1 ? "scene" : "scenes")."
+    let flawed = restoredScenes.count { scene in
+      problems.contains { $0.session === scene.session }
+    }
+    let head =
+      "Restored \(count) \(count == 1 ? "scene" : "scenes")"
+      + (flawed > 0 ? ", \(flawed) of them with problems." : ".")
     let reports = restoredScenes.compactMap { scene -> String? in
       guard case .success(let report) = scene.restoration else { return nil }
       return "Scene \(scene.session.persistentIdentifier): \(report)"

@@ -15,6 +15,8 @@ struct TypeTraits: OptionSet, Sendable {
   /// Its superclass conforms, too.
   static let inheritsConformance = TypeTraits(rawValue: 1 << 7)
 
+  static let stateful = TypeTraits(rawValue: 1 << 8)
+
   /// Children of these may have equal identifiers.
   static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
 
@@ -37,6 +39,7 @@ struct TypeTraits: OptionSet, Sendable {
     if object is any RestorableList { insert(.list) }
     if object is any RestorableScrolling { insert(.scrolling) }
     if object is any RestorableTextSelection { insert(.textSelection) }
+    if object is any StatefulRestoring { insert(.stateful) }
     if Mirror(reflecting: object).superclassMirror?.subjectType is any StateRestoring.Type {
       insert(.inheritsConformance)
     }

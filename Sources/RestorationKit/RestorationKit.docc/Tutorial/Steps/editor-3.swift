@@ -25,7 +25,7 @@ let keeper = try StateKeeper(application: "org.example.editor")
 do {
   print(try await keeper.restore(into: [editor]))
 } catch {
-  print("Starting afresh. \(error)")
+  print(error)
 }
 print(editor.restorableState.text)
 

@@ -18,10 +18,14 @@ final class EditorScreen: @MainActor StatefulNode, @MainActor RestorablePresente
 
 @MainActor
 final class FindScreen: @MainActor StatefulNode {
-  let restorationIdentifier: String? = "find"
-  var restorableState: String
+  struct State: Codable {
+    var word = ""
+  }
 
-  init(word: String) { restorableState = word }
+  let restorationIdentifier: String? = "find"
+  var restorableState: State
+
+  init(_ state: State) { restorableState = state }
 }
 
 // Lines come from a thread of their own, so that the app can do other things while it waits.
@@ -35,16 +39,16 @@ let lines = AsyncStream<String> { lines in
 let editor = EditorScreen()
 let keeper = try StateKeeper(application: "org.example.editor")
 try keeper.register(FindScreen.self) { _, coder in
-  FindScreen(word: try coder.decodeState(of: FindScreen.self))
+  FindScreen(try coder.decodeState(of: FindScreen.self, defaults: .init()))
 }
 
 do {
   print(try await keeper.restore(into: [editor]))
 } catch {
-  print("Starting afresh. \(error)")
+  print(error)
 }
 print(editor.restorableState.text)
-if let find = editor.find { print("Looking for:", find.restorableState) }
+if let find = editor.find { print("Looking for:", find.restorableState.word) }
 
 let autosave = keeper.autosave {
   [editor]
@@ -55,7 +59,7 @@ autosave.flushOnSignals()
 
 for await line in lines {
   if line.hasPrefix("find ") {
-    editor.find = FindScreen(word: String(line.dropFirst("find ".count)))
+    editor.find = FindScreen(.init(word: String(line.dropFirst("find ".count))))
   } else if line == "done" {
     editor.find = nil
   } else {
