@@ -118,9 +118,8 @@ final class SceneStartTests: XCTestCase {
     }
     XCTAssertEqual(start.problems.first?.reason, error.description)
     XCTAssertEqual(start.problems.first?.description, "Scene \(stored[0]): \(error)")
-    XCTAssertTrue(
-      start.description.hasPrefix("Restored 2 scenes, 1 of them with problems.\nScene \(stored[0])"),
-      start.description)
+    let head = "Restored 2 scenes, 1 of them with problems.\nScene \(stored[0]): "
+    XCTAssertTrue(start.description.hasPrefix(head), start.description)
   }
 
   func testASceneWhoseRestoreCrashedIsAProblem() async throws {
