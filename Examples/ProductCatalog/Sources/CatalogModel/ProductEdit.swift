@@ -1,16 +1,16 @@
 /// The words a user has put in place of a product's own.
-package struct ProductEdit: Hashable, Sendable, Codable {
-  package var title: String
-  package var description: String
+public struct ProductEdit: Hashable, Sendable, Codable {
+  public var title: String
+  public var description: String
 
-  package init(title: String, description: String) {
+  public init(title: String, description: String) {
     self.title = title
     self.description = description
   }
 }
 
 extension Product {
-  package var words: ProductEdit {
+  public var words: ProductEdit {
     ProductEdit(title: title, description: description)
   }
 

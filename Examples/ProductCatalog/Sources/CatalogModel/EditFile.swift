@@ -1,16 +1,16 @@
-package import Foundation
+public import Foundation
 
 /// The file in the user's data directory that holds the user's edits.
 ///
 /// The products themselves are never written.
-package struct EditFile: Hashable, Sendable {
-  package let directory: URL
+public struct EditFile: Hashable, Sendable {
+  public let directory: URL
 
-  package init(directory: URL) {
+  public init(directory: URL) {
     self.directory = directory
   }
 
-  package var location: URL {
+  public var location: URL {
     directory.appending(path: "edits.json")
   }
 

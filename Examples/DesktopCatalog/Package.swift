@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A binding to a library in C is made of pointers, so it does without the memory safety warnings.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "DesktopCatalog",
+  dependencies: [
+    .package(name: "RestorationKit", path: "../.."),
+    .package(path: "../ProductCatalog"),
+  ],
+  targets: [
+    .systemLibrary(name: "CGtk", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+    // Ties GTK to RestorationKit; it knows nothing of the catalog, so that it can be copied.
+    .target(
+      name: "GtkRestoration",
+      dependencies: ["CGtk", .product(name: "RestorationKit", package: "RestorationKit")],
+      swiftSettings: settings),
+    .target(
+      name: "DesktopCatalogKit",
+      dependencies: [
+        "CGtk", "GtkRestoration",
+        .product(name: "CatalogModel", package: "ProductCatalog"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "desktop-catalog", dependencies: ["DesktopCatalogKit"], swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)
