@@ -95,7 +95,9 @@ final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter 
     editor.changed = changed
   }
 
-  /// The product that is being edited. One that the catalog does not have any more is not.
+  /// The product that is being edited.
+  ///
+  /// One that the catalog does not have any more is not.
   var restorableState: UUID? {
     get { editor.productID }
     set {

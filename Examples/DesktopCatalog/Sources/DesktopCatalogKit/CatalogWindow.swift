@@ -9,19 +9,19 @@ import RestorationKit
 final class CatalogWindow {
   /// A `GtkApplicationWindow`.
   let window: ObjectPointer
-  let search = ObjectPointer(gtk_search_entry_new())
-  let paned = ObjectPointer(gtk_paned_new(GTK_ORIENTATION_HORIZONTAL))
+  let search = ObjectPointer(made: gtk_search_entry_new())
+  let paned = ObjectPointer(made: gtk_paned_new(GTK_ORIENTATION_HORIZONTAL))
   let list: ProductList
   let detail: ProductDetail
   let editor: ProductEditor
   /// Shows the product, or the editor.
-  let side = ObjectPointer(gtk_stack_new())
+  let side = ObjectPointer(made: gtk_stack_new())
 
   private let catalog: Catalog
 
   init(_ catalog: Catalog, application: ObjectPointer) {
     self.catalog = catalog
-    window = ObjectPointer(gtk_application_window_new(application.of()))
+    window = ObjectPointer(made: gtk_application_window_new(application.of()))
     list = ProductList(catalog)
     detail = ProductDetail(catalog)
     editor = ProductEditor(catalog, in: window)
@@ -33,7 +33,7 @@ final class CatalogWindow {
     gtk_window_set_title(window.of(), "Catalog")
     gtk_search_entry_set_key_capture_widget(search.opaque, nil)
     setAccessibleLabel(search, "Search the catalog")
-    let left = ObjectPointer(gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
+    let left = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
     gtk_widget_set_size_request(left.of(), 180, -1)
     gtk_box_append(left.of(), search.of())
     gtk_box_append(left.of(), list.widget.of())

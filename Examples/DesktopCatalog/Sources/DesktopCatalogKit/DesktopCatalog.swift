@@ -16,7 +16,8 @@ public final class DesktopCatalog {
 
   private init(_ catalog: Catalog, keeper: StateKeeper) {
     self.catalog = catalog
-    application = ObjectPointer(gtk_application_new(Self.identifier, G_APPLICATION_NON_UNIQUE)!)
+    application = ObjectPointer(
+      made: gtk_application_new(Self.identifier, G_APPLICATION_NON_UNIQUE))
     windows = SceneWindows(application, host: SceneHost(keeper))
     windows.told = { FileHandle.standardError.write(Data("desktop-catalog: \($0)\n".utf8)) }
     connect(application, "startup") { [unowned self] in addActions() }
@@ -92,7 +93,7 @@ public final class DesktopCatalog {
   }
 
   private func add(_ name: String, _ key: String, _ body: @escaping @MainActor () -> Void) {
-    let action = ObjectPointer(g_simple_action_new(name, nil)!)
+    let action = ObjectPointer(made: g_simple_action_new(name, nil))
     connect(action, "activate", body)
     g_action_map_add_action(application.opaque, action.opaque)
     g_object_unref(action)

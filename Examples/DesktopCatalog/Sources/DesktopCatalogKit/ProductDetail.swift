@@ -6,9 +6,9 @@ import GtkRestoration
 @MainActor
 final class ProductDetail {
   /// A box with the switcher, the stack, and a button.
-  let widget = ObjectPointer(gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
-  let stack = ObjectPointer(gtk_stack_new())
-  let button = ObjectPointer(gtk_button_new_with_mnemonic("_Edit"))
+  let widget = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
+  let stack = ObjectPointer(made: gtk_stack_new())
+  let button = ObjectPointer(made: gtk_button_new_with_mnemonic("_Edit"))
   /// The scrolled windows of the pages.
   let pages: [(tab: DetailTab, scrolled: ObjectPointer)]
   /// Called when the user wants to change the words of the product.
@@ -20,9 +20,9 @@ final class ProductDetail {
 
   init(_ catalog: Catalog) {
     self.catalog = catalog
-    labels = DetailTab.allCases.map { _ in ObjectPointer(gtk_label_new(nil)) }
-    pages = DetailTab.allCases.map { ($0, ObjectPointer(gtk_scrolled_window_new())) }
-    let switcher = ObjectPointer(gtk_stack_switcher_new())
+    labels = DetailTab.allCases.map { _ in ObjectPointer(made: gtk_label_new(nil)) }
+    pages = DetailTab.allCases.map { ($0, ObjectPointer(made: gtk_scrolled_window_new())) }
+    let switcher = ObjectPointer(made: gtk_stack_switcher_new())
     gtk_stack_switcher_set_stack(switcher.opaque, stack.opaque)
     gtk_widget_set_halign(switcher.of(), GTK_ALIGN_CENTER)
     gtk_stack_set_transition_type(stack.opaque, GTK_STACK_TRANSITION_TYPE_NONE)

@@ -6,10 +6,10 @@ import GtkRestoration
 /// The words of a product while they are being changed.
 @MainActor
 final class ProductEditor {
-  let widget = ObjectPointer(gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
-  let title = ObjectPointer(gtk_entry_new())
-  let text = ObjectPointer(gtk_text_view_new())
-  let scrolled = ObjectPointer(gtk_scrolled_window_new())
+  let widget = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
+  let title = ObjectPointer(made: gtk_entry_new())
+  let text = ObjectPointer(made: gtk_text_view_new())
+  let scrolled = ObjectPointer(made: gtk_scrolled_window_new())
   /// The product that is being edited; nil if none is.
   private(set) var productID: UUID?
   /// The question what becomes of the changes, while it is asked.
@@ -21,7 +21,7 @@ final class ProductEditor {
 
   private let catalog: Catalog
   private let window: ObjectPointer
-  private let problem = ObjectPointer(gtk_label_new(nil))
+  private let problem = ObjectPointer(made: gtk_label_new(nil))
 
   init(_ catalog: Catalog, in window: ObjectPointer) {
     self.catalog = catalog
@@ -32,12 +32,12 @@ final class ProductEditor {
     gtk_text_view_set_accepts_tab(text.of(), 0)
     gtk_scrolled_window_set_child(scrolled.opaque, text.of())
     gtk_widget_set_vexpand(scrolled.of(), 1)
-    let buttons = ObjectPointer(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
+    let buttons = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
     gtk_widget_set_halign(buttons.of(), GTK_ALIGN_END)
     for (label, action) in [("_Cancel", leave), ("_Save", save)]
       as [(String, @MainActor () -> Void)]
     {
-      let button = ObjectPointer(gtk_button_new_with_mnemonic(label))
+      let button = ObjectPointer(made: gtk_button_new_with_mnemonic(label))
       gtk_box_append(buttons.of(), button.of())
       connect(button, "clicked", action)
     }
@@ -123,16 +123,16 @@ final class LeaveQuestion {
   ///   - window: The window that waits for the answer.
   ///   - answered: Is called with the answer; closing the dialog is to stay.
   func show(over window: ObjectPointer, answered: @escaping @MainActor (Answer) -> Void) {
-    let dialog = ObjectPointer(gtk_window_new())
+    let dialog = ObjectPointer(made: gtk_window_new())
     self.dialog = dialog
     gtk_window_set_title(dialog.of(), "Unsaved changes")
     gtk_window_set_transient_for(dialog.of(), window.of())
     gtk_window_set_modal(dialog.of(), 1)
     gtk_window_set_resizable(dialog.of(), 0)
-    let box = ObjectPointer(gtk_box_new(GTK_ORIENTATION_VERTICAL, 12))
+    let box = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 12))
     let sentence = "You have changed these words. What is to become of the changes?"
     gtk_box_append(box.of(), gtk_label_new(sentence))
-    let buttons = ObjectPointer(gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
+    let buttons = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
     gtk_widget_set_halign(buttons.of(), GTK_ALIGN_END)
     gtk_box_append(box.of(), buttons.of())
     let answer: @MainActor (Answer) -> Void = { [weak self] answer in
@@ -144,7 +144,7 @@ final class LeaveQuestion {
     for (label, meaning) in [("_Keep editing", .stay), ("_Discard", .discard), ("_Save", .save)]
       as [(String, Answer)]
     {
-      let button = ObjectPointer(gtk_button_new_with_mnemonic(label))
+      let button = ObjectPointer(made: gtk_button_new_with_mnemonic(label))
       gtk_box_append(buttons.of(), button.of())
       connect(button, "clicked") { answer(meaning) }
     }

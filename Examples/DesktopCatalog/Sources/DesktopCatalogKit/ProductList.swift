@@ -7,7 +7,7 @@ import GtkRestoration
 @MainActor
 final class ProductList {
   /// A `GtkScrolledWindow` with the list.
-  let widget = ObjectPointer(gtk_scrolled_window_new())
+  let widget = ObjectPointer(made: gtk_scrolled_window_new())
   /// A `GtkListView`.
   let view: ObjectPointer
   /// A `GtkSingleSelection`.
@@ -18,28 +18,28 @@ final class ProductList {
 
   private let catalog: Catalog
   /// A `GtkStringList` with the identifiers of the products.
-  private let model = ObjectPointer(gtk_string_list_new(nil)!)
+  private let model = ObjectPointer(made: gtk_string_list_new(nil))
   private var query = ""
   private var isChanging = false
 
   init(_ catalog: Catalog) {
     self.catalog = catalog
     products = catalog.products
-    let factory = gtk_signal_list_item_factory_new()!
-    selection = ObjectPointer(gtk_single_selection_new(model.opaque)!)
-    view = ObjectPointer(gtk_list_view_new(selection.opaque, factory))
+    let factory = ObjectPointer(made: gtk_signal_list_item_factory_new())
+    selection = ObjectPointer(made: gtk_single_selection_new(model.opaque))
+    view = ObjectPointer(made: gtk_list_view_new(selection.opaque, factory.opaque))
     connect(
-      ObjectPointer(factory), "setup",
+      factory, "setup",
       answering: { item in
         guard let item else { return false }
-        let label = ObjectPointer(gtk_label_new(nil))
+        let label = ObjectPointer(made: gtk_label_new(nil))
         gtk_label_set_xalign(label.opaque, 0)
         gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
         gtk_list_item_set_child(item.opaque, label.of())
         return false
       })
     connect(
-      ObjectPointer(factory), "bind",
+      factory, "bind",
       answering: { [unowned self] item in
         guard let item, let label = gtk_list_item_get_child(item.opaque) else { return false }
         let row = Int(gtk_list_item_get_position(item.opaque))

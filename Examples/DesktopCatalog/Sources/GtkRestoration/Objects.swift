@@ -11,6 +11,25 @@ extension ObjectPointer {
     assumingMemoryBound(to: type)
   }
 
+  /// Takes an object that a function of GTK has given.
+  ///
+  /// Many of these functions could give none as far as their types say, and never do: without
+  /// memory GTK ends the process itself.
+  ///
+  /// - Parameter object: The object.
+  public init<Object>(made object: UnsafeMutablePointer<Object>?) {
+    guard let object else { fatalError("GTK has given no object.") }
+    self = UnsafeMutableRawPointer(object)
+  }
+
+  /// Takes an object of a type that GTK keeps to itself.
+  ///
+  /// - Parameter object: The object.
+  public init(made object: OpaquePointer?) {
+    guard let object else { fatalError("GTK has given no object.") }
+    self = UnsafeMutableRawPointer(object)
+  }
+
   /// The pointer to a type that GTK keeps to itself.
   public var opaque: OpaquePointer { OpaquePointer(self) }
 }

@@ -25,8 +25,10 @@ public final class ScrolledPlace: @MainActor RestorableView, @MainActor Restorab
     changed: @escaping @MainActor () -> Void
   ) {
     restorationIdentifier = identifier
-    horizontal = Scroller(gtk_scrolled_window_get_hadjustment(scrolled.opaque), changed: changed)
-    vertical = Scroller(gtk_scrolled_window_get_vadjustment(scrolled.opaque), changed: changed)
+    horizontal = Scroller(
+      ObjectPointer(made: gtk_scrolled_window_get_hadjustment(scrolled.opaque)), changed: changed)
+    vertical = Scroller(
+      ObjectPointer(made: gtk_scrolled_window_get_vadjustment(scrolled.opaque)), changed: changed)
   }
 
   /// The offset, in pixels.
@@ -49,11 +51,11 @@ final class Scroller {
   private var isSetting = false
 
   init(
-    _ adjustment: UnsafeMutablePointer<GtkAdjustment>, changed: @escaping @MainActor () -> Void
+    _ adjustment: ObjectPointer, changed: @escaping @MainActor () -> Void
   ) {
-    self.adjustment = ObjectPointer(adjustment)
-    connect(self.adjustment, "changed") { [weak self] in self?.laidOut() }
-    connect(self.adjustment, "value-changed") { [weak self] in
+    self.adjustment = adjustment
+    connect(adjustment, "changed") { [weak self] in self?.laidOut() }
+    connect(adjustment, "value-changed") { [weak self] in
       guard let self, !isSetting else { return }
       // Somebody has scrolled.
       if isLaidOut { waiting = nil }
@@ -117,7 +119,7 @@ public final class EditedText:
   ) {
     self.view = view
     restorationIdentifier = identifier
-    buffer = ObjectPointer(gtk_text_view_get_buffer(view.of())!)
+    buffer = ObjectPointer(made: gtk_text_view_get_buffer(view.of()))
     connect(buffer, "changed", changed)
     connect(buffer, "notify::cursor-position", changed)
     connect(buffer, "notify::has-selection", changed)

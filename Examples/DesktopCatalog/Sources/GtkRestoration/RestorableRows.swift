@@ -41,10 +41,11 @@ public final class RestorableRows: @MainActor RestorableView, @MainActor Restora
     self.selection = selection
     self.identifiers = identifiers
     restorationIdentifier = identifier
-    let adjustment = gtk_scrolled_window_get_vadjustment(scrolled.opaque)!
+    let adjustment = ObjectPointer(
+      made: gtk_scrolled_window_get_vadjustment(scrolled.opaque))
     scroller = Scroller(adjustment, changed: changed)
     connect(selection, "notify::selected", changed)
-    connect(ObjectPointer(adjustment), "changed") { [weak self] in self?.laidOut() }
+    connect(adjustment, "changed") { [weak self] in self?.laidOut() }
   }
 
   private var rowCount: Int { Int(g_list_model_get_n_items(selection.opaque)) }

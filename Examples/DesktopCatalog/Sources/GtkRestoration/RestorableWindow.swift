@@ -37,8 +37,9 @@ public final class WindowSize: @MainActor RestorableView, @MainActor StatefulRes
     }
   }
 
-  /// The size. One that nobody could use, or that no screen has room for, is cut to one that
-  /// fits.
+  /// The size.
+  ///
+  /// One that nobody could use, or that no screen has room for, is cut to one that fits.
   public var restorableState: State {
     get {
       var (width, height): (Int32, Int32) = (0, 0)
@@ -98,7 +99,9 @@ public final class PanedPosition: @MainActor RestorableView, @MainActor Stateful
     connect(paned, "notify::position", changed)
   }
 
-  /// The position. GTK moves one that is too far to the end of the panes.
+  /// The position.
+  ///
+  /// GTK moves one that is too far to the end of the panes.
   public var restorableState: Int32 {
     get { gtk_paned_get_position(paned.opaque) }
     set { gtk_paned_set_position(paned.opaque, max(0, newValue)) }
@@ -110,8 +113,7 @@ public final class PanedPosition: @MainActor RestorableView, @MainActor Stateful
 public final class KeyboardFocus: @MainActor RestorableView, @MainActor StatefulRestoring {
   /// What is stored of the keyboard.
   public struct State: Codable {
-    /// The way from the window to the widget: which child of which type it is each time. Nil
-    /// if no widget has the keyboard.
+    /// The way from the window to the widget; nil if no widget has the keyboard.
     public var way: [Step]?
     /// Whether the window shows which widget that is.
     public var isVisible: Bool
@@ -148,7 +150,9 @@ public final class KeyboardFocus: @MainActor RestorableView, @MainActor Stateful
     }
   }
 
-  /// The widget that has the keyboard. One that is not there any more gets none.
+  /// The widget that has the keyboard.
+  ///
+  /// One that is not there any more gets none.
   public var restorableState: State {
     get {
       State(

@@ -1,14 +1,4 @@
-public import CGtk
-
-extension ObjectPointer {
-  /// Takes a new widget.
-  ///
-  /// - Parameter widget: What a function of GTK has made.
-  public init(_ widget: UnsafeMutablePointer<GtkWidget>?) {
-    // GTK ends the process itself if there is no memory for a widget.
-    self = UnsafeMutableRawPointer(widget!)
-  }
-}
+import CGtk
 
 /// Gives a widget the name that a screen reader says.
 ///

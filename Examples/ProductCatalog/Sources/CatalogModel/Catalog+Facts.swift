@@ -2,7 +2,9 @@ import Foundation
 
 /// A line of what is known of a product.
 public struct Fact: Hashable, Sendable {
+  /// What it is.
   public let label: String
+  /// The fact itself, written for a reader.
   public let value: String
 
   init(_ label: String, _ value: String) {
@@ -42,6 +44,7 @@ extension Catalog {
 }
 
 extension Product {
+  /// The first sentence of its description.
   public var firstSentence: String {
     description.split(separator: ". ", maxSplits: 1).first.map { $0.last == "." ? $0 : $0 + "." }
       .map(String.init) ?? ""

@@ -7,6 +7,12 @@ public import Foundation
   private let editFile: EditFile
   private var edits: [UUID: ProductEdit]
 
+  /// Reads the products and the edits.
+  ///
+  /// - Parameters:
+  ///   - products: The file of the products.
+  ///   - editFile: The file of the edits, which need not exist.
+  /// - Throws: `CatalogError` if one of them cannot be used.
   public init(products: ProductFile, edits editFile: EditFile) throws(CatalogError) {
     originals = try products.products()
     guard !originals.isEmpty else { throw .productsEmpty(path: products.location.path) }
@@ -21,20 +27,25 @@ public import Foundation
     edits = try editFile.load()
   }
 
+  /// How many products there are.
   public var count: Int { originals.count }
 
+  /// All products, with the words of the user.
   public var products: [Product] {
     originals.map { $0.applying(edits[$0.id]) }
   }
 
+  /// A product with the words of the user; nil if there is none with this identifier.
   public func product(_ id: UUID) -> Product? {
     original(id)?.applying(edits[id])
   }
 
+  /// A product with its own words.
   public func original(_ id: UUID) -> Product? {
     rows[id].map { originals[$0] }
   }
 
+  /// Whether the user has changed the words of a product.
   public func isEdited(_ id: UUID) -> Bool {
     edits[id] != nil
   }

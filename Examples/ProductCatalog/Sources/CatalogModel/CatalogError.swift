@@ -14,6 +14,7 @@ public enum CatalogError: Error, Hashable, Sendable {
 }
 
 extension CatalogError: CustomStringConvertible {
+  /// What is wrong, in a sentence.
   public var description: String {
     switch self {
     case .productsUnreadable(let path): "The products in \(path) cannot be read."

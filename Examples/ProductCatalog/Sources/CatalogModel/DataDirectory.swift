@@ -4,6 +4,7 @@ public import Foundation
 public enum DataDirectory {
   private static let name = "product-catalog"
 
+  /// The folder in the user's data directory.
   public static func usual(environment: [String: String]) -> URL {
     // A relative path in XDG_DATA_HOME is to be ignored, says the specification.
     if let shared = environment["XDG_DATA_HOME"], shared.hasPrefix("/") {

@@ -4,12 +4,15 @@ public import Foundation
 ///
 /// The products themselves are never written.
 public struct EditFile: Hashable, Sendable {
+  /// The folder of the file.
   public let directory: URL
 
+  /// Names the file in a folder, which need not exist.
   public init(directory: URL) {
     self.directory = directory
   }
 
+  /// The file itself.
   public var location: URL {
     directory.appending(path: "edits.json")
   }

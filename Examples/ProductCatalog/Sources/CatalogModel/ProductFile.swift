@@ -2,8 +2,10 @@ public import Foundation
 
 /// The file that lists the products.
 public struct ProductFile: Hashable, Sendable {
+  /// The file itself.
   public let location: URL
 
+  /// Names a file, which is read when a catalog is made of it.
   public init(_ location: URL) {
     self.location = location
   }
