@@ -19,6 +19,8 @@ public final class SceneWindows {
   /// Called with what the user should know.
   public var told: (@MainActor (String) -> Void)?
 
+  private static let unlockInterval = Duration.seconds(2)
+
   /// A `GtkApplication`.
   private let application: ObjectPointer
   private var autosave: Autosave?
@@ -66,6 +68,27 @@ public final class SceneWindows {
     for scene in host.connectedScenes.reversed() { window(of: scene).map(present) }
     if let problem = start.problems.first {
       told?("Not everything is as you left it. \(problem.reason)")
+    }
+    if host.isLocked { waitForKey() }
+  }
+
+  /// Brings back what was locked as soon as the key can be had.
+  ///
+  /// No signal tells that of every place where a key may be, so it is asked for now and then.
+  private func waitForKey() {
+    Task { [weak self] in
+      while let host = self?.host, host.isLocked {
+        try? await Task.sleep(for: Self.unlockInterval)
+        guard let self, !isEnding else { return }
+        do {
+          try await host.protectedDataDidBecomeAvailable()
+          guard !host.isLocked else { continue }
+          await host.restoreScenes()
+          for scene in host.connectedScenes { window(of: scene).map(present) }
+        } catch {
+          told?("\(error)")
+        }
+      }
     }
   }
 
