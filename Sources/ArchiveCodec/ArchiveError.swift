@@ -299,6 +299,9 @@ extension ArchiveError: CustomStringConvertible {
       ? code.description : "\(code): \(details.joined(separator: ", "))"
   }
 
+  /// What happened and where, without advice; for a description that gives its own.
+  package var finding: String { "\(code.advice.prefix { $0 != "." }) (\(facts))." }
+
   private var details: [String] {
     var details: [String] = []
     if let subject { details.append(Self.shortened(subject)) }
