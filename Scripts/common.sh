@@ -65,6 +65,20 @@ git_here() {
   git -c "safe.directory=$root" -C "$root" "$@"
 }
 
+# Installs packages of Debian or Ubuntu where nobody has to be asked. Needs a sandbox for the log.
+install_with_apt() {
+  local prefix=(env)
+  has_command apt-get || return 1
+  if [ "$(id -u)" -ne 0 ]; then
+    sudo -n true 2>/dev/null || return 1
+    prefix=(sudo -n env)
+  fi
+  prefix+=(DEBIAN_FRONTEND=noninteractive)
+  # One unreachable mirror fails the update but not always the installation.
+  "${prefix[@]}" apt-get update >"$sandbox/log" 2>&1 </dev/null || true
+  "${prefix[@]}" apt-get install -y "$@" >>"$sandbox/log" 2>&1 </dev/null
+}
+
 finished_steps=()
 current_step=
 
@@ -78,6 +92,13 @@ step() {
   "$@"
   finished_steps+=("$current_step ($((SECONDS - started)) s)")
   current_step=
+}
+
+# Says a step that cannot run here, and why; the summary says it again.
+skip_step() {
+  heading "$1"
+  complain "Not run: $2"
+  finished_steps+=("$1: not run, $2")
 }
 
 report_failed_step() {
