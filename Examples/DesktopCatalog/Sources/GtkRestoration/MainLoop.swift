@@ -51,7 +51,7 @@ public enum MainLoop {
   /// Handles what the user has done so far, also if GTK has not heard of it yet.
   ///
   /// - Parameter limit: How long that may take, in seconds.
-  static func handleInput(atMost limit: Double = 0.2) {
+  static func handleInput(atMost limit: Double) {
     if let display = gdk_display_get_default() { gdk_display_sync(display) }
     let end = g_get_monotonic_time() + gint64(limit * 1_000_000)
     while g_main_context_pending(nil) != 0, g_get_monotonic_time() < end {

@@ -14,9 +14,10 @@ extension SceneWindows {
   /// | the session ends | ``quit()`` |
   /// | the machine is about to sleep | what has changed is stored; logind waits for that |
   ///
-  /// A key counts if it was typed before. Each of these waits a limited time: five seconds at
-  /// the end of the app, two before sleep, and less than one for the session manager, which
-  /// then tells the user that the app does not respond. An app that is left alone needs no
+  /// A key that was typed before counts, also if the app has not seen it yet. Each of these
+  /// waits a limited time for the disk: five seconds at the end of the app, four before sleep,
+  /// because logind waits for five, and less than one for the session manager, because that
+  /// tells the user then that the app does not respond. An app that is left alone needs no
   /// call, because its autosave has stored everything 250 ms after the last change.
   ///
   /// A signal that the process ignored before the call, as SIGHUP under `nohup`, stays
@@ -31,7 +32,7 @@ extension SceneWindows {
     connect(application, "query-end") { [unowned self] in save(within: 0.8) }
     // GTK quits by itself when the session ends.
     connect(application, "shutdown") { [unowned self] in quit() }
-    SleepNotice.begin { [unowned self] in save(within: 2) }
+    SleepNotice.begin { [unowned self] in save(within: 4) }
   }
 
   private func isIgnored(_ number: Int32) -> Bool {
@@ -54,12 +55,13 @@ extension SceneWindows {
     // The next one is not caught any more, so that it works also while the disk hangs.
     for number in signals { signal(number, SIG_DFL) }
     connect(application, "shutdown", afterOthers: true) { raise(number) }
-    MainLoop.handleInput()
+    MainLoop.handleInput(atMost: 1)
     quit()
   }
 
   private func save(within limit: Double) {
-    MainLoop.handleInput()
-    saveNow(within: limit)
+    let start = g_get_monotonic_time()
+    MainLoop.handleInput(atMost: limit / 2)
+    saveNow(within: limit - Double(g_get_monotonic_time() - start) / 1_000_000)
   }
 }

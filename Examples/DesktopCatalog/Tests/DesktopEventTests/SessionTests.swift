@@ -20,6 +20,19 @@ final class SessionTests: XCTestCase {
     XCTAssertEqual(try desktop.searches, ["abc"])
   }
 
+  func testKeysThatTheAppHasNotSeenYetAreStoredBeforeTheAnswerToo() throws {
+    let desktop = try Desktop()
+    let app = try startedApp(on: desktop)
+    let keys = "bcdefghijkl".map { "\($0)" }
+    try desktop.tell("kill answered \(app.child.identifier)")
+    app.child.send(SIGSTOP)
+    try app.press(keys)
+    try desktop.tell("query")
+    app.child.send(SIGCONT)
+    XCTAssertEqual(try app.child.ending(), .signal(SIGKILL))
+    XCTAssertEqual(try desktop.searches, ["a" + keys.joined()])
+  }
+
   func testAfterALogoutThatIsCancelledTheAppGoesOnAndSaves() throws {
     let desktop = try Desktop()
     let app = try startedApp(on: desktop)

@@ -13,6 +13,19 @@ final class SignalTests: XCTestCase {
     }
   }
 
+  func testKeysThatTheAppHasNotSeenYetCountToo() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, searching: "a")
+    let keys = "bcdefghijkl".map { "\($0)" }
+    // It has so much to do that it sees neither the keys nor the signal.
+    app.child.send(SIGSTOP)
+    try app.press(keys)
+    app.child.send(SIGTERM)
+    app.child.send(SIGCONT)
+    XCTAssertEqual(try app.child.ending(), .signal(SIGTERM))
+    XCTAssertEqual(try desktop.searches, ["a" + keys.joined()])
+  }
+
   func testWhatASignalHasEndedComesBack() throws {
     let desktop = try Desktop()
     let app = try CatalogApp(on: desktop, searching: "a")

@@ -42,7 +42,7 @@ final class SleepTests: XCTestCase {
     try desktop.setDiskHangs(true)
     try app.press(["b"])
     try desktop.tell("sleep")
-    try desktop.waitForReport("released", seconds: 4)
+    try desktop.waitForReport("released", seconds: 6)
     try desktop.setDiskHangs(false)
     try desktop.waitUntilStored(["ab"])
   }
