@@ -13,6 +13,11 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "DesktopCatalog",
+  products: [
+    .executable(name: "desktop-catalog", targets: ["desktop-catalog"]),
+    // Loaded by the tests into the app.
+    .library(name: "SlowDisk", type: .dynamic, targets: ["SlowDisk"]),
+  ],
   dependencies: [
     .package(name: "RestorationKit", path: "../.."),
     .package(path: "../ProductCatalog"),
@@ -34,6 +39,16 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "desktop-catalog", dependencies: ["DesktopCatalogKit"], swiftSettings: settings),
+    // Signals, logging out and sleep, on a display and on buses of the tests' own.
+    .testTarget(
+      name: "DesktopEventTests",
+      dependencies: [
+        "desktop-catalog",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      exclude: ["desktop-peers.py"], swiftSettings: settings),
+    .target(name: "SlowDisk", path: "Tests/SlowDisk"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -20,6 +20,7 @@ public final class DesktopCatalog {
       made: gtk_application_new(Self.identifier, G_APPLICATION_NON_UNIQUE))
     windows = SceneWindows(application, host: SceneHost(keeper))
     windows.told = { FileHandle.standardError.write(Data("desktop-catalog: \($0)\n".utf8)) }
+    windows.followDesktop()
     connect(application, "startup") { [unowned self] in addActions() }
     connect(application, "activate") { [unowned self] in activate() }
   }

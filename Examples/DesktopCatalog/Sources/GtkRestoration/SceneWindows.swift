@@ -22,7 +22,8 @@ public final class SceneWindows {
   private static let unlockInterval = Duration.seconds(2)
 
   /// A `GtkApplication`.
-  private let application: ObjectPointer
+  let application: ObjectPointer
+  private var starting: Task<Void, Never>?
   private var autosave: Autosave?
   private var isEnding = false
 
@@ -50,7 +51,7 @@ public final class SceneWindows {
   ) {
     // An application without a window ends when this call returns.
     g_application_hold(application.of())
-    Task {
+    starting = Task {
       do {
         show(try await host.start(configuration, declaring: activityTypes))
       } catch {
@@ -190,15 +191,19 @@ public final class SceneWindows {
   }
 
   /// Ends the app; all windows come back at its next launch.
+  ///
+  /// What has changed is stored before; that may take five seconds.
   public func quit() {
     guard !isEnding else { return }
     isEnding = true
-    MainLoop.wait(atMost: 5) { [host, autosave] in
+    MainLoop.wait(atMost: 5) { [self] in
+      // Windows that are on their way come back as well.
+      await starting?.value
       await autosave?.flush()
       do {
         try await host.terminate()
       } catch {
-        self.told?("Your windows are not saved. \(error)")
+        told?("Your windows are not saved. \(error)")
       }
     }
     g_application_quit(application.of())
