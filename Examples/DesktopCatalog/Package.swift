@@ -19,7 +19,7 @@ let package = Package(
     .library(name: "SlowDisk", type: .dynamic, targets: ["SlowDisk"]),
   ],
   dependencies: [
-    .package(name: "RestorationKit", path: "../.."),
+    .package(name: "RestorationKit", path: "../..", traits: ["SecretService"]),
     .package(path: "../ProductCatalog"),
   ],
   targets: [
@@ -35,6 +35,7 @@ let package = Package(
         "CGtk", "GtkRestoration",
         .product(name: "CatalogModel", package: "ProductCatalog"),
         .product(name: "RestorationKit", package: "RestorationKit"),
+        .product(name: "RestorationSecretService", package: "RestorationKit"),
       ],
       swiftSettings: settings),
     .executableTarget(

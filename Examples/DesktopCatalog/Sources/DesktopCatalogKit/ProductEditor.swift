@@ -128,6 +128,7 @@ final class LeaveQuestion {
     gtk_window_set_title(dialog.of(), "Unsaved changes")
     gtk_window_set_transient_for(dialog.of(), window.of())
     gtk_window_set_modal(dialog.of(), 1)
+    gtk_window_set_destroy_with_parent(dialog.of(), 1)
     gtk_window_set_resizable(dialog.of(), 0)
     let box = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 12))
     let sentence = "You have changed these words. What is to become of the changes?"

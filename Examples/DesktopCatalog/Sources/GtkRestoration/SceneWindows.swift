@@ -151,8 +151,9 @@ public final class SceneWindows {
   public func noteChange(of scene: Scene) { scene.needsSave = true }
 
   private func use(_ scene: Scene) {
-    guard !isEnding, host.openSessions.first !== scene.session, scene.session.scene === scene
-    else { return }
+    let isInFront =
+      host.openSessions.first === scene.session && scene.activationState == .foregroundActive
+    guard !isEnding, !isInFront, scene.session.scene === scene else { return }
     perform {
       try await self.host.connect(scene.session)
       self.autosave?.setNeedsSave()
