@@ -14,24 +14,28 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "ProductCatalog",
   platforms: [.macOS(.v26)],
+  products: [.library(name: "CatalogModel", targets: ["CatalogModel"])],
   dependencies: [
     .package(name: "RestorationKit", path: "../.."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
   targets: [
     .target(
+      name: "CatalogModel", resources: [.copy("Resources/products.json")], swiftSettings: settings),
+    .target(
       name: "ProductCatalogKit",
       dependencies: [
+        "CatalogModel",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
-      resources: [.copy("Resources/products.json")], swiftSettings: settings),
+      swiftSettings: settings),
     .executableTarget(
       name: "catalog", dependencies: ["ProductCatalogKit"], swiftSettings: settings),
     .testTarget(
       name: "ProductCatalogKitTests",
       dependencies: [
-        "ProductCatalogKit",
+        "CatalogModel", "ProductCatalogKit",
         .product(name: "ArchiveCodec", package: "RestorationKit"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "RestorationKit", package: "RestorationKit"),

@@ -3,7 +3,7 @@
 
 Run it on Debian 12 after `apt-get update`:
 
-    Data/make-products.py > Sources/ProductCatalogKit/Resources/products.json
+    Data/make-products.py > Sources/CatalogModel/Resources/products.json
 
 descriptions.tsv has one program a line: package, title and description, with a tab between them.
 """

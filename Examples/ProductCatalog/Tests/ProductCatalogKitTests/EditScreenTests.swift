@@ -1,3 +1,4 @@
+import CatalogModel
 import ProductCatalogKit
 import XCTest
 

@@ -1,3 +1,4 @@
+import CatalogModel
 import ArchiveCodec
 import ProductCatalogKit
 import RestorationKit

@@ -1,3 +1,4 @@
+import CatalogModel
 import ArchiveCodec
 import Foundation
 import ProductCatalogKit

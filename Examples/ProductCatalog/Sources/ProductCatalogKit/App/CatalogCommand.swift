@@ -1,3 +1,4 @@
+import CatalogModel
 import ArgumentParser
 import Foundation
 import RestorationKit

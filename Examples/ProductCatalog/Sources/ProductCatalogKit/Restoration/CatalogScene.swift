@@ -1,3 +1,4 @@
+package import CatalogModel
 import Foundation
 package import RestorationKit
 

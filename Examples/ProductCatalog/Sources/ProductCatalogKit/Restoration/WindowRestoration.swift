@@ -1,3 +1,4 @@
+package import CatalogModel
 package import RestorationKit
 
 /// Brings the windows back at the start, opens and closes them, and keeps them stored.

@@ -1,3 +1,4 @@
+import CatalogModel
 import Foundation
 
 /// The lines of a product's tabs, broken to a width.
@@ -29,25 +30,11 @@ import Foundation
   }
 
   private var details: [StyledLine] {
-    field("Package", product.package)
-      + field("Version", product.version)
-      + field("Section", product.section)
-      + field("Home page", product.homepage ?? "not known")
-      + field("Download", ByteCount(bytes: product.downloadBytes).description)
-      + field("Installed", ByteCount(kibibytes: product.installedKiB).description)
-      + field("Install with", "apt install \(product.package)")
-      + field("Identifier", product.id.uuidString)
-      + originalWords
-  }
-
-  private var originalWords: [StyledLine] {
-    guard isEdited, let original = catalog.original(product.id) else { return [] }
-    return [[]] + field("Was titled", original.title)
-      + field("Was described", original.description)
+    catalog.facts(of: product).flatMap { field($0.label, $0.value) }
   }
 
   private var related: [StyledLine] {
-    let others = catalog.products.filter { $0.section == product.section && $0.id != product.id }
+    let others = catalog.related(to: product)
     guard !others.isEmpty else {
       return paragraph("Nothing else in the catalog is in \(product.section).", .dim)
     }
@@ -73,12 +60,5 @@ import Foundation
       let padding = String(repeating: " ", count: max(0, Self.labelColumns - shown.count))
       return [Span(text: shown + padding, style: .dim), Span(text: text)]
     }
-  }
-}
-
-extension Product {
-  fileprivate var firstSentence: String {
-    description.split(separator: ". ", maxSplits: 1).first.map { $0.last == "." ? $0 : $0 + "." }
-      .map(String.init) ?? ""
   }
 }

@@ -1,3 +1,4 @@
+import CatalogModel
 extension DetailScreen {
   private static let rowsWithRule = 6
 

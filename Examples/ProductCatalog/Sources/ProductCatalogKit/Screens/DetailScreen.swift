@@ -1,3 +1,4 @@
+package import CatalogModel
 package import Foundation
 
 /// One product, on several tabs.

@@ -1,3 +1,4 @@
+package import CatalogModel
 package import Foundation
 
 /// The words of a product while they are being changed.

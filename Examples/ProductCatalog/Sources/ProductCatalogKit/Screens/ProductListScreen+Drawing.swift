@@ -1,3 +1,4 @@
+import CatalogModel
 extension ProductListScreen {
   package func draw(into canvas: inout Canvas) {
     let products = products

@@ -1,3 +1,4 @@
+import CatalogModel
 package import Foundation
 package import RestorationKit
 

@@ -1,3 +1,4 @@
+import CatalogModel
 extension ProductListScreen: @MainActor Screen {
   package var title: String { "Catalog" }
 

@@ -1,3 +1,4 @@
+package import CatalogModel
 package import Foundation
 
 /// The list of all products, or of those that match a search.
@@ -17,9 +18,7 @@ package import Foundation
     selectedProductID = catalog.products.first?.id
   }
 
-  package var products: [Product] {
-    query.isEmpty ? catalog.products : catalog.products.filter { $0.matches(query) }
-  }
+  package var products: [Product] { catalog.products(matching: query) }
 
   package func selectedRow(in products: [Product]) -> Int? {
     products.firstIndex { $0.id == selectedProductID } ?? products.indices.first
@@ -49,11 +48,5 @@ extension ProductListScreen {
 
   func window(over products: [Product], size: Size) -> ListWindow {
     ListWindow(count: products.count, rows: max(1, size.rows - (showsQuery ? 1 : 0)))
-  }
-}
-
-extension Product {
-  fileprivate func matches(_ query: String) -> Bool {
-    title.lowercased().contains(query.lowercased()) || package.contains(query.lowercased())
   }
 }

@@ -1,3 +1,4 @@
+package import CatalogModel
 /// What one tab shows, and how far it is scrolled.
 @MainActor package final class TabPage {
   package let tab: DetailTab

@@ -1,7 +1,7 @@
-package import Foundation
+public import Foundation
 
 /// Why the catalog could not be loaded, or an edit not be saved.
-package enum CatalogError: Error, Hashable, Sendable {
+public enum CatalogError: Error, Hashable, Sendable {
   case productsUnreadable(path: String)
   case productsMalformed(path: String)
   case productsEmpty(path: String)
@@ -14,7 +14,8 @@ package enum CatalogError: Error, Hashable, Sendable {
 }
 
 extension CatalogError: CustomStringConvertible {
-  package var description: String {
+  /// What is wrong, in a sentence.
+  public var description: String {
     switch self {
     case .productsUnreadable(let path): "The products in \(path) cannot be read."
     case .productsMalformed(let path): "The file \(path) is not a list of products."

@@ -1,10 +1,11 @@
-package import Foundation
+public import Foundation
 
 /// Where the user's edits are kept if the command line does not say.
-package enum DataDirectory {
+public enum DataDirectory {
   private static let name = "product-catalog"
 
-  package static func usual(environment: [String: String]) -> URL {
+  /// The folder in the user's data directory.
+  public static func usual(environment: [String: String]) -> URL {
     // A relative path in XDG_DATA_HOME is to be ignored, says the specification.
     if let shared = environment["XDG_DATA_HOME"], shared.hasPrefix("/") {
       return URL(filePath: shared).appending(path: name)

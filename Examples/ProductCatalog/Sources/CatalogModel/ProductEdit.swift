@@ -1,16 +1,20 @@
 /// The words a user has put in place of a product's own.
-package struct ProductEdit: Hashable, Sendable, Codable {
-  package var title: String
-  package var description: String
+public struct ProductEdit: Hashable, Sendable, Codable {
+  /// What is shown in lists.
+  public var title: String
+  /// A few sentences.
+  public var description: String
 
-  package init(title: String, description: String) {
+  /// Creates words, which may be those of the product itself.
+  public init(title: String, description: String) {
     self.title = title
     self.description = description
   }
 }
 
 extension Product {
-  package var words: ProductEdit {
+  /// Its own words.
+  public var words: ProductEdit {
     ProductEdit(title: title, description: description)
   }
 

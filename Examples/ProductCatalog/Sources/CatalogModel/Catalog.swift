@@ -1,13 +1,19 @@
-package import Foundation
+public import Foundation
 
 /// The products, in the order of their file, with the user's edits laid over them.
-@MainActor package final class Catalog {
+@MainActor public final class Catalog {
   private let originals: [Product]
   private let rows: [UUID: Int]
   private let editFile: EditFile
   private var edits: [UUID: ProductEdit]
 
-  package init(products: ProductFile, edits editFile: EditFile) throws(CatalogError) {
+  /// Reads the products and the edits.
+  ///
+  /// - Parameters:
+  ///   - products: The file of the products.
+  ///   - editFile: The file of the edits, which need not exist.
+  /// - Throws: `CatalogError` if one of them cannot be used.
+  public init(products: ProductFile, edits editFile: EditFile) throws(CatalogError) {
     originals = try products.products()
     guard !originals.isEmpty else { throw .productsEmpty(path: products.location.path) }
     var rows: [UUID: Int] = [:]
@@ -21,26 +27,31 @@ package import Foundation
     edits = try editFile.load()
   }
 
-  package var count: Int { originals.count }
+  /// How many products there are.
+  public var count: Int { originals.count }
 
-  package var products: [Product] {
+  /// All products, with the words of the user.
+  public var products: [Product] {
     originals.map { $0.applying(edits[$0.id]) }
   }
 
-  package func product(_ id: UUID) -> Product? {
+  /// A product with the words of the user; nil if there is none with this identifier.
+  public func product(_ id: UUID) -> Product? {
     original(id)?.applying(edits[id])
   }
 
-  package func original(_ id: UUID) -> Product? {
+  /// A product with its own words.
+  public func original(_ id: UUID) -> Product? {
     rows[id].map { originals[$0] }
   }
 
-  package func isEdited(_ id: UUID) -> Bool {
+  /// Whether the user has changed the words of a product.
+  public func isEdited(_ id: UUID) -> Bool {
     edits[id] != nil
   }
 
   /// Keeps an edit on disk, then in memory; an edit that says what the original says is dropped.
-  package func save(_ edit: ProductEdit, of id: UUID) throws(CatalogError) {
+  public func save(_ edit: ProductEdit, of id: UUID) throws(CatalogError) {
     guard let original = original(id) else { throw .productUnknown(id) }
     guard edit.title.contains(where: { !$0.isWhitespace }) else { throw .titleEmpty }
     var changed = edits

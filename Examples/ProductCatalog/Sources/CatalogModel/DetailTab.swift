@@ -1,8 +1,9 @@
 /// The tabs of a product's screen.
-package enum DetailTab: String, CaseIterable, Hashable, Sendable, Codable {
+public enum DetailTab: String, CaseIterable, Hashable, Sendable, Codable {
   case info, details, related
 
-  var title: String {
+  /// What the user reads on the tab.
+  public var title: String {
     switch self {
     case .info: "Info"
     case .details: "Details"

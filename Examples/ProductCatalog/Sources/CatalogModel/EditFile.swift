@@ -1,16 +1,19 @@
-package import Foundation
+public import Foundation
 
 /// The file in the user's data directory that holds the user's edits.
 ///
 /// The products themselves are never written.
-package struct EditFile: Hashable, Sendable {
-  package let directory: URL
+public struct EditFile: Hashable, Sendable {
+  /// The folder of the file.
+  public let directory: URL
 
-  package init(directory: URL) {
+  /// Names the file in a folder, which need not exist.
+  public init(directory: URL) {
     self.directory = directory
   }
 
-  package var location: URL {
+  /// The file itself.
+  public var location: URL {
     directory.appending(path: "edits.json")
   }
 

@@ -1,15 +1,17 @@
-package import Foundation
+public import Foundation
 
 /// The file that lists the products.
-package struct ProductFile: Hashable, Sendable {
-  package let location: URL
+public struct ProductFile: Hashable, Sendable {
+  /// The file itself.
+  public let location: URL
 
-  package init(_ location: URL) {
+  /// Names a file, which is read when a catalog is made of it.
+  public init(_ location: URL) {
     self.location = location
   }
 
   /// The file that comes with the program.
-  package static var bundled: ProductFile? {
+  public static var bundled: ProductFile? {
     Bundle.module.url(forResource: "products", withExtension: "json").map(ProductFile.init)
   }
 

@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A binding to a library in C is made of pointers, so it does without the memory safety warnings.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "DesktopCatalog",
+  products: [
+    .executable(name: "desktop-catalog", targets: ["desktop-catalog"]),
+    // Loaded by the tests into the app.
+    .library(name: "SlowDisk", type: .dynamic, targets: ["SlowDisk"]),
+  ],
+  dependencies: [
+    .package(name: "RestorationKit", path: "../..", traits: ["SecretService"]),
+    .package(path: "../ProductCatalog"),
+  ],
+  targets: [
+    .systemLibrary(name: "CGtk", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+    // Ties GTK to RestorationKit; it knows nothing of the catalog, so that it can be copied.
+    .target(
+      name: "GtkRestoration",
+      dependencies: ["CGtk", .product(name: "RestorationKit", package: "RestorationKit")],
+      swiftSettings: settings),
+    .target(
+      name: "DesktopCatalogKit",
+      dependencies: [
+        "CGtk", "GtkRestoration",
+        .product(name: "CatalogModel", package: "ProductCatalog"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+        .product(name: "RestorationSecretService", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "desktop-catalog", dependencies: ["DesktopCatalogKit"], swiftSettings: settings),
+    // Signals, logging out and sleep, on a display and on buses of the tests' own.
+    .testTarget(
+      name: "DesktopEventTests",
+      dependencies: [
+        "desktop-catalog",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      exclude: ["desktop-peers.py"], swiftSettings: settings),
+    .target(name: "SlowDisk", path: "Tests/SlowDisk"),
+  ],
+  swiftLanguageModes: [.v6]
+)

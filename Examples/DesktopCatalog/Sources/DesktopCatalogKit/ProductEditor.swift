@@ -1,0 +1,177 @@
+import CGtk
+import CatalogModel
+import Foundation
+import GtkRestoration
+
+/// The words of a product while they are being changed.
+@MainActor
+final class ProductEditor {
+  let widget = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
+  let title = ObjectPointer(made: gtk_entry_new())
+  let text = ObjectPointer(made: gtk_text_view_new())
+  let scrolled = ObjectPointer(made: gtk_scrolled_window_new())
+  /// The product that is being edited; nil if none is.
+  private(set) var productID: UUID?
+  /// The question what becomes of the changes, while it is asked.
+  private(set) var question: LeaveQuestion?
+  /// Called when the user is done.
+  var ended: (@MainActor () -> Void)?
+  /// Called when something has changed that is restored and that no view tells of.
+  var changed: (@MainActor () -> Void)?
+
+  private let catalog: Catalog
+  private let window: ObjectPointer
+  private let problem = ObjectPointer(made: gtk_label_new(nil))
+
+  init(_ catalog: Catalog, in window: ObjectPointer) {
+    self.catalog = catalog
+    self.window = window
+    setAccessibleLabel(title, "Title")
+    setAccessibleLabel(text, "Description")
+    gtk_text_view_set_wrap_mode(text.of(), GTK_WRAP_WORD_CHAR)
+    gtk_text_view_set_accepts_tab(text.of(), 0)
+    gtk_scrolled_window_set_child(scrolled.opaque, text.of())
+    gtk_widget_set_vexpand(scrolled.of(), 1)
+    let buttons = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
+    gtk_widget_set_halign(buttons.of(), GTK_ALIGN_END)
+    for (label, action) in [("_Cancel", leave), ("_Save", save)]
+      as [(String, @MainActor () -> Void)]
+    {
+      let button = ObjectPointer(made: gtk_button_new_with_mnemonic(label))
+      gtk_box_append(buttons.of(), button.of())
+      connect(button, "clicked", action)
+    }
+    for child in [title, scrolled, problem, buttons] { gtk_box_append(widget.of(), child.of()) }
+  }
+
+  var words: ProductEdit {
+    var (start, end) = (GtkTextIter(), GtkTextIter())
+    let buffer = gtk_text_view_get_buffer(text.of())
+    gtk_text_buffer_get_bounds(buffer, &start, &end)
+    let description = gtk_text_buffer_get_text(buffer, &start, &end, 1)
+    defer { g_free(description) }
+    return ProductEdit(
+      title: String(cString: gtk_editable_get_text(title.opaque)),
+      description: description.map { String(cString: $0) } ?? "")
+  }
+
+  /// Starts with the words that a product has; does nothing if the catalog does not have it.
+  func begin(_ id: UUID) {
+    guard let product = catalog.product(id) else { return }
+    productID = id
+    gtk_editable_set_text(title.opaque, product.title)
+    let buffer = gtk_text_view_get_buffer(text.of())
+    gtk_text_buffer_begin_irreversible_action(buffer)
+    gtk_text_buffer_set_text(buffer, product.description, -1)
+    gtk_text_buffer_end_irreversible_action(buffer)
+    tell("")
+    changed?()
+  }
+
+  private func tell(_ sentence: String) { gtk_label_set_text(problem.opaque, sentence) }
+
+  func save() {
+    guard let productID else { return }
+    do throws(CatalogError) {
+      try catalog.save(words, of: productID)
+      end()
+    } catch {
+      tell(error.description)
+    }
+  }
+
+  /// Asks what is to become of changes, if there are any.
+  func leave() {
+    guard let productID else { return }
+    guard words != catalog.product(productID)?.words else { return end() }
+    ask(LeaveQuestion())
+  }
+
+  /// Shows the question over the window.
+  func ask(_ question: LeaveQuestion) {
+    guard productID != nil, self.question == nil else { return }
+    self.question = question
+    question.show(over: window) { [unowned self] answer in
+      self.question = nil
+      changed?()
+      switch answer {
+      case .save: save()
+      case .discard: end()
+      case .stay: break
+      }
+    }
+    changed?()
+  }
+
+  private func end() {
+    productID = nil
+    changed?()
+    ended?()
+  }
+}
+
+/// Asks what is to become of changes that are not saved.
+@MainActor
+final class LeaveQuestion {
+  enum Answer: Int32 { case stay, discard, save }
+
+  private var dialog: ObjectPointer?
+
+  /// Shows the question until it is answered.
+  ///
+  /// - Parameters:
+  ///   - window: The window that waits for the answer.
+  ///   - answered: Is called with the answer; closing the dialog is to stay.
+  func show(over window: ObjectPointer, answered: @escaping @MainActor (Answer) -> Void) {
+    let dialog = ObjectPointer(made: gtk_window_new())
+    self.dialog = dialog
+    gtk_window_set_title(dialog.of(), "Unsaved changes")
+    gtk_window_set_transient_for(dialog.of(), window.of())
+    gtk_window_set_modal(dialog.of(), 1)
+    gtk_window_set_destroy_with_parent(dialog.of(), 1)
+    gtk_window_set_resizable(dialog.of(), 0)
+    let box = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 12))
+    let sentence = "You have changed these words. What is to become of the changes?"
+    gtk_box_append(box.of(), gtk_label_new(sentence))
+    let buttons = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
+    gtk_widget_set_halign(buttons.of(), GTK_ALIGN_END)
+    gtk_box_append(box.of(), buttons.of())
+    let answer: @MainActor (Answer) -> Void = { [weak self] answer in
+      guard let self, let dialog = self.dialog else { return }
+      self.dialog = nil
+      gtk_window_destroy(dialog.of())
+      answered(answer)
+    }
+    for (label, meaning) in [("_Keep editing", .stay), ("_Discard", .discard), ("_Save", .save)]
+      as [(String, Answer)]
+    {
+      let button = ObjectPointer(made: gtk_button_new_with_mnemonic(label))
+      gtk_box_append(buttons.of(), button.of())
+      connect(button, "clicked") { answer(meaning) }
+    }
+    connect(
+      dialog, "close-request",
+      answering: { _ in
+        answer(.stay)
+        return true
+      })
+    gtk_window_set_child(dialog.of(), box.of())
+    connect(dialog, "notify::is-active") { gtk_window_set_focus_visible(dialog.of(), 1) }
+    present(dialog, over: window)
+  }
+
+  /// A dialog that is restored waits for its window.
+  private func present(_ dialog: ObjectPointer, over window: ObjectPointer) {
+    guard gtk_widget_get_mapped(window.of()) == 0 else { return gtk_window_present(dialog.of()) }
+    connect(window, "map") { [weak self] in
+      if self?.dialog == dialog { gtk_window_present(dialog.of()) }
+    }
+  }
+
+  /// Takes the dialog away without an answer, when its window goes.
+  func dismiss() {
+    guard let dialog else { return }
+    self.dialog = nil
+    gtk_window_destroy(dialog.of())
+  }
+}

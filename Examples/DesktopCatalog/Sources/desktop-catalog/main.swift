@@ -1,0 +1,4 @@
+import DesktopCatalogKit
+import Foundation
+
+exit(DesktopCatalog.run(Array(CommandLine.arguments.dropFirst())))
