@@ -47,7 +47,9 @@ public final class DesktopCatalog {
           ? SecretServiceKeyProvider(application: identifier) : nil)
       try keeper.register(LeaveQuestion.self) { _, _ in LeaveQuestion() }
       let program = DesktopCatalog(catalog, keeper: keeper)
-      return g_application_run(program.application.of(), 0, nil)
+      return withExtendedLifetime(program) {
+        g_application_run(program.application.of(), 0, nil)
+      }
     } catch {
       return fail("\(error)")
     }

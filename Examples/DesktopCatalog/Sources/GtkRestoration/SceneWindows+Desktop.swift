@@ -4,7 +4,8 @@ import Glibc
 extension SceneWindows {
   /// Stores the windows when the desktop ends the app or puts the machine to sleep.
   ///
-  /// Call it once, before the application runs; it sets `register-session`.
+  /// Call it once, before the application runs; it sets `register-session`. From then on these
+  /// windows stay until the process ends.
   ///
   /// | what comes | what happens |
   /// |---|---|
@@ -20,19 +21,19 @@ extension SceneWindows {
   /// tells the user then that the app does not respond. An app that is left alone needs no
   /// call, because its autosave has stored everything 250 ms after the last change.
   ///
-  /// A signal that the process ignored before the call, as SIGHUP under `nohup`, stays
-  /// ignored. Without a session manager, a system bus or logind, what they would say never
-  /// comes, and that is no error.
+  /// GTK speaks to the session managers of GNOME and Xfce. Without a session manager, a system
+  /// bus or logind, what they would say never comes, and that is no error. A signal that the
+  /// process ignored before the call, as SIGHUP under `nohup`, stays ignored.
   public func followDesktop() {
     let signals = [SIGTERM, SIGINT, SIGHUP].filter { !isIgnored($0) }
     for number in signals {
-      MainLoop.onSignal(number) { [unowned self] in end(by: number, among: signals) }
+      MainLoop.onSignal(number) { [self] in end(by: number, among: signals) }
     }
     setRegistersSession()
-    connect(application, "query-end") { [unowned self] in save(within: 0.8) }
+    connect(application, "query-end") { [self] in save(within: 0.8) }
     // GTK quits by itself when the session ends.
-    connect(application, "shutdown") { [unowned self] in quit() }
-    SleepNotice.begin { [unowned self] in save(within: 4) }
+    connect(application, "shutdown") { [self] in quit() }
+    SleepNotice.begin { [self] in save(within: 4) }
   }
 
   private func isIgnored(_ number: Int32) -> Bool {
@@ -45,6 +46,7 @@ extension SceneWindows {
 
   private func setRegistersSession() {
     var value = GValue()
+    // `G_TYPE_BOOLEAN`, which is a macro.
     g_value_init(&value, GType(5 << 2))
     g_value_set_boolean(&value, 1)
     g_object_set_property(application.of(), "register-session", &value)

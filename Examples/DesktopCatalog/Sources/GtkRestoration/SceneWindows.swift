@@ -3,7 +3,8 @@ public import RestorationKit
 
 /// Ties the windows of a `GtkApplication` to the scenes of a host.
 ///
-/// Make one for each app, and call ``add(_:for:)`` where a scene's delegate makes its window:
+/// Make one for each app, call ``followDesktop()`` before the app runs, and ``add(_:for:)`` where
+/// a scene's delegate makes its window:
 ///
 /// | what happens | what the host is told |
 /// |---|---|
@@ -26,6 +27,8 @@ public final class SceneWindows {
   private var starting: Task<Void, Never>?
   private var autosave: Autosave?
   private var isEnding = false
+  /// The scene whose window comes to the front at the start, after others that do not count.
+  private var awaited: Scene?
 
   /// Creates the tie.
   ///
@@ -66,7 +69,14 @@ public final class SceneWindows {
       if case .failed(let error) = event { self?.told?("Your windows are not saved. \(error)") }
     }
     // The one that was used last comes to the front.
+    awaited = host.connectedScenes.first
     for scene in host.connectedScenes.reversed() { window(of: scene).map(present) }
+    Task {
+      // A window manager may leave another window in front.
+      try? await Task.sleep(for: .seconds(2))
+      awaited = nil
+      windows.first { gtk_window_is_active($0.window.of()) != 0 }.map { use($0.scene) }
+    }
     if let problem = start.problems.first {
       told?("Not everything is as you left it. \(problem.reason)")
     }
@@ -151,6 +161,8 @@ public final class SceneWindows {
   public func noteChange(of scene: Scene) { scene.needsSave = true }
 
   private func use(_ scene: Scene) {
+    guard awaited == nil || awaited === scene else { return }
+    awaited = nil
     let isInFront =
       host.openSessions.first === scene.session && scene.activationState == .foregroundActive
     guard !isEnding, !isInFront, scene.session.scene === scene else { return }

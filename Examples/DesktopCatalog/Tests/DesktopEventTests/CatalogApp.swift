@@ -25,11 +25,27 @@ final class CatalogApp {
   /// Waits until one of its windows has the keyboard.
   func waitForWindow() throws {
     try waitFor("a window; it said \(child.errorLines)") {
-      let owner = try Child.output(
-        of: ["/usr/bin/xdotool", "getactivewindow", "getwindowpid"],
-        environment: desktop.environment)
-      return owner == "\(child.identifier)"
+      try look("getactivewindow", "getwindowpid") == "\(child.identifier)"
     }
+  }
+
+  /// Waits until that many of its windows are there, and the same one has had the keyboard for a
+  /// while.
+  func waitForWindows(_ count: Int) throws {
+    try waitFor("\(count) windows; it said \(child.errorLines)") {
+      try look("search", "--onlyvisible", "--pid", "\(child.identifier)", "--name", ".")?
+        .split(separator: "\n").count == count
+    }
+    var (active, since) = (try look("getactivewindow"), Date())
+    try waitFor("one window to stay in front") {
+      let now = try look("getactivewindow")
+      if now != active { (active, since) = (now, Date()) }
+      return Date().timeIntervalSince(since) > 0.5
+    }
+  }
+
+  private func look(_ arguments: String...) throws -> String? {
+    try Child.output(of: ["/usr/bin/xdotool"] + arguments, environment: desktop.environment)
   }
 
   /// Starts the app and types into the search field of its first window.

@@ -66,7 +66,7 @@ final class SessionTests: XCTestCase {
       XCTAssertEqual(try desktop.searches.sorted(), ["a", "xyz"], command)
       XCTAssertEqual(app.complaints, [])
       let again = try CatalogApp(on: desktop)
-      try again.waitForWindow()
+      try again.waitForWindows(2)
       try again.press(["w"])
       try desktop.waitUntilStored(["a", "xyzw"])
     }
