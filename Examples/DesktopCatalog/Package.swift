@@ -34,6 +34,13 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "desktop-catalog", dependencies: ["DesktopCatalogKit"], swiftSettings: settings),
+    // These run the built program, which is a dependency although nothing of it is imported.
+    .testTarget(
+      name: "DesktopCatalogTests",
+      dependencies: [
+        "desktop-catalog", .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
