@@ -3,6 +3,7 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 example=$root/Examples/ProductCatalog
+desktop=$root/Examples/DesktopCatalog
 
 has_command() {
   command -v "$1" >/dev/null 2>&1
@@ -65,6 +66,20 @@ git_here() {
   git -c "safe.directory=$root" -C "$root" "$@"
 }
 
+# Installs packages of Debian or Ubuntu where nobody has to be asked. Needs a sandbox for the log.
+install_with_apt() {
+  local prefix=(env)
+  has_command apt-get || return 1
+  if [ "$(id -u)" -ne 0 ]; then
+    sudo -n true 2>/dev/null || return 1
+    prefix=(sudo -n env)
+  fi
+  prefix+=(DEBIAN_FRONTEND=noninteractive)
+  # One unreachable mirror fails the update but not always the installation.
+  "${prefix[@]}" apt-get update >"$sandbox/log" 2>&1 </dev/null || true
+  "${prefix[@]}" apt-get install -y "$@" >>"$sandbox/log" 2>&1 </dev/null
+}
+
 finished_steps=()
 current_step=
 
@@ -80,6 +95,13 @@ step() {
   current_step=
 }
 
+# Says a step that cannot run here, and why; the summary says it again.
+skip_step() {
+  heading "$1"
+  complain "Not run: $2"
+  finished_steps+=("$1: not run, $2")
+}
+
 report_failed_step() {
   [ -z "$current_step" ] || complain "Failed: $current_step. Nothing after it was run."
 }
@@ -87,4 +109,33 @@ report_failed_step() {
 summarise_steps() {
   heading "$1"
   printf '  %s\n' "${finished_steps[@]}"
+}
+
+has_gtk() {
+  has_command pkg-config && pkg-config --exists gtk4
+}
+
+# A screen that nobody sees, what else a desktop has, and what presses its keys and looks at it.
+has_screen() {
+  local tool
+  for tool in Xvfb openbox dbus-daemon xdotool import compare setpriv gdbus; do
+    has_command "$tool" || return 1
+  done
+}
+
+readonly gtk_packages="libgtk-4-dev pkg-config"
+readonly screen_packages="xvfb openbox xdotool dbus-daemon imagemagick util-linux libglib2.0-bin \
+  at-spi2-core fonts-dejavu-core"
+
+# The names are lists of words, so they are left unquoted.
+# shellcheck disable=SC2086
+install_gtk() {
+  echo "Installing GTK 4 with apt-get."
+  install_with_apt --no-install-recommends $gtk_packages && has_gtk
+}
+
+# shellcheck disable=SC2086
+install_screen() {
+  echo "Installing a screen that nobody sees with apt-get."
+  install_with_apt --no-install-recommends $screen_packages && has_screen
 }

@@ -128,7 +128,6 @@ final class LeaveQuestion {
   init() {
     gtk_window_set_title(dialog.of(), "Unsaved changes")
     gtk_window_set_modal(dialog.of(), 1)
-    gtk_window_set_resizable(dialog.of(), 0)
     gtk_window_set_destroy_with_parent(dialog.of(), 1)
     let box = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 12))
     let sentence = "You have changed these words. What is to become of the changes?"

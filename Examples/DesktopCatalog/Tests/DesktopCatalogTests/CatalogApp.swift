@@ -3,7 +3,7 @@ import XCTest
 
 /// The built app on a desktop, with its window in front.
 final class CatalogApp {
-  private let process: Process
+  private let process: Child
   private let desktop: Desktop
   private let errors: URL
   private let isForgetful: Bool
@@ -12,39 +12,24 @@ final class CatalogApp {
   init(on desktop: Desktop, _ arguments: [String], changing changes: [String: String?]) throws {
     self.desktop = desktop
     isForgetful = arguments.contains("--forgetful")
-    errors = desktop.directory.appending(path: UUID().uuidString)
-    try Data().write(to: errors)
+    errors = desktop.newFile()
     let executable = Bundle.main.bundleURL.appending(path: "desktop-catalog").path
-    process = try desktop.process([executable] + arguments, changing: changes)
-    process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
-  }
-
-  deinit {
-    if process.isRunning { kill() }
+    process = try desktop.child([executable] + arguments, changing: changes, errors: errors)
   }
 
   /// Ends the app as nothing it could prepare for does.
-  func kill() {
-    send(SIGKILL)
-    process.waitUntilExit()
+  ///
+  /// - Returns: How it has ended, which it may have done by itself.
+  @discardableResult
+  func kill() throws -> Child.Ending {
+    process.send(SIGKILL)
+    return try process.ending()
   }
-
-  func send(_ signal: Int32) { Glibc.kill(process.processIdentifier, signal) }
 
   var isRunning: Bool { process.isRunning }
 
-  var wasKilled: Bool {
-    process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
-  }
-
   /// Waits for the end.
-  ///
-  /// - Returns: The exit status.
-  func end() throws -> Int32 {
-    try wait(for: "the end of the app") { !process.isRunning }
-    return process.terminationStatus
-  }
+  func ending() throws -> Child.Ending { try process.ending() }
 
   /// What the app has said on standard error, without what GTK says.
   var sentences: [String] {
@@ -62,13 +47,18 @@ final class CatalogApp {
     try wait(for: "a window of the app. It says: \(try sentences)") {
       guard process.isRunning else { throw HasEnded(sentences: try sentences) }
       return desktop.xdotool("getactivewindow", "getwindowpid")
-        == "\(process.processIdentifier)"
+        == "\(process.identifier)"
     }
     if !isForgetful { try wait(for: "a stored state") { !desktop.windowFiles.isEmpty } }
-    _ = try desktop.settledScreen()
     // Longer than saves are apart.
-    try waitUntilStill("the state", for: 0.5) { desktop.stateVersion }
-    return try desktop.settledScreen()
+    return try waitUntilStill("the screen and the state", for: 0.6) {
+      Moment(screen: try desktop.screen(), state: desktop.stateVersion)
+    }.screen
+  }
+
+  private struct Moment: Equatable {
+    let screen: Screenshot
+    let state: [String]
   }
 
   private struct HasEnded: Error {
@@ -98,22 +88,20 @@ final class CatalogApp {
 
   // MARK: Windows
 
-  /// The numbers of the windows, by their titles.
-  var windows: [String: String] {
-    let numbers =
-      desktop.xdotool("search", "--onlyvisible", "--pid", "\(process.processIdentifier)") ?? ""
-    return numbers.split(separator: "\n").map(String.init).reduce(into: [:]) {
-      $0[desktop.xdotool("getwindowname", $1) ?? "no title"] = $1
-    }
+  /// The numbers that the server has given to the windows.
+  var windows: [String] {
+    (desktop.xdotool("search", "--onlyvisible", "--pid", "\(process.identifier)") ?? "")
+      .split(separator: "\n").map(String.init)
   }
 
   /// The pictures of the windows, by their titles; no window may cover another one.
   var pictures: [String: Data] {
     get throws {
-      try windows.mapValues { number in
-        let file = desktop.directory.appending(path: "\(UUID().uuidString).ppm")
+      try windows.reduce(into: [:]) { pictures, number in
+        let file = desktop.newFile().appendingPathExtension("ppm")
         XCTAssertNotNil(desktop.output(of: ["import", "-window", number, file.path]))
-        return try Data(contentsOf: file)
+        let title = try XCTUnwrap(desktop.xdotool("getwindowname", number))
+        pictures[title] = try Data(contentsOf: file)
       }
     }
   }

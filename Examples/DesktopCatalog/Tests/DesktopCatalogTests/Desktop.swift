@@ -12,7 +12,7 @@ final class Desktop {
 
   private let framebuffer: URL
   private var environment: [String: String]
-  private var children: [Process] = []
+  private var children: [Child] = []
 
   /// Starts the screen and what belongs to it.
   ///
@@ -35,8 +35,7 @@ final class Desktop {
     environment["DBUS_SESSION_BUS_ADDRESS"] = try start([
       "dbus-daemon", "--session", "--nofork", "--print-address=1",
     ])
-    children.append(try process(["openbox", "--sm-disable"]))
-    try children[2].run()
+    children.append(try child(["openbox", "--sm-disable"]))
     try wait(for: "the window manager") { self.xdotool("get_num_desktops") != nil }
     // The pointer is where no window is, so that it is over no widget.
     _ = xdotool("mousemove", "\(width - 1)", "\(height - 1)")
@@ -44,10 +43,7 @@ final class Desktop {
   }
 
   deinit {
-    for child in children.reversed() where child.isRunning {
-      child.terminate()
-      child.waitUntilExit()
-    }
+    children.removeAll()
     try? FileManager.default.removeItem(at: directory)
   }
 
@@ -100,38 +96,34 @@ final class Desktop {
 
   // MARK: Programs
 
-  /// A program that has not been started yet, with the environment of the desktop.
-  func process(_ command: [String], changing changes: [String: String?] = [:]) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command
-    process.environment = changes.reduce(into: environment) { $0[$1.key] = $1.value }
-    process.currentDirectoryURL = directory
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    return process
+  /// Starts a program with the environment of the desktop.
+  ///
+  /// - Parameter changes: Other variables; nil takes one away.
+  func child(
+    _ command: [String], changing changes: [String: String?] = [:], output: URL? = nil,
+    errors: URL? = nil
+  ) throws -> Child {
+    try Child(
+      command, environment: changes.reduce(into: environment) { $0[$1.key] = $1.value },
+      output: output, errors: errors)
   }
+
+  /// A place for a file that nobody else uses.
+  func newFile() -> URL { directory.appending(path: UUID().uuidString) }
 
   /// Starts a server, which ends with the test at the latest, even if that crashes.
   ///
   /// - Returns: The first line that it prints.
   private func start(_ command: [String]) throws -> String {
-    let output = Pipe()
-    let server = try process(["setpriv", "--pdeathsig", "TERM"] + command)
-    server.standardOutput = output
-    try server.run()
+    let file = newFile()
+    let server = try child(["setpriv", "--pdeathsig", "TERM"] + command, output: file)
     children.append(server)
-    var line = Data()
-    while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) {
-      guard !byte.isEmpty else { throw CannotStart(program: command[0]) }
-      line += byte
+    var text = ""
+    try wait(for: "\(command[0]) to start") {
+      text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+      return text.hasSuffix("\n")
     }
-    return String(decoding: line, as: UTF8.self)
-  }
-
-  private struct CannotStart: Error {
-    let program: String
+    return text.trimmingCharacters(in: .newlines)
   }
 
   /// Runs a program to its end.
@@ -139,14 +131,10 @@ final class Desktop {
   /// - Returns: What it printed; nil if it failed.
   func output(of command: [String]) -> String? {
     do {
-      let output = Pipe()
-      let process = try process(command)
-      process.standardOutput = output
-      try process.run()
-      let data = try output.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      guard process.terminationStatus == 0 else { return nil }
-      return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
+      let file = newFile()
+      guard try child(command, output: file).ending() == .exit(0) else { return nil }
+      return String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        .trimmingCharacters(in: .newlines)
     } catch {
       return nil
     }

@@ -71,13 +71,13 @@ final class KillTests: XCTestCase {
   func testTheSizeOfTheWindowComesBack() throws {
     let desktop = try Desktop()
     let first = try desktop.launch()
-    let number = try XCTUnwrap(first.windows.values.first)
+    let number = try XCTUnwrap(first.windows.first)
     try first.change(["windowsize", number, "700", "430"])
     let before = try first.pictures
-    first.kill()
+    try first.kill()
     let again = try desktop.launch()
     XCTAssertEqual(try again.pictures, before)
-    again.kill()
+    try again.kill()
     XCTAssertNotEqual(try desktop.launch("--forgetful").pictures, before)
   }
 
@@ -105,8 +105,7 @@ final class KillTests: XCTestCase {
     let title = desktop.activeTitle
     let kept = try desktop.copyOfState()
     let before = try screens(of: first, on: desktop, after: keys)
-    first.kill()
-    XCTAssertTrue(first.wasKilled, line: line)
+    XCTAssertEqual(try first.kill(), .signal(SIGKILL), line: line)
     try desktop.putBack(kept)
 
     let again = try desktop.launch()
@@ -116,13 +115,13 @@ final class KillTests: XCTestCase {
       try assertEqualScreens(before, after, "After \(keys.prefix(number)).", line: line)
     }
     XCTAssertEqual(try again.sentences, [], line: line)
-    again.kill()
+    try again.kill()
 
     // An app that stores nothing shows what it shows at its first launch.
     let forgetful = try desktop.launch("--forgetful")
     XCTAssertNotEqual(try desktop.screen(), before[0], line: line)
     try assertEqualScreens(fresh, try desktop.screen(), line: line)
-    forgetful.kill()
+    try forgetful.kill()
   }
 
   /// The screen now and after each key.

@@ -11,14 +11,13 @@ final class WindowTests: XCTestCase {
       XCTAssertEqual(before.count, 2)
       let title = try XCTUnwrap(desktop.activeTitle)
       XCTAssertEqual(title.hasPrefix("Edit "), newIsInFront)
-      first.kill()
-      XCTAssertTrue(first.wasKilled)
+      XCTAssertEqual(try first.kill(), .signal(SIGKILL))
 
       let again = try desktop.launch()
       XCTAssertEqual(try again.pictures, before)
       XCTAssertEqual(desktop.activeTitle, title)
       XCTAssertEqual(try again.sentences, [])
-      again.kill()
+      try again.kill()
 
       let forgetful = try desktop.launch("--forgetful")
       XCTAssertNotEqual(try forgetful.pictures, before)
@@ -30,7 +29,7 @@ final class WindowTests: XCTestCase {
     let before = try first.pictures
     XCTAssertEqual(before.count, 2)
     desktop.xdotool("key", "ctrl+q")
-    XCTAssertEqual(try first.end(), 0)
+    XCTAssertEqual(try first.ending(), .exit(0))
     XCTAssertEqual(try desktop.launch().pictures, before)
   }
 
@@ -40,7 +39,7 @@ final class WindowTests: XCTestCase {
     let other = try first.pictures
     XCTAssertEqual(other.keys.sorted(), ["Audacity"])
     XCTAssertEqual(desktop.windowFiles.count, 1)
-    first.kill()
+    try first.kill()
     let again = try desktop.launch()
     XCTAssertEqual(try again.pictures, other)
   }
@@ -53,7 +52,7 @@ final class WindowTests: XCTestCase {
     try first.press("Down", times: 3)
     let before = try desktop.screen()
     desktop.xdotool("key", "ctrl+w")
-    XCTAssertEqual(try first.end(), 0)
+    XCTAssertEqual(try first.ending(), .exit(0))
     let again = try desktop.launch()
     try assertEqualScreens(before, try desktop.screen())
     XCTAssertEqual(try again.sentences, [])
