@@ -3,6 +3,7 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 example=$root/Examples/ProductCatalog
+desktop=$root/Examples/DesktopCatalog
 
 has_command() {
   command -v "$1" >/dev/null 2>&1
@@ -108,4 +109,34 @@ report_failed_step() {
 summarise_steps() {
   heading "$1"
   printf '  %s\n' "${finished_steps[@]}"
+}
+
+has_gtk() {
+  has_command pkg-config && pkg-config --exists gtk4 libsecret-1
+}
+
+# A screen that nobody sees, what else a desktop has, and what presses its keys and looks at it.
+has_screen() {
+  local tool
+  for tool in Xvfb openbox dbus-daemon xdotool import compare setpriv gdbus; do
+    has_command "$tool" || return 1
+  done
+  /usr/bin/python3 -c "import dbus, gi" 2>/dev/null
+}
+
+readonly gtk_packages="libgtk-4-dev libsecret-1-dev pkg-config"
+readonly screen_packages="xvfb openbox xdotool dbus-daemon imagemagick util-linux libglib2.0-bin \
+  at-spi2-core fonts-dejavu-core python3-dbus python3-gi"
+
+# The names are lists of words, so they are left unquoted.
+# shellcheck disable=SC2086
+install_gtk() {
+  echo "Installing GTK 4 with apt-get."
+  install_with_apt --no-install-recommends $gtk_packages && has_gtk
+}
+
+# shellcheck disable=SC2086
+install_screen() {
+  echo "Installing a screen that nobody sees with apt-get."
+  install_with_apt --no-install-recommends $screen_packages && has_screen
 }

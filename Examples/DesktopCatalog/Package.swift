@@ -50,6 +50,13 @@ let package = Package(
       ],
       exclude: ["desktop-peers.py"], swiftSettings: settings),
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
+    // These run the built program, which is a dependency although nothing of it is imported.
+    .testTarget(
+      name: "DesktopCatalogTests",
+      dependencies: [
+        "desktop-catalog", .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -53,7 +53,7 @@ final class WindowNode: @MainActor RestorableNode {
 
   init(_ window: CatalogWindow, changed: @escaping @MainActor () -> Void) {
     self.window = window
-    let (list, detail, editor) = (window.list, window.detail, window.editor)
+    let (list, detail) = (window.list, window.detail)
     restorationViews = [
       WindowSize(window.window, changed: changed),
       PanedPosition(window.paned, restorationIdentifier: "panes", changed: changed),
@@ -120,4 +120,6 @@ final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter 
 
 extension LeaveQuestion: @MainActor RestorableNode {
   var restorationIdentifier: String? { "leave" }
+
+  var restorationViews: [any RestorableView] { [focus] }
 }

@@ -73,16 +73,18 @@ public final class DesktopCatalog {
     add("quit", "<Control>q") { [windows] in windows.quit() }
     add("new-window", "<Control>n") { [windows] in windows.open() }
     add("close", "<Control>w") { [unowned self] in
-      if let window = gtk_application_get_active_window(application.of()) {
-        gtk_window_close(window)
-      }
+      _ = gtk_application_get_active_window(application.of()).map(gtk_window_close)
     }
     add("find", "<Control>f") { [unowned self] in
       _ = activeNode.map { gtk_widget_grab_focus($0.window.search.of()) }
     }
     add("edit", "<Control>e") { [unowned self] in activeNode?.window.edit() }
     add("save", "<Control>s") { [unowned self] in activeNode?.window.editor.save() }
-    add("leave", "Escape") { [unowned self] in activeNode?.window.editor.leave() }
+    add("leave", "Escape") { [unowned self] in
+      if let node = activeNode { return node.window.editor.leave() }
+      // It is a dialog.
+      _ = gtk_application_get_active_window(application.of()).map(gtk_window_close)
+    }
     for (number, tab) in DetailTab.allCases.enumerated() {
       add("page-\(tab.rawValue)", "<Control>\(number + 1)") { [unowned self] in
         guard let stack = activeNode?.window.detail.stack else { return }

@@ -91,6 +91,7 @@ final class ProductEditor {
   func ask(_ question: LeaveQuestion) {
     guard productID != nil, self.question == nil else { return }
     self.question = question
+    question.changed = changed
     question.show(over: window) { [unowned self] answer in
       self.question = nil
       changed?()
@@ -115,63 +116,60 @@ final class ProductEditor {
 final class LeaveQuestion {
   enum Answer: Int32 { case stay, discard, save }
 
-  private var dialog: ObjectPointer?
+  /// A `GtkWindow`.
+  let dialog = ObjectPointer(made: gtk_window_new())
+  /// Which button has the keyboard.
+  private(set) lazy var focus = KeyboardFocus(in: dialog) { [weak self] in self?.changed?() }
+  /// Called when another button has the keyboard.
+  var changed: (@MainActor () -> Void)?
+  /// Called with the answer.
+  private var answered: (@MainActor (Answer) -> Void)?
 
-  /// Shows the question until it is answered.
-  ///
-  /// - Parameters:
-  ///   - window: The window that waits for the answer.
-  ///   - answered: Is called with the answer; closing the dialog is to stay.
-  func show(over window: ObjectPointer, answered: @escaping @MainActor (Answer) -> Void) {
-    let dialog = ObjectPointer(made: gtk_window_new())
-    self.dialog = dialog
+  init() {
     gtk_window_set_title(dialog.of(), "Unsaved changes")
-    gtk_window_set_transient_for(dialog.of(), window.of())
     gtk_window_set_modal(dialog.of(), 1)
     gtk_window_set_destroy_with_parent(dialog.of(), 1)
-    gtk_window_set_resizable(dialog.of(), 0)
     let box = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 12))
     let sentence = "You have changed these words. What is to become of the changes?"
     gtk_box_append(box.of(), gtk_label_new(sentence))
     let buttons = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
     gtk_widget_set_halign(buttons.of(), GTK_ALIGN_END)
     gtk_box_append(box.of(), buttons.of())
-    let answer: @MainActor (Answer) -> Void = { [weak self] answer in
-      guard let self, let dialog = self.dialog else { return }
-      self.dialog = nil
-      gtk_window_destroy(dialog.of())
-      answered(answer)
-    }
     for (label, meaning) in [("_Keep editing", .stay), ("_Discard", .discard), ("_Save", .save)]
       as [(String, Answer)]
     {
       let button = ObjectPointer(made: gtk_button_new_with_mnemonic(label))
       gtk_box_append(buttons.of(), button.of())
-      connect(button, "clicked") { answer(meaning) }
+      connect(button, "clicked") { [weak self] in self?.answer(meaning) }
     }
     connect(
       dialog, "close-request",
-      answering: { _ in
-        answer(.stay)
+      answering: { [weak self] _ in
+        self?.answer(.stay)
         return true
       })
     gtk_window_set_child(dialog.of(), box.of())
-    connect(dialog, "notify::is-active") { gtk_window_set_focus_visible(dialog.of(), 1) }
-    present(dialog, over: window)
+    connect(dialog, "notify::is-active") { [dialog] in gtk_window_set_focus_visible(dialog.of(), 1) }
   }
 
-  /// A dialog that is restored waits for its window.
-  private func present(_ dialog: ObjectPointer, over window: ObjectPointer) {
+  /// Shows the question until it is answered.
+  ///
+  /// - Parameters:
+  ///   - window: The window that waits for the answer; the question goes with it.
+  ///   - answered: Is called with the answer; closing the dialog is to stay.
+  func show(over window: ObjectPointer, answered: @escaping @MainActor (Answer) -> Void) {
+    self.answered = answered
+    gtk_window_set_transient_for(dialog.of(), window.of())
+    // A dialog that is restored waits for its window.
     guard gtk_widget_get_mapped(window.of()) == 0 else { return gtk_window_present(dialog.of()) }
     connect(window, "map") { [weak self] in
-      if self?.dialog == dialog { gtk_window_present(dialog.of()) }
+      if let self, self.answered != nil { gtk_window_present(dialog.of()) }
     }
   }
 
-  /// Takes the dialog away without an answer, when its window goes.
-  func dismiss() {
-    guard let dialog else { return }
-    self.dialog = nil
+  private func answer(_ answer: Answer) {
+    guard let answered = answered.take() else { return }
     gtk_window_destroy(dialog.of())
+    answered(answer)
   }
 }

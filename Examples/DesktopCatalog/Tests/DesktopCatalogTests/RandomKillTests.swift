@@ -1,0 +1,158 @@
+import Foundation
+import XCTest
+
+/// However the moment of the kill falls, the user sees what was there in the last second.
+final class RandomKillTests: XCTestCase {
+  func testKilledThirtyTimesAtRandomMomentsItShowsWhatWasThereInTheLastSecond() throws {
+    var generator = try seededGenerator()
+    let desktop = try Desktop()
+    var app = try desktop.launch()
+    var restored = try desktop.screen()
+    var seen: Set<Screenshot> = []
+    for round in 1...30 {
+      let film = try Film(of: desktop, startingWith: restored)
+      var keys = RandomKeys.inAWindow
+      let end = Date(timeIntervalSinceNow: Double.random(in: 0.2...1.6, using: &generator))
+      while Date() < end {
+        try film.look()
+        try keys.pressWhenItIsTime(on: desktop, using: &generator)
+      }
+      let killed = Date()
+      XCTAssertEqual(try app.kill(), .signal(SIGKILL))
+      try keys.release()
+
+      app = try desktop.launch()
+      restored = try desktop.screen()
+      seen.insert(restored)
+      let lastSecond = film.frames(since: killed.addingTimeInterval(-1))
+      guard !lastSecond.contains(restored.hashValue) else { continue }
+      try assertEqualScreens(
+        film.last, restored,
+        """
+        Round \(round) with \(generator): \(lastSecond.count) screens were there in the last \
+        second, and \(film.frames.count) in all\
+        \(film.frames.contains { $0.screen == restored.hashValue } ? ", one of them this" : "").
+        """)
+    }
+    XCTAssertEqual(try app.sentences, [])
+    XCTAssertGreaterThan(seen.count, 10)
+  }
+
+  func testKilledAtRandomMomentsWhileWindowsComeAndGoItAlwaysComesBack() throws {
+    var generator = try seededGenerator()
+    let desktop = try Desktop()
+    var app = try desktop.launch()
+    for round in 1...10 {
+      var keys = RandomKeys.comingAndGoing
+      let end = Date(timeIntervalSinceNow: Double.random(in: 0.2...1.6, using: &generator))
+      // The last window that is closed ends the app.
+      while Date() < end, app.isRunning {
+        try keys.pressWhenItIsTime(on: desktop, using: &generator)
+        Thread.sleep(forTimeInterval: 0.002)
+      }
+      try app.kill()
+      try keys.release()
+      app = try desktop.launch()
+      XCTAssertEqual(try app.sentences, [], "Round \(round), \(generator)")
+      XCTAssertEqual(
+        app.windows.count { desktop.xdotool("getwindowname", $0) != "Unsaved changes" },
+        desktop.windowFiles.count, "Round \(round), \(generator)")
+      XCTAssertEqual(
+        desktop.storedNames.filter { $0.hasSuffix(".tmp") }, [], "Round \(round), \(generator)")
+    }
+  }
+
+  /// Printed, so that a failure can be had again.
+  private func seededGenerator() throws -> SeededGenerator {
+    let seed = ProcessInfo.processInfo.environment["CATALOG_TEST_SEED"].flatMap { UInt64($0) }
+    let generator = SeededGenerator(seed: seed ?? UInt64.random(in: 0...(.max)))
+    FileHandle.standardError.write(Data("\(generator)\n".utf8))
+    return generator
+  }
+}
+
+/// What was on a screen, and when.
+private final class Film {
+  private let desktop: Desktop
+  private(set) var frames: [(screen: Int, since: Date)]
+  private(set) var last: Screenshot
+
+  init(of desktop: Desktop, startingWith screen: Screenshot) throws {
+    self.desktop = desktop
+    frames = [(screen.hashValue, .distantPast)]
+    last = screen
+  }
+
+  func look() throws {
+    let now = try desktop.screen()
+    if now != last {
+      last = now
+      frames.append((now.hashValue, Date()))
+    }
+  }
+
+  /// The screens that were to be seen then or later.
+  func frames(since start: Date) -> [Int] {
+    let first = frames.lastIndex { $0.since <= start } ?? 0
+    return frames[first...].map(\.screen)
+  }
+}
+
+/// Random keys with short pauses between them.
+///
+/// Ctrl-S is not among them: it writes the words to a file of their own, and a process can die
+/// between that and the next save. Nor is what quits. Alt-D answers the question that Escape asks.
+private struct RandomKeys {
+  private let names: [String]
+  private var next = Date()
+  private var pressing: Child?
+
+  private init(_ keys: [(name: String, weight: Int)]) {
+    names = keys.flatMap { Array(repeating: $0.name, count: $0.weight) }
+  }
+
+  static var inAWindow: RandomKeys { RandomKeys(keys) }
+
+  static var comingAndGoing: RandomKeys {
+    RandomKeys(keys + [("ctrl+n", 8), ("alt+Tab", 6), ("ctrl+w", 6)])
+  }
+
+  private static let keys = [
+    ("Down", 10), ("Up", 4), ("Left", 4), ("Right", 4), ("Page_Down", 3), ("Page_Up", 2),
+    ("Home", 1), ("End", 1), ("shift+Left", 3), ("Tab", 8), ("shift+Tab", 2), ("ctrl+1", 2),
+    ("ctrl+2", 2), ("ctrl+3", 2), ("ctrl+e", 4), ("ctrl+f", 3), ("Escape", 4), ("BackSpace", 4),
+    ("a", 5), ("o", 5), ("e", 3), ("F8", 1), ("alt+d", 4),
+  ]
+
+  mutating func pressWhenItIsTime(
+    on desktop: Desktop, using generator: inout SeededGenerator
+  ) throws {
+    guard Date() >= next, pressing?.isRunning != true else { return }
+    pressing = try desktop.child(["xdotool", "key", names.randomElement(using: &generator) ?? "a"])
+    next = Date(timeIntervalSinceNow: Double.random(in: 0.02...0.15, using: &generator))
+  }
+
+  /// Waits until no key is held down, which would repeat itself for ever.
+  func release() throws { _ = try pressing?.ending() }
+}
+
+/// SplitMix64: small, and the same everywhere for the same seed.
+struct SeededGenerator: RandomNumberGenerator, CustomStringConvertible {
+  private let seed: UInt64
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    self.seed = seed
+    state = seed
+  }
+
+  var description: String { "CATALOG_TEST_SEED=\(seed)" }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import XCTest
+
+/// Windows that come, go, and come back.
+final class WindowTests: XCTestCase {
+  func testTwoWindowsComeBackEachWithWhatIsInItAndTheSameInFront() throws {
+    for newIsInFront in [true, false] {
+      let (desktop, first) = try twoWindows()
+      if !newIsInFront { try first.press("alt+Tab") }
+      let before = try first.pictures
+      XCTAssertEqual(before.count, 2)
+      let title = try XCTUnwrap(desktop.activeTitle)
+      XCTAssertEqual(title.hasPrefix("Edit "), newIsInFront)
+      XCTAssertEqual(try first.kill(), .signal(SIGKILL))
+
+      let again = try desktop.launch()
+      XCTAssertEqual(try again.pictures, before)
+      XCTAssertEqual(desktop.activeTitle, title)
+      XCTAssertEqual(try again.sentences, [])
+      try again.kill()
+
+      let forgetful = try desktop.launch("--forgetful")
+      XCTAssertNotEqual(try forgetful.pictures, before)
+    }
+  }
+
+  func testQuittingKeepsBothWindows() throws {
+    let (desktop, first) = try twoWindows()
+    let before = try first.pictures
+    XCTAssertEqual(before.count, 2)
+    desktop.xdotool("key", "ctrl+q")
+    XCTAssertEqual(try first.ending(), .exit(0))
+    XCTAssertEqual(try desktop.launch().pictures, before)
+  }
+
+  func testAClosedWindowDoesNotComeBackAndTheOtherOneDoes() throws {
+    let (desktop, first) = try twoWindows()
+    try first.press("ctrl+w")
+    let other = try first.pictures
+    XCTAssertEqual(other.keys.sorted(), ["Audacity"])
+    XCTAssertEqual(desktop.windowFiles.count, 1)
+    try first.kill()
+    let again = try desktop.launch()
+    XCTAssertEqual(try again.pictures, other)
+  }
+
+  /// That is how the user quits who has one window.
+  func testTheLastWindowThatIsClosedComesBack() throws {
+    let desktop = try Desktop()
+    let first = try desktop.launch()
+    try first.press("Tab")
+    try first.press("Down", times: 3)
+    let before = try desktop.screen()
+    desktop.xdotool("key", "ctrl+w")
+    XCTAssertEqual(try first.ending(), .exit(0))
+    let again = try desktop.launch()
+    try assertEqualScreens(before, try desktop.screen())
+    XCTAssertEqual(try again.sentences, [])
+  }
+
+  /// Two windows side by side: one shows a product, and the newer one, in front, is an editor.
+  private func twoWindows() throws -> (Desktop, CatalogApp) {
+    let desktop = try Desktop(width: 1920)
+    let app = try desktop.launch()
+    try app.press("Tab")
+    try app.press("Down", times: 5)
+    try app.press("ctrl+2")
+    try app.press("ctrl+n")
+    try app.press("Tab")
+    try app.press("Down", times: 2)
+    try app.press("ctrl+e")
+    try app.type("New words")
+    return (desktop, app)
+  }
+}
