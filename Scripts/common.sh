@@ -126,7 +126,7 @@ has_screen() {
 
 readonly gtk_packages="libgtk-4-dev libsecret-1-dev pkg-config"
 readonly screen_packages="xvfb openbox xdotool dbus-daemon imagemagick util-linux libglib2.0-bin \
-  at-spi2-core fonts-dejavu-core python3-dbus python3-gi"
+  at-spi2-core fonts-dejavu-core python3-dbus python3-gi gnome-keyring"
 
 # The names are lists of words, so they are left unquoted.
 # shellcheck disable=SC2086
