@@ -30,20 +30,31 @@ final class Desktop {
       ":"
       + (try start([
         "Xvfb", "-displayfd", "1", "-screen", "0", "\(width)x\(height)x24", "-nocursor",
-        "-nolisten", "tcp", "-fbdir", framebuffer.path,
+        "-nolisten", "tcp", "-noreset", "-fbdir", framebuffer.path,
       ]))
     environment["DBUS_SESSION_BUS_ADDRESS"] = try start([
       "dbus-daemon", "--session", "--nofork", "--print-address=1",
     ])
-    children.append(try child(["openbox", "--sm-disable"]))
-    try wait(for: "the window manager") { self.xdotool("get_num_desktops") != nil }
+    let settings = newFile()
+    try Data(Self.windowManagerSettings.utf8).write(to: settings)
+    let complaints = newFile()
+    children.append(
+      try child(
+        ["openbox", "--sm-disable", "--config-file", settings.path], errors: complaints))
+    try wait(
+      for: "the window manager. It says: \(String(decoding: Data(contentsOf: complaints), as: UTF8.self))"
+    ) { self.xdotool("get_num_desktops") != nil }
     // The pointer is where no window is, so that it is over no widget.
     _ = xdotool("mousemove", "\(width - 1)", "\(height - 1)")
     bare = try settledScreen()
   }
 
   deinit {
-    children.removeAll()
+    // A screen that is killed leaves its number locked.
+    for child in children.reversed() {
+      child.send(SIGTERM)
+      _ = try? child.ending()
+    }
     try? FileManager.default.removeItem(at: directory)
   }
 
@@ -93,6 +104,17 @@ final class Desktop {
       """
     try Data(settings.utf8).write(to: folder.appending(path: "settings.ini"))
   }
+
+  /// The keys are those of the tests, and no user's.
+  private static let windowManagerSettings = """
+    <openbox_config xmlns="http://openbox.org/3.4/rc">
+      <theme><name>Clearlooks</name></theme>
+      <keyboard>
+        <keybind key="A-F10"><action name="ToggleMaximize"/></keybind>
+        <keybind key="A-Tab"><action name="NextWindow"/></keybind>
+      </keyboard>
+    </openbox_config>
+    """
 
   // MARK: Programs
 
