@@ -41,9 +41,9 @@ final class Desktop {
     children.append(
       try child(
         ["openbox", "--sm-disable", "--config-file", settings.path], errors: complaints))
-    try wait(
-      for: "the window manager. It says: \(String(decoding: Data(contentsOf: complaints), as: UTF8.self))"
-    ) { self.xdotool("get_num_desktops") != nil }
+    try wait(for: "the window manager. \(String(contentsOf: complaints, encoding: .utf8))") {
+      self.xdotool("get_num_desktops") != nil
+    }
     // The pointer is where no window is, so that it is over no widget.
     _ = xdotool("mousemove", "\(width - 1)", "\(height - 1)")
     bare = try settledScreen()
@@ -88,7 +88,7 @@ final class Desktop {
 
   /// Sets what GTK reads at a launch; nothing on the screen moves by itself.
   ///
-  /// - Parameter font: The font, as `Sans 14`; nil for the usual one.
+  /// The font is one as `Sans 14`, or the usual one.
   func useFont(_ font: String?) throws {
     let folder = directory.appending(path: "config/gtk-4.0")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -118,9 +118,8 @@ final class Desktop {
 
   // MARK: Programs
 
-  /// Starts a program with the environment of the desktop.
-  ///
-  /// - Parameter changes: Other variables; nil takes one away.
+  /// Starts a program with the environment of the desktop, or with other variables; nil takes
+  /// one away.
   func child(
     _ command: [String], changing changes: [String: String?] = [:], output: URL? = nil,
     errors: URL? = nil

@@ -100,10 +100,8 @@ final class KillTests: XCTestCase {
 
   /// Kills the app after it was used, and compares the screens.
   ///
-  /// - Parameters:
-  ///   - use: What the user does.
-  ///   - keys: Pressed one after the other to look at more than is seen at first; the app is
-  ///     killed as if they had not been.
+  /// More keys are pressed one after the other to look at more than is seen at first; the app
+  /// is killed as if they had not been.
   private func checkThatItComesBack(
     _ use: (CatalogApp) throws -> Void, thenAlsoAfter keys: [String] = [], line: UInt = #line
   ) throws {
