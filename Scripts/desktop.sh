@@ -59,7 +59,7 @@ start_screen() {
   printf '%s\n' '[Settings]' gtk-cursor-blink=false gtk-enable-animations=false \
     gtk-overlay-scrolling=false >"$XDG_CONFIG_HOME/gtk-4.0/settings.ini"
   export GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none GSETTINGS_BACKEND=memory
-  Xvfb -displayfd 3 -screen 0 1280x800x24 -nocursor -nolisten tcp \
+  Xvfb -displayfd 3 -screen 0 1280x800x24 -nocursor -nolisten tcp -noreset \
     3>"$sandbox/display" >/dev/null 2>&1 &
   servers+=($!)
   wait_for_screen "screen" test -s "$sandbox/display"

@@ -149,7 +149,9 @@ final class LeaveQuestion {
         return true
       })
     gtk_window_set_child(dialog.of(), box.of())
-    connect(dialog, "notify::is-active") { [dialog] in gtk_window_set_focus_visible(dialog.of(), 1) }
+    connect(dialog, "notify::is-active") { [dialog] in
+      gtk_window_set_focus_visible(dialog.of(), 1)
+    }
   }
 
   /// Shows the question until it is answered.

@@ -9,13 +9,9 @@ final class Child {
   private let name: String
   private var ended: Int32?
 
-  /// Starts a program.
+  /// Starts a program, which is looked for as a shell does.
   ///
-  /// - Parameters:
-  ///   - command: Its name, which is looked for as a shell does, and its arguments.
-  ///   - environment: All of its environment.
-  ///   - output: The file for what it prints; nil for nowhere.
-  ///   - errors: The file for what it complains of.
+  /// What it prints and what it complains of goes to files, or nowhere.
   init(
     _ command: [String], environment: [String: String], output: URL? = nil, errors: URL? = nil
   ) throws {

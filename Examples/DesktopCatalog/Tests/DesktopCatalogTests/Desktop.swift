@@ -30,20 +30,31 @@ final class Desktop {
       ":"
       + (try start([
         "Xvfb", "-displayfd", "1", "-screen", "0", "\(width)x\(height)x24", "-nocursor",
-        "-nolisten", "tcp", "-fbdir", framebuffer.path,
+        "-nolisten", "tcp", "-noreset", "-fbdir", framebuffer.path,
       ]))
     environment["DBUS_SESSION_BUS_ADDRESS"] = try start([
       "dbus-daemon", "--session", "--nofork", "--print-address=1",
     ])
-    children.append(try child(["openbox", "--sm-disable"]))
-    try wait(for: "the window manager") { self.xdotool("get_num_desktops") != nil }
+    let settings = newFile()
+    try Data(Self.windowManagerSettings.utf8).write(to: settings)
+    let complaints = newFile()
+    children.append(
+      try child(
+        ["openbox", "--sm-disable", "--config-file", settings.path], errors: complaints))
+    try wait(for: "the window manager. \(String(contentsOf: complaints, encoding: .utf8))") {
+      self.xdotool("get_num_desktops") != nil
+    }
     // The pointer is where no window is, so that it is over no widget.
     _ = xdotool("mousemove", "\(width - 1)", "\(height - 1)")
     bare = try settledScreen()
   }
 
   deinit {
-    children.removeAll()
+    // A screen that is killed leaves its number locked.
+    for child in children.reversed() {
+      child.send(SIGTERM)
+      _ = try? child.ending()
+    }
     try? FileManager.default.removeItem(at: directory)
   }
 
@@ -77,7 +88,7 @@ final class Desktop {
 
   /// Sets what GTK reads at a launch; nothing on the screen moves by itself.
   ///
-  /// - Parameter font: The font, as `Sans 14`; nil for the usual one.
+  /// The font is one as `Sans 14`, or the usual one.
   func useFont(_ font: String?) throws {
     let folder = directory.appending(path: "config/gtk-4.0")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -94,11 +105,21 @@ final class Desktop {
     try Data(settings.utf8).write(to: folder.appending(path: "settings.ini"))
   }
 
+  /// The keys are those of the tests, and no user's.
+  private static let windowManagerSettings = """
+    <openbox_config xmlns="http://openbox.org/3.4/rc">
+      <theme><name>Clearlooks</name></theme>
+      <keyboard>
+        <keybind key="A-F10"><action name="ToggleMaximize"/></keybind>
+        <keybind key="A-Tab"><action name="NextWindow"/></keybind>
+      </keyboard>
+    </openbox_config>
+    """
+
   // MARK: Programs
 
-  /// Starts a program with the environment of the desktop.
-  ///
-  /// - Parameter changes: Other variables; nil takes one away.
+  /// Starts a program with the environment of the desktop, or with other variables; nil takes
+  /// one away.
   func child(
     _ command: [String], changing changes: [String: String?] = [:], output: URL? = nil,
     errors: URL? = nil

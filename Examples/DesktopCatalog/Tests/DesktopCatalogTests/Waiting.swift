@@ -1,10 +1,12 @@
 import Foundation
 
 /// Looks again and again until something is so, and throws when that takes too long.
-func wait(for what: String, seconds: Double = 30, until isSo: () throws -> Bool) throws {
+func wait(
+  for what: @autoclosure () throws -> String, seconds: Double = 30, until isSo: () throws -> Bool
+) throws {
   let deadline = Date(timeIntervalSinceNow: seconds)
   while try !isSo() {
-    guard Date() < deadline else { throw TookTooLong(what: what, seconds: seconds) }
+    guard Date() < deadline else { throw TookTooLong(what: try what(), seconds: seconds) }
     Thread.sleep(forTimeInterval: 0.02)
   }
 }
