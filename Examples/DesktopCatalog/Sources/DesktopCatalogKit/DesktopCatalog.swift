@@ -32,6 +32,9 @@ public final class DesktopCatalog {
   ///   the keyring of the desktop, and otherwise in a file.
   /// - Returns: The exit status.
   public static func run(_ arguments: [String]) -> Int32 {
+    if let unknown = arguments.first(where: { !["--forgetful", "--keyring"].contains($0) }) {
+      return fail("There is no option “\(unknown)”. Use --forgetful or --keyring, or none.")
+    }
     guard gtk_init_check() != 0 else {
       return fail("There is no display. Set DISPLAY or WAYLAND_DISPLAY, or run it with xvfb-run.")
     }

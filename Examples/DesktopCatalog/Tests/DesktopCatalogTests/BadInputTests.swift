@@ -16,6 +16,19 @@ final class BadInputTests: XCTestCase {
       ])
   }
 
+  func testAnOptionThatDoesNotExistIsSaidAndNothingIsStored() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, ["--forgetfull"], changing: [:])
+    XCTAssertEqual(try app.ending(), .exit(1))
+    XCTAssertEqual(
+      try app.sentences,
+      [
+        "desktop-catalog: There is no option “--forgetfull”."
+          + " Use --forgetful or --keyring, or none."
+      ])
+    XCTAssertEqual(desktop.storedNames, [])
+  }
+
   func testWithoutASessionBusItComesBackAllTheSame() throws {
     let desktop = try Desktop()
     let address = "unix:path=/nowhere"

@@ -42,6 +42,20 @@ final class KeyringTests: XCTestCase {
       desktop.output(of: ["/usr/bin/python3", "-c", program, socket, Self.password]))
   }
 
+  func testWithoutAKeyringItSaysWhyNothingIsStored() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(
+      on: desktop, ["--keyring"], changing: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"])
+    try DesktopCatalogTests.wait(for: "what the app says") { try !app.sentences.isEmpty }
+    try DesktopCatalogTests.wait(for: "the window of the app") { !app.windows.isEmpty }
+    XCTAssertTrue(app.isRunning)
+    for sentence in try app.sentences {
+      XCTAssertTrue(sentence.contains("What keeps the key does not answer."), sentence)
+    }
+    XCTAssertEqual(desktop.windowFiles, [])
+    try app.kill()
+  }
+
   func testWindowsComeBackWhenTheKeyringIsUnlockedLater() throws {
     let desktop = try Desktop()
     try XCTSkipIf(
