@@ -23,6 +23,12 @@ let package = Package(
     .library(name: "RestorationKit", targets: ["RestorationKit"]),
     .library(name: "ArchiveCodec", targets: ["ArchiveCodec"]),
     .library(name: "RestorationTesting", targets: ["RestorationTesting"]),
+    .library(name: "RestorationSecretService", targets: ["RestorationSecretService"]),
+  ],
+  traits: [
+    .trait(
+      name: "SecretService",
+      description: "Keys in the keyring of a Linux desktop, through libsecret.")
   ],
   targets: [
     .systemLibrary(
@@ -32,6 +38,16 @@ let package = Package(
     .target(name: "RestorationKit", dependencies: ["ArchiveCodec"], swiftSettings: settings),
     .target(
       name: "RestorationTesting", dependencies: ["ArchiveCodec", "RestorationKit"],
+      swiftSettings: settings),
+    // Only with the trait; without it the module is empty, and nobody needs libsecret.
+    .systemLibrary(
+      name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+    .target(
+      name: "RestorationSecretService",
+      dependencies: [
+        "ArchiveCodec", "RestorationKit",
+        .target(name: "CSecret", condition: .when(traits: ["SecretService"])),
+      ],
       swiftSettings: settings),
     // A second writer and reader of archives, made from the specification.
     .target(
@@ -59,6 +75,14 @@ let package = Package(
     .testTarget(
       name: "RestorationTestingTests",
       dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
+      swiftSettings: testSettings),
+    // Empty without the trait, too. Scripts/test runs it with a keyring of its own.
+    .testTarget(
+      name: "RestorationSecretServiceTests",
+      dependencies: [
+        "ArchiveCodec", "RestorationKit", "RestorationSecretService", "RestorationTesting",
+        "TestSupport", .target(name: "CSecret", condition: .when(traits: ["SecretService"])),
+      ],
       swiftSettings: testSettings),
   ],
   swiftLanguageModes: [.v6]

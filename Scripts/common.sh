@@ -112,7 +112,7 @@ summarise_steps() {
 }
 
 has_gtk() {
-  has_command pkg-config && pkg-config --exists gtk4
+  has_command pkg-config && pkg-config --exists gtk4 libsecret-1
 }
 
 # A screen that nobody sees, what else a desktop has, and what presses its keys and looks at it.
@@ -121,11 +121,12 @@ has_screen() {
   for tool in Xvfb openbox dbus-daemon xdotool import compare setpriv gdbus; do
     has_command "$tool" || return 1
   done
+  /usr/bin/python3 -c "import dbus, gi" 2>/dev/null
 }
 
-readonly gtk_packages="libgtk-4-dev pkg-config"
+readonly gtk_packages="libgtk-4-dev libsecret-1-dev pkg-config"
 readonly screen_packages="xvfb openbox xdotool dbus-daemon imagemagick util-linux libglib2.0-bin \
-  at-spi2-core fonts-dejavu-core"
+  at-spi2-core fonts-dejavu-core python3-dbus python3-gi gnome-keyring"
 
 # The names are lists of words, so they are left unquoted.
 # shellcheck disable=SC2086

@@ -13,8 +13,13 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "DesktopCatalog",
+  products: [
+    .executable(name: "desktop-catalog", targets: ["desktop-catalog"]),
+    // Loaded by the tests into the app.
+    .library(name: "SlowDisk", type: .dynamic, targets: ["SlowDisk"]),
+  ],
   dependencies: [
-    .package(name: "RestorationKit", path: "../.."),
+    .package(name: "RestorationKit", path: "../..", traits: ["SecretService"]),
     .package(path: "../ProductCatalog"),
   ],
   targets: [
@@ -30,10 +35,21 @@ let package = Package(
         "CGtk", "GtkRestoration",
         .product(name: "CatalogModel", package: "ProductCatalog"),
         .product(name: "RestorationKit", package: "RestorationKit"),
+        .product(name: "RestorationSecretService", package: "RestorationKit"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "desktop-catalog", dependencies: ["DesktopCatalogKit"], swiftSettings: settings),
+    // Signals, logging out and sleep, on a display and on buses of the tests' own.
+    .testTarget(
+      name: "DesktopEventTests",
+      dependencies: [
+        "desktop-catalog",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      exclude: ["desktop-peers.py"], swiftSettings: settings),
+    .target(name: "SlowDisk", path: "Tests/SlowDisk"),
     // These run the built program, which is a dependency although nothing of it is imported.
     .testTarget(
       name: "DesktopCatalogTests",

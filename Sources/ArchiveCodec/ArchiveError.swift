@@ -220,6 +220,12 @@ extension ArchiveError {
     public static let keyLocked = Code(
       "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
 
+    /// What keeps the key does not answer, so nobody knows whether there is one.
+    public static let keyUnavailable = Code(
+      "keyUnavailable",
+      "What keeps the key does not answer. Log in to the desktop or start its keyring,"
+        + " then try again.")
+
     /// The key file is damaged, or is no key file.
     public static let keyDamaged = Code(
       "keyDamaged", "The key is damaged or is none. Restore it from a backup.")
@@ -298,6 +304,9 @@ extension ArchiveError: CustomStringConvertible {
     return details.isEmpty
       ? code.description : "\(code): \(details.joined(separator: ", "))"
   }
+
+  /// What happened and where, without advice; for a description that gives its own.
+  package var finding: String { "\(code.advice.prefix { $0 != "." }) (\(facts))." }
 
   private var details: [String] {
     var details: [String] = []

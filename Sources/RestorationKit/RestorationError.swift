@@ -103,9 +103,17 @@ extension RestorationError {
   /// Wraps a failure to read what was to be restored; the app goes on by itself.
   static func notRestored(_ error: ArchiveError) -> RestorationError {
     guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
-    return RestorationError(
-      error,
-      "\(error) The app starts afresh; its next save sets aside what is stored.")
+    let advice =
+      switch error.code {
+      case .keyMissing:
+        "End the app and put the key back; else the next save makes a new key and sets aside"
+          + " what is stored."
+      case .wrongKey:
+        "If you have the key that it was written with, end the app and put that back;"
+          + " else the next save sets aside what is stored."
+      default: "Let the app go on; its next save sets aside what is stored."
+      }
+    return RestorationError(error, "\(error.finding) \(advice)")
   }
 
   /// The way to where the walk was, as far as anybody wants to read it.

@@ -190,6 +190,9 @@ final class ArchiveTests: XCTestCase {
     XCTAssertEqual(
       ArchiveError(.keyNotFound, path: ["a\u{1B}[31m\nb"]).description.suffix(24),
       "(keyNotFound: at a�[31m�b)".suffix(24))
+    XCTAssertEqual(
+      ArchiveError(.damaged, offset: 12).finding,
+      "The archive was changed or damaged after it was written (damaged: byte 12).")
     let long = ArchiveError(.malformed, path: [String(repeating: "x", count: 5000)])
     XCTAssertLessThan(long.description.count, 400)
   }

@@ -31,6 +31,22 @@ final class AutosaveFailureTests: AutosaveTestCase {
     try await assertStored("1.........", by: keeper)
   }
 
+  func testAnEventPrintsItsReportsOrItsError() async throws {
+    XCTAssertEqual("\(Autosave.Event.withheld([]))", "Not saved by itself yet.")
+    let keeper = try await keeper()
+    let autosave = try await idle(keeper)
+    disk.failures = 1
+    node.value = "1"
+    try await told(2)
+    autosave.stop()
+    guard case .saved(let reports) = events[0], let report = reports.first,
+      case .failed(let error) = events[1]
+    else { return XCTFail("\(events)") }
+    XCTAssertEqual(
+      events.map(\.description),
+      ["Saved by itself:\n\(report)", "Not saved by itself: \(error)"])
+  }
+
   func testAFailureThatComesAgainLaterIsToldAgain() async throws {
     let keeper = try await keeper()
     let autosave = try await begun(keeper)

@@ -1,5 +1,7 @@
 import ArchiveCodec
+import Foundation
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -133,5 +135,36 @@ final class LockedTests: XCTestCase {
     let report = try await keeper.restore()
     XCTAssertEqual(report.outcome, .noArchive)
     XCTAssertEqual(keeper.status, .active)
+  }
+
+  func testAProviderThatWaitsHoldsUpNoCaller() async throws {
+    let keys = WatchedKeys()
+    func keeper() throws -> StateKeeper {
+      try StateKeeper(application: Launch.application, directory: launch.store, keys: keys)
+    }
+    var last: StateKeeper? = try keeper()
+    _ = try await last?.save([TestNode("a", value: "saved")])
+    _ = try await last?.isSnapshotUsable()
+    last = try keeper()
+    last?.extendStateRestoration()
+    _ = try await last?.restore(into: [TestNode("a")])
+    _ = try await last?.save([TestNode("a", value: "again")])
+    last = nil
+    while try launch.store.storage(named: "main").isLocked() { await Task.yield() }
+    try await keeper().discardState()
+    XCTAssertGreaterThan(keys.count.withLock { $0 }, 3)
+    XCTAssertEqual(keys.countOnMainThread.withLock { $0 }, 0)
+  }
+
+  private final class WatchedKeys: KeyProvider {
+    let count = Mutex(0)
+    let countOnMainThread = Mutex(0)
+    private let keys = MemoryKeyProvider()
+
+    func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+      count.withLock { $0 += 1 }
+      if Thread.isMainThread { countOnMainThread.withLock { $0 += 1 } }
+      return try keys.key(creating: creating)
+    }
   }
 }

@@ -37,14 +37,13 @@ final class UnusableStateTests: XCTestCase {
       return nil
     } catch {
       XCTAssertEqual(node.value, "untouched", message)
-      XCTAssertEqual(error.code, .archive, message)
-      let archive = error.archive
-      let isSetAside = archive?.code != .notAFile && archive?.code != .permissionDenied
+      guard let archive = error.archive else {
+        XCTFail("\(error) \(message)")
+        return nil
+      }
+      let isSetAside = archive.code != .notAFile && archive.code != .permissionDenied
       XCTAssertEqual(
-        error.description,
-        (archive?.description ?? "")
-          + (isSetAside
-            ? " The app starts afresh; its next save sets aside what is stored." : ""),
+        WholeError(error), isSetAside ? WholeError(notRestored: archive) : WholeError(archive),
         message)
       return archive
     }
@@ -128,6 +127,27 @@ final class UnusableStateTests: XCTestCase {
     XCTAssertEqual(text, ArchiveError(.notAnArchive, offset: 0, location: location))
     let empty = try await error { $0 = [] }
     XCTAssertEqual(empty, ArchiveError(.truncated, offset: 0, location: location))
+  }
+
+  func testTheErrorOfARestoreGivesOneAdviceThatFitsAnAppAndAWindow() async throws {
+    let directory = try await saved()
+    func description(key: String = "state.key") async throws -> String? {
+      await restorationError {
+        _ = try await keeper(directory, key: key).restore(into: [TestNode("a")])
+      }?.description
+    }
+    let key = directory.child("keys/none.key")
+    let withoutKey = try await description(key: "none.key")
+    XCTAssertEqual(
+      withoutKey,
+      "The key that opens this archive is not there (keyMissing: in \(key)). End the app and put"
+        + " the key back; else the next save makes a new key and sets aside what is stored.")
+    try directory.write([], to: file)
+    let cut = try await description()
+    XCTAssertEqual(
+      cut,
+      "The archive ends too early (truncated: byte 0, in \(directory.child(file)))."
+        + " Let the app go on; its next save sets aside what is stored.")
   }
 
   func testAStateOfAnotherNameDoesNotOpenInItsPlace() async throws {

@@ -120,6 +120,25 @@ final class KillTests: XCTestCase {
     }
   }
 
+  func testANameThatNoTestHasIsSaidToBeOne() throws {
+    let directory = try TemporaryDirectory()
+    for (arguments, status) in [
+      (["RestorationTestingTests.KillTests/testNobody"], 0),
+      (["--testing-library", "swift-testing", "--filter", "nobodyHasThisName"], 69),
+    ] {
+      let app = try AppProcess.again(
+        arguments, folder: directory.path, killedAt: .afterSave(1))
+      do {
+        _ = try app.answersUntilKilled()
+        XCTFail("It did not throw.")
+      } catch {
+        let start = "It ended otherwise, exited(status: \(status)), after 0 answers."
+        let advice = " Check its arguments: either no test has that name, or the test was skipped."
+        XCTAssert(error.seen.hasPrefix(start + advice), error.seen)
+      }
+    }
+  }
+
   func testAKillAtAnyMomentLeavesWhatWasAcknowledged() throws {
     let directory = try TemporaryDirectory()
     let app = try launch(directory, killedAt: nil)

@@ -21,8 +21,17 @@ package struct WholeError: Hashable {
   package init(notRestored archive: ArchiveError) {
     code = .archive
     self.archive = archive
-    description =
-      "\(archive) The app starts afresh; its next save sets aside what is stored."
+    let advice =
+      switch archive.code {
+      case .keyMissing:
+        "End the app and put the key back; else the next save makes a new key and sets aside"
+          + " what is stored."
+      case .wrongKey:
+        "If you have the key that it was written with, end the app and put that back;"
+          + " else the next save sets aside what is stored."
+      default: "Let the app go on; its next save sets aside what is stored."
+      }
+    description = "\(archive.finding) \(advice)"
   }
 
   /// One of the library itself.

@@ -23,6 +23,16 @@ public final class ArchiveKey: Sendable {
     }
   }
 
+  /// Lends the bytes to another place that keeps secrets: a copy belongs into memory that is
+  /// locked and wiped.
+  package func withBytes<Result: ~Copyable, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try unsafe secret.withBytes { (bytes) throws(Failure) in
+      try unsafe body(UnsafeRawBufferPointer(start: bytes, count: Self.byteCount))
+    }
+  }
+
   /// Makes a new random key.
   ///
   /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.

@@ -144,7 +144,8 @@ extension StateFile {
     marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
     windowCount += 1
     window = Window(
-      number: windowCount, version: tree.version, isWhole: tree.isWhole, marked: marked)
+      number: windowCount, version: tree.version, isWhole: tree.isWhole, key: key,
+      marked: marked)
     note { try mark(key) }
   }
 

@@ -88,6 +88,8 @@ package actor StateFile {
     let number: UInt64
     let version: ArchiveVersion
     let isWhole: Bool
+    /// Whoever lets the state go must not wait for the provider.
+    let key: ArchiveKey
     /// Nil if there is no marker that may be changed.
     var marked: LaunchMarker.Content?
     /// Where the restore is, for the launch after a crash.
@@ -173,8 +175,8 @@ package actor StateFile {
   deinit {
     guard let window, let taken = claim.taken, taken.name + suffix == place.name else { return }
     do {
-      guard try taken.lock.isHeld(), let key = try keys.key(creating: false) else { return }
-      try window.takeMark(from: place.marker, key)
+      guard try taken.lock.isHeld() else { return }
+      try window.takeMark(from: place.marker, window.key)
     } catch {
       // Nobody is there any more who could be told.
     }

@@ -103,3 +103,19 @@ public final class Autosave: Sendable {
   /// ``StateKeeper/close()`` and ``SceneHost/close()`` stop it, too.
   public func stop() { turns.stop() }
 }
+
+extension Autosave.Event: CustomStringConvertible {
+  /// What came of it in a word, and its reports or its error.
+  public var description: String {
+    switch self {
+    case .saved(let reports): Self.text("Saved by itself", reports)
+    case .withheld(let reports): Self.text("Not saved by itself yet", reports)
+    case .failed(let error): "Not saved by itself: \(error)"
+    }
+  }
+
+  private static func text(_ start: String, _ reports: [PreservationReport]) -> String {
+    reports.isEmpty
+      ? "\(start)." : "\(start):\n" + reports.map(\.description).joined(separator: "\n")
+  }
+}

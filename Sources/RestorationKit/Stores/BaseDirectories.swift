@@ -43,4 +43,8 @@ package struct BaseDirectories: Sendable {
   package func keyFile(of application: String) -> String {
     "\(keyHome)/\(application).key"
   }
+
+  package func keyringNote(of application: String) -> String {
+    "\(keyHome)/\(application).keyring"
+  }
 }

@@ -64,6 +64,9 @@ public protocol KeyProvider: Sendable {
 
   /// Finds the key.
   ///
+  /// Keepers and hosts ask on a thread of their own, so the call may wait for
+  /// another process.
+  ///
   /// - Parameter creating: Whether to make and keep a new one if there is none.
   /// - Returns: The key, or nil if there is none and none was to be made.
   /// - Throws: ``/ArchiveCodec/ArchiveError`` if there is a key that cannot be

@@ -16,7 +16,7 @@ internal import Foundation
 ///       RestorationTester { keeper in try keeper.register(NoteScreen.self, version: 3, …) }
 ///     }
 ///     for state in try await golden.restoreAll({ NoteScreen() }) {
-///       #expect(state.root.draft == "Milk")
+///       #expect(state.root.restorableState.draft == "Milk")
 ///     }
 ///
 /// Each release has a folder in that folder, with a file for each of its states:

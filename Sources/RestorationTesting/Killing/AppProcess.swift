@@ -181,7 +181,8 @@ public final class AppProcess {
     guard ending == .killed(signal: SIGKILL) else {
       throw failure(
         "It is killed at its moment.",
-        "It ended otherwise, \(ending), after \(answers.count) answers.\(lastLines)")
+        "It ended otherwise, \(ending), after \(answers.count) answers."
+          + "\(answers.isEmpty ? silence(ending) : "")\(lastLines)")
     }
     return answers
   }
@@ -258,6 +259,16 @@ public final class AppProcess {
   }
 
   // MARK: Failures
+
+  /// Why a test library may have run nothing; it says so where nobody listens.
+  private func silence(_ ending: Ending) -> String {
+    let statuses: [Ending] = [.exited(status: 0), .exited(status: Self.noTestStatus)]
+    guard prefix != nil, statuses.contains(ending) else { return "" }
+    return " Check its arguments: either no test has that name, or the test was skipped."
+  }
+
+  /// What Swift Testing exits with if no test fits the filter: `EX_UNAVAILABLE`.
+  private static let noTestStatus: Int32 = 69
 
   private var lastLines: String {
     others.isEmpty ? "" : " It said:\n" + others.joined(separator: "\n")

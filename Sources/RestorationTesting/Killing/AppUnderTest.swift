@@ -18,15 +18,15 @@ internal import Synchronization
 
 /// The app in a process that a test has started, as the app sees it.
 ///
-///     func testTheApp() async throws {
+///     @MainActor func testTheApp() async throws {
 ///       guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
 ///       let keeper = try StateKeeper(
 ///         application: "org.example.notes", directory: app.directory, keys: app.keys)
 ///       let screen = NoteScreen()
 ///       _ = try await keeper.restore(into: [screen])
-///       app.say("restored \(screen.draft)")
+///       app.say("restored \(screen.restorableState.draft)")
 ///       for number in 1...100 {
-///         screen.draft = "\(number)"
+///         screen.restorableState.draft = "\(number)"
 ///         _ = try await keeper.save([screen])
 ///         app.acknowledgeSave("saved \(number)")
 ///       }

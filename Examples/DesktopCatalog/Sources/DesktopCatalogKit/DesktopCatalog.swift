@@ -3,6 +3,7 @@ import CatalogModel
 import Foundation
 import GtkRestoration
 import RestorationKit
+import RestorationSecretService
 
 /// The program from its command line to its exit status.
 @MainActor
@@ -20,13 +21,15 @@ public final class DesktopCatalog {
       made: gtk_application_new(Self.identifier, G_APPLICATION_NON_UNIQUE))
     windows = SceneWindows(application, host: SceneHost(keeper))
     windows.told = { FileHandle.standardError.write(Data("desktop-catalog: \($0)\n".utf8)) }
+    windows.followDesktop()
     connect(application, "startup") { [unowned self] in addActions() }
     connect(application, "activate") { [unowned self] in activate() }
   }
 
   /// Runs the program until the user quits.
   ///
-  /// - Parameter arguments: With `--forgetful` nothing is stored.
+  /// - Parameter arguments: With `--forgetful` nothing is stored. With `--keyring` the key is in
+  ///   the keyring of the desktop, and otherwise in a file.
   /// - Returns: The exit status.
   public static func run(_ arguments: [String]) -> Int32 {
     guard gtk_init_check() != 0 else {
@@ -39,10 +42,14 @@ public final class DesktopCatalog {
       let catalog = try Catalog(products: products, edits: EditFile(directory: data))
       let keeper = try StateKeeper(
         application: identifier,
-        directory: arguments.contains("--forgetful") ? MemoryStateDirectory() : nil)
+        directory: arguments.contains("--forgetful") ? MemoryStateDirectory() : nil,
+        keys: arguments.contains("--keyring")
+          ? SecretServiceKeyProvider(application: identifier) : nil)
       try keeper.register(LeaveQuestion.self) { _, _ in LeaveQuestion() }
       let program = DesktopCatalog(catalog, keeper: keeper)
-      return g_application_run(program.application.of(), 0, nil)
+      return withExtendedLifetime(program) {
+        g_application_run(program.application.of(), 0, nil)
+      }
     } catch {
       return fail("\(error)")
     }

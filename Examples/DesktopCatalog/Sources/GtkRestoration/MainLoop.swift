@@ -48,21 +48,38 @@ public enum MainLoop {
     while !wait.isOver, g_get_monotonic_time() < end { g_main_context_iteration(nil, 1) }
   }
 
+  /// Handles what the user has done so far, also if GTK has not heard of it yet.
+  ///
+  /// - Parameter limit: How long that may take, in seconds.
+  static func handleInput(atMost limit: Double) {
+    if let display = gdk_display_get_default() { gdk_display_sync(display) }
+    let end = g_get_monotonic_time() + gint64(limit * 1_000_000)
+    while g_main_context_pending(nil) != 0, g_get_monotonic_time() < end {
+      g_main_context_iteration(nil, 0)
+    }
+  }
+
   /// Does something when the layout is over that is under way, before the next frame is drawn.
   static func afterLayout(_ body: @escaping @MainActor () -> Void) {
-    let call: @convention(c) (ObjectPointer?) -> gboolean = { data in
-      guard let data else { return 0 }
-      let handler = Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
-      _ = MainActor.assumeIsolated { handler.body(nil) }
-      return 0
-    }
     let handler = SignalHandler { _ in
       body()
       return false
     }
     g_idle_add_full(
-      G_PRIORITY_HIGH_IDLE, call, Unmanaged.passRetained(handler).toOpaque(),
-      { data in if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() } })
+      G_PRIORITY_HIGH_IDLE, SignalHandler.call, Unmanaged.passRetained(handler).toOpaque(),
+      SignalHandler.release)
+  }
+
+  /// Does something whenever the process gets a signal, in the loop and not in the midst of
+  /// other code.
+  static func onSignal(_ number: Int32, _ body: @escaping @MainActor () -> Void) {
+    let handler = SignalHandler { _ in
+      body()
+      return true
+    }
+    g_unix_signal_add_full(
+      G_PRIORITY_DEFAULT, number, SignalHandler.call, Unmanaged.passRetained(handler).toOpaque(),
+      SignalHandler.release)
   }
 
   private final class Wait {

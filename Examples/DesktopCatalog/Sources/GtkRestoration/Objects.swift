@@ -35,7 +35,19 @@ extension ObjectPointer {
 }
 
 /// What is done when a signal comes.
+@MainActor
 final class SignalHandler {
+  /// Is called for sources of the main loop; such a source stays if it answers true.
+  static let call: GSourceFunc = { data in
+    guard let data else { return 0 }
+    let handler = Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
+    return MainActor.assumeIsolated { handler.body(nil) } ? 1 : 0
+  }
+
+  static let release: GDestroyNotify = { data in
+    if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() }
+  }
+
   let body: @MainActor (ObjectPointer?) -> Bool
 
   init(_ body: @escaping @MainActor (ObjectPointer?) -> Bool) {
@@ -48,11 +60,12 @@ final class SignalHandler {
 /// - Parameters:
 ///   - object: The object; it keeps the closure alive.
 ///   - signal: The name, as `clicked` or `notify::position`.
+///   - isLast: Whether all other handlers, and that of GTK, come before.
 ///   - body: Is given the first argument of the signal, or the object if there is none, and
 ///     answers signals that ask for a Bool.
 @MainActor
 public func connect(
-  _ object: ObjectPointer, _ signal: String,
+  _ object: ObjectPointer, _ signal: String, afterOthers isLast: Bool = false,
   answering body: @escaping @MainActor (ObjectPointer?) -> Bool
 ) {
   // A swapped handler gets its data first, so that one function fits signals with any arguments.
@@ -66,7 +79,7 @@ public func connect(
     object, signal, unsafeBitCast(call, to: GCallback.self),
     Unmanaged.passRetained(SignalHandler(body)).toOpaque(),
     { data, _ in if let data { Unmanaged<SignalHandler>.fromOpaque(data).release() } },
-    G_CONNECT_SWAPPED)
+    GConnectFlags(G_CONNECT_SWAPPED.rawValue | (isLast ? G_CONNECT_AFTER.rawValue : 0)))
 }
 
 /// Does something whenever an object sends a signal, until the object is gone.
@@ -74,12 +87,14 @@ public func connect(
 /// - Parameters:
 ///   - object: The object; it keeps the closure alive.
 ///   - signal: The name.
+///   - isLast: Whether all other handlers, and that of GTK, come before.
 ///   - body: What is done.
 @MainActor
 public func connect(
-  _ object: ObjectPointer, _ signal: String, _ body: @escaping @MainActor () -> Void
+  _ object: ObjectPointer, _ signal: String, afterOthers isLast: Bool = false,
+  _ body: @escaping @MainActor () -> Void
 ) {
-  connect(object, signal) { _ in
+  connect(object, signal, afterOthers: isLast) { _ in
     body()
     return false
   }

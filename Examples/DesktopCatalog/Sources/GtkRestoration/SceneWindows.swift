@@ -3,7 +3,8 @@ public import RestorationKit
 
 /// Ties the windows of a `GtkApplication` to the scenes of a host.
 ///
-/// Make one for each app, and call ``add(_:for:)`` where a scene's delegate makes its window:
+/// Make one for each app, call ``followDesktop()`` before the app runs, and ``add(_:for:)`` where
+/// a scene's delegate makes its window:
 ///
 /// | what happens | what the host is told |
 /// |---|---|
@@ -22,9 +23,12 @@ public final class SceneWindows {
   private static let unlockInterval = Duration.seconds(2)
 
   /// A `GtkApplication`.
-  private let application: ObjectPointer
+  let application: ObjectPointer
+  private var starting: Task<Void, Never>?
   private var autosave: Autosave?
   private var isEnding = false
+  /// The scene whose window comes to the front at the start, after others that do not count.
+  private var awaited: Scene?
 
   /// Creates the tie.
   ///
@@ -50,7 +54,7 @@ public final class SceneWindows {
   ) {
     // An application without a window ends when this call returns.
     g_application_hold(application.of())
-    Task {
+    starting = Task {
       do {
         show(try await host.start(configuration, declaring: activityTypes))
       } catch {
@@ -65,7 +69,14 @@ public final class SceneWindows {
       if case .failed(let error) = event { self?.told?("Your windows are not saved. \(error)") }
     }
     // The one that was used last comes to the front.
+    awaited = host.connectedScenes.first
     for scene in host.connectedScenes.reversed() { window(of: scene).map(present) }
+    Task {
+      // A window manager may leave another window in front.
+      try? await Task.sleep(for: .seconds(2))
+      awaited = nil
+      windows.first { gtk_window_is_active($0.window.of()) != 0 }.map { use($0.scene) }
+    }
     if let problem = start.problems.first {
       told?("Not everything is as you left it. \(problem.reason)")
     }
@@ -150,8 +161,11 @@ public final class SceneWindows {
   public func noteChange(of scene: Scene) { scene.needsSave = true }
 
   private func use(_ scene: Scene) {
-    guard !isEnding, host.openSessions.first !== scene.session, scene.session.scene === scene
-    else { return }
+    guard awaited == nil || awaited === scene else { return }
+    awaited = nil
+    let isInFront =
+      host.openSessions.first === scene.session && scene.activationState == .foregroundActive
+    guard !isEnding, !isInFront, scene.session.scene === scene else { return }
     perform {
       try await self.host.connect(scene.session)
       self.autosave?.setNeedsSave()
@@ -190,15 +204,19 @@ public final class SceneWindows {
   }
 
   /// Ends the app; all windows come back at its next launch.
+  ///
+  /// What has changed is stored before; that may take five seconds.
   public func quit() {
     guard !isEnding else { return }
     isEnding = true
-    MainLoop.wait(atMost: 5) { [host, autosave] in
+    MainLoop.wait(atMost: 5) { [self] in
+      // Windows that are on their way come back as well.
+      await starting?.value
       await autosave?.flush()
       do {
         try await host.terminate()
       } catch {
-        self.told?("Your windows are not saved. \(error)")
+        told?("Your windows are not saved. \(error)")
       }
     }
     g_application_quit(application.of())

@@ -15,8 +15,8 @@ enum ExitStatus: Int32, Error {
 
   init(_ error: ArchiveError) {
     switch error.code {
-    case .keyMissing, .keyLocked, .keyDamaged, .keyExposed, .wrongKey, .wrongPassphrase,
-      .wrongContext, .passphraseEmpty:
+    case .keyMissing, .keyLocked, .keyUnavailable, .keyDamaged, .keyExposed, .wrongKey,
+      .wrongPassphrase, .wrongContext, .passphraseEmpty:
       self = .noKey
     case .locked: self = .inUse
     case .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated,

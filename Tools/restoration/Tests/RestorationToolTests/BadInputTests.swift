@@ -43,6 +43,10 @@ final class BadInputTests: ToolTestCase {
     let diff = try run("diff", file, file)
     XCTAssertEqual(diff.status, 2, "nobody can say that what cannot be read is equal")
     XCTAssertEqual(diff.output, "")
+    XCTAssertEqual(
+      diff.errors,
+      "restoration: A part of the first file, main.rka, cannot be read; see verify.\n"
+        + "restoration: A part of the second file, main.rka, cannot be read; see verify.\n")
   }
 
   private func elements(_ run: ToolRun) throws -> [[String: Any]] {

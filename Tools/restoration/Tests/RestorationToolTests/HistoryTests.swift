@@ -33,6 +33,21 @@ final class HistoryTests: ToolTestCase {
     XCTAssertEqual(try self.run("verify", file).status, 0, "a generation is a state, too")
   }
 
+  func testHistoryListsTheFilesWithoutTheKey() async throws {
+    try await app().save(version: "7")
+    try await app().save(version: "8")
+    let known = columns(try inspect("history"))
+    try FileManager.default.removeItem(atPath: try sandbox().keyFile)
+    let run = try inspect("history")
+    XCTAssertEqual(run.status, 3)
+    XCTAssert(run.errors.contains("keyMissing"), run.errors)
+    XCTAssertEqual(
+      columns(run),
+      known.filter { $0[0] != "kept" }.map { Array($0[..<3]) + ["", "", "", "", $0[7], ""] })
+    let stored = try inspect("history", "--json").object()["stored"] as? [[String: Any]]
+    XCTAssertEqual(stored?.compactMap { $0["file"] as? String }, columns(run).map { $0[7] })
+  }
+
   func testHistoryNamesWhatIsKept() async throws {
     try await app().save()
     let keeper = try app().keeper()
@@ -53,7 +68,10 @@ final class HistoryTests: ToolTestCase {
     XCTAssert(run.output.contains("owner\tNobody has the state"), run.output)
     XCTAssert(run.output.contains("source\tThe state main.rka is restored"), run.output)
     XCTAssert(run.output.contains("crashes\tNo restore of this state crashed last."), run.output)
-    XCTAssert(run.output.contains("3 of NotesScreen with version 1"), run.output)
+    XCTAssert(
+      run.output.contains(
+        "3 of NotesScreen with version 1: must be there, or be made by a closure, the delegate or a"
+          + " storyboard."), run.output)
     let topics = try XCTUnwrap(try inspect("explain", "--json").json() as? [[String: String]])
       .compactMap { $0["topic"] }
     XCTAssertEqual(topics, ["owner", "source", "crashes", "elements", "class"])

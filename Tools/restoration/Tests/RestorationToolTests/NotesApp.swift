@@ -33,6 +33,10 @@ final class NotesScreen: @MainActor RestorableNode {
   func decodeRestorableState(with coder: StateDecoder) throws {}
 }
 
+/// A window of the app, without nodes.
+@MainActor
+final class NotesScene: @MainActor SceneDelegate {}
+
 /// The app whose states the tool looks at.
 @MainActor
 struct NotesApp {

@@ -144,6 +144,8 @@ final class ReadingTests: ToolTestCase {
     XCTAssertEqual(damage["code"] as? String, "damaged")
     XCTAssertNotNil(damage["byte"] as? Int)
     XCTAssert(try inspect("explain").output.contains("is passed over"))
+    XCTAssertFalse(try inspect("verify").output.contains("restored"))
+    XCTAssertEqual(try inspect("verify", "--json").object()["isRestorable"] as? Bool, false)
   }
 
   func testAStateThatIsCutSaysWhere() async throws {
@@ -168,6 +170,13 @@ final class ReadingTests: ToolTestCase {
     let run = try inspect("verify")
     XCTAssertEqual(run.status, 2)
     XCTAssert(run.output.hasPrefix("dropped\ttruncated"), run.output)
+    let json = try inspect("verify", "--json").object()
+    let byte = try XCTUnwrap((json["dropped"] as? [String: Any])?["byte"] as? Int)
+    let date = try XCTUnwrap(json["savedAt"] as? String)
+    XCTAssertEqual(
+      run.lines.last,
+      "restored\tthe state before that, saved \(date); the changes from byte \(byte) on are lost")
+    XCTAssertEqual(json["isRestorable"] as? Bool, true)
     XCTAssertEqual(try inspect("tree").lines.count, 4)
     XCTAssert(try inspect("explain").output.contains("of a save that did not return"))
   }
@@ -189,6 +198,38 @@ final class ReadingTests: ToolTestCase {
         "tree", other.path, "--app", "x", "--state", "main", "--key-fd", "0",
         input: Data(repeating: 1, count: 32)
       ).status, 3)
+  }
+
+  func testACopiedFileAsksForTheNameOfItsApp() async throws {
+    try await app().save()
+    let folder = try sandbox().url.appending(path: "good")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let copy = folder.appending(path: "main.rka").path
+    try FileManager.default.copyItem(atPath: try sandbox().stateFile, toPath: copy)
+    let hint =
+      "Its app was taken to be “good”, the folder of the file; if it is another one, name it"
+    for command in [["tree", copy], ["diff", copy, copy], ["history", copy]] {
+      for key in [[], ["--key-file", try sandbox().keyFile]] {
+        let run = try Tool.run(command + key, in: sandbox())
+        XCTAssertEqual(run.status, 3)
+        XCTAssert(run.errors.contains("\(hint) with --app."), "\(command) \(key) \(run.errors)")
+      }
+    }
+    XCTAssertEqual(try run("tree", copy, "--app", Sandbox.application).status, 0)
+  }
+
+  func testTheListOfWindowsSaysWhatItIs() async throws {
+    let keeper = try app().keeper()
+    let host = SceneHost(keeper)
+    _ = try await host.start(SceneConfiguration { NotesScene() })
+    await host.close()
+    let run = try inspect("tree", "--state", "main.scenes")
+    XCTAssertEqual(run.status, 0)
+    XCTAssertEqual(run.output, "")
+    XCTAssertEqual(
+      run.errors,
+      "restoration: main.scenes.rka is the list of windows and has no elements. Each window has a"
+        + " state of its own beside it: main.scene-….\n")
   }
 
   func testWhereNothingIsStoredItSaysSo() async throws {

@@ -45,10 +45,12 @@ struct Diff: Inspection {
     } else {
       for change in changes { try write(change, before, after, output) }
     }
-    if before.isDamaged || after.isDamaged {
-      Output.complain("A part of these states cannot be read; see verify.")
-      return .damaged
+    let damaged = [("first", before, old), ("second", after, new)].filter { $0.1.isDamaged }
+    for (which, _, place) in damaged {
+      Output.complain(
+        "A part of the \(which) file, \(place.fileName), cannot be read; see verify.")
     }
+    guard damaged.isEmpty else { return .damaged }
     return changes.isEmpty ? .done : .different
   }
 

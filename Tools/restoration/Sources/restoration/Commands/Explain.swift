@@ -50,7 +50,7 @@ struct Explanation {
     try explainOthers(beside: place)
     switch credential {
     case .success(let credential):
-      let history = try StoredHistory(of: place, credential)
+      let history = try StoredHistory(of: place, .success(credential))
       self.history = history
       guard let source = try explainSource(history) else { return }
       if case .key(let key) = credential { try explainCrashes(source.state, at: place, key) }
@@ -196,8 +196,9 @@ struct Explanation {
       let maker =
         type.restorationName.map {
           $0 == type.name
-            ? "is made by itself if registered" : "is made by \($0.escaped) if registered"
-        } ?? "must be there, or be made by the delegate or a storyboard"
+            ? "is made by its registered closure or class"
+            : "is made by \($0.escaped), if the app registers it"
+        } ?? "must be there, or be made by a closure, the delegate or a storyboard"
       add(
         "class",
         "\(count) of \(type.name.escaped) with version \(type.version): \(maker). A version that"
@@ -223,17 +224,6 @@ struct Explanation {
         }
       }
     }
-  }
-}
-
-extension StateReading {
-  /// Why a restore could not use it; nil if it could.
-  ///
-  /// A restore checks every byte before it calls anything, and does without single elements,
-  /// but not without these two records.
-  fileprivate var failure: ArchiveError? {
-    let needed = [StoredState.applicationRecord, StoredState.treeRecord]
-    return outline.damage ?? outline.problems.first { needed.contains($0.record) }?.error
   }
 }
 

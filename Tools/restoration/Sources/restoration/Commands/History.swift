@@ -10,20 +10,22 @@ struct History: Inspection {
       Columns: what it is, when it came there, bytes, generation, changes in the journal, the \
       time of its save, the version of the app, the file, and what is wrong with it. Newest \
       first. Then comes a line for each element that saves keep because it was not back. Every \
-      byte of the state is checked, but only the heads of the other files; see verify.
+      byte of the state is checked, but only the heads of the other files; see verify. Without \
+      the key it lists the files alone, and exits with 3.
       """)
 
   @OptionGroup var options: StateOptions
 
   func inspect(_ output: Output) throws -> ExitStatus {
     let place = try options.place.place()
-    let history = try StoredHistory(of: place, try options.keys.credential(for: place))
+    let history = try StoredHistory(of: place, try options.keys.result(for: place))
     guard !history.entries.isEmpty else { throw place.nothingStored }
     if options.json {
       try output.json { try history.write($0) }
     } else {
       try history.write(output)
     }
+    if let error = history.keyError { throw place.explained(error) }
     return history.entries.contains { $0.error != nil || $0.dropped != nil } ? .damaged : .done
   }
 }
@@ -48,9 +50,14 @@ struct StoredHistory {
   private(set) var reading: StateReading?
   /// What is kept in the state.
   private(set) var kept: [StoredState.Element] = []
+  /// Why there is nothing that opens any of them.
+  private(set) var keyError: ArchiveError?
 
   /// Reads what is stored; asks for what opens it only if something is.
-  init(of place: StatePlace, _ credential: @autoclosure () throws -> ArchiveCredential) throws {
+  init(
+    of place: StatePlace,
+    _ credential: @autoclosure () throws -> Result<ArchiveCredential, ArchiveError>
+  ) throws {
     let storage = place.stateStorage
     let own = place.beside(named: place.name)
     if try storage.open() != nil { entries.append(Entry(kind: "state", date: nil, place: own)) }
@@ -62,14 +69,19 @@ struct StoredHistory {
           kind: archive.kind, date: archive.date, place: place.at(archive)))
     }
     guard !entries.isEmpty else { return }
-    let credential = try credential()
-    for number in entries.indices { entries[number].read(credential) }
+    let opener: ArchiveCredential?
+    switch try credential() {
+    case .success(let credential): opener = credential
+    case .failure(let error) where ExitStatus(error) == .noKey: (opener, keyError) = (nil, error)
+    case .failure(let error): throw error
+    }
+    for number in entries.indices { entries[number].read(opener) }
     // A key that opens none of them is a wrong one, and nothing to be listed.
     let errors = entries.compactMap(\.error)
     if let first = errors.first, errors.count == entries.count,
       errors.allSatisfy({ ExitStatus($0) == .noKey })
     {
-      throw first
+      throw place.explained(first)
     }
     guard let first = entries.first, first.kind == "state", let state = first.state else { return }
     let reading = try StateReading(of: state, at: own)
@@ -115,9 +127,11 @@ struct StoredHistory {
 }
 
 extension StoredHistory.Entry {
-  fileprivate mutating func read(_ credential: ArchiveCredential) {
+  /// Without what opens it, only its size is read.
+  fileprivate mutating func read(_ credential: ArchiveCredential?) {
     do throws(ArchiveError) {
       byteCount = try place.storage.open()?.byteCount ?? 0
+      guard let credential else { return }
       state = try StoredState.open(
         place.storage, named: place.name, of: place.application, with: credential)
     } catch {

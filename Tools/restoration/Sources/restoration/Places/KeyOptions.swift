@@ -27,16 +27,21 @@ struct KeyOptions: ParsableArguments {
   /// What opens the state, or why there is no key; throws what else went wrong.
   func result(for place: StatePlace) throws -> Result<ArchiveCredential, ArchiveError> {
     do {
-      return .success(try credential(for: place))
+      if let passphraseFd {
+        return .success(.passphrase(try Secrets.passphrase(from: passphraseFd)))
+      }
+      if passphrase { return .success(.passphrase(try Secrets.ask("Passphrase: "))) }
+      return .success(.key(try key(for: place)))
     } catch let error as ArchiveError {
       return .failure(error)
     }
   }
 
   func credential(for place: StatePlace) throws -> ArchiveCredential {
-    if let passphraseFd { return .passphrase(try Secrets.passphrase(from: passphraseFd)) }
-    if passphrase { return .passphrase(try Secrets.ask("Passphrase: ")) }
-    return .key(try key(for: place))
+    switch try result(for: place) {
+    case .success(let credential): return credential
+    case .failure(let error): throw place.explained(error)
+    }
   }
 
   /// The key; throws if a passphrase is to open the state.

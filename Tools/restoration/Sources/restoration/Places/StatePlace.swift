@@ -10,6 +10,8 @@ struct StatePlace {
   let directory: FileStateDirectory
   /// The file that was asked for: the state, or something that lies beside it.
   let storage: FileStorage
+  /// Whether nobody has named the app, so that the folder of the file counts.
+  var isNamedByFolder = false
 
   static let suffix = ".rka"
 
@@ -42,12 +44,16 @@ struct StatePlace {
       application: application ?? folder.lastPathComponent, name: name,
       directory: FileStateDirectory(path: folder.path),
       storage: FileStorage(path: url.path))
+    isNamedByFolder = application == nil
   }
 
   var context: ArchiveContext { StoredState.context(of: name, in: application) }
 
   /// The file of the state itself.
   var stateStorage: FileStorage { FileStorage(path: "\(directory.path)/\(name)\(Self.suffix)") }
+
+  /// Whether it says which windows there are.
+  var isListOfScenes: Bool { name.hasSuffix(".scenes") }
 
   /// Another state of the same app.
   func beside(named name: String) -> StatePlace {
@@ -70,10 +76,26 @@ struct StatePlace {
 
   /// Opens the state; says so if nothing is stored.
   func open(_ credential: ArchiveCredential) throws -> StoredState {
-    guard
-      let state = try StoredState.open(storage, named: name, of: application, with: credential)
-    else { throw nothingStored }
+    let state: StoredState?
+    do throws(ArchiveError) {
+      state = try StoredState.open(storage, named: name, of: application, with: credential)
+    } catch {
+      throw explained(error)
+    }
+    guard let state else { throw nothingStored }
     return state
+  }
+
+  /// A failure of the key or the app that the folder stands for, as what a person can do.
+  func explained(_ error: ArchiveError) -> any Error {
+    guard isNamedByFolder, [.keyMissing, .wrongKey, .wrongContext].contains(error.code) else {
+      return error
+    }
+    let location = error.location.map { ", \($0)" } ?? ""
+    return Failure(
+      .noKey,
+      "The state cannot be opened (\(error.phrase)\(location)). Its app was taken to be"
+        + " “\(application)”, the folder of the file; if it is another one, name it with --app.")
   }
 
   /// Throws if nothing is stored.

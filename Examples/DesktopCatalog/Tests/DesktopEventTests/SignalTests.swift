@@ -1,0 +1,133 @@
+import Foundation
+import XCTest
+
+final class SignalTests: XCTestCase {
+  func testASignalStoresTheLastKeyAndThenEndsTheProcess() throws {
+    for (name, number) in [("TERM", SIGTERM), ("INT", SIGINT), ("HUP", SIGHUP)] {
+      let desktop = try Desktop()
+      let app = try CatalogApp(on: desktop, searching: "a")
+      try app.press(["b", "c"], then: ["/bin/kill", "-\(name)", "\(app.child.identifier)"])
+      XCTAssertEqual(try app.child.ending(), .signal(number))
+      XCTAssertEqual(try desktop.searches, ["abc"], name)
+      XCTAssertEqual(app.complaints, [])
+    }
+  }
+
+  func testKeysThatTheAppHasNotSeenYetCountToo() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, searching: "a")
+    let keys = "bcdefghijkl".map { "\($0)" }
+    // It has so much to do that it sees neither the keys nor the signal.
+    app.child.send(SIGSTOP)
+    try app.press(keys)
+    app.child.send(SIGTERM)
+    app.child.send(SIGCONT)
+    XCTAssertEqual(try app.child.ending(), .signal(SIGTERM))
+    XCTAssertEqual(try desktop.searches, ["a" + keys.joined()])
+  }
+
+  func testWhatASignalHasEndedComesBack() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, searching: "a")
+    try app.press(["ctrl+n"])
+    try waitFor("the second window") { try desktop.searches.count == 2 }
+    try app.press(["ctrl+f", "x"])
+    try desktop.waitUntilStored(["a", "x"])
+    app.child.send(SIGTERM)
+    XCTAssertEqual(try app.child.ending(), .signal(SIGTERM))
+
+    let again = try CatalogApp(on: desktop)
+    try again.waitForWindows(2)
+    // The second window was in front, and its search field had the keyboard.
+    try again.press(["y"])
+    try desktop.waitUntilStored(["a", "xy"])
+    XCTAssertEqual(again.complaints, [])
+  }
+
+  func testASecondSignalEndsTheProcessAtOnce() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, searching: "a")
+    try desktop.setDiskHangs(true)
+    try app.press(["b"])
+    app.child.send(SIGTERM)
+    Thread.sleep(forTimeInterval: 1)
+    XCTAssertTrue(app.child.isRunning)
+    app.child.send(SIGINT)
+    XCTAssertEqual(try app.child.ending(within: 1), .signal(SIGINT))
+  }
+
+  func testADiskThatHangsDoesNotKeepTheProcessFromItsEnd() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, searching: "a")
+    try desktop.setDiskHangs(true)
+    try app.press(["b"])
+    app.child.send(SIGTERM)
+    XCTAssertEqual(try app.child.ending(within: 8), .signal(SIGTERM))
+  }
+
+  func testASignalThatWasIgnoredBeforeStaysIgnored() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, ignoringHangup: true)
+    try app.waitForWindow()
+    try app.press(["ctrl+f", "a"])
+    try desktop.waitUntilStored(["a"])
+    app.child.send(SIGHUP)
+    try app.press(["b"])
+    try desktop.waitUntilStored(["ab"])
+    app.child.send(SIGTERM)
+    XCTAssertEqual(try app.child.ending(), .signal(SIGTERM))
+  }
+
+  func testASignalDuringTheStartLosesNothing() throws {
+    let desktop = try Desktop()
+    var app = try CatalogApp(on: desktop, searching: "a")
+    try app.press(["ctrl+n"])
+    try waitFor("the second window") { try desktop.searches.count == 2 }
+    try app.press(["ctrl+f", "x"])
+    try desktop.waitUntilStored(["a", "x"])
+    app.child.send(SIGTERM)
+    _ = try app.child.ending()
+    for milliseconds in stride(from: 25, through: 400, by: 25) {
+      // Twice SIGKILL would look like a state that crashes the app.
+      let signal = milliseconds % 50 == 0 ? SIGTERM : SIGKILL
+      app = try CatalogApp(on: desktop)
+      Thread.sleep(forTimeInterval: Double(milliseconds) / 1000)
+      app.child.send(signal)
+      XCTAssertEqual(try app.child.ending(), .signal(signal))
+      XCTAssertEqual(app.complaints, [], "\(milliseconds) ms")
+      XCTAssertEqual(try desktop.searches.sorted(), ["a", "x"], "\(milliseconds) ms")
+    }
+    app = try CatalogApp(on: desktop)
+    try app.waitForWindows(2)
+    try app.press(["y"])
+    try desktop.waitUntilStored(["a", "xy"])
+  }
+
+  func testAKilledAppHasLostAtMostTheLastSecond() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, searching: "a")
+    var typed: [(key: String, at: Date)] = []
+    for key in "bcdefghijklmnopqrstuvwxyz".map({ "\($0)" }) {
+      try app.press([key])
+      typed.append((key, Date()))
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+    app.child.send(SIGKILL)
+    let killed = Date()
+    XCTAssertEqual(try app.child.ending(), .signal(SIGKILL))
+    let sure = typed.filter { $0.at < killed.addingTimeInterval(-1) }.map(\.key).joined()
+    XCTAssertGreaterThan(sure.count, 2)
+    let stored = try XCTUnwrap(try desktop.searches.first)
+    XCTAssertTrue(stored.hasPrefix("a" + sure), "\(stored) without all of a\(sure)")
+  }
+
+  func testAnAppThatIsLeftAloneHasStoredEverything() throws {
+    let desktop = try Desktop()
+    let app = try CatalogApp(on: desktop, searching: "a")
+    try app.press(["b", "c"])
+    Thread.sleep(forTimeInterval: 1)
+    app.child.send(SIGKILL)
+    XCTAssertEqual(try app.child.ending(), .signal(SIGKILL))
+    XCTAssertEqual(try desktop.searches, ["abc"])
+  }
+}
