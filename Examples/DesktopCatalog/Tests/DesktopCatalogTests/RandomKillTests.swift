@@ -8,8 +8,9 @@ final class RandomKillTests: XCTestCase {
     let desktop = try Desktop()
     var app = try desktop.launch()
     var restored = try desktop.screen()
-    var seen: Set<Screenshot> = []
+    var changes = 0
     for round in 1...30 {
+      let stored = try desktop.copyOfState()
       let film = try Film(of: desktop, startingWith: restored)
       var keys = RandomKeys.inAWindow
       let end = Date(timeIntervalSinceNow: Double.random(in: 0.2...1.6, using: &generator))
@@ -22,20 +23,36 @@ final class RandomKillTests: XCTestCase {
       try keys.release()
 
       app = try desktop.launch()
+      let last = restored
       restored = try desktop.screen()
-      seen.insert(restored)
+      if restored != last { changes += 1 }
       let lastSecond = film.frames(since: killed.addingTimeInterval(-1))
-      guard !lastSecond.contains(restored.hashValue) else { continue }
-      try assertEqualScreens(
-        film.last, restored,
-        """
-        Round \(round) with \(generator): \(lastSecond.count) screens were there in the last \
-        second, and \(film.frames.count) in all\
-        \(film.frames.contains { $0.screen == restored.hashValue } ? ", one of them this" : "").
-        """)
+      if lastSecond.contains(where: restored.isEqual(butForCursorOf:)) { continue }
+      // The app may have stored what it had no time to draw: it is given that time now.
+      let kept = try desktop.copyOfState()
+      try app.kill()
+      try desktop.putBack(stored)
+      app = try desktop.launch()
+      let replayed = try keys.pressed.map { key in
+        desktop.xdotool("key", key.name)
+        return (screen: try app.settled(), date: key.date)
+      }
+      let late = replayed.filter { $0.date > killed.addingTimeInterval(-1) }.map(\.screen)
+      if !late.contains(where: restored.isEqual(butForCursorOf:)) {
+        try assertEqualScreens(
+          film.last, restored,
+          """
+          Round \(round) with \(generator): this was not there in the last second, nor would it \
+          have been. The keys: \(keys.pressed.map(\.name)).
+          """)
+      }
+      try app.kill()
+      try desktop.putBack(kept)
+      app = try desktop.launch()
+      restored = try desktop.screen()
     }
     XCTAssertEqual(try app.sentences, [])
-    XCTAssertGreaterThan(seen.count, 10)
+    XCTAssertGreaterThan(changes, 10)
   }
 
   func testKilledAtRandomMomentsWhileWindowsComeAndGoItAlwaysComesBack() throws {
@@ -74,25 +91,21 @@ final class RandomKillTests: XCTestCase {
 /// What was on a screen, and when.
 private final class Film {
   private let desktop: Desktop
-  private(set) var frames: [(screen: Int, since: Date)]
-  private(set) var last: Screenshot
+  private(set) var frames: [(screen: Screenshot, since: Date)]
+  var last: Screenshot { frames[frames.count - 1].screen }
 
   init(of desktop: Desktop, startingWith screen: Screenshot) throws {
     self.desktop = desktop
-    frames = [(screen.hashValue, .distantPast)]
-    last = screen
+    frames = [(screen, .distantPast)]
   }
 
   func look() throws {
     let now = try desktop.screen()
-    if now != last {
-      last = now
-      frames.append((now.hashValue, Date()))
-    }
+    if now != last { frames.append((now, Date())) }
   }
 
   /// The screens that were to be seen then or later.
-  func frames(since start: Date) -> [Int] {
+  func frames(since start: Date) -> [Screenshot] {
     let first = frames.lastIndex { $0.since <= start } ?? 0
     return frames[first...].map(\.screen)
   }
@@ -106,6 +119,7 @@ private struct RandomKeys {
   private let names: [String]
   private var next = Date()
   private var pressing: Child?
+  private(set) var pressed: [(name: String, date: Date)] = []
 
   private init(_ keys: [(name: String, weight: Int)]) {
     names = keys.flatMap { Array(repeating: $0.name, count: $0.weight) }
@@ -128,7 +142,9 @@ private struct RandomKeys {
     on desktop: Desktop, using generator: inout SeededGenerator
   ) throws {
     guard Date() >= next, pressing?.isRunning != true else { return }
-    pressing = try desktop.child(["xdotool", "key", names.randomElement(using: &generator) ?? "a"])
+    let name = names.randomElement(using: &generator) ?? "a"
+    pressing = try desktop.child(["xdotool", "key", name])
+    pressed.append((name, Date()))
     next = Date(timeIntervalSinceNow: Double.random(in: 0.02...0.15, using: &generator))
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import XCTest
 
 /// The pixels of a screen.
-struct Screenshot: Hashable {
+struct Screenshot: Equatable {
   let width: Int
   let height: Int
   /// Four bytes a pixel: blue, green, red, and one that says nothing.
@@ -25,6 +25,28 @@ struct Screenshot: Hashable {
   }
 
   private struct NoScreen: Error {}
+
+  /// Whether nothing differs but the line that shows where a text goes on: GTK 4.8 leaves it out
+  /// for a while where the cursor has just been moved.
+  func isEqual(butForCursorOf other: Screenshot) -> Bool {
+    guard self != other else { return true }
+    guard (width, height) == (other.width, other.height) else { return false }
+    var columns: Set<Int> = []
+    var rows = 0
+    for row in 0..<height {
+      let (mine, theirs) = (self.row(row), other.row(row))
+      guard mine != theirs else { continue }
+      rows += 1
+      columns.formUnion((0..<width * 4).lazy.filter { mine[$0] != theirs[$0] }.map { $0 / 4 })
+      guard rows <= 24, columns.count == 1 else { return false }
+    }
+    return true
+  }
+
+  private func row(_ row: Int) -> [UInt8] {
+    let start = pixels.startIndex + row * width * 4
+    return [UInt8](pixels[start..<start + width * 4])
+  }
 
   /// How many pixels are other ones.
   func differences(from other: Screenshot) -> Int {
