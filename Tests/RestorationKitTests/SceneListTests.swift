@@ -30,7 +30,7 @@ final class SceneListTests: XCTestCase {
       let host = SceneHost(try app.launch.keeper())
       let error = await restorationError("byte \(place)") { try await host.launch() }
       let archive = try XCTUnwrap(error?.archive)
-      XCTAssertEqual(error, WholeError(archive), "byte \(place)")
+      XCTAssertEqual(error, WholeError(notRestored: archive), "byte \(place)")
       XCTAssertEqual(archive.location, "memory", "byte \(place)")
       XCTAssertEqual(Set(host.openSessions), Set(first.openSessions), "byte \(place)")
       XCTAssertEqual(Set(host.openSessions.map(\.title)), ["Product 1", "Product 2"])

@@ -140,7 +140,7 @@ final class UnreadStateTests: XCTestCase {
       try StateKeeper(
         application: Launch.application, directory: launch.store, keys: LateKey(key)))
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    await assertThrows(WholeError(ArchiveError(.keyMissing))) {
+    await assertThrows(WholeError(notRestored: ArchiveError(.keyMissing))) {
       try await host.launch()
     }
     try await host.save(try await host.open())

@@ -58,7 +58,7 @@ final class UnusableStateTests: XCTestCase {
     try FileManager.default.moveItem(at: other.keyFile, to: sandbox.keyFile)
     try startAndPressDown(
       in: sandbox,
-      saying: "catalog: Your screens are not back. The key does not open this archive.")
+      saying: "catalog: Your screens are not back. The key does not open this archive (")
     XCTAssertEqual(try Data(contentsOf: file), stored)
     XCTAssertEqual(try files("main.scenes.rka.unreadable-", sandbox), list)
     try checkThatTheNewStateOpens(sandbox)
@@ -72,7 +72,7 @@ final class UnusableStateTests: XCTestCase {
     try FileManager.default.removeItem(at: sandbox.keyFile)
     try startAndPressDown(
       in: sandbox,
-      saying: "catalog: Your screens are not back. The key that opens this archive is not there.")
+      saying: "catalog: Your screens are not back. The key that opens this archive is not there (")
     XCTAssertEqual(try Data(contentsOf: file), stored)
     XCTAssertEqual(try files("main.scenes.rka.unreadable-", sandbox), list)
     try checkThatTheNewStateOpens(sandbox)
