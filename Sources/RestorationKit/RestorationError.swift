@@ -111,6 +111,8 @@ extension RestorationError {
       case .wrongKey:
         "If you have the key that it was written with, end the app and put that back;"
           + " else the next save sets aside what is stored."
+      case .limitExceeded:
+        "Raise the limit and launch again; else the next save sets aside what is stored."
       default: "Let the app go on; its next save sets aside what is stored."
       }
     return RestorationError(error, "\(error.finding) \(advice)")

@@ -123,7 +123,9 @@ final class LimitsTests: XCTestCase {
     await first.close()
     // Neither the list nor a scene that is looked for without it can be read.
     let second = try host(lowered)
-    await assertExceeded { () async throws(RestorationError) in try await second.launch() }
+    await assertExceeded(WholeError(notRestored: exceeded)) { () async throws(RestorationError) in
+      try await second.launch()
+    }
     XCTAssertEqual(second.openSessions, [])
     await second.close()
     let third = try host(.standard)
