@@ -27,6 +27,12 @@ final class CatalogScene: @MainActor SceneDelegate {
     let window = CatalogWindow(catalog, application: application)
     node = WindowNode(window) { [weak scene, windows] in scene.map(windows.noteChange) }
     windows.add(window.window, for: scene)
+    // Others may show the same product.
+    window.editor.ended = { [windows] in
+      for scene in windows.host.connectedScenes {
+        (scene.delegate as? CatalogScene)?.node?.window.show()
+      }
+    }
     if let id = options.userActivities.first?.userInfo[Self.productKey]?.uuidValue {
       window.list.select(id)
     }
