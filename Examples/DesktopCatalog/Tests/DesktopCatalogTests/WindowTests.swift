@@ -58,6 +58,35 @@ final class WindowTests: XCTestCase {
     XCTAssertEqual(try again.sentences, [])
   }
 
+  /// As a taskbar closes all windows of an app; then the app quits with its last window.
+  func testOfWindowsThatAreClosedAtOnceTheLastOneComesBack() throws {
+    let (desktop, first) = try twoWindows()
+    let shown = try first.pictures
+    XCTAssertEqual(shown.count, 2)
+    desktop.xdotool("key", "alt+F4")
+    XCTAssertEqual(try first.ending(), .exit(0))
+    XCTAssertEqual(desktop.windowFiles.count, 1)
+    let again = try desktop.launch()
+    let titles = Set(try again.pictures.keys)
+    XCTAssertEqual(titles.count, 1)
+    XCTAssertTrue(titles.isSubset(of: shown.keys), "\(titles)")
+    XCTAssertEqual(try again.sentences, [])
+  }
+
+  func testWordsThatAreSavedInOneWindowAreShownInAllAndAfterTheNextLaunch() throws {
+    let desktop = try Desktop(width: 1920)
+    let first = try desktop.launch()
+    try first.press("Tab")
+    try first.press("ctrl+n")
+    try first.press("ctrl+e")
+    try first.type("New words")
+    try first.press("ctrl+s")
+    XCTAssertEqual(first.titles, ["New words", "New words"])
+    try first.kill()
+    let again = try desktop.launch()
+    XCTAssertEqual(again.titles, ["New words", "New words"])
+  }
+
   /// Two windows side by side: one shows a product, and the newer one, in front, is an editor.
   private func twoWindows() throws -> (Desktop, CatalogApp) {
     let desktop = try Desktop(width: 1920)
