@@ -20,6 +20,9 @@ public final class SceneWindows {
   /// Called with what the user should know.
   public var told: (@MainActor (String) -> Void)?
 
+  /// Called when the windows of the last launch are there, or a first one.
+  public var started: (@MainActor (SceneStart) -> Void)?
+
   private static let unlockInterval = Duration.seconds(2)
 
   /// A `GtkApplication`.
@@ -80,6 +83,7 @@ public final class SceneWindows {
     if let problem = start.problems.first {
       told?("Not everything is as you left it. \(problem.reason)")
     }
+    started?(start)
     if host.isLocked { waitForKey() }
   }
 
@@ -106,6 +110,9 @@ public final class SceneWindows {
   // MARK: Windows
 
   private var windows: [(scene: Scene, window: ObjectPointer)] = []
+
+  /// How many windows there are; one that is being closed does not count.
+  public var count: Int { windows.count }
 
   /// The window of a scene.
   ///
