@@ -26,7 +26,21 @@ final class CatalogScene: @MainActor SceneDelegate {
   ) {
     let window = CatalogWindow(catalog, application: application)
     node = WindowNode(window) { [weak scene, windows] in scene.map(windows.noteChange) }
+    // Before the window is closed; the last one comes back with its words.
+    connect(
+      window.window, "close-request",
+      answering: { [unowned window, windows] _ in
+        guard windows.count > 1, window.editor.hasChanges else { return false }
+        window.editor.leave { gtk_window_close(window.window.of()) }
+        return true
+      })
     windows.add(window.window, for: scene)
+    // Others may show the same product.
+    window.editor.ended = { [windows] in
+      for scene in windows.host.connectedScenes {
+        (scene.delegate as? CatalogScene)?.node?.window.show()
+      }
+    }
     if let id = options.userActivities.first?.userInfo[Self.productKey]?.uuidValue {
       window.list.select(id)
     }

@@ -53,14 +53,13 @@ final class CatalogWindow {
     }
     list.selected = { [unowned self] in show() }
     detail.edit = { [unowned self] in edit() }
-    editor.ended = { [unowned self] in show() }
     show()
   }
 
   /// What the window is about, as its title says it.
   var title: String {
-    let product = list.selectedProduct?.title ?? "Catalog"
-    return editor.productID == nil ? product : "Edit \(product)"
+    if let product = editor.productID.flatMap(catalog.product) { return "Edit \(product.title)" }
+    return list.selectedProduct?.title ?? "Catalog"
   }
 
   /// Shows the product that is selected, or the editor if it is open.
@@ -73,8 +72,9 @@ final class CatalogWindow {
     list.refresh()
   }
 
+  /// Opens the editor, which keeps its words if it is open.
   func edit() {
-    guard let product = list.selectedProduct else { return }
+    guard editor.productID == nil, let product = list.selectedProduct else { return }
     editor.begin(product.id)
     show()
     gtk_widget_grab_focus(editor.title.of())

@@ -21,6 +21,11 @@ public final class DesktopCatalog {
       made: gtk_application_new(Self.identifier, G_APPLICATION_NON_UNIQUE))
     windows = SceneWindows(application, host: SceneHost(keeper))
     windows.told = { FileHandle.standardError.write(Data("desktop-catalog: \($0)\n".utf8)) }
+    windows.started = { [windows] _ in
+      guard let other = keeper.otherInstances.first else { return }
+      let name = other.process ?? "another program"
+      windows.told?("These are windows of their own: \(name) has yours.")
+    }
     windows.followDesktop()
     connect(application, "startup") { [unowned self] in addActions() }
     connect(application, "activate") { [unowned self] in activate() }

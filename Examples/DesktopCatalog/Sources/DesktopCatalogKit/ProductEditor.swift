@@ -21,6 +21,8 @@ final class ProductEditor {
 
   private let catalog: Catalog
   private let window: ObjectPointer
+  /// What the user wants to do when the editor is left.
+  private var next: (@MainActor () -> Void)?
   private let problem = ObjectPointer(made: gtk_label_new(nil))
 
   init(_ catalog: Catalog, in window: ObjectPointer) {
@@ -80,11 +82,20 @@ final class ProductEditor {
     }
   }
 
+  /// Whether there are words that nobody has saved.
+  var hasChanges: Bool { productID.map { words != catalog.product($0)?.words } ?? false }
+
   /// Asks what is to become of changes, if there are any.
   func leave() {
-    guard let productID else { return }
-    guard words != catalog.product(productID)?.words else { return end() }
+    guard productID != nil else { return }
+    guard hasChanges else { return end() }
     ask(LeaveQuestion())
+  }
+
+  /// Asks what is to become of changes, and then goes on unless the user stays.
+  func leave(then next: @escaping @MainActor () -> Void) {
+    leave()
+    if question != nil { self.next = next }
   }
 
   /// Shows the question over the window.
@@ -98,7 +109,7 @@ final class ProductEditor {
       switch answer {
       case .save: save()
       case .discard: end()
-      case .stay: break
+      case .stay: next = nil
       }
     }
     changed?()
@@ -108,6 +119,7 @@ final class ProductEditor {
     productID = nil
     changed?()
     ended?()
+    next.take()?()
   }
 }
 
@@ -162,6 +174,8 @@ final class LeaveQuestion {
   func show(over window: ObjectPointer, answered: @escaping @MainActor (Answer) -> Void) {
     self.answered = answered
     gtk_window_set_transient_for(dialog.of(), window.of())
+    // The keys of the app work in it, too.
+    gtk_window_set_application(dialog.of(), gtk_window_get_application(window.of()))
     // A dialog that is restored waits for its window.
     guard gtk_widget_get_mapped(window.of()) == 0 else { return gtk_window_present(dialog.of()) }
     connect(window, "map") { [weak self] in

@@ -72,6 +72,11 @@ final class ProductList {
   func search(for query: String) {
     guard query != self.query else { return }
     self.query = query
+    find()
+    selected?()
+  }
+
+  private func find() {
     let selectedID = selectedProduct?.id
     isChanging = true
     products = catalog.products(matching: query)
@@ -79,13 +84,17 @@ final class ProductList {
     let row = products.firstIndex { $0.id == selectedID } ?? 0
     gtk_single_selection_set_selected(selection.opaque, guint(row))
     isChanging = false
-    selected?()
   }
 
-  /// Shows the words that products have now.
+  /// Shows the words that products have now, and only those that still match.
   func refresh() {
     let now = catalog.products(matching: query)
-    guard now != products, now.map(\.id) == products.map(\.id) else { return }
+    guard now != products else { return }
+    guard now.map(\.id) == products.map(\.id) else {
+      find()
+      selected?()
+      return
+    }
     let changed = products.indices.filter { products[$0] != now[$0] }
     products = now
     isChanging = true

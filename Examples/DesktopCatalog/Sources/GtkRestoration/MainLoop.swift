@@ -28,7 +28,8 @@ public enum MainLoop {
 
   /// Runs the loop until something has ended, at most for some time.
   ///
-  /// For handlers that GTK expects an answer from, such as that of the end of a session.
+  /// For handlers that GTK expects an answer from, such as that of the end of a session. A task
+  /// of the main actor awaits instead: in one, nothing that is waited for here goes on.
   ///
   /// - Parameters:
   ///   - limit: In seconds.

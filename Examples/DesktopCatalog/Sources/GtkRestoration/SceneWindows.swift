@@ -20,6 +20,9 @@ public final class SceneWindows {
   /// Called with what the user should know.
   public var told: (@MainActor (String) -> Void)?
 
+  /// Called when the windows of the last launch are there, or a first one.
+  public var started: (@MainActor (SceneStart) -> Void)?
+
   private static let unlockInterval = Duration.seconds(2)
 
   /// A `GtkApplication`.
@@ -80,6 +83,7 @@ public final class SceneWindows {
     if let problem = start.problems.first {
       told?("Not everything is as you left it. \(problem.reason)")
     }
+    started?(start)
     if host.isLocked { waitForKey() }
   }
 
@@ -106,6 +110,9 @@ public final class SceneWindows {
   // MARK: Windows
 
   private var windows: [(scene: Scene, window: ObjectPointer)] = []
+
+  /// How many windows there are; one that is being closed does not count.
+  public var count: Int { windows.count }
 
   /// The window of a scene.
   ///
@@ -149,6 +156,7 @@ public final class SceneWindows {
   ///
   /// - Parameter activity: What the user wants to do in it.
   public func open(activity: UserActivity? = nil) {
+    guard !isEnding else { return }
     perform {
       let scene = try await self.host.open(activity: activity)
       self.window(of: scene).map(self.present)
@@ -176,13 +184,15 @@ public final class SceneWindows {
   ///
   /// - Parameter scene: The scene of the window.
   public func close(_ scene: Scene) {
-    guard host.connectedScenes.count > 1 else { return quit() }
+    guard !isEnding, let window = window(of: scene) else { return }
+    guard windows.count > 1 else { return quit() }
+    windows.removeAll { $0.scene === scene }
+    gtk_widget_set_visible(window.of(), 0)
+    let delegate = scene.delegate
     perform {
+      // A save that is under way may still look at the widgets, and they at the delegate.
+      defer { withExtendedLifetime(delegate) { gtk_window_destroy(window.of()) } }
       try await self.host.close(scene)
-    }
-    if let window = window(of: scene) {
-      windows.removeAll { $0.scene === scene }
-      gtk_window_destroy(window.of())
     }
   }
 

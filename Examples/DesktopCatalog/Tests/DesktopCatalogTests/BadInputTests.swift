@@ -103,6 +103,30 @@ final class BadInputTests: XCTestCase {
     XCTAssertEqual(try back.sentences, [])
   }
 
+  func testAnotherThemeKeepsEverythingAndSoDoesTheWayBack() throws {
+    let desktop = try Desktop()
+    let first = try desktop.launch()
+    try first.press("Tab")
+    try first.press("Down", times: 70)
+    try first.press("ctrl+e")
+    try first.press("Tab")
+    try first.type("New words. ")
+    let before = try desktop.screen()
+    let title = desktop.activeTitle
+    try first.kill()
+
+    for theme in ["Default:dark", "HighContrast", "NoSuchTheme"] {
+      let other = try desktop.launch(changing: ["GTK_THEME": theme])
+      XCTAssertEqual(desktop.activeTitle, title, theme)
+      if theme == "Default:dark" { XCTAssertNotEqual(try desktop.screen(), before) }
+      XCTAssertEqual(try other.sentences, [], theme)
+      try other.kill()
+    }
+    let back = try desktop.launch()
+    try assertEqualScreens(before, try desktop.screen())
+    XCTAssertEqual(try back.sentences, [])
+  }
+
   @MainActor
   func testASizeThatNobodyCouldUseIsCutToOneThatFits() async throws {
     // What is in the window needs some room, and the window manager adds a frame.

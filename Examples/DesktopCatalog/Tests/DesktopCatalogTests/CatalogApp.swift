@@ -94,6 +94,8 @@ final class CatalogApp {
       .split(separator: "\n").map(String.init)
   }
 
+  var titles: [String] { windows.compactMap { desktop.xdotool("getwindowname", $0) } }
+
   /// The pictures of the windows, by their titles; no window may cover another one.
   var pictures: [String: Data] {
     get throws {

@@ -112,6 +112,9 @@ final class Desktop {
       <keyboard>
         <keybind key="A-F10"><action name="ToggleMaximize"/></keybind>
         <keybind key="A-Tab"><action name="NextWindow"/></keybind>
+        <keybind key="A-F4">
+          <action name="ForEach"><then><action name="Close"/></then></action>
+        </keybind>
       </keyboard>
     </openbox_config>
     """

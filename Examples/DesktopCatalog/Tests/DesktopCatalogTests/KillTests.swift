@@ -67,6 +67,32 @@ final class KillTests: XCTestCase {
       }, thenAlsoAfter: ["ctrl+f"])
   }
 
+  func testASearchThatFindsTheSavedWordsNoMoreComesBack() throws {
+    let desktop = try Desktop()
+    let first = try desktop.launch()
+    try first.type("0 a.d")
+    try first.press("ctrl+e")
+    try first.type("New words")
+    try first.press("ctrl+s")
+    XCTAssertEqual(desktop.activeTitle, "Catalog")
+    let before = try desktop.screen()
+    try first.kill()
+    let again = try desktop.launch()
+    try assertEqualScreens(before, try desktop.screen())
+    XCTAssertEqual(try again.sentences, [])
+  }
+
+  func testAnEditorThatIsOpenedAgainKeepsItsWords() throws {
+    let desktop = try Desktop()
+    let app = try desktop.launch()
+    try app.press("ctrl+e")
+    try app.type("New words")
+    let before = try desktop.screen()
+    desktop.xdotool("key", "ctrl+e")
+    try app.settled()
+    try assertEqualScreens(before, try desktop.screen())
+  }
+
   func testTheSizeOfTheWindowComesBack() throws {
     let desktop = try Desktop()
     let first = try desktop.launch()

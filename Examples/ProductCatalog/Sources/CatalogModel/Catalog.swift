@@ -51,10 +51,12 @@ public import Foundation
   }
 
   /// Keeps an edit on disk, then in memory; an edit that says what the original says is dropped.
+  ///
+  /// Edits that another process has saved meanwhile stay.
   public func save(_ edit: ProductEdit, of id: UUID) throws(CatalogError) {
     guard let original = original(id) else { throw .productUnknown(id) }
     guard edit.title.contains(where: { !$0.isWhitespace }) else { throw .titleEmpty }
-    var changed = edits
+    var changed = try editFile.load()
     changed[id] = edit == original.words ? nil : edit
     try editFile.save(changed)
     edits = changed

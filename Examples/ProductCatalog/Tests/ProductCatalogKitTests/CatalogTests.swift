@@ -26,6 +26,17 @@ import XCTest
     XCTAssertTrue(loaded.isEdited(fixture.firstID))
   }
 
+  func testEditsThatAnotherProcessHasSavedStay() async throws {
+    let fixture = try Fixture()
+    let other = try fixture.loadCatalog()
+    let ids = fixture.catalog.products.prefix(2).map(\.id)
+    try other.save(ProductEdit(title: "Theirs", description: ""), of: ids[1])
+    try fixture.catalog.save(ProductEdit(title: "Ours", description: ""), of: ids[0])
+    for catalog in [fixture.catalog, try fixture.loadCatalog()] {
+      XCTAssertEqual(ids.map { catalog.product($0)?.title }, ["Ours", "Theirs"])
+    }
+  }
+
   func testEditBackToTheOriginalIsDropped() async throws {
     let fixture = try Fixture()
     let original = try XCTUnwrap(fixture.catalog.original(fixture.firstID))
