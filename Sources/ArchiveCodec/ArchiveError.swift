@@ -191,6 +191,12 @@ extension ArchiveError {
     public static let inputOutput = Code(
       "inputOutput", "Reading or writing failed. Check the disk and the path.")
 
+    /// What keeps the archives of several machines does not answer, or refuses.
+    public static let storeUnavailable = Code(
+      "storeUnavailable",
+      "The store that has the states cannot be used. What is there is unchanged, or has what was"
+        + " sent to it; try again.")
+
     /// Another writer has the archive open.
     public static let locked = Code(
       "locked", "The archive is being changed elsewhere. Close the other writer, then try again.")

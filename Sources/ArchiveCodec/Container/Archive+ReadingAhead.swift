@@ -1,10 +1,5 @@
 internal import Dispatch
 internal import Synchronization
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 extension Archive {
   /// Checks every byte and every record, over the cores that there are.
@@ -18,7 +13,7 @@ extension Archive {
   /// - Complexity: As ``verifyAll()``; memory for the bytes of the snapshot and of
   ///   the journal, and some bytes for each record.
   package func verifiedRecords(
-    workerCount: Int = ProcessInfo.processInfo.activeProcessorCount
+    workerCount: Int = ProcessorCount.value
   ) throws(ArchiveError) -> VerifiedRecords {
     var records =
       if let parallel = try? SnapshotParts(self, workerCount: workerCount)?.read() {

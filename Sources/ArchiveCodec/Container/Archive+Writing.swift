@@ -177,7 +177,7 @@ extension Archive {
     try storage.replace { sink throws(ArchiveError) in
       let writer = try SnapshotWriter(
         file, random: random, moment: moment,
-        workerCount: workerCount ?? CommitWriter.workerCount, sink: sink)
+        workerCount: workerCount ?? ProcessorCount.value, sink: sink)
       let (version, count) = try body(writer)
       summary = Summary(version: version, byteCount: writer.byteCount, recordCount: count)
     }

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 /// Seals one commit while its records come in, and passes it on in order.
 ///
 /// It holds a megabyte of content that is not sealed yet, as much that is, and
@@ -34,7 +28,7 @@ final class CommitWriter {
   init(
     flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, chunkByteCount: Int,
     random: RandomSource, writingWitness writeWitness: (ByteBuffer) -> Void,
-    workerCount: Int = CommitWriter.workerCount, sink: any ArchiveSink
+    workerCount: Int = ProcessorCount.value, sink: any ArchiveSink
   ) throws(ArchiveError) {
     guard previous.generation < .max else {
       throw ArchiveError(.limitExceeded, subject: "generation")
@@ -54,9 +48,6 @@ final class CommitWriter {
       chunkByteCount: chunkByteCount, workerCount: workerCount)
     try write(header.write)
   }
-
-  /// The processors that there are.
-  static let workerCount = ProcessInfo.processInfo.activeProcessorCount
 
   /// About as many bytes as a commit of the records takes; seldom less.
   static func byteCount(of records: RecordBatch) -> Int {
@@ -206,7 +197,7 @@ final class SnapshotWriter {
   /// Writes the header.
   init(
     _ file: UnlockedHeader, random: RandomSource, moment: Archive.Moment,
-    workerCount: Int = CommitWriter.workerCount, sink: any ArchiveSink
+    workerCount: Int = ProcessorCount.value, sink: any ArchiveSink
   ) throws(ArchiveError) {
     self.file = file
     self.sink = sink

@@ -33,6 +33,11 @@ public final class ArchiveKey: Sendable {
     }
   }
 
+  /// The same key in a page that it shares with others, for a process that has thousands.
+  package func packed() throws(ArchiveError) -> ArchiveKey {
+    ArchiveKey(try SecretBytes(packing: secret))
+  }
+
   /// Makes a new random key.
   ///
   /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.

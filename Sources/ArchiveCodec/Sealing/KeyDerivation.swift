@@ -20,6 +20,9 @@ enum KeyDerivation: String, Sendable {
   case valueKeys = "RKA1 value keys"
   case valueNonce = "RKA1 value nonce"
   case subkeyWrap = "RKA1 subkey wrap"
+  // Those of keys that are sealed under other keys.
+  case sealedKey = "RKA1 sealed key"
+  case hiddenName = "RKA1 hidden name"
 
   static let saltByteCount = 16
   static let keyByteCount = 32

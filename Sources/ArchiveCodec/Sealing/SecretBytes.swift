@@ -8,9 +8,14 @@ internal import Synchronization
 /// the keys of commits. It is never copied into an array, Data or String.
 @safe
 struct SecretBytes: ~Copyable, @unchecked Sendable {
+  private enum Place {
+    case region(SecretMemory, isReadOnly: Bool)
+    case cell(SecretCell)
+  }
+
   // Written only by the initializer, so threads may share it.
-  private let memory: SecretMemory
-  private let isReadOnly: Bool
+  private let base: UnsafeMutableRawPointer
+  private let place: Place
   let count: Int
 
   /// More than BLAKE2b, the deepest caller with secrets on the stack, uses.
@@ -35,9 +40,18 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
     // What the body called may have left a copy on the stack.
     sodium_stackzero(Self.wipedStackByteCount)
     if isReadOnly { unsafe sodium_mprotect_readonly(memory.base) }
-    self.memory = memory
-    self.isReadOnly = isReadOnly
+    unsafe base = memory.base
+    place = .region(memory, isReadOnly: isReadOnly)
     self.count = count
+  }
+
+  /// Copies a key into a page that many keys share.
+  init(packing key: borrowing SecretBytes) throws(ArchiveError) {
+    precondition(key.count == ArchiveKey.byteCount)
+    let cell = try unsafe SecretCell(copying: UnsafeRawPointer(key.base))
+    unsafe base = cell.base
+    place = .cell(cell)
+    count = key.count
   }
 
   init(_ random: RandomSource, count: Int) throws(ArchiveError) {
@@ -46,18 +60,20 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   func copy() throws(ArchiveError) -> SecretBytes {
     try unsafe SecretBytes(count: count) {
-      unsafe $0.copyMemory(from: memory.base, byteCount: count)
+      unsafe $0.copyMemory(from: base, byteCount: count)
     }
   }
 
   deinit {
-    memory.giveBack(isReadOnly: isReadOnly)
+    if case .region(let memory, let isReadOnly) = place {
+      memory.giveBack(isReadOnly: isReadOnly)
+    }
   }
 
   func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafeRawPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try unsafe body(UnsafeRawPointer(memory.base))
+    try unsafe body(UnsafeRawPointer(base))
   }
 }
 

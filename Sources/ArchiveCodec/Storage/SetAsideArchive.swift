@@ -19,6 +19,10 @@ public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {
   /// An archive that had been set aside before was put back in its place.
   case replaced
 
+  /// Another machine had changed the archive as well, and the other change was
+  /// to stay.
+  case conflict
+
   /// A newer archive took its place; this one stands in if that is damaged one
   /// day.
   case previous

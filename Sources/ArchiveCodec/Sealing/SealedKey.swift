@@ -1,0 +1,91 @@
+internal import CSodium
+
+/// A key that is sealed under another key, to be stored where many can see it.
+///
+///     0    8    magic
+///     8    16   identifier, random
+///     24   128  a key slot, as in an archive, with the key in place of the data key
+///     152  8    checksum of all before it
+///
+/// The slot is bound to the identifier and to a context, and not to an archive: none opens
+/// with it. The checksum has no key; it tells damage from another master key.
+package struct SealedKey: Sendable {
+  package static let byteCount = 160
+
+  private static let magic: [UInt8] = [0x89, 0x52, 0x4B, 0x53, 0x0D, 0x0A, 0x1A, 0x0A]
+  private static let identifierRange = 8..<24
+  private static let checksumOffset = 152
+
+  /// All of it.
+  package let bytes: [UInt8]
+  private let identifier: [UInt8]
+  private let slot: KeySlot
+
+  /// Seals a key under another one.
+  package init(
+    _ key: ArchiveKey, under master: ArchiveKey, context: ArchiveContext,
+    random: RandomSource = .system
+  ) throws(ArchiveError) {
+    identifier = random.bytes(count: Self.identifierRange.count)
+    slot = try KeySlot(
+      .key(master), wrapping: key.secret, binding: Self.binding(identifier, context),
+      random: random)
+    let content = Self.magic + identifier + slot.encoded
+    bytes = content + Self.checksum(content)
+  }
+
+  /// Reads a sealed key.
+  ///
+  /// - Throws: ``ArchiveError`` with `keyDamaged`.
+  package init(_ bytes: [UInt8]) throws(ArchiveError) {
+    let content = Array(bytes.prefix(Self.checksumOffset))
+    guard bytes.count == Self.byteCount, bytes.starts(with: Self.magic),
+      Array(bytes[Self.checksumOffset...]) == Self.checksum(content)
+    else { throw ArchiveError(.keyDamaged) }
+    self.bytes = bytes
+    identifier = Array(bytes[Self.identifierRange])
+    var reader = ByteReader(content)
+    reader.offset = Self.identifierRange.upperBound
+    do throws(ArchiveError) {
+      slot = try KeySlot(from: &reader)
+    } catch {
+      throw ArchiveError(.keyDamaged)
+    }
+    guard slot.kind == .key else { throw ArchiveError(.keyDamaged) }
+  }
+
+  /// The key; nil if it is sealed under another master key.
+  ///
+  /// - Throws: ``ArchiveError`` with `wrongContext` if it belongs somewhere else.
+  package func open(
+    with master: ArchiveKey, context: ArchiveContext
+  ) throws(ArchiveError) -> ArchiveKey? {
+    switch try slot.open(.key(master), Self.binding(identifier, context)) {
+    case .dataKey(let key): return ArchiveKey(key)
+    case .otherContext: throw ArchiveError(.wrongContext)
+    case .otherCredential: return nil
+    }
+  }
+
+  /// Longer than that of an archive, so that no slot of one fits the other.
+  private static func binding(
+    _ identifier: [UInt8], _ context: ArchiveContext
+  ) -> KeySlot.Binding {
+    KeySlot.Binding(archive: identifier + Array("sealed key".utf8), context: context)
+  }
+
+  private static func checksum(_ content: [UInt8]) -> [UInt8] {
+    Array(KeyDerivation.sealedKey.hash(content)[..<8])
+  }
+}
+
+extension ArchiveKey {
+  /// A name that tells nothing of another one to those without the key, in 64 hexadecimal digits.
+  package func hiddenName(of name: String) -> String {
+    let bytes = unsafe secret.withBytes { key in
+      unsafe KeyDerivation.hiddenName.derivePublic(
+        count: 32, key: key, input: Array(name.utf8).span)
+    }
+    return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
