@@ -22,6 +22,21 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// The archive, its key or its place cannot be used; see ``archive``.
     public static let archive = Code("archive")
 
+    /// The store that several machines share cannot be used; a ``RemoteStatus`` has its error.
+    public static let store = Code("store")
+
+    /// Another machine has stored another state; see ``StateKeeper/resolveConflict(keeping:)``.
+    public static let conflict = Code("conflict")
+
+    /// A master key of ``UserKeys`` is not there.
+    public static let masterKeyMissing = Code("masterKeyMissing")
+
+    /// A user's key is sealed under a master key that ``UserKeys`` was not given.
+    public static let masterKeyWrong = Code("masterKeyWrong")
+
+    /// What is stored as the key of a user is not what ``UserKeys`` stored there.
+    public static let userKeyDamaged = Code("userKeyDamaged")
+
     /// A node that a reference names is back with another type.
     public static let nodeTypeMismatch = Code("nodeTypeMismatch")
 
@@ -89,11 +104,15 @@ public struct RestorationError: Error, Hashable, Sendable {
       self = .inUse(by: error.subject)
       return
     }
+    guard error.code != .storeUnavailable else {
+      self.init(error, error.subject ?? error.description, code: .store)
+      return
+    }
     self.init(error, error.description)
   }
 
-  private init(_ error: ArchiveError, _ reason: String) {
-    code = .archive
+  private init(_ error: ArchiveError, _ reason: String, code: Code = .archive) {
+    self.code = code
     archive = error
     self.reason = reason
   }
@@ -134,6 +153,39 @@ extension RestorationError {
     RestorationError(
       .inUse,
       "The state is in use by \(process ?? "another instance of the app"). Close that one first.")
+  }
+
+  /// Another machine has stored another state.
+  static func conflict(_ conflict: RemoteConflict) -> RestorationError {
+    RestorationError(
+      .conflict,
+      "The store has another state: \(conflict). Choose with resolveConflict(keeping:).")
+  }
+
+  /// A master key is not there.
+  static func masterKeyMissing(at location: String?) -> RestorationError {
+    RestorationError(
+      .masterKeyMissing,
+      "A master key is not there: \(location ?? "its provider") has none. Put it back; a new one"
+        + " would open no key of any user.")
+  }
+
+  /// None of the master keys fits.
+  static func masterKeyWrong(_ name: String, in location: String) -> RestorationError {
+    RestorationError(
+      .masterKeyWrong,
+      "The key “\(name)” in \(location) is sealed under another master key."
+        + " Give UserKeys that one, too, as a former one.")
+  }
+
+  /// The key of a user cannot be used.
+  static func userKeyDamaged(
+    _ name: String, in location: String, _ cause: ArchiveError?
+  ) -> RestorationError {
+    RestorationError(
+      .userKeyDamaged,
+      "The key “\(name)” in \(location) is \(cause == nil ? "missing" : "damaged, or that of another user")."
+        + " Put it back from a backup of the keys. Without it, what it sealed cannot be read.")
   }
 
   /// The key is locked.

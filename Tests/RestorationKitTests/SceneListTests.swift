@@ -245,7 +245,7 @@ final class SceneListTests: XCTestCase {
       await assertThrows(
         WholeError(
           .invalidName,
-          "“\(name)” cannot name a state: it must not end in “.launch” or “.secrets” or contain “.scene”."
+          "“\(name)” cannot name a state: it must not end in “.launch”, “.secrets” or “.remote”, or contain “.scene” or “.aside.”."
         )
       ) {
         _ = try StateKeeper(application: "a", name: name)

@@ -67,6 +67,8 @@ struct LaunchMarker: Sendable {
 
   let storage: any ArchiveStorage
   let context: ArchiveContext
+  /// Whether what is stored outlasts the process; else nobody would ever read it.
+  var isLasting = true
 
   /// Reads what is stored.
   ///
@@ -76,6 +78,7 @@ struct LaunchMarker: Sendable {
   /// - Throws: `ArchiveError` with `wrongContext` if something else is in its
   ///   place, which must not be replaced, and what the storage throws.
   func read(_ key: ArchiveKey) throws(ArchiveError) -> Stored {
+    guard isLasting else { return Stored() }
     do throws(ArchiveError) {
       // The note behind it is no part of the archive.
       guard
@@ -109,6 +112,7 @@ struct LaunchMarker: Sendable {
   /// - Returns: What was written; nil if nothing was.
   @discardableResult
   func write(_ content: Content, _ key: ArchiveKey) throws -> Archive.Summary? {
+    guard isLasting else { return nil }
     guard content != Content() else {
       try storage.remove()
       return nil

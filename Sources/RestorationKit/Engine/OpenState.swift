@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// What goes on with a stored archive, for as long as a file has it.
 ///
-/// It takes a descriptor, so of all states of a process only those are open that were
-/// saved last. It does not prolong the claim of the state.
+/// It takes guarded memory for keys, of which a process has little, and for a file a
+/// descriptor. So of all states only those are open that were saved last. It does not
+/// prolong the claim of the state.
 final class OpenState: Sendable {
   private struct Content {
     let writer: ArchiveWriter
@@ -18,10 +19,30 @@ final class OpenState: Sendable {
     weak var state: OpenState?
   }
 
-  private static let recent = Mutex<[Recent]>([])
-  private static let largestCount = 8
+  /// Those of one kind that were used, in any order.
+  private final class Recents: Sendable {
+    let states = Mutex<[Recent]>([])
+    let useCount = Atomic<UInt64>(0)
+    let largestCount: Int
+
+    init(largestCount: Int) {
+      self.largestCount = largestCount
+    }
+  }
+
+  private static let inFiles = Recents(largestCount: 8)
+  /// Many servers have more sessions than this that save at once only when they end.
+  private static let inMemory = Recents(largestCount: 1024)
 
   private let content = Mutex<Content?>(nil)
+  private let takesDescriptor: Bool
+  /// The number of its last use among those of all states.
+  private let lastUse = Atomic<UInt64>(0)
+  private let isListed = Atomic(false)
+
+  init(takesDescriptor: Bool) {
+    self.takesDescriptor = takesDescriptor
+  }
 
   func close() { content.withLock { $0 = nil } }
 
@@ -76,13 +97,26 @@ final class OpenState: Sendable {
     }
   }
 
-  /// Closes the one that was used least recently, if there are too many.
+  /// Notes a use, and closes the one that was used least recently if there are too many.
+  ///
+  /// - Complexity: O(1), and O(*n*) in those that are open when there are too many.
   private func comeFirst() {
-    let last = Self.recent.withLock { recent -> OpenState? in
-      if recent.last?.state === self { return nil }
-      recent.removeAll { $0.state == nil || $0.state === self }
+    let recents = takesDescriptor ? Self.inFiles : Self.inMemory
+    let use = recents.useCount.wrappingAdd(1, ordering: .relaxed).newValue
+    lastUse.store(use, ordering: .relaxed)
+    guard !isListed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    let last = recents.states.withLock { recent -> OpenState? in
       recent.append(Recent(state: self))
-      return recent.count > Self.largestCount ? recent.removeFirst().state : nil
+      guard recent.count > recents.largestCount else { return nil }
+      recent.removeAll { $0.state == nil }
+      guard recent.count > recents.largestCount else { return nil }
+      let uses = recent.enumerated().compactMap { place, recent in
+        recent.state.map { (state: $0, use: $0.lastUse.load(ordering: .relaxed), place: place) }
+      }
+      guard let oldest = uses.min(by: { $0.use < $1.use }) else { return nil }
+      recent.remove(at: oldest.place)
+      oldest.state.isListed.store(false, ordering: .releasing)
+      return oldest.state
     }
     last?.close()
   }

@@ -128,6 +128,7 @@ extension StateEngine {
     let consuming = isConsumed ? settings.settingAside : nil
     await restorationExtension.endRestore { [file] in
       await file.endRestore(window: window, consuming: consuming)
+      if consuming != nil { await file.send() }
     }
   }
 }

@@ -14,9 +14,11 @@ extension StateEngine {
     walkCount += 1
     let number = walkCount
     // What is written brings keys that the next walk has to know.
-    return try await inTurn { () async throws(RestorationError) in
+    let report = try await inTurn { () async throws(RestorationError) in
       try await save(roots, for: delegate, number: number, everything: everything, host: host)
     }
+    // The next save may walk meanwhile.
+    return try await send(report)
   }
 
   /// Runs one thing after the other, of saves and what must not come between two parts of one.

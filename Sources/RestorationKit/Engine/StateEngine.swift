@@ -116,6 +116,7 @@ final class StateEngine {
     hasTriedToRestore = true
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }
+    try await send()
   }
 
   /// Forgets secrets between two saves.
@@ -130,6 +131,7 @@ final class StateEngine {
       } catch {
         throw RestorationError(error)
       }
+      try await send()
     }
   }
 
@@ -171,6 +173,7 @@ final class StateEngine {
     objects.ages.see(state.date)
     hasTriedToRestore = false
     lastStatus = .notRestoredYet
+    try await send()
   }
 
   func removeSetAside(_ state: SetAsideState) async throws(RestorationError) {
@@ -179,5 +182,6 @@ final class StateEngine {
     } catch {
       throw RestorationError(error)
     }
+    try await send()
   }
 }

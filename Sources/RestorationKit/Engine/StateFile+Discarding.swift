@@ -9,6 +9,7 @@ extension StateFile {
     guard number > lastNumber else { return nil }
     if isAnythingToClaim {
       let taken = try await take()
+      try await fetch(.toWrite)
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
         let writer = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
@@ -35,6 +36,8 @@ extension StateFile {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
       try await take()
+      try await fetch(.toWrite)
+      if includingSetAside { try await fetchAsides() }
       guard number > lastNumber else { return }
       open.close()
       try removeSecrets()
@@ -56,7 +59,7 @@ extension StateFile {
 
   /// A claim makes a directory and a file, which nothing to remove is not worth.
   private var isAnythingToClaim: Bool {
-    guard claim.taken == nil else { return true }
+    guard claim.taken == nil, place.remote == nil else { return true }
     do {
       move(to: try claim.free())
       return try isAnythingStored() || place.marker.storage.open() != nil

@@ -84,8 +84,9 @@ extension StateFile {
   /// Reads and verifies what is stored, nil if nothing is; marks nothing.
   func read(
     at now: Date
-  ) throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
+  ) async throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
     look()
+    try await fetch()
     guard try isAnythingStored() else { return nil }
     let key = try existingKey()
     let loaded = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
@@ -109,8 +110,9 @@ extension StateFile {
 
   /// Reads and verifies what was written in the name of a scene, and nothing
   /// else; nil if nothing was.
-  func readHostPart() throws(ArchiveError) -> HostPart? {
+  func readHostPart() async throws(ArchiveError) -> HostPart? {
     look()
+    try await fetch()
     guard try isAnythingStored() else { return nil }
     let part = try firstReadable(existingKey()) { (archive, generation) throws(ArchiveError) in
       let record = try archive.record(NodeRecord.application)
@@ -133,8 +135,9 @@ extension StateFile {
   }
 
   /// Whether the next launch may show the snapshot that was taken with the save.
-  func isSnapshotUsable() throws(ArchiveError) -> Bool {
+  func isSnapshotUsable() async throws(ArchiveError) -> Bool {
     move(to: try claim.free())
+    try await fetch()
     guard try isAnythingStored() else { return false }
     let key = try existingKey()
     let stored = try firstReadable(key) { (archive, _) throws(ArchiveError) in

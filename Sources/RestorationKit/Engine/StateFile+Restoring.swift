@@ -49,6 +49,12 @@ extension StateFile {
       launchProblem = error.description
       look()
     }
+    do throws(ArchiveError) {
+      try await fetch(.toRestore)
+    } catch {
+      guard error.code == .locked else { throw error }
+      return .inUse(by: error.subject)
+    }
     (known, replacing) = (nil, .previous)
     return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
   }

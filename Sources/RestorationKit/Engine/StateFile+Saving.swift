@@ -44,6 +44,7 @@ extension StateFile {
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     let taken = try await take()
+    try await fetch(.toWrite)
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
     // While the records are sealed, where there is another core.
@@ -52,9 +53,9 @@ extension StateFile {
     try storeSecrets(secrets)
     let summary = try rewrite(records, time, key, taken.lock, settingAside)
     lastNumber = number
-    dropSecrets(besides: secrets)
     noteCrashesOf(summary.version)
     let setAside = reportSetAside()
+    await dropSecrets(besides: secrets)
     return Written(
       version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
       setAside: setAside, fingerprints: await fingerprints)
@@ -241,9 +242,10 @@ extension StateFile {
     known = version
     lastNumber = number
     if change.records != nil { noteCrashesOf(version) }
-    dropSecrets(besides: change.secrets)
+    let byteCount = writer.storedByteCount
+    await dropSecrets(besides: change.secrets)
     return Written(
-      version: version, writtenByteCount: writtenByteCount, byteCount: writer.storedByteCount,
+      version: version, writtenByteCount: writtenByteCount, byteCount: byteCount,
       setAside: nil, fingerprints: [])
   }
 

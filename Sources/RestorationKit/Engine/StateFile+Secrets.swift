@@ -79,8 +79,18 @@ extension StateFile {
   ///
   /// While another state is set aside, all stay: it may be put back. What cannot be
   /// removed now goes with a later save.
-  func dropSecrets(besides use: SecretUse?) {
+  func dropSecrets(besides use: SecretUse?) async {
     let referred = use?.ids ?? []
+    do throws(ArchiveError) {
+      // Also what is only in the store may be put back.
+      if place.remote != nil, try !readStoredSecrets().isSubset(of: referred),
+        try place.storage.setAsideArchives().isEmpty
+      {
+        try await fetchAsides()
+      }
+    } catch {
+      return
+    }
     note {
       // Without secrets nobody has read them since the state was let go and claimed again.
       let stored = use == nil ? try readStoredSecrets() : storedSecrets ?? []
@@ -116,10 +126,14 @@ extension StateFile {
 
   /// Nil if it cannot be read whole.
   private func secrets(of stored: SetAsideArchive) -> Set<UInt64>? {
+    secrets(of: stored.storage)
+  }
+
+  private func secrets(of storage: any ArchiveStorage) -> Set<UInt64>? {
     do {
       guard
         let archive = try Archive.open(
-          stored.storage, key: existingKey(), context: place.context, limits: limits)
+          storage, key: existingKey(), context: place.context, limits: limits)
       else { return [] }
       let tree = try StoredTree(reading: archive)
       guard tree.isWhole else { return nil }
@@ -169,9 +183,46 @@ extension StateFile {
     try writeSecrets { needed.contains($0) }
   }
 
+  // MARK: Conflicts
+
+  /// Reads subkeys of either side.
+  func subkeys(in bytes: [UInt8]) throws(ArchiveError) -> [SecretKeys.Entry] {
+    guard !bytes.isEmpty else { return [] }
+    do throws(ArchiveError) {
+      return try SecretsFile(storage: MemoryStorage(bytes), context: place.secrets.context)
+        .read(existingKey())
+    } catch {
+      // As in a restore, secrets whose subkeys are damaged are absent.
+      guard error.isAboutContent else { throw error }
+      return []
+    }
+  }
+
+  /// Stores the subkeys of a state that a conflict sets aside with those of the one that
+  /// stays, so that it has its secrets when it is put back.
+  ///
+  /// A subkey to which the one that stays refers, and that it does not have, was forgotten.
+  func keepSecrets(
+    ofSetAside entries: [SecretKeys.Entry], forgottenBy file: (any ArchiveFile)?
+  ) throws(ArchiveError) {
+    guard !entries.isEmpty else { return }
+    let stored = try readStoredSecrets()
+    var forgotten: Set<UInt64> = []
+    if let file {
+      let storage = MemoryStorage(try file.read(at: 0, count: file.byteCount))
+      forgotten = secrets(of: storage) ?? []
+    }
+    let kept = entries.filter { !stored.contains($0.id) && !forgotten.contains($0.id) }
+    guard !kept.isEmpty else { return }
+    secrets.add(kept)
+    let ids = stored.union(kept.map(\.id))
+    try writeSecrets { ids.contains($0) }
+  }
+
   /// Forgets secrets, durably.
   func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) {
     if claim.taken == nil { move(to: try claim.free()) }
+    try await fetch()
     secrets.remove { selection.contains($0.place) }
     guard try place.secrets.isStored else { return }
     try await take()

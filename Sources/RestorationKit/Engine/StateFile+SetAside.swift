@@ -2,8 +2,9 @@ internal import ArchiveCodec
 
 /// What was set aside.
 extension StateFile {
-  func setAsideStates() throws(ArchiveError) -> [SetAsideState] {
+  func setAsideStates() async throws(ArchiveError) -> [SetAsideState] {
     look()
+    try await fetchAsides()
     return try place.storage.setAsideArchives().map { SetAsideState($0, ofState: place.name) }
   }
 
@@ -23,6 +24,7 @@ extension StateFile {
     _ state: SetAsideState, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
     try await takeAsLookedAt()
+    try await fetch(.toWrite)
     guard let stored = try archive(of: state) else { return false }
     // What cannot be read now must not take the place of what can be.
     guard

@@ -69,9 +69,10 @@ extension StateFile {
   }
 
   /// The identifiers of the scenes that have files beside this state, in order.
-  func storedScenes() throws(ArchiveError) -> [String] {
+  func storedScenes() async throws(ArchiveError) -> [String] {
     let prefix = claim.lookedAt + StateClaim.sceneSuffix(of: "")
-    return try directory.names().sorted()
+    let names = try Set(directory.names()).union(await storedNames(prefix: prefix))
+    return names.sorted()
       .filter { $0.hasPrefix(prefix) && !StateClaim.isBesideState($0) }
       .map { String($0.dropFirst(prefix.count)) }
   }

@@ -7,7 +7,7 @@ internal import Foundation
 
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
-  private let executor = FileExecutor()
+  private let executor: FileExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe executor.asUnownedSerialExecutor()
   }
@@ -29,7 +29,7 @@ package actor StateFile {
   /// What the next whole save sets the stored state aside as.
   var replacing = Replacing.previous
   /// What goes on with it, if somebody has begun to.
-  let open = OpenState()
+  let open: OpenState
   /// The subkeys of its secrets that are known here.
   let secrets = SecretKeys()
   /// Those of them that are stored; nil if that was not read since the state is claimed.
@@ -49,20 +49,29 @@ package actor StateFile {
   /// Why the marker, the end of a state or one that was used up is not as it should be.
   var launchProblem: String?
 
+  /// What is sent to the store, while the answer is awaited.
+  var sending: Task<RemoteOutcome, Never>?
+  /// Tries again to send what could not be sent.
+  var retry: Task<Void, Never>?
+
   struct Place {
     let name: String
     let storage: StateStorage
     let context: ArchiveContext
     let marker: LaunchMarker
     let secrets: SecretsFile
+    /// What is known of the store that the state comes from; nil if it is only here.
+    let remote: RemoteCopy?
 
     init(_ name: String, directory: any StateDirectory, application: String) {
       self.name = name
+      remote = (directory as? RemoteStateDirectory)?.copy(of: name)
       storage = StateStorage(directory.storage(named: name))
       context = ArchiveContext([application, name])
       marker = LaunchMarker(
         storage: directory.launchStorage(ofStateNamed: name),
-        context: ArchiveContext(context.fields + ["launch"]))
+        context: ArchiveContext(context.fields + ["launch"]),
+        isLasting: (directory as? RemoteStateDirectory)?.isInMemory != true)
       secrets = SecretsFile(
         storage: directory.storage(named: name + StateClaim.secretsSuffix),
         context: ArchiveContext(context.fields + ["secrets"]))
@@ -124,6 +133,9 @@ package actor StateFile {
     application: String, environment: ApplicationEnvironment = ApplicationEnvironment(),
     limits: ArchiveLimits = .standard
   ) {
+    let isInMemory = (directory as? RemoteStateDirectory)?.isInMemory ?? false
+    executor = FileExecutor(waitsForDisks: !isInMemory)
+    open = OpenState(takesDescriptor: !isInMemory)
     self.claim = claim
     self.suffix = suffix
     self.directory = directory

@@ -207,9 +207,9 @@ final class AutosaveTurns: Sendable {
 }
 
 extension Autosave.Event {
-  /// Whether the disk may take later what it has refused now.
+  /// Whether the disk, or a store, may take later what it has refused now.
   fileprivate var isRetried: Bool {
-    if case .failed(let error) = self { error.code == .archive } else { false }
+    if case .failed(let error) = self { [.archive, .store].contains(error.code) } else { false }
   }
 
   /// What came of saves that threw nothing.

@@ -173,7 +173,8 @@ public final class StateKeeper {
   ///   - name: The name of the state, for applications with several; where one
   ///     process keeps the states of several users, make the user a part of it.
   ///     At most 150 bytes without “/”, not beginning with “.”, with “.scene”
-  ///     nowhere in it, and not ending in “.launch”, “.secrets” or “~” and digits.
+  ///     nowhere in it, and not ending in “.launch”, “.secrets”, “.remote” or “~” and digits,
+  ///     and without “.aside.” in it.
   ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
@@ -191,7 +192,7 @@ public final class StateKeeper {
   ) throws(RestorationError) {
     for name in [application, name] {
       guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= Self.longestName,
-        !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
+        StateClaim.canNameFile(name)
       else {
         throw RestorationError(
           .invalidName,
@@ -202,7 +203,7 @@ public final class StateKeeper {
     guard !StateClaim.isBesideState(name), !name.contains(StateClaim.sceneSuffix) else {
       throw RestorationError(
         .invalidName,
-        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)” or “\(StateClaim.secretsSuffix)” or contain “\(StateClaim.sceneSuffix)”."
+        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)”, “\(StateClaim.secretsSuffix)” or “\(StateClaim.remoteSuffix)”, or contain “\(StateClaim.sceneSuffix)” or “\(StateClaim.asideMark)”."
       )
     }
     guard !StateClaim.isNumbered(name) else {
@@ -276,6 +277,7 @@ public final class StateKeeper {
   public func close() async {
     engine.need.tell(.ended)
     await engine.claim.isUnused()
+    await engine.file.release()
     await engine.file.close()
     engine.claim.letGo()
     engine.lastStatus = .notRestoredYet

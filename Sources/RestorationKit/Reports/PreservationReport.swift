@@ -27,6 +27,13 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// Another instance of the app has the state, so nothing was written; its process
     /// is named if it is known.
     case inUse(by: String?)
+
+    /// Another machine has stored something since this one read the state, so that is what
+    /// the store has; see ``StateKeeper/resolveConflict(keeping:)``.
+    ///
+    /// What was saved is kept here until that is decided: in the local copy, or else in
+    /// memory.
+    case conflict(RemoteConflict)
   }
 
   /// What happened to one node.
@@ -131,6 +138,10 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// not read in this launch; nil if none was.
   public internal(set) var setAside: String?
 
+  /// Why what was saved is only in the local copy, and not in the store yet; nil if it is
+  /// there, or no store is used.
+  public internal(set) var unsent: String?
+
   /// The name of the state that was saved; with a number if other instances have the
   /// names before it.
   public internal(set) var stateName: String?
@@ -142,7 +153,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     case outcome
     case lines = "entries"
     case sizeTree = "sizes"
-    case kept, unaskedCount, version, byteCount, writtenByteCount, walkDuration, setAside, stateName
+    case kept, unaskedCount, version, byteCount, writtenByteCount, walkDuration, setAside, unsent
+    case stateName
     case otherInstances
   }
 
@@ -188,7 +200,7 @@ extension PreservationReport: CustomStringConvertible {
   private var headline: String {
     switch outcome {
     case .saved:
-      savedSentence + setAside.setAsideSentence
+      savedSentence + unsentSentence + setAside.setAsideSentence
         + otherInstances.sentence(stateName)
     case .delegateGone:
       "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one."
@@ -198,11 +210,17 @@ extension PreservationReport: CustomStringConvertible {
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     case .inUse(let process):
       "Nothing saved: \(process ?? "another instance of the app") has the state."
+    case .conflict(let conflict):
+      "Not in the store: \(conflict). It is kept here; choose with resolveConflict(keeping:)."
     }
   }
 }
 
 extension PreservationReport {
+  private var unsentSentence: String {
+    unsent.map { " It is not in the store yet, and sent when that can be reached. \($0)" } ?? ""
+  }
+
   private var savedSentence: String {
     let unasked = unaskedCount > 0 ? " \(unaskedCount) more have not changed." : ""
     if writtenByteCount == 0 { return "Saved; nothing has changed." + unasked }

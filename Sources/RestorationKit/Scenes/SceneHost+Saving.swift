@@ -96,7 +96,7 @@ extension SceneHost {
       session.byteCount = report.byteCount
       session.version = report.version
     case .superseded: break
-    case .declined, .locked, .inUse, .delegateGone:
+    case .declined, .locked, .inUse, .delegateGone, .conflict:
       session.changes.formUnion(changes)
       scene.keepNeedingSave()
     }

@@ -39,11 +39,29 @@ extension SceneHost {
   public func putBack(
     _ state: SetAsideState, of session: SceneSession
   ) async throws(RestorationError) {
+    try await replacingState(of: session) { (engine) async throws(RestorationError) in
+      try await engine.putBack(state)
+    }
+  }
+
+  /// Waits until nobody connects a session.
+  ///
+  /// - Throws: ``RestorationError`` with `notConnected` if it is not open then.
+  func waitForConnection(of session: SceneSession) async throws(RestorationError) {
     while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
     guard openSessions.contains(where: { $0 === session }) else {
       throw RestorationError(
         .notConnected, "The session is not open. Use one of the host's openSessions.")
     }
+  }
+
+  /// Puts another state in the place of that of an open session without a scene, and reads
+  /// it.
+  func replacingState<Value>(
+    of session: SceneSession,
+    _ body: (StateEngine) async throws(RestorationError) -> Value
+  ) async throws(RestorationError) -> Value {
+    try await waitForConnection(of: session)
     guard session.scene == nil else {
       throw RestorationError(
         .connected,
@@ -56,9 +74,10 @@ extension SceneHost {
       connections[session.persistentIdentifier] = nil
       underWay.finish()
     }
-    try await engine(of: session).putBack(state)
+    let value = try await body(engine(of: session))
     await load(session)
     await writeList()
+    return value
   }
 
   /// Removes a state of a session that was set aside.

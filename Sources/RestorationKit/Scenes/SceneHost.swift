@@ -193,7 +193,10 @@ public final class SceneHost {
   public func close() async {
     need.tell(.ended)
     await keeper.engine.claim.isUnused()
-    for engine in engines.values { await engine.file.close() }
+    for engine in engines.values {
+      await engine.file.release()
+      await engine.file.close()
+    }
     await list.close()
     await keeper.close()
   }

@@ -81,7 +81,10 @@ final class SceneListFile {
   }
 
   /// Lets go of what it has open.
-  func close() async { await file.close() }
+  func close() async {
+    await file.release()
+    await file.close()
+  }
 
   /// Removes lists that were set aside.
   ///
@@ -121,7 +124,29 @@ final class SceneListFile {
       throw RestorationError(.content(error))
     }
     written = list
-    return setAside
+    return try await sent() ?? setAside
+  }
+
+  /// Waits until a store has the list.
+  ///
+  /// What another machine has listed is found by the states of its scenes.
+  ///
+  /// - Returns: Where the list of another machine was set aside; nil if there was none.
+  private func sent() async throws(RestorationError) -> String? {
+    do throws(ArchiveError) {
+      switch await file.send() {
+      case .sent: return nil
+      case .unsent(let error):
+        if await !file.isCopyLasting { throw .storeUnavailable(error) }
+        return nil
+      case .conflict:
+        guard try await file.resolve(.ours, settingAside) else { return nil }
+        await file.send()
+        return await file.reportSetAside()
+      }
+    } catch {
+      throw RestorationError(error)
+    }
   }
 
   /// An older list would name windows that were closed since; without any list the files of

@@ -44,6 +44,7 @@ extension SetAsideState: CustomStringConvertible {
       case .unread: "nobody had read it"
       case .unreadable: "it could not be read"
       case .replaced: "another one was put back"
+      case .conflict: "another machine had changed it as well"
       case .previous: "a newer one took its place"
       case .upgraded: "another version of the app saved one in its place"
       case nil: "it was in the way"

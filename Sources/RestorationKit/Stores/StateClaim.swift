@@ -105,6 +105,12 @@ package final class StateClaim: Sendable {
   /// What follows the name of a state in the name of the subkeys of its secrets.
   static let secretsSuffix = ".secrets"
 
+  /// What follows the name of a state in the name of what is known of it in a store.
+  static let remoteSuffix = ".remote"
+
+  /// What follows the name of a state in the names of what a store has that was set aside.
+  static let asideMark = ".aside."
+
   /// What follows the name of a state in the names of its scenes.
   static let sceneSuffix = ".scene"
 
@@ -123,7 +129,13 @@ package final class StateClaim: Sendable {
 
   /// Whether a name is that of something beside a state, and not of one.
   static func isBesideState(_ name: String) -> Bool {
-    name.hasSuffix(launchSuffix) || name.hasSuffix(secretsSuffix)
+    name.hasSuffix(launchSuffix) || name.hasSuffix(secretsSuffix) || name.hasSuffix(remoteSuffix)
+      || name.contains(asideMark)
+  }
+
+  /// Whether a name can be that of a file: one that comes from outside could lead elsewhere.
+  static func canNameFile(_ name: String) -> Bool {
+    !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
   }
 
   private static func numbered(_ name: String, _ number: Int) -> String {

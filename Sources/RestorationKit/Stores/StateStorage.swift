@@ -66,6 +66,11 @@ final class StateStorage: ArchiveStorage {
     return last.addingTimeInterval(0.001)
   }
 
+  /// Lists what is kept anew when that is asked for next.
+  func forgetGenerations() {
+    content.withLock { $0.generations = nil }
+  }
+
   /// Nil if they cannot be listed, which is no reason to fail a save.
   private func listed() -> [SetAsideArchive]? {
     if let known = content.withLock({ $0.generations }) { return known }

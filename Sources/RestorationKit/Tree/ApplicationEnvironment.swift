@@ -16,6 +16,12 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   /// The version of the operating system.
   public let systemVersion: String
 
+  /// What people call the machine, or the server process, for example `Anna’s laptop`; nil if
+  /// states stay on it.
+  ///
+  /// Another machine that shares the state is told it in a ``RemoteConflict``.
+  public let deviceName: String?
+
   /// The start of the machine; nil if the system does not say.
   package var bootSession = BootSession.identifier
 
@@ -25,19 +31,25 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   ///   - applicationVersion: The version of the application.
   ///   - userInterfaceIdiom: The kind of interface.
   ///   - systemVersion: The version of the operating system; asked for if nil.
+  ///   - deviceName: What people call the machine.
   public init(
     applicationVersion: String? = nil, userInterfaceIdiom: String = "unspecified",
-    systemVersion: String? = nil
+    systemVersion: String? = nil, deviceName: String? = nil
   ) {
+    self.deviceName = deviceName
     self.applicationVersion = applicationVersion
     self.userInterfaceIdiom = userInterfaceIdiom
-    self.systemVersion = systemVersion ?? ProcessInfo.processInfo.operatingSystemVersionString
+    self.systemVersion = systemVersion ?? Self.currentSystemVersion
   }
+
+  /// Asked for once, since the system reads a file.
+  private static let currentSystemVersion = ProcessInfo.processInfo.operatingSystemVersionString
 
   func encode(with encoder: KeyedEncoder, timestamp: Date) {
     encoder.encode(applicationVersion, forKey: SaveFacts.Key.applicationVersion)
     encoder.encode(userInterfaceIdiom, forKey: SaveFacts.Key.userInterfaceIdiom)
     encoder.encode(systemVersion, forKey: SaveFacts.Key.systemVersion)
     encoder.encode(timestamp, forKey: SaveFacts.Key.timestamp)
+    if let deviceName { encoder.encode(deviceName, forKey: SaveFacts.Key.deviceName) }
   }
 }

@@ -14,18 +14,21 @@ final class SaveFacts: Sendable {
     static let userInterfaceIdiom = "RestorationKit.userInterfaceIdiom"
     static let systemVersion = "RestorationKit.systemVersion"
     static let timestamp = "RestorationKit.timestamp"
+    static let deviceName = "RestorationKit.deviceName"
   }
 
   let applicationVersion: String?
   let userInterfaceIdiom: String?
   let systemVersion: String?
   let timestamp: Date?
+  let deviceName: String?
 
   /// Reads the facts of a save, and when the last change of what it stored was saved.
   init(_ values: KeyedDecoder, of archive: Archive) throws(ArchiveError) {
     applicationVersion = try values.decodeIfPresent(forKey: Key.applicationVersion)
     userInterfaceIdiom = try values.decodeIfPresent(forKey: Key.userInterfaceIdiom)
     systemVersion = try values.decodeIfPresent(forKey: Key.systemVersion)
+    deviceName = try values.decodeIfPresent(forKey: Key.deviceName)
     let whole: Date? = try values.decodeIfPresent(forKey: Key.timestamp)
     let isLast = archive.schema == 0 || whole.map(Self.number) == archive.schema
     timestamp =

@@ -10,6 +10,7 @@ internal import Synchronization
 final class StoredFingerprints: Sendable {
   private let outline: StoredOutline
   private let records: VerifiedRecords
+  private static let fewestAhead = 256
   private let found = Mutex<[RecordFingerprint]?>(nil)
 
   init(_ outline: StoredOutline, in records: VerifiedRecords) {
@@ -25,6 +26,8 @@ final class StoredFingerprints: Sendable {
 
   /// Begins to find them out; whoever asks for them waits for that, or does it.
   func begin() {
+    // To wake a thread takes longer than to do it for a few.
+    guard outline.rows.count >= Self.fewestAhead else { return }
     DispatchQueue.global(qos: .userInitiated).async { _ = self.all }
   }
 

@@ -26,7 +26,7 @@ struct StoredRecords {
   /// It blocks the calling thread, as ``Archive/verifiedRecords(workerCount:)``.
   init(
     _ all: VerifiedRecords,
-    workerCount: Int = ProcessInfo.processInfo.activeProcessorCount
+    workerCount: Int = ProcessorCount.value
   ) throws(ArchiveError) {
     self.all = all
     let recordsPerPart = max(

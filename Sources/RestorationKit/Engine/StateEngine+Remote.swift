@@ -1,0 +1,80 @@
+internal import ArchiveCodec
+
+/// What follows a change of a state that several machines share.
+extension StateEngine {
+  /// Waits until the store has what a save has written, and says so in its report.
+  func send(_ report: PreservationReport) async throws(RestorationError) -> PreservationReport {
+    guard report.outcome == .saved || report.outcome == .declined else { return report }
+    var report = report
+    switch await file.sendSoon() {
+    case .sent: break
+    case .unsent(let error):
+      guard await file.isCopyLasting else {
+        throw RestorationError(ArchiveError.storeUnavailable(error))
+      }
+      report.unsent = error.description
+    case .conflict(let conflict): report.outcome = .conflict(conflict)
+    }
+    return report
+  }
+
+  /// Waits until the store has what was changed beside a save.
+  ///
+  /// - Throws: If the store has another state. What is only in a local copy is sent later.
+  func send() async throws(RestorationError) {
+    switch await file.send() {
+    case .sent:
+      // What was put back is in the store before it goes from where it was.
+      do throws(ArchiveError) {
+        try await file.sendRemovedAsides()
+      } catch {
+        if await !file.isCopyLasting { throw RestorationError(error) }
+      }
+    case .unsent(let error):
+      if await !file.isCopyLasting {
+        throw RestorationError(ArchiveError.storeUnavailable(error))
+      }
+    case .conflict(let conflict): throw .conflict(conflict)
+    }
+  }
+
+  func resolveConflict(keeping choice: ConflictChoice) async throws(RestorationError) -> String? {
+    claim.beginUse()
+    defer { claim.endUse() }
+    return try await inTurn { () async throws(RestorationError) in
+      await otherRestoreEnded()
+      do throws(ArchiveError) {
+        guard try await file.resolve(choice, settings.settingAside) else { return nil }
+      } catch {
+        throw RestorationError(error)
+      }
+      if choice == .theirs {
+        rows = Rows(need)
+        objects.kept = nil
+        hasTriedToRestore = false
+        lastStatus = .notRestoredYet
+      }
+      try await send()
+      return await file.reportSetAside()
+    }
+  }
+}
+
+extension StateEngine {
+  /// The copy under the name that is claimed, or would be.
+  private var copy: RemoteCopy? {
+    (settings.directory as? RemoteStateDirectory)?.copy(of: claim.lookedAt + suffix)
+  }
+
+  var remoteStatus: RemoteStatus? { copy?.status }
+
+  var remoteStatusChanges: AsyncStream<RemoteStatus> {
+    (settings.directory as? RemoteStateDirectory)?.listen()
+    return copy?.statusChanges ?? AsyncStream { $0.finish() }
+  }
+
+  func checkRemoteState() async -> RemoteStatus? {
+    await file.check()
+    return remoteStatus
+  }
+}

@@ -1,0 +1,102 @@
+internal import ArchiveCodec
+
+/// Decides which of two states stays that two machines have stored.
+extension StateFile {
+  /// Ends a conflict; false if there is none.
+  func resolve(
+    _ choice: ConflictChoice, _ settingAside: SettingAside
+  ) async throws(ArchiveError) -> Bool {
+    guard let remote = place.remote, remote.theirs != nil else { return false }
+    while let sending { _ = await sending.value }
+    try await take()
+    // It may have changed since it was found.
+    var theirs: RemoteState?
+    try await sending(remote) { theirs = try await remote.store.load(remote.name) }
+    guard remote.theirs != nil else { return false }
+    remote.oppose(theirs)
+    switch choice {
+    case .theirs: try await giveWay(to: theirs, remote, settingAside)
+    case .ours:
+      // What is replaced is in the store under another name before, and its subkeys are here.
+      let content = RemoteContent(theirs?.bytes ?? [])
+      if let theirs, content.state != nil {
+        try keepSecrets(
+          ofSetAside: subkeys(in: content.secrets), forgottenBy: try place.storage.open())
+        let parcel = RemoteParcel(kind: .whole, secrets: [], archive: content.archive)
+        try await sending(remote) {
+          let name = remote.asideName(.conflict, settingAside.date)
+          let archive = SetAsideArchive(
+            identifier: name, reason: .conflict, date: settingAside.date,
+            storage: TrackedStorage(
+              MemoryStorage(content.archive),
+              location: "\(remote.store.location), “\(name)”", keepsGenerations: false))
+          try await store(parcel.bytes ?? theirs.bytes, asAside: name, name, archive, remote)
+          moved = archive.storage.location
+        }
+      }
+      remote.prevail()
+    }
+    do {
+      try await removeExcessAsides(remote, settingAside)
+    } catch {
+      // They go after a later conflict.
+    }
+    return true
+  }
+
+  /// Removes from the store what was set aside too long ago.
+  private func removeExcessAsides(
+    _ remote: RemoteCopy, _ settingAside: SettingAside
+  ) async throws {
+    let names = try await remote.store.names(prefix: remote.name + StateClaim.asideMark)
+    let archives = names.compactMap { name in
+      remote.aside(named: name).map {
+        SetAsideArchive(
+          identifier: name, reason: $0.reason, date: $0.date, storage: MemoryStorage())
+      }
+    }
+    for archive in settingAside.bound.excess(of: archives, at: settingAside.date) {
+      guard let stored = try await remote.store.load(archive.identifier) else { continue }
+      if try await remote.store.remove(archive.identifier, expecting: stored.version) {
+        remote.forget(asideNamed: archive.identifier)
+      }
+    }
+  }
+
+  private func giveWay(
+    to theirs: RemoteState?, _ remote: RemoteCopy, _ settingAside: SettingAside
+  ) async throws(ArchiveError) {
+    let before = setAsideIdentifiers() ?? []
+    let ours = try subkeys(in: try remote.secrets.bytes() ?? [])
+    open.close()
+    moved = try setAside(.conflict, settingAside) ?? moved
+    do throws(ArchiveError) {
+      try await sending(remote) { try await sendAsides(remote) }
+    } catch {
+      // On the disk of this machine it is kept well enough.
+      if !remote.isLasting {
+        let archives = try place.storage.setAsideArchives()
+        if let ours = archives.first(where: { !before.contains($0.identifier) }) {
+          try place.storage.putBack(ours)
+        }
+        throw error
+      }
+    }
+    try remote.take(theirs)
+    forgetStored()
+    secrets.removeAll()
+    try keepSecrets(ofSetAside: ours, forgottenBy: try place.storage.open())
+    remote.tell(.current)
+  }
+
+  /// Passes on what a store has thrown.
+  func sending(
+    _ remote: RemoteCopy, _ body: () async throws -> Void
+  ) async throws(ArchiveError) {
+    do {
+      try await body()
+    } catch {
+      throw .storeUnavailable(RemoteStoreError(error), at: remote.location)
+    }
+  }
+}

@@ -1,0 +1,194 @@
+internal import ArchiveCodec
+internal import Synchronization
+
+/// What became of a state that was to be sent to a store.
+enum RemoteOutcome: Sendable {
+  /// The store has all that is here.
+  case sent
+  /// Something is only here; it is tried again.
+  case unsent(RemoteStoreError)
+  /// The store has what another machine has stored, and nothing was changed.
+  case conflict(RemoteConflict)
+}
+
+/// Sends a state to the store that several machines share.
+extension StateFile {
+  /// Sends what the store does not have, and waits for the answer.
+  ///
+  /// One thing is sent at a time; what came meanwhile is sent together.
+  @discardableResult
+  func send() async -> RemoteOutcome {
+    guard let remote = place.remote else { return .sent }
+    // What is under way may be older than what was written before the call.
+    if let sending, remote.isBeingSent { return await sending.value }
+    while let sending { _ = await sending.value }
+    guard remote.needsSending else { return .sent }
+    let task = Task { await sendAll(remote) }
+    sending = task
+    return await task.value
+  }
+
+  /// Sends, and with a copy that lasts waits for the answer for a short time only: what was
+  /// saved is on the disk.
+  func sendSoon() async -> RemoteOutcome {
+    guard let remote = place.remote, remote.isLasting else { return await send() }
+    return await withCheckedContinuation { continuation in
+      let answer = FirstAnswer(continuation)
+      let limit = Task {
+        do { try await Task.sleep(for: Self.patience) } catch { return }
+        giveUp(answer, remote)
+      }
+      Task {
+        _ = answer.give(await send())
+        limit.cancel()
+      }
+    }
+  }
+
+  /// Goes on without an answer; what has come meanwhile counts.
+  private func giveUp(_ answer: FirstAnswer, _ remote: RemoteCopy) {
+    guard remote.isUnsent else { return }
+    let error = RemoteStoreError(
+      .unavailable,
+      "\(remote.store.location) has not answered in \(Self.patience). The state is sent when it"
+        + " does.")
+    if answer.give(.unsent(error)) { remote.tell(.unsent(error)) }
+  }
+
+  private static let patience = Duration.seconds(2)
+
+  private func sendAll(_ remote: RemoteCopy) async -> RemoteOutcome {
+    defer { sending = nil }
+    // Without anything to send the store is not asked.
+    let asksStore = remote.isUnsent || remote.hasLease && remote.isLeaseDue
+    let outcome: RemoteOutcome
+    do {
+      outcome = try await exchange(remote)
+    } catch {
+      outcome = .unsent(RemoteStoreError(error))
+    }
+    switch outcome {
+    case .sent: if asksStore { remote.tell(.current) }
+    case .unsent(let error):
+      remote.tell(.unsent(error))
+      tryAgain()
+    case .conflict(let conflict): remote.tell(.conflict(conflict))
+    }
+    return outcome
+  }
+
+  /// Writes until the store has all, or somebody else's.
+  private func exchange(_ remote: RemoteCopy) async throws -> RemoteOutcome {
+    if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
+    try await sendAsides(remote)
+    if !remote.isFetched || remote.isUnclear {
+      let state = try await remote.store.load(remote.name)
+      if case .changed = try remote.compare(state) { return oppose(state, remote) }
+      remote.markFetched()
+    }
+    for round in 0..<Self.largestRoundCount {
+      guard let outgoing = try remote.outgoing() else { return .sent }
+      if try await write(outgoing, remote) { return .sent }
+      let state = try await remote.store.load(remote.name)
+      switch try remote.compare(state) {
+      case .settled where !remote.isUnsent: return .sent
+      case .settled: break
+      // An old answer, as of a copy of the store that is behind.
+      case .asBefore: try await Task.sleep(for: .milliseconds(10 << round))
+      case .changed: return oppose(state, remote)
+      }
+    }
+    throw RemoteStoreError(
+      .unavailable,
+      "\(remote.location) refuses a change of the version that it says it has. Save again; if that"
+        + " goes on, let the store answer from its first copy.")
+  }
+
+  /// As often as copies of a store are behind, one after the other.
+  static let largestRoundCount = 6
+
+  /// False if the store has another version than is expected.
+  func write(
+    _ outgoing: RemoteCopy.Outgoing, _ remote: RemoteCopy
+  ) async throws -> Bool {
+    let version: RemoteVersion?
+    switch outgoing.write {
+    case .replace(let bytes, let expected):
+      version = try await remote.store.replace(remote.name, with: bytes, expecting: expected)
+    case .append(let bytes, let expected):
+      version = try await remote.store.append(bytes, to: remote.name, expecting: expected)
+    case .remove(let expected):
+      guard try await remote.store.remove(remote.name, expecting: expected) else { return false }
+      remote.settle(outgoing.attempt, as: nil)
+      return true
+    }
+    guard let version else { return false }
+    remote.settle(outgoing.attempt, as: version)
+    return true
+  }
+
+  private func oppose(_ state: RemoteState?, _ remote: RemoteCopy) -> RemoteOutcome {
+    remote.oppose(state)
+    return .conflict(conflict(with: state))
+  }
+
+  /// Who has stored something, by what is sealed in it.
+  func conflict(with state: RemoteState?) -> RemoteConflict {
+    guard let state else { return RemoteConflict(isRemoved: true) }
+    let owner = place.remote?.otherOwner(of: state)
+    do {
+      guard
+        let archive = try Archive.open(
+          MemoryStorage(RemoteContent(state.bytes).archive), key: existingKey(),
+          context: place.context, limits: limits, recovery: .recover),
+        let values = try archive.record(NodeRecord.application)?
+          .container(forKey: NodeRecord.factsKey)
+      else { return RemoteConflict(takenOverBy: owner) }
+      let facts = try SaveFacts(values, of: archive)
+      return RemoteConflict(
+        savedBy: facts.deviceName, savedAt: facts.timestamp, takenOverBy: owner)
+    } catch {
+      // Whoever it was, it is not ours.
+      return RemoteConflict(takenOverBy: owner)
+    }
+  }
+
+  /// Sends again in a while, and in ever longer ones.
+  private func tryAgain() {
+    guard retry == nil else { return }
+    retry = Task { [weak self] in
+      var pause = Duration.seconds(1)
+      repeat {
+        do { try await Task.sleep(for: pause) } catch { return }
+        pause = min(pause * 2, .seconds(60))
+      } while await self?.sendAgain() == true
+    }
+  }
+
+  /// Whether it has to be tried once more.
+  private func sendAgain() async -> Bool {
+    func needsSending() -> Bool {
+      place.remote.map { $0.needsSending && $0.theirs == nil } ?? false
+    }
+    if needsSending() { await send() }
+    guard !needsSending() else { return true }
+    retry = nil
+    return false
+  }
+}
+
+/// The first of two answers; the other one is not heard.
+private final class FirstAnswer: Sendable {
+  private let continuation: Mutex<CheckedContinuation<RemoteOutcome, Never>?>
+
+  init(_ continuation: CheckedContinuation<RemoteOutcome, Never>) {
+    self.continuation = Mutex(continuation)
+  }
+
+  /// Gives an answer; false if there was one before.
+  func give(_ outcome: RemoteOutcome) -> Bool {
+    let continuation = continuation.withLock { $0.take() }
+    continuation?.resume(returning: outcome)
+    return continuation != nil
+  }
+}

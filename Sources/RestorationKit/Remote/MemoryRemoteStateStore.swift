@@ -1,0 +1,115 @@
+internal import Synchronization
+
+/// States in the memory of one process, for tests and previews.
+///
+/// Give one store to two directories, and they are as two machines.
+public final class MemoryRemoteStateStore: RemoteStateStore {
+  private struct Content {
+    /// By the bytes of the names: a string also equals one of other bytes.
+    var states: [[UInt8]: RemoteState] = [:]
+    var versionCount: UInt64 = 0
+    var listeners: [UInt64: AsyncStream<RemoteChange>.Continuation] = [:]
+    var listenerCount: UInt64 = 0
+
+    subscript(name: String) -> RemoteState? {
+      get { states[Array(name.utf8)] }
+      set { states[Array(name.utf8)] = newValue }
+    }
+
+    mutating func nextVersion() -> RemoteVersion {
+      versionCount += 1
+      return RemoteVersion("\(versionCount)")
+    }
+  }
+
+  private let content = Mutex(Content())
+
+  /// Creates an empty store.
+  public init() {}
+
+  /// The word `memory`.
+  public var location: String { "memory" }
+
+  /// What is stored under a name.
+  public func load(_ name: String) async throws -> RemoteState? { self[name] }
+
+  /// Stores bytes if the version is as expected.
+  public func replace(
+    _ name: String, with bytes: [UInt8], expecting version: RemoteVersion?
+  ) async throws -> RemoteVersion? {
+    change(name, expecting: version) { _ in bytes }
+  }
+
+  /// Adds bytes if the version is as expected.
+  public func append(
+    _ bytes: [UInt8], to name: String, expecting version: RemoteVersion
+  ) async throws -> RemoteVersion? {
+    change(name, expecting: version) { ($0 ?? []) + bytes }
+  }
+
+  /// Removes the bytes if the version is as expected.
+  public func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool {
+    let listeners = content.withLock { content -> [AsyncStream<RemoteChange>.Continuation]? in
+      guard content[name]?.version == version else { return nil }
+      content[name] = nil
+      return Array(content.listeners.values)
+    }
+    for listener in listeners ?? [] { listener.yield(RemoteChange(name: name, version: nil)) }
+    return listeners != nil
+  }
+
+  /// The names that begin with the prefix.
+  public func names(prefix: String) async throws -> [String] {
+    content.withLock { content in
+      content.states.keys.filter { $0.starts(with: prefix.utf8) }
+        .map { String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
+  /// Tells of every change from now on.
+  public func changes() -> AsyncStream<RemoteChange> {
+    let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
+    let number = content.withLock { content in
+      content.listenerCount += 1
+      content.listeners[content.listenerCount] = continuation
+      return content.listenerCount
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.content.withLock { _ = $0.listeners.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
+  /// What is stored under a name; nil if nothing is.
+  ///
+  /// Setting the bytes is like a change by hand: they have a new version then, and nil
+  /// removes them. Nobody is told.
+  ///
+  /// - Parameter name: The name of the state.
+  public subscript(bytes name: String) -> [UInt8]? {
+    get { self[name]?.bytes }
+    set {
+      content.withLock { content in
+        let version = content.nextVersion()
+        content[name] = newValue.map { RemoteState(bytes: $0, version: version) }
+      }
+    }
+  }
+
+  private subscript(name: String) -> RemoteState? { content.withLock { $0[name] } }
+
+  private func change(
+    _ name: String, expecting version: RemoteVersion?, _ bytes: ([UInt8]?) -> [UInt8]
+  ) -> RemoteVersion? {
+    let changed = content.withLock {
+      content -> (RemoteVersion, [AsyncStream<RemoteChange>.Continuation])? in
+      guard content[name]?.version == version else { return nil }
+      let new = content.nextVersion()
+      content[name] = RemoteState(bytes: bytes(content[name]?.bytes), version: new)
+      return (new, Array(content.listeners.values))
+    }
+    guard let (new, listeners) = changed else { return nil }
+    for listener in listeners { listener.yield(RemoteChange(name: name, version: new)) }
+    return new
+  }
+}

@@ -1,0 +1,77 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import Synchronization
+
+/// The lease of the state, as far as the directory takes any.
+extension RemoteCopy {
+  /// Whose lease is on a state that has not ended; nil if it is this process, or nobody.
+  func otherOwner(of state: RemoteState?) -> String? {
+    guard let leasing, let state, let lease = RemoteContent(state.bytes).lease,
+      lease.holder != leasing.holder, lease.end > leasing.now()
+    else { return nil }
+    return lease.owner
+  }
+
+  /// Whether this process has the lease, as far as it knows.
+  var hasLease: Bool {
+    guard let leasing else { return false }
+    return content.withLock { $0.lease?.holder == leasing.holder && $0.theirs == nil }
+  }
+
+  /// Says that the lease is no longer renewed.
+  func forgetLease() { content.withLock { $0.lease = nil } }
+
+  /// Whether there is anything to be sent now.
+  var needsSending: Bool { isUnsent || hasUnsentAsides || hasLease && isLeaseDue }
+
+  /// Whether the lease is to be taken or renewed: at half of its time.
+  var isLeaseDue: Bool { dueLease != nil }
+
+  var dueLease: StoredLease? {
+    guard let leasing else { return nil }
+    let lease = content.withLock { $0.lease }
+    guard lease?.holder == leasing.holder, let end = lease?.end,
+      end.timeIntervalSince(leasing.now()) > leasing.seconds / 2
+    else { return newLease }
+    return nil
+  }
+
+  var newLease: StoredLease? {
+    leasing.map { leasing in
+      StoredLease(
+        holder: leasing.holder, end: leasing.now().addingTimeInterval(leasing.seconds),
+        owner: leasing.lease.owner)
+    }
+  }
+
+  /// A lease for a state that has nothing else to be sent; nil if none is due.
+  func outgoingLease() -> Outgoing? { dueLease.flatMap(outgoing) }
+
+  /// A lease that has ended, if this process has one.
+  func outgoingRelease() -> Outgoing? {
+    guard hasLease, let leasing else { return nil }
+    return outgoing(
+      StoredLease(holder: leasing.holder, end: leasing.now(), owner: leasing.lease.owner))
+  }
+
+  private func outgoing(_ lease: StoredLease) -> Outgoing? {
+    let id = RemoteParcel.ID.random()
+    guard let bytes = lease.parcel(id).bytes else { return nil }
+    let base = content.withLock { $0.theirs == nil ? $0.base : nil }
+    // Without a state it takes the place of the leases before it.
+    let appended = base.flatMap { $0.byteCount > 0 ? $0 : nil }
+    let attempt = Attempt(
+      id: id, isWhole: false, parcelCount: (appended?.parcelCount ?? 0) + 1,
+      byteCount: appended?.byteCount ?? 0, changes: content.withLock { $0.sent }, lease: lease)
+    if appended == nil { content.withLock { $0.needsWhole = true } }
+    return begin(
+      Outgoing(
+        write: appended.map { .append(bytes, expecting: $0.version) }
+          ?? .replace(bytes, expecting: base?.version),
+        attempt: attempt))
+  }
+}

@@ -1,0 +1,118 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import Synchronization
+
+/// What a lasting copy knows of the store at the next launch.
+extension RemoteCopy {
+  private struct Note: Codable {
+    enum Rest: String, Codable {
+      case change, whole, removal
+    }
+
+    var version: RemoteVersion
+    var id: RemoteParcel.ID?
+    var parcelCount: Int
+    var byteCount: Int
+    /// What the store does not have yet, if there is anything.
+    var rest: Rest
+    /// The beginning of the archive, and its end as the store has it.
+    var sample: [UInt8]
+    /// The same of the subkeys.
+    var secrets: [UInt8]
+    /// What was set aside that the store has.
+    var sentAsides: [Aside]
+  }
+
+  private struct Aside: Codable {
+    let name: String
+    let identifier: String
+  }
+
+  /// What of the archive is kept in the note, to tell whether it goes on from there.
+  static let sampleByteCount = 64
+  private static let largestNote = 1 << 20
+  /// More than any state has; a note that says otherwise is none.
+  private static let parcelCounts = 0...(1 << 20)
+
+  func writeNote(isRemoved: Bool = false) {
+    guard isLasting else { return }
+    do {
+      let (known, needsWhole, sent) = content.withLock { ($0.base, $0.needsWhole, $0.sent) }
+      guard let base = known else { return try note.remove() }
+      // Another archive may have taken the place of the one that was sent.
+      let isSame =
+        !isRemoved && !needsWhole && main.changes.unchangedByteCount >= base.byteCount
+        && sent.secrets == changes.secrets
+      let archive = isSame ? try sample(of: main, base.byteCount) : nil
+      let rest: Note.Rest = if isRemoved { .removal } else { archive == nil ? .whole : .change }
+      let bytes = try JSONEncoder().encode(
+        Note(
+          version: base.version, id: base.id, parcelCount: base.parcelCount,
+          byteCount: base.byteCount, rest: rest, sample: archive ?? [],
+          secrets: try sample(of: secrets) ?? [],
+          sentAsides: asides.withLock { asides in
+            asides.stored.filter { $0.archive == nil }.map {
+              Aside(name: $0.name, identifier: $0.identifier)
+            }
+          }))
+      try note.replace { sink throws(ArchiveError) in try sink.write(Array(bytes)) }
+    } catch {
+      // Then the next launch finds out what the store has.
+    }
+  }
+
+  /// Nil if nothing is there, or less.
+  private func sample(
+    of storage: TrackedStorage, _ count: Int? = nil
+  ) throws(ArchiveError) -> [UInt8]? {
+    guard let file = try storage.open() else { return nil }
+    let byteCount = count ?? file.byteCount
+    guard byteCount >= 0, file.byteCount >= byteCount else { return nil }
+    let count = min(Self.sampleByteCount, byteCount)
+    return try file.read(at: 0, count: count) + file.read(at: byteCount - count, count: count)
+  }
+
+  func readNote() {
+    guard isLasting else { return }
+    // What nobody has noted counts as not sent.
+    asides.withLock { $0.sentCount = .max }
+    do {
+      let size = try main.open()?.byteCount
+      content.withLock { $0.sent = size == nil ? Changes() : Changes(main: .max, secrets: .max) }
+      guard let file = try note.open(), file.byteCount < Self.largestNote else { return }
+      let note = try JSONDecoder().decode(
+        Note.self, from: Data(try file.read(at: 0, count: file.byteCount)))
+      guard Self.parcelCounts.contains(note.parcelCount) else { return }
+      // A file that somebody has taken away is still in the store.
+      let here = Set(try main.setAsideArchives().map(\.identifier))
+      for aside in note.sentAsides where here.contains(aside.identifier) {
+        self.note(
+          StoredAside(
+            name: aside.name, version: nil, identifier: aside.identifier, archive: nil))
+      }
+      // A file that somebody has taken away is no state that the user has discarded.
+      guard size != nil || note.rest == .removal else { return }
+      let isSame =
+        try note.rest == .change && sample(of: main, note.byteCount) == note.sample
+        && sample(of: secrets) ?? [] == note.secrets
+      content.withLock { content in
+        content.base = Base(
+          note.version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount)
+        content.isFetched = true
+        content.needsWhole = !isSame
+        if size == nil {
+          content.sent = Changes(main: .max, secrets: .max)
+        } else if isSame {
+          content.sent = Changes(main: size == note.byteCount ? 0 : .max)
+        }
+      }
+      if isSame { main.mark(note.byteCount) }
+    } catch {
+      // The store says what it has.
+    }
+  }
+}

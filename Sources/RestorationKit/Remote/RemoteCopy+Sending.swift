@@ -1,0 +1,173 @@
+internal import ArchiveCodec
+internal import Synchronization
+
+/// What the store does not have, and what became of what was sent.
+extension RemoteCopy {
+  /// After so many parcels the whole state is sent: a load should not take ever longer.
+  private static let largestParcelCount = 512
+  /// More answers than get lost in a row before the first is settled.
+  private static let largestAttemptCount = 64
+
+  /// What the store does not have yet; nil if it has all.
+  func outgoing() throws(ArchiveError) -> Outgoing? {
+    let changes = changes
+    let (base, needsWhole, isSent) = content.withLock { content in
+      (content.base, content.needsWhole, content.sent == changes && content.theirs == nil)
+    }
+    // A state that is only held gets longer, too.
+    let isTooLong = isLeaseDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
+    guard !isSent || isTooLong else { return outgoingLease() }
+    guard let file = try main.open() else {
+      if isSent { return outgoingLease() }
+      guard let base else {
+        content.withLock { $0.sent = changes }
+        return nil
+      }
+      let attempt = Attempt(
+        id: .random(), isWhole: true, parcelCount: 0, byteCount: 0, changes: changes)
+      writeNote(isRemoved: true)
+      return begin(Outgoing(write: .remove(base.version), attempt: attempt))
+    }
+    if let base, !needsWhole, base.parcelCount < Self.largestParcelCount,
+      main.changes.unchangedByteCount >= base.byteCount,
+      content.withLock({ $0.sent.secrets == changes.secrets }),
+      let added = try main.bytes(from: base.byteCount)
+    {
+      guard !added.isEmpty else {
+        // What was written was taken back.
+        content.withLock { $0.sent = changes }
+        return outgoingLease()
+      }
+      let parcel = RemoteParcel(kind: .change, secrets: [], archive: added)
+      let lease = dueLease
+      let attempt = Attempt(
+        id: parcel.id, isWhole: false, parcelCount: base.parcelCount + 1,
+        byteCount: base.byteCount + added.count, changes: changes, lease: lease)
+      main.mark(attempt.byteCount)
+      return begin(
+        Outgoing(
+          write: .append(try checked(parcel, lease), expecting: base.version), attempt: attempt))
+    }
+    let archive = try file.read(at: 0, count: file.byteCount)
+    let parcel = RemoteParcel(
+      kind: .whole, secrets: try secrets.bytes(from: 0) ?? [], archive: archive)
+    // A whole state has taken the place of any lease.
+    let lease = newLease
+    let attempt = Attempt(
+      id: parcel.id, isWhole: true, parcelCount: 1, byteCount: archive.count, changes: changes,
+      lease: lease)
+    main.mark(archive.count)
+    content.withLock { $0.needsWhole = true }
+    return begin(
+      Outgoing(
+        write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
+  }
+
+  private func checked(
+    _ parcel: RemoteParcel, _ lease: StoredLease?
+  ) throws(ArchiveError) -> [UInt8] {
+    guard let bytes = parcel.bytes else {
+      throw ArchiveError(.limitExceeded, subject: "more than 4 GiB", location: main.location)
+    }
+    return bytes + (lease?.parcel(parcel.id).bytes ?? [])
+  }
+
+  func begin(_ outgoing: Outgoing) -> Outgoing {
+    content.withLock { content in
+      content.attempts.append(outgoing.attempt)
+      if content.attempts.count > Self.largestAttemptCount { content.attempts.removeFirst() }
+    }
+    return outgoing
+  }
+
+  /// Says that none of what was tried is in the store.
+  func giveUpAttempts() { content.withLock { $0.attempts = [] } }
+
+  /// Whether an answer is missing, so that nobody knows what the store has.
+  var isUnclear: Bool { content.withLock { !$0.attempts.isEmpty } }
+
+  /// Says that the store has stored an attempt, or what was removed.
+  func settle(_ attempt: Attempt, as version: RemoteVersion?) {
+    content.withLock { content in
+      // Whoever has looked at the store since then knows better than a late answer.
+      guard content.attempts.contains(where: { $0.id == attempt.id }) else { return }
+      // What came after it may go on from something else.
+      let isLast = content.attempts.last?.id == attempt.id
+      content.base = version.map { Base($0, after: attempt) }
+      content.lease = attempt.lease ?? content.lease
+      if attempt.isWhole || !isLast { content.needsWhole = !isLast }
+      content.sent = attempt.changes
+      (content.attempts, content.theirs) = ([], nil)
+      content.isFetched = true
+    }
+    writeNote()
+  }
+
+  /// What the state of the store says of what was sent.
+  enum Finding {
+    /// The store has what was known before: nothing of what was tried.
+    case asBefore
+    /// It has one of the attempts, which was settled.
+    case settled
+    /// Somebody else has stored something.
+    case changed
+  }
+
+  /// Compares what the store has with what was sent.
+  func compare(_ state: RemoteState?) throws(ArchiveError) -> Finding {
+    let (base, attempts) = content.withLock { ($0.base, $0.attempts) }
+    guard let state else {
+      if let removal = attempts.last(where: { $0.parcelCount == 0 }) {
+        settle(removal, as: nil)
+        return .settled
+      }
+      return base == nil ? .asBefore : .changed
+    }
+    if state.version == base?.version { return .asBefore }
+    let stored = RemoteContent(state.bytes)
+    if let attempt = attempts.last(where: { stored.ids.contains($0.id) }) {
+      // What follows it is not known here, so nothing may be appended to that.
+      guard stored.ids.last == attempt.id else { return .changed }
+      settle(attempt, as: state.version)
+      return .settled
+    }
+    // A process that ended before it noted an answer has sent it: no two archives begin alike.
+    guard isLasting, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
+      stored.archive.count >= Self.sampleByteCount,
+      let bytes = try main.bytes(), bytes.starts(with: stored.archive)
+    else { return .changed }
+    let hasSecrets = try secrets.bytes() ?? [] == stored.secrets
+    main.mark(stored.archive.count)
+    content.withLock { content in
+      content.base = Base(state.version, stored)
+      content.lease = stored.lease
+      (content.needsWhole, content.attempts) = (false, [])
+      content.isFetched = true
+      content.sent = Changes(
+        main: bytes.count == stored.archive.count ? changes.main : .max,
+        secrets: hasSecrets ? changes.secrets : .max)
+    }
+    writeNote()
+    return .settled
+  }
+
+  /// Notes that what the store has stands against what is here.
+  func oppose(_ state: RemoteState?) {
+    content.withLock { content in
+      content.theirs = .some(state)
+      content.attempts = []
+    }
+  }
+
+  /// Lets what is here take the place of what the store has.
+  func prevail() {
+    content.withLock { content in
+      guard let theirs = content.theirs else { return }
+      content.theirs = nil
+      content.needsWhole = true
+      // What is here was not sent to that.
+      content.sent = Changes(main: .max, secrets: .max)
+      content.base = theirs.map { Base($0.version) }
+    }
+  }
+}

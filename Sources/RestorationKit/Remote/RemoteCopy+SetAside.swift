@@ -1,0 +1,103 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import Synchronization
+
+/// What was set aside, which is in the store under names of its own.
+extension RemoteCopy {
+  /// One of them, as the store has it.
+  struct StoredAside: Sendable {
+    let name: String
+    let version: RemoteVersion?
+    /// What it is called here.
+    let identifier: String
+    /// Nil if it is among those of the storage here.
+    let archive: SetAsideArchive?
+  }
+
+  /// The name in the store, by which another machine finds out why and when it was set aside.
+  func asideName(_ reason: SetAsideReason?, _ date: Date) -> String {
+    let moment = Int64(millisecondsTo: date)
+    return "\(name)\(StateClaim.asideMark)\((reason ?? .unreadable).rawValue)-\(moment)"
+  }
+
+  /// Why and when something was set aside, by its name in the store; nil if it is none.
+  func aside(named stored: String) -> (reason: SetAsideReason, date: Date)? {
+    guard stored.hasPrefix(name + StateClaim.asideMark) else { return nil }
+    let words = stored.dropFirst(name.count + StateClaim.asideMark.count).split(separator: "-")
+    guard words.count >= 2, let reason = SetAsideReason(rawValue: String(words[0])),
+      let moment = Int64(words[1])
+    else { return nil }
+    return (reason, Date(timeIntervalSince1970: TimeInterval(moment) / 1000))
+  }
+
+  /// Under the name that it has in the store, where it is only there.
+  func located(_ archive: SetAsideArchive) -> SetAsideArchive {
+    guard !isLasting else { return archive }
+    let place = "\(store.location), “\(asideName(archive.reason, archive.date))”"
+    return SetAsideArchive(
+      identifier: archive.identifier, reason: archive.reason, date: archive.date,
+      storage: TrackedStorage(archive.storage, location: place, keepsGenerations: true))
+  }
+
+  /// What the store does not have; generations stay here.
+  func unsentAsides() throws(ArchiveError) -> [SetAsideArchive] {
+    let sent = asides.withLock { Set($0.stored.map(\.identifier)) }
+    return try main.setAsideArchives().filter { !sent.contains($0.identifier) }
+  }
+
+  /// Notes that the store has all that was set aside up to a change.
+  func markAsidesSent(_ count: UInt64) {
+    asides.withLock { $0.sentCount = count }
+    writeNote()
+  }
+
+  /// Whether the store may not have all that was set aside.
+  var hasUnsentAsides: Bool { asides.withLock { $0.sentCount } != main.changes.setAsideCount }
+
+  /// Notes what the store has now.
+  func note(_ aside: StoredAside) { asides.withLock { $0.stored.append(aside) } }
+
+  /// What is gone here and not in the store.
+  func removedAsides() throws(ArchiveError) -> [StoredAside] {
+    let here = Set(try main.setAsideArchives().map(\.identifier))
+    return try asides.withLock { asides throws(ArchiveError) in
+      var gone: [StoredAside] = []
+      for aside in asides.stored {
+        let isGone =
+          if let archive = aside.archive { try archive.storage.open() == nil } else {
+            !here.contains(aside.identifier)
+          }
+        if isGone { gone.append(aside) }
+      }
+      return gone
+    }
+  }
+
+  func forget(_ aside: StoredAside) {
+    asides.withLock { $0.stored.removeAll { $0.identifier == aside.identifier } }
+  }
+
+  func forget(asideNamed name: String) {
+    asides.withLock { $0.stored.removeAll { $0.name == name && $0.archive != nil } }
+  }
+
+  /// Those that are only in the store, as far as they were fetched.
+  var fetchedAsides: [SetAsideArchive] {
+    asides.withLock { $0.stored.compactMap(\.archive) }
+  }
+
+  /// Whether something of this name was fetched, or sent from here.
+  func knows(asideNamed name: String) -> Bool {
+    asides.withLock { $0.stored.contains { $0.name == name } }
+  }
+
+  struct Asides {
+    var stored: [StoredAside] = []
+    /// The changes of what is set aside that the store has.
+    var sentCount: UInt64 = 0
+  }
+}

@@ -1,0 +1,181 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import Synchronization
+
+/// One state of a store, as it is worked on here, and what is known of the store.
+///
+/// The engine reads and writes the storages of the copy as those of any state. Only it calls
+/// what is here, from the actor that writes them.
+final class RemoteCopy: Sendable {
+  /// What the store had when it was last seen.
+  struct Base: Equatable, Sendable {
+    var version: RemoteVersion
+    /// The last parcel; nil if there was no whole one.
+    var id: RemoteParcel.ID?
+    var parcelCount: Int
+    /// The size of the archive that they make.
+    var byteCount: Int
+
+    init(_ version: RemoteVersion, _ content: RemoteContent) {
+      self.version = version
+      (id, parcelCount) = (content.ids.last, content.ids.count)
+      byteCount = content.archive.count
+    }
+
+    init(_ version: RemoteVersion, after attempt: Attempt) {
+      self.version = version
+      (id, parcelCount, byteCount) = (attempt.id, attempt.parcelCount, attempt.byteCount)
+    }
+
+    init(
+      _ version: RemoteVersion, id: RemoteParcel.ID? = nil, parcelCount: Int = 0,
+      byteCount: Int = 0
+    ) {
+      self.version = version
+      (self.id, self.parcelCount, self.byteCount) = (id, parcelCount, byteCount)
+    }
+  }
+
+  /// What is to be written to the store.
+  struct Outgoing: Sendable {
+    enum Write: Sendable {
+      case replace([UInt8], expecting: RemoteVersion?)
+      case append([UInt8], expecting: RemoteVersion)
+      case remove(RemoteVersion)
+    }
+
+    let write: Write
+    let attempt: Attempt
+  }
+
+  /// A write whose answer is not there, or is about to come.
+  struct Attempt: Sendable {
+    let id: RemoteParcel.ID
+    let isWhole: Bool
+    let parcelCount: Int
+    let byteCount: Int
+    let changes: Changes
+    /// The lease that it takes; nil if it leaves that as it is.
+    var lease: StoredLease?
+  }
+
+  struct Changes: Equatable, Sendable {
+    var main: UInt64 = 0
+    var secrets: UInt64 = 0
+  }
+
+  struct Content {
+    /// Whether the store was asked what it has.
+    var isFetched = false
+    var base: Base?
+    /// Whether what is here is no longer what the store has with something at its end.
+    var needsWhole = false
+    /// The changes that the store has.
+    var sent = Changes()
+    var attempts: [Attempt] = []
+    /// The lease that the store has.
+    var lease: StoredLease?
+    /// What somebody else has stored; nil for removed.
+    var theirs: RemoteState??
+  }
+
+  let name: String
+  let store: any RemoteStateStore
+  let main: TrackedStorage
+  let secrets: TrackedStorage
+  /// Whether what is here outlasts the process.
+  let isLasting: Bool
+  /// Takes the lease of it; nil if nobody needs one.
+  let leasing: Leasing?
+  /// Where a lasting copy notes what is known of the store.
+  let note: any ArchiveStorage
+  let content = Mutex(Content())
+  let told = Mutex(Told())
+  let asides = Mutex(Asides())
+
+  init(
+    _ name: String, of store: any RemoteStateStore, in directory: any StateDirectory,
+    isLasting: Bool, leasing: Leasing?
+  ) {
+    (self.name, self.store, self.isLasting) = (name, store, isLasting)
+    self.leasing = leasing
+    let location = "\(store.location), “\(name)”"
+    main = TrackedStorage(
+      directory.storage(named: name), location: location, keepsGenerations: isLasting)
+    secrets = TrackedStorage(
+      directory.storage(named: name + StateClaim.secretsSuffix), location: location,
+      keepsGenerations: isLasting)
+    // It need not be durable: without it the store says what it has.
+    note = directory.launchStorage(ofStateNamed: name + StateClaim.remoteSuffix)
+    readNote()
+  }
+
+  var isFetched: Bool { content.withLock { $0.isFetched } }
+
+  /// Whether something is here that the store has not said it has.
+  var isUnsent: Bool {
+    content.withLock { $0.sent != changes || $0.theirs != nil }
+  }
+
+  /// Whether the write whose answer is awaited has all that is here.
+  var isBeingSent: Bool {
+    content.withLock { $0.theirs == nil && $0.attempts.last?.changes == changes } && !isLeaseDue
+  }
+
+  var version: RemoteVersion? { content.withLock { $0.base?.version } }
+
+  /// What somebody else has stored, if that stands against what is here.
+  var theirs: RemoteState?? { content.withLock { $0.theirs } }
+
+  /// What has changed here.
+  var changes: Changes {
+    Changes(main: main.changes.count, secrets: secrets.changes.count)
+  }
+
+  /// What tells whether anything has happened here while the store was asked.
+  struct Moment: Equatable {
+    let version: RemoteVersion?
+    let changes: Changes
+  }
+
+  var moment: Moment { Moment(version: version, changes: changes) }
+
+  // MARK: From the store
+
+  /// Makes what the store has what is here, unless something here was not sent.
+  ///
+  /// - Returns: Whether something is another one now.
+  func adopt(_ state: RemoteState?) throws(ArchiveError) -> Bool {
+    guard !isUnsent else { return false }
+    let isNew = content.withLock { content in
+      defer { content.isFetched = true }
+      return !content.isFetched || content.base?.version != state?.version
+    }
+    if isNew { try take(state) }
+    return isNew
+  }
+
+  /// Makes what the store has what is here, whatever was here.
+  func take(_ state: RemoteState?) throws(ArchiveError) {
+    let stored = state.map { RemoteContent($0.bytes) }
+    // The subkeys first: a state without its own loses its secrets.
+    try secrets.adopt(stored.flatMap { $0.secrets.isEmpty ? nil : $0.secrets })
+    try main.adopt(stored?.state)
+    content.withLock { content in
+      content.base = state.flatMap { state in stored.map { Base(state.version, $0) } }
+      content.lease = stored?.lease
+      content.isFetched = true
+      content.needsWhole = stored.map { $0.isDamaged || !$0.hasState } ?? false
+      content.sent = changes
+      (content.attempts, content.theirs) = ([], nil)
+    }
+    writeNote()
+  }
+
+  /// Says that the store was asked, or need not be.
+  func markFetched() { content.withLock { $0.isFetched = true } }
+}

@@ -1,0 +1,100 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The right of one process to be the only one that has a state, for a time.
+///
+/// A restore takes it, saves and a timer renew it, and ``StateKeeper/close()`` lets it go.
+/// When its process has ended, it ends by itself. While it lasts, another process finds the
+/// state in use, as one on the same machine would.
+///
+/// It keeps two processes from working on one state. What keeps them from overwriting each
+/// other is the version of the state: whoever takes a state over changes it, so a save of the
+/// one who had it is in conflict, however late it comes. So clocks that differ by some
+/// seconds do no harm.
+public struct RemoteLease: Hashable, Sendable {
+  /// Who has it, for a person to read; up to 200 bytes are stored.
+  public let owner: String
+
+  /// For how long it is taken and renewed.
+  public let duration: Duration
+
+  /// Whether a restore takes a state over from a process whose lease has not ended.
+  public let takesOver: Bool
+
+  /// Creates a lease.
+  ///
+  /// - Parameters:
+  ///   - owner: Who has it, as `server 3`.
+  ///   - duration: For how long; at least a second.
+  ///   - takesOver: Whether a restore takes states over, as on a server that a user has been
+  ///     sent to.
+  public init(owner: String, duration: Duration = .seconds(60), takesOver: Bool = false) {
+    self.owner = owner
+    self.duration = max(duration, .seconds(1))
+    self.takesOver = takesOver
+  }
+}
+
+/// A lease as a store has it.
+struct StoredLease: Equatable, Sendable {
+  let holder: RemoteParcel.ID
+  let end: Date
+  let owner: String
+
+  private static let largestOwner = 200
+
+  init(holder: RemoteParcel.ID, end: Date, owner: String) {
+    (self.holder, self.end, self.owner) = (holder, end, owner)
+  }
+
+  /// Reads what a parcel holds; nil if it is no lease.
+  init?(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    guard rest.count >= 24, rest.count <= 24 + Self.largestOwner else { return nil }
+    holder = RemoteParcel.ID(high: rest.takeNumber(), low: rest.takeNumber())
+    let end: Int64 = rest.takeNumber()
+    self.end = Date(timeIntervalSince1970: TimeInterval(end) / 1000)
+    // Reports and errors have it, which end up in logs and on terminals.
+    let words = String(decoding: rest, as: UTF8.self).unicodeScalars.filter {
+      $0.properties.generalCategory != .control
+    }
+    owner = String(String.UnicodeScalarView(words))
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(holder.high)
+    bytes.append(holder.low)
+    bytes.append(Int64(millisecondsTo: end))
+    var owner = owner
+    while owner.utf8.count > Self.largestOwner { owner.removeLast() }
+    return bytes + owner.utf8
+  }
+}
+
+extension Int64 {
+  /// The milliseconds since 1970, or the nearest number: a clock of an app can say anything.
+  init(millisecondsTo date: Date) {
+    let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.towardZero)
+    self = Int64(exactly: milliseconds) ?? (milliseconds > 0 ? .max : .min)
+  }
+}
+
+extension StoredLease {
+  func parcel(_ id: RemoteParcel.ID) -> RemoteParcel {
+    RemoteParcel(id: id, kind: .lease, secrets: [], archive: bytes)
+  }
+}
+
+/// What a directory needs to take leases.
+struct Leasing: Sendable {
+  let lease: RemoteLease
+  /// Tells the directory, and with it the process, from all others.
+  let holder = RemoteParcel.ID.random()
+  let now: @Sendable () -> Date
+
+  var seconds: TimeInterval { lease.duration / .seconds(1) }
+}

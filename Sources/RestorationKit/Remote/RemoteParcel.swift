@@ -1,0 +1,152 @@
+/// What one save sends to a store: a whole state, or what comes at its end.
+///
+/// The bytes under a name are parcels, one after the other: a whole one, and then changes of
+/// it. A parcel is, with numbers of the lowest byte first:
+///
+///     4 bytes   the letters RKP1
+///     1 byte    1 for a whole state, 2 for a change, 3 for a lease
+///     1 byte    0
+///     16 bytes  the identifier of the parcel, random
+///     4 bytes   the number of bytes of the subkeys of secrets; 0 but in a whole one
+///     4 bytes   the number of bytes of what follows them
+///               the subkeys, an archive of their own
+///               the archive; or what was appended to it; or a lease: 16 bytes that tell
+///               the process, 8 bytes for its end in milliseconds since 1970, and the
+///               owner in UTF-8
+///
+/// A write may have two parcels, the second of them a lease. A lease that comes before any
+/// whole state stands for none.
+///
+/// By the identifiers a machine tells what it has sent itself from what others have. They
+/// are not authenticated, and need not be: what is restored is the sealed archive.
+struct RemoteParcel: Equatable, Sendable {
+  /// Tells a parcel from all others.
+  struct ID: Hashable, Codable, Sendable {
+    let high: UInt64
+    let low: UInt64
+
+    static func random() -> ID {
+      ID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+    }
+  }
+
+  enum Kind: UInt8 {
+    case whole = 1
+    case change = 2
+    case lease = 3
+  }
+
+  static let headerByteCount = 30
+  private static let mark = Array("RKP1".utf8)
+
+  let id: ID
+  let kind: Kind
+  let secrets: [UInt8]
+  let archive: [UInt8]
+
+  /// The bytes of it; nil if it has more than 4 GiB in one part.
+  var bytes: [UInt8]? {
+    guard let secretsCount = UInt32(exactly: secrets.count),
+      let archiveCount = UInt32(exactly: archive.count)
+    else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.headerByteCount + secrets.count + archive.count)
+    bytes += Self.mark
+    bytes += [kind.rawValue, 0]
+    bytes.append(id.high)
+    bytes.append(id.low)
+    bytes.append(secretsCount)
+    bytes.append(archiveCount)
+    bytes += secrets
+    bytes += archive
+    return bytes
+  }
+
+  /// Reads the parcel that begins a slice; nil if there is none, or not all of it.
+  init?(_ bytes: ArraySlice<UInt8>) {
+    guard bytes.count >= Self.headerByteCount, bytes.starts(with: Self.mark) else { return nil }
+    var rest = bytes.dropFirst(Self.mark.count)
+    guard let kind = Kind(rawValue: rest.removeFirst()), rest.removeFirst() == 0 else { return nil }
+    let id = ID(high: rest.takeNumber(), low: rest.takeNumber())
+    let secretsCount = Int(rest.takeNumber() as UInt32)
+    let archiveCount = Int(rest.takeNumber() as UInt32)
+    guard secretsCount <= rest.count, archiveCount <= rest.count - secretsCount else { return nil }
+    self.init(
+      id: id, kind: kind, secrets: Array(rest.prefix(secretsCount)),
+      archive: Array(rest.dropFirst(secretsCount).prefix(archiveCount)))
+  }
+
+  init(id: ID = .random(), kind: Kind, secrets: [UInt8], archive: [UInt8]) {
+    (self.id, self.kind) = (id, kind)
+    (self.secrets, self.archive) = (secrets, archive)
+  }
+
+  var byteCount: Int { Self.headerByteCount + secrets.count + archive.count }
+}
+
+/// What the parcels under a name say together.
+struct RemoteContent: Equatable, Sendable {
+  /// The identifiers of the parcels, in order; none if the bytes begin with no parcel.
+  var ids: [RemoteParcel.ID] = []
+  /// Whether one of them is whole.
+  var hasState = false
+  /// The last lease; nil if there was none.
+  var lease: StoredLease?
+  var secrets: [UInt8] = []
+  var archive: [UInt8] = []
+  /// Whether what comes after the last parcel is none.
+  ///
+  /// It is at the end of the archive then, which is found damaged, as a file would be.
+  var isDamaged = false
+
+  /// Reads the bytes of a store, whatever they are.
+  ///
+  /// - Complexity: O(*n*).
+  init(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while let parcel = RemoteParcel(rest), take(parcel) {
+      ids.append(parcel.id)
+      rest = rest.dropFirst(parcel.byteCount)
+    }
+    isDamaged = !rest.isEmpty
+    archive += rest
+  }
+
+  /// False if the parcel cannot follow those before it.
+  private mutating func take(_ parcel: RemoteParcel) -> Bool {
+    guard parcel.kind == .whole || parcel.secrets.isEmpty else { return false }
+    switch parcel.kind {
+    case .whole:
+      guard !hasState else { return false }
+      (hasState, secrets, archive) = (true, parcel.secrets, parcel.archive)
+    case .change:
+      guard hasState else { return false }
+      archive += parcel.archive
+    case .lease:
+      guard let lease = StoredLease(parcel.archive) else { return false }
+      self.lease = lease
+    }
+    return true
+  }
+
+  /// What the archive is, as far as there is one.
+  var state: [UInt8]? { hasState || isDamaged ? archive : nil }
+}
+
+extension [UInt8] {
+  /// Adds a number, its lowest byte first.
+  mutating func append(_ number: some FixedWidthInteger) {
+    for place in 0..<(number.bitWidth / 8) {
+      append(UInt8(truncatingIfNeeded: number >> (8 * place)))
+    }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Takes a number from the beginning, which must have so many bytes.
+  mutating func takeNumber<Number: FixedWidthInteger>() -> Number {
+    let count = Number.bitWidth / 8
+    defer { removeFirst(count) }
+    return prefix(count).reversed().reduce(0) { $0 << 8 | Number($1) }
+  }
+}

@@ -1,0 +1,71 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Why a store that is shared between machines did not answer, or refused.
+///
+/// It does not say whether a write took place.
+public struct RemoteStoreError: Error, Hashable, Sendable {
+  /// The kind of a failure.
+  ///
+  /// More kinds may come; handle unknown ones as ``unavailable``.
+  public struct Code: Hashable, Sendable {
+    private let name: String
+
+    private init(_ name: String) {
+      self.name = name
+    }
+
+    /// The store cannot be reached or does not answer in time, which may pass.
+    public static let unavailable = Code("unavailable")
+
+    /// The store does not let this process in, or not do this.
+    ///
+    /// A password is wrong, or a right is missing: somebody has to change that.
+    public static let refused = Code("refused")
+
+    /// The store has no room.
+    public static let full = Code("full")
+
+    /// The state is larger than the store takes.
+    public static let tooLarge = Code("tooLarge")
+
+    /// What the store has was made by a version of the software that this one does not know.
+    public static let incompatible = Code("incompatible")
+
+    /// What is stored under the name is not what this software stored there.
+    public static let damaged = Code("damaged")
+  }
+
+  /// The kind of failure.
+  public let code: Code
+
+  private let reason: String
+
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - code: The kind of failure.
+  ///   - reason: What happened and what to do, in one or two sentences without any secret.
+  public init(_ code: Code, _ reason: String) {
+    self.code = code
+    self.reason = reason
+  }
+
+  /// What a store has thrown, whatever that is.
+  init(_ error: any Error) {
+    self = error as? RemoteStoreError ?? RemoteStoreError(.unavailable, error.reason)
+  }
+}
+
+extension RemoteStoreError: CustomStringConvertible {
+  /// What happened and what to do, in plain words; the text may change.
+  public var description: String { reason }
+}
+
+extension RemoteStoreError: LocalizedError {
+  /// The same as the description; it is not translated.
+  public var errorDescription: String? { description }
+}

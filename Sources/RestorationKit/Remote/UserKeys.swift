@@ -1,0 +1,310 @@
+internal import ArchiveCodec
+internal import Synchronization
+
+/// One key for each user of a server, sealed under a master key in a store.
+///
+///     let keys = UserKeys(
+///       store: keyStore, master: CredentialKeyProvider("notes-master"))
+///     let keeper = try StateKeeper(
+///       application: "org.example.notes", name: session,
+///       directory: RemoteStateDirectory(stateStore), keys: try await keys.provider(for: user))
+///
+/// Each key is random. So the key of one user can be destroyed alone, and with it every copy
+/// and backup of that user's states. And another master key seals the keys anew, 160 bytes
+/// each, and no state.
+///
+/// Keep the keys in a store of their own: another database, or another prefix of tables. A
+/// backup of the states has no keys then, and a removed key is in no backup that is
+/// older than those of the keys.
+///
+/// The store has no names of users. It has a second random key, sealed as the others are, and
+/// each user is under a hash with that one. Without a master key nobody can tell which key is
+/// whose, or whether somebody is a user. It stays the same when the master key is another one.
+///
+/// Several servers can share the store, and several `UserKeys` may be there at once. Do not let
+/// the store read from a replica that may be behind. Keys are kept in guarded memory only, as
+/// long as something uses them.
+public final class UserKeys: Sendable {
+  private struct Content {
+    var masters: MasterKeys?
+    var keyOfNames: ArchiveKey?
+    var loading: [Subject: Loading] = [:]
+    var loadCount = 0
+    var live: [String: Live] = [:]
+    var liveBound = 64
+  }
+
+  /// What a key is for: the bytes of a user's name, or nil for the key of names.
+  private typealias Subject = [UInt8]?
+
+  /// A load that several may wait for.
+  private struct Loading {
+    let number: Int
+    let task: Task<ArchiveKey, any Error>
+    var waiterCount: Int
+  }
+
+  /// A key that somebody may have.
+  private struct Live {
+    weak var key: ArchiveKey?
+    let version: RemoteVersion
+  }
+
+  /// Where the keys are.
+  public let store: any RemoteStateStore
+
+  private let master: any KeyProvider
+  private let former: [any KeyProvider]
+  private let content = Mutex(Content())
+
+  static let rowOfNames = "names"
+  static let userPrefix = "user-"
+  /// So often another server may be faster.
+  static let tryCount = 10
+
+  /// Creates the keys of the users in a store, which may be empty.
+  ///
+  /// Neither the store nor a master key is looked at before the first key is needed. Then
+  /// the master keys are read once; a key that is missing is an error and is never made.
+  ///
+  /// - Parameters:
+  ///   - store: Where the sealed keys are. Nothing else may be in it.
+  ///   - master: The key that seals what is stored from now on.
+  ///   - former: Other master keys that keys of users may still be sealed under; see
+  ///     ``rotate()``.
+  public init(
+    store: any RemoteStateStore, master: any KeyProvider, former: [any KeyProvider] = []
+  ) {
+    (self.store, self.master, self.former) = (store, master, former)
+  }
+
+  /// Finds the key of a user, or makes it.
+  ///
+  /// It asks the store each time, so that a key that was removed is used no more. Those who
+  /// ask for the same user at once share one load. If two servers make a key for the same
+  /// user at once, both get the same one. A key that is there and cannot be read is never
+  /// replaced.
+  ///
+  /// - Parameter user: Whatever tells the user from all others, compared byte by byte.
+  /// - Returns: A provider of that key, for as many keepers and hosts as you like.
+  /// - Throws: ``RestorationError``: `masterKeyMissing`, `masterKeyWrong`, `userKeyDamaged`,
+  ///   or `archive` if a master key cannot be read; and what the store throws. After an error
+  ///   of the store, ask again: a key that was made meanwhile is found.
+  public func provider(for user: String) async throws -> any KeyProvider {
+    let key = try await shared(Array(user.utf8)) { keys in
+      let name = try await keys.row(of: user)
+      guard let key = try await keys.key(at: name, creating: true) else {
+        throw RestorationError.userKeyDamaged(name, in: keys.store.location, nil)
+      }
+      return key
+    }
+    return FixedKeyProvider(key)
+  }
+
+  /// Destroys the key of a user, and with it all that it has sealed.
+  ///
+  /// No state of the user opens after that, nor any copy or backup of one, unless there is
+  /// still a backup of the key. A later user of the same name gets another key. End the
+  /// user's sessions first, on all servers: whoever has the key in memory can use it until
+  /// then. It also removes a key that cannot be read.
+  ///
+  /// - Parameter user: The user, as of ``provider(for:)``.
+  /// - Returns: False if there was no key.
+  /// - Throws: As ``provider(for:)``. After an error of the store call it again.
+  @discardableResult
+  public func removeUser(_ user: String) async throws -> Bool {
+    let name = try await row(of: user)
+    for _ in 0..<Self.tryCount {
+      guard let stored = try await store.load(name) else { return false }
+      guard try await store.remove(name, expecting: stored.version) else { continue }
+      content.withLock { content in
+        content.live[name] = nil
+        // Who asks from now on must not get what was loaded before.
+        content.loading[Array(user.utf8)] = nil
+      }
+      return true
+    }
+    throw Self.busy(name)
+  }
+
+  /// The name under which the key of a user is stored.
+  func row(of user: String) async throws -> String {
+    Self.userPrefix + (try await keyOfNames()).hiddenName(of: user)
+  }
+
+  private func keyOfNames() async throws -> ArchiveKey {
+    if let key = content.withLock({ $0.keyOfNames }) { return key }
+    let key = try await shared(nil) { try await $0.loadKeyOfNames() }
+    content.withLock { $0.keyOfNames = key }
+    return key
+  }
+
+  /// A new one would hide all keys that are there, so it is made only where there are none.
+  private func loadKeyOfNames() async throws -> ArchiveKey {
+    for _ in 0..<Self.tryCount {
+      if let key = try await key(at: Self.rowOfNames, creating: false) { return key }
+      guard try await !store.names(prefix: Self.userPrefix).isEmpty else {
+        if let key = try await key(at: Self.rowOfNames, creating: true) { return key }
+        continue
+      }
+      // A server that was faster has stored its key of names before that of a user, so it
+      // must be there now.
+    }
+    throw RestorationError.userKeyDamaged(Self.rowOfNames, in: store.location, nil)
+  }
+
+  private func key(at name: String, creating: Bool) async throws -> ArchiveKey? {
+    let masters = try await masterKeys()
+    for _ in 0..<Self.tryCount {
+      if let stored = try await store.load(name) {
+        if let key = liveKey(at: name, stored.version) { return key }
+        let key = try masters.open(stored.bytes, name, in: store.location).key.packed()
+        remember(key, at: name, stored.version)
+        return key
+      }
+      guard creating else { return nil }
+      let key = try ArchiveKey().packed()
+      let sealed = try masters.seal(key, name)
+      if let version = try await store.replace(name, with: sealed, expecting: nil) {
+        remember(key, at: name, version)
+        return key
+      }
+    }
+    throw Self.busy(name)
+  }
+
+  private func liveKey(at name: String, _ version: RemoteVersion) -> ArchiveKey? {
+    content.withLock { content in
+      guard let live = content.live[name], live.version == version else { return nil }
+      return live.key
+    }
+  }
+
+  private func remember(_ key: ArchiveKey, at name: String, _ version: RemoteVersion) {
+    content.withLock { content in
+      content.live[name] = Live(key: key, version: version)
+      guard content.live.count > content.liveBound else { return }
+      content.live = content.live.filter { $0.value.key != nil }
+      content.liveBound = max(64, content.live.count * 2)
+    }
+  }
+
+  /// The master keys, read once.
+  func masterKeys() async throws -> MasterKeys {
+    if let masters = content.withLock({ $0.masters }) { return masters }
+    let masters = try await MasterKeys(master, former)
+    content.withLock { $0.masters = masters }
+    return masters
+  }
+
+  static func busy(_ name: String) -> RemoteStoreError {
+    RemoteStoreError(
+      .unavailable,
+      "The key “\(name)” was stored and removed again and again meanwhile, or a replica of the"
+        + " store is behind. Try again.")
+  }
+
+  /// What the body gives, which all get who ask for it before it is there.
+  ///
+  /// It is cancelled when all who wait for it are.
+  private func shared(
+    _ subject: Subject, _ body: @escaping @Sendable (UserKeys) async throws -> ArchiveKey
+  ) async throws -> ArchiveKey {
+    let loading = content.withLock { content in
+      if var loading = content.loading[subject] {
+        loading.waiterCount += 1
+        content.loading[subject] = loading
+        return loading
+      }
+      content.loadCount += 1
+      let number = content.loadCount
+      let task = Task {
+        defer { self.leave(subject, number) { $0 = 0 } }
+        return try await body(self)
+      }
+      let loading = Loading(number: number, task: task, waiterCount: 1)
+      content.loading[subject] = loading
+      return loading
+    }
+    return try await withTaskCancellationHandler {
+      try await loading.task.value
+    } onCancel: {
+      if leave(subject, loading.number, { $0 -= 1 }) { loading.task.cancel() }
+    }
+  }
+
+  /// Lets go of a load that nobody waits for any more.
+  ///
+  /// - Returns: Whether nobody does.
+  @discardableResult
+  private func leave(
+    _ subject: Subject, _ number: Int, _ change: (inout Int) -> Void
+  ) -> Bool {
+    content.withLock { content in
+      guard var loading = content.loading[subject], loading.number == number else { return false }
+      change(&loading.waiterCount)
+      content.loading[subject] = loading.waiterCount > 0 ? loading : nil
+      return loading.waiterCount <= 0
+    }
+  }
+}
+
+/// The master keys of a server.
+struct MasterKeys: Sendable {
+  private let current: ArchiveKey
+  private let former: [ArchiveKey]
+
+  /// Reads them; a provider may wait, so that is not done on the caller's actor.
+  @concurrent
+  init(_ master: any KeyProvider, _ former: [any KeyProvider]) async throws(RestorationError) {
+    current = try Self.key(of: master)
+    var keys: [ArchiveKey] = []
+    for provider in former { keys.append(try Self.key(of: provider)) }
+    self.former = keys
+  }
+
+  private static func key(of provider: any KeyProvider) throws(RestorationError) -> ArchiveKey {
+    let key: ArchiveKey?
+    do throws(ArchiveError) {
+      key = try provider.key(creating: false)
+    } catch {
+      throw RestorationError(error)
+    }
+    guard let key else { throw .masterKeyMissing(at: provider.location) }
+    return key
+  }
+
+  func seal(_ key: ArchiveKey, _ name: String) throws(RestorationError) -> [UInt8] {
+    do throws(ArchiveError) {
+      return try SealedKey(key, under: current, context: Self.context(name)).bytes
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
+  /// The key, and whether it is sealed under the current master key.
+  func open(
+    _ bytes: [UInt8], _ name: String, in location: String
+  ) throws(RestorationError) -> (key: ArchiveKey, isCurrent: Bool) {
+    do throws(ArchiveError) {
+      let sealed = try SealedKey(bytes)
+      for (place, master) in ([current] + former).enumerated() {
+        if let key = try sealed.open(with: master, context: Self.context(name)) {
+          return (key, place == 0)
+        }
+      }
+    } catch {
+      switch error.code {
+      case .keyDamaged, .wrongContext, .damaged:
+        throw .userKeyDamaged(name, in: location, error)
+      default: throw RestorationError(error)
+      }
+    }
+    throw .masterKeyWrong(name, in: location)
+  }
+
+  /// The key of one user is none of another one.
+  private static func context(_ name: String) -> ArchiveContext {
+    ArchiveContext(["RestorationKit.UserKeys", name])
+  }
+}

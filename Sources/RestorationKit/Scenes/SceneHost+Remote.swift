@@ -1,0 +1,49 @@
+extension SceneHost {
+  /// How the state of a session stands to the store of a ``RemoteStateDirectory``.
+  ///
+  /// - Parameter session: One of ``openSessions``.
+  /// - Returns: The status; nil with any other directory, and for a session that is not open.
+  /// - Complexity: O(*n*) in the sessions; the store is not asked.
+  public func remoteStatus(of session: SceneSession) -> RemoteStatus? {
+    guard openSessions.contains(session) else { return nil }
+    return engine(of: session).remoteStatus
+  }
+
+  /// Asks the store whether it has something newer of a session, and sends what it does not
+  /// have.
+  ///
+  /// - Parameter session: One of ``openSessions``.
+  /// - Returns: As ``remoteStatus(of:)``, after that.
+  @discardableResult
+  public func checkRemoteState(of session: SceneSession) async -> RemoteStatus? {
+    guard openSessions.contains(session) else { return nil }
+    return await engine(of: session).checkRemoteState()
+  }
+
+  /// Decides which of two states of a session stays, after a save that was in conflict with
+  /// what another machine has stored.
+  ///
+  /// The other one is set aside, in the store as well; see ``setAsideStates(of:)``. Disconnect
+  /// the scene before you keep ``ConflictChoice/theirs``: its save is in conflict, too, and
+  /// changes nothing in the store. Connect the session after that to bring theirs back.
+  ///
+  /// - Parameters:
+  ///   - session: One of ``openSessions``.
+  ///   - choice: Which one stays.
+  /// - Returns: Where the other one is now, for a person to read; nil if there was no
+  ///   conflict, or the other one was removed.
+  /// - Throws: As ``StateKeeper/resolveConflict(keeping:)``; `notConnected` if the session is
+  ///   not open, and `connected` if theirs is to stay and the session has a scene.
+  @discardableResult
+  public func resolveConflict(
+    of session: SceneSession, keeping choice: ConflictChoice
+  ) async throws(RestorationError) -> String? {
+    guard choice == .theirs else {
+      try await waitForConnection(of: session)
+      return try await engine(of: session).resolveConflict(keeping: choice)
+    }
+    return try await replacingState(of: session) { (engine) async throws(RestorationError) in
+      try await engine.resolveConflict(keeping: choice)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+public import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A key in a variable of the environment, for servers.
+///
+/// The variable has 32 bytes, as 64 hexadecimal digits or in base64:
+/// `openssl rand -base64 32` makes one. The provider reads it from where it is into guarded
+/// memory, and makes no other copy. But the environment itself stays readable, for programs
+/// of the same user and for those that the process starts: a file or a
+/// ``CredentialKeyProvider`` keeps the key better.
+///
+/// - Important: Do not change the environment on another thread meanwhile.
+public struct EnvironmentKeyProvider: KeyProvider {
+  /// The name of the variable.
+  public let variable: String
+
+  /// Creates a provider of the key in a variable.
+  ///
+  /// - Parameter variable: The name of the variable.
+  public init(_ variable: String) {
+    self.variable = variable
+  }
+
+  /// The name of the variable.
+  public var location: String? { "the variable \(variable)" }
+
+  /// Reads the variable.
+  ///
+  /// - Parameter creating: Whether there must be a key; none is ever made.
+  /// - Returns: The key; nil if the variable is not set and `creating` is false.
+  /// - Throws: ``/ArchiveCodec/ArchiveError``: `keyDamaged` if it has no key, also if it is
+  ///   empty, and `keyMissing` if it is not set and `creating` is true.
+  public func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    do throws(ArchiveError) {
+      guard let text = unsafe getenv(variable) else {
+        guard !creating else { throw ArchiveError(.keyMissing) }
+        return nil
+      }
+      return try unsafe ArchiveKey(text: UnsafeRawBufferPointer(start: text, count: strlen(text)))
+    } catch {
+      throw error.located(at: location ?? variable)
+    }
+  }
+}
+
+/// A key that systemd gives a service as a credential.
+///
+/// Systemd puts it into a folder that only the service can read, and names the folder in
+/// `$CREDENTIALS_DIRECTORY`. The file has 32 bytes, or a key as text as for
+/// ``EnvironmentKeyProvider``, or is a copy of a ``/ArchiveCodec/KeyFile``. The provider reads it into
+/// guarded memory, and makes no other copy.
+public struct CredentialKeyProvider: KeyProvider {
+  /// The name of the credential.
+  public let name: String
+
+  /// The folder that it is in; nil if the process has none.
+  public let folder: String?
+
+  /// Creates a provider of a credential.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the credential.
+  ///   - folder: The folder that it is in; if nil, `$CREDENTIALS_DIRECTORY`.
+  public init(_ name: String, folder: String? = nil) {
+    self.name = name
+    self.folder = folder ?? ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+  }
+
+  /// The path of the credential.
+  public var location: String? { "\(folder ?? "$CREDENTIALS_DIRECTORY")/\(name)" }
+
+  /// Reads the credential.
+  ///
+  /// - Parameter creating: Whether there must be a key; none is ever made.
+  /// - Returns: The key; nil if there is no credential and `creating` is false.
+  /// - Throws: ``/ArchiveCodec/ArchiveError``: `keyDamaged` if it has no key, `keyExposed` if
+  ///   everybody may read it, `keyMissing` if there is none and `creating` is true, and what
+  ///   reading the file throws.
+  public func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
+    if let folder, let key = try ArchiveKey.read(fromFile: "\(folder)/\(name)") { return key }
+    guard !creating else { throw ArchiveError(.keyMissing).located(at: location ?? name) }
+    return nil
+  }
+}

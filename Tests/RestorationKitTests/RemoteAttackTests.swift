@@ -1,0 +1,290 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What somebody stores who wants to end or to hold up the processes that read it.
+@MainActor
+final class RemoteAttackTests: XCTestCase {
+  private let keys = MemoryKeyProvider()
+
+  /// A parcel of any bytes.
+  private func parcel(_ kind: UInt8, secrets: [UInt8] = [], _ archive: [UInt8]) -> [UInt8] {
+    func number(_ count: Int) -> [UInt8] { (0..<4).map { UInt8(count >> (8 * $0) & 255) } }
+    return Array("RKP1".utf8) + [kind, 0] + [UInt8](repeating: 7, count: 16)
+      + number(secrets.count) + number(archive.count) + secrets + archive
+  }
+
+  private func lease(until end: Int64, of owner: String = "somebody") -> [UInt8] {
+    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: end >> (8 * $0)) }
+    return parcel(3, [UInt8](repeating: 9, count: 16) + bytes + Array(owner.utf8))
+  }
+
+  /// A state that was saved twice with a secret and a lease.
+  private func stored() async throws -> [UInt8] {
+    let store = MemoryRemoteStateStore()
+    let device = Device("here", store, keys: keys)
+    device.lease = RemoteLease(owner: "server 1")
+    let keeper = try device.launch()
+    let root = TestNode("root", value: "Rome")
+    root.onEncode = { $0.encode("pin 1234", forKey: "pin", sensitivity: .secret) }
+    _ = try await keeper.save([root])
+    root.value = "Oslo"
+    _ = try await keeper.save([root])
+    await keeper.close()
+    return try XCTUnwrap(store[bytes: "main"])
+  }
+
+  /// Restores, saves and decides with bytes in the place of a state.
+  ///
+  /// Whatever they are, what comes back was saved once, and a save gets through.
+  private func use(_ bytes: [UInt8], _ what: @autoclosure () -> String) async throws {
+    let store = MemoryRemoteStateStore()
+    store[bytes: "main"] = bytes
+    let device = Device("other", store, keys: keys)
+    device.lease = RemoteLease(owner: "server 2", takesOver: true)
+    let keeper = try device.launch()
+    let root = TestNode("root")
+    do {
+      _ = try await keeper.restore(into: [root])
+      XCTAssert([nil, "Rome", "Oslo"].contains(root.value), what())
+    } catch {
+      XCTAssertNotNil(error.archive, what())
+    }
+    root.value = "Bern"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome, .saved, what())
+    // The same again as what another machine has stored meanwhile.
+    store[bytes: "main"] = bytes
+    root.value = "Paris"
+    guard case .conflict = try await keeper.save([root]).outcome else {
+      return XCTFail("No conflict: \(what())")
+    }
+    try await keeper.resolveConflict(keeping: .ours)
+    let value = try await device.restoredValue()
+    XCTAssertEqual(value, "Paris", what())
+  }
+
+  func testEveryByteOfAStoredStateMayBeAnother() async throws {
+    let bytes = try await stored()
+    var random = SeededGenerator()
+    for place in bytes.indices {
+      // All bits of what is read before anything is authenticated.
+      let isHeader = place < 40 || place % 97 == 0
+      let bits = isHeader ? Array(0..<8) : [Int.random(in: 0..<8, using: &random)]
+      for bit in bits {
+        var changed = bytes
+        changed[place] ^= 1 << bit
+        try await use(changed, "bit \(bit) of byte \(place), the seed is \(random.seed)")
+      }
+    }
+  }
+
+  func testAnyBytesMayBeStored() async throws {
+    var random = SeededGenerator()
+    let bytes = try await stored()
+    for round in 0..<300 {
+      var parts: [UInt8] = []
+      for _ in 0..<Int.random(in: 0...5, using: &random) {
+        let noise = (0..<Int.random(in: 0..<80, using: &random)).map { _ in
+          UInt8.random(in: .min ... .max, using: &random)
+        }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: parts += parcel(1, secrets: noise, noise)
+        case 1: parts += parcel(2, noise)
+        case 2: parts += parcel(3, noise)
+        case 3: parts += lease(until: .random(in: .min ... .max, using: &random))
+        case 4: parts += bytes
+        default: parts += noise
+        }
+      }
+      if parts.isEmpty { parts = [0] }
+      try await use(parts, "round \(round), the seed is \(random.seed)")
+    }
+  }
+
+  func testALeaseMayEndAtAnyTime() async throws {
+    let bytes = try await stored()
+    for end in [Int64.min, .min + 1, -1, 0, 1, .max - 1, .max] {
+      try await use(bytes + lease(until: end), "\(end)")
+      try await use(lease(until: end) + bytes, "\(end)")
+      try await use(lease(until: end), "\(end)")
+    }
+  }
+
+  func testWhatIsSaidOfAStoreHasNoControlCharacters() async throws {
+    let store = MemoryRemoteStateStore()
+    let device = Device("here", store, keys: keys)
+    device.lease = RemoteLease(owner: "server 1")
+    let bytes = try await stored()
+    store[bytes: "main"] = bytes + lease(until: .max, of: "A\u{1B}[2J\n\u{9B}é")
+    let keeper = try device.launch()
+    let report = try await keeper.restore()
+    XCTAssertEqual(report.outcome, .inUse(by: "A[2Jé"))
+    store[bytes: "main.aside.conflict-1-\u{1B}[2J"] = bytes
+    let states = try await keeper.setAsideStates()
+    XCTAssertEqual(states, [])
+  }
+
+  func testManyParcelsAreReadInOneGo() async throws {
+    let start = ContinuousClock.now
+    var bytes = try await stored()
+    let small = parcel(2, [])
+    bytes.reserveCapacity(bytes.count + 20_000 * small.count)
+    for _ in 0..<20_000 { bytes += small }
+    try await use(bytes, "many parcels")
+    XCTAssertLessThan(start.duration(to: .now), .seconds(60))
+  }
+
+  func testALeaseMayBeAskedForForAnyTime() async throws {
+    for duration in [Duration.seconds(Int64.min), .zero, .seconds(1e15), .seconds(Int64.max)] {
+      let store = MemoryRemoteStateStore()
+      let device = Device("here", store, keys: keys)
+      device.lease = RemoteLease(
+        owner: String(repeating: "e\u{301}", count: 1000), duration: duration)
+      let keeper = try device.launch()
+      _ = try await keeper.restore()
+      let report = try await keeper.save([TestNode("root", value: "Rome")])
+      XCTAssertEqual(report.outcome, .saved)
+      await keeper.close()
+      device.lease = nil
+      let value = try await device.restoredValue()
+      XCTAssertEqual(value, "Rome")
+    }
+  }
+
+  func testTheClockOfAMachineMayBeAnything() async throws {
+    let times = [-1e300, -1e18, 0, 1e18, 1e300, .infinity, -.infinity, .nan]
+    for time in times {
+      let store = MemoryRemoteStateStore()
+      let device = Device("here", store, keys: keys)
+      device.lease = RemoteLease(owner: "server 1")
+      device.now = Date(timeIntervalSince1970: time)
+      let keeper = try device.launch()
+      let root = TestNode("root", value: "Rome")
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.outcome, .saved, "\(time)")
+      store[bytes: "main"] = try await stored()
+      _ = try await keeper.save([root])
+      for choice in [ConflictChoice.ours, .theirs] {
+        root.value = "\(choice)"
+        store[bytes: "main"] = try await stored()
+        _ = try await keeper.save([root])
+        try await keeper.resolveConflict(keeping: choice)
+        let states = try await keeper.setAsideStates()
+        XCTAssertFalse(states.isEmpty, "\(time)")
+        XCTAssertFalse(states.map(\.description).isEmpty)
+      }
+    }
+  }
+
+  func testANameOfWhatWasSetAsideMayHaveAnyTime() async throws {
+    let store = MemoryRemoteStateStore()
+    let device = Device("here", store, keys: keys)
+    let keeper = try device.launch()
+    _ = try await keeper.save([TestNode("root", value: "Rome")])
+    let bytes = try await stored()
+    let words = [
+      "conflict-\(Int64.max)", "conflict-\(Int64.min)", "conflict--1", "conflict-", "-", "",
+      "conflict-1-1-1", "nobody-1", "conflict-99999999999999999999", "\u{301}conflict-1",
+      "conflict-1/../..", "crashed-\(Int64.max)",
+    ]
+    for word in words { store[bytes: "main.aside.\(word)"] = bytes }
+    let states = try await keeper.setAsideStates()
+    for state in states { XCTAssertFalse("\(state) \(state.date)".isEmpty) }
+    XCTAssertTrue(states.contains { $0.location.contains("\(Int64.max)") })
+    for state in states {
+      try await keeper.putBack(state)
+      let root = TestNode("root")
+      _ = try await keeper.restore(into: [root])
+      XCTAssertEqual(root.value, "Oslo")
+    }
+  }
+
+  func testTheNoteOfALocalCopyMayHoldAnything() async throws {
+    let store = MemoryRemoteStateStore()
+    let copy = MemoryStateDirectory()
+    let device = Device("here", store, keys: keys, localCopy: copy)
+    _ = try await device.launch().save([TestNode("root", value: "Rome")])
+    let name = try XCTUnwrap(try copy.names().first { $0.contains(".remote") })
+    let note = try XCTUnwrap(copy.memory(named: name).bytes)
+    let state = try XCTUnwrap(store[bytes: "main"])
+    let main = try XCTUnwrap(copy.memory(named: "main").bytes)
+    var notes = (0..<note.count).map { Array(note.prefix($0)) }
+    for (key, numbers) in [
+      ("parcelCount", [Int.min, -1, 0, Int.max]), ("byteCount", [Int.min, -1, 0, Int.max]),
+    ] {
+      for number in numbers {
+        let text = String(decoding: note, as: UTF8.self)
+        let range = try XCTUnwrap(text.range(of: "\"\(key)\":"))
+        let end = try XCTUnwrap(
+          text[range.upperBound...].firstIndex { $0 == "," || $0 == "}" })
+        notes.append(Array((text[..<range.upperBound] + "\(number)" + text[end...]).utf8))
+      }
+    }
+    notes.append(Array(String(repeating: "[", count: 100_000).utf8))
+    for note in notes {
+      store[bytes: "main"] = state
+      copy.memory(named: "main").bytes = main
+      copy.memory(named: name).bytes = note
+      device.lease = RemoteLease(owner: "server 1", takesOver: true)
+      let keeper = try device.launch()
+      let root = TestNode("root")
+      _ = try await keeper.restore(into: [root])
+      XCTAssertEqual(root.value, "Rome")
+      _ = await keeper.checkRemoteState()
+      root.value = "Oslo"
+      _ = try await keeper.save([root])
+      try await keeper.resolveConflict(keeping: .ours)
+      await keeper.close()
+      let value = try await Device("there", store, keys: keys).restoredValue()
+      XCTAssertEqual(value, "Oslo", String(decoding: note, as: UTF8.self))
+    }
+  }
+
+  func testALeaseThatIsRenewedForLongMakesNoEndlessState() async throws {
+    let store = MemoryRemoteStateStore()
+    let device = Device("here", store, keys: keys)
+    device.lease = RemoteLease(owner: "server 1")
+    let empty = try device.launch("empty")
+    let keeper = try device.launch()
+    _ = try await empty.restore()
+    _ = try await keeper.save([TestNode("root", value: "Rome")])
+    var largest = 0
+    for _ in 0..<1200 {
+      device.now += 40
+      _ = await keeper.checkRemoteState()
+      _ = await empty.checkRemoteState()
+      for name in ["main", "empty"] { largest = max(largest, store[bytes: name]?.count ?? 0) }
+    }
+    XCTAssertLessThan(largest, 60_000)
+    device.lease = nil
+    let value = try await device.restoredValue()
+    XCTAssertEqual(value, "Rome")
+  }
+
+  func testNamesOfScenesStayInTheDirectoryOfTheCopy() async throws {
+    let store = MemoryRemoteStateStore()
+    let directory = try TemporaryDirectory()
+    let host = SceneHost(
+      try Device(
+        "here", store, keys: keys,
+        localCopy: FileStateDirectory(path: directory.child("copies/of/states"))
+      ).launch())
+    host.register(SceneConfiguration { TestSceneDelegate() })
+    let bytes = try await stored()
+    for identifier in ["../../outside", "a/../../../outside", "x\0y", "a/b", "..", "."] {
+      store[bytes: "main.scene-\(identifier)"] = bytes
+    }
+    try await host.launch()
+    XCTAssertEqual(host.openSessions.count, 0)
+    let all = FileManager.default.enumerator(atPath: directory.path)
+    let found = (all?.allObjects ?? []).compactMap { $0 as? String }.filter {
+      !$0.hasPrefix("copies/of/states/main.scene") || $0.split(separator: "/").count != 4
+    }
+    XCTAssertEqual(
+      found.sorted(),
+      ["copies", "copies/of", "copies/of/states", "copies/of/states/.main.rka.lock"])
+  }
+}

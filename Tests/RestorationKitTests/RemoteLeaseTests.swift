@@ -1,0 +1,119 @@
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// The lease of a state that several machines share.
+@MainActor
+final class RemoteLeaseTests: XCTestCase {
+  private let store = MemoryRemoteStateStore()
+  private let keys = MemoryKeyProvider()
+  private lazy var here = Device("here", store, keys: keys)
+  private lazy var there = Device("there", store, keys: keys)
+
+  override func setUp() async throws {
+    here.lease = RemoteLease(owner: "server 1")
+    there.lease = RemoteLease(owner: "server 2")
+  }
+
+  func testASecondProcessFindsTheStateInUse() async throws {
+    let keeper = try here.launch()
+    _ = try await keeper.save([TestNode("root", value: "Rome")])
+    let other = try there.launch()
+    let restored = try await other.restore()
+    XCTAssertEqual(restored.outcome, .inUse(by: "server 1"))
+    let before = store[bytes: "main"]
+    let saved = try await other.save([TestNode("root", value: "Oslo")])
+    XCTAssertEqual(saved.outcome, .inUse(by: "server 1"))
+    XCTAssertEqual(store[bytes: "main"], before)
+  }
+
+  func testAStateOfWhichNothingIsStoredCanBeInUse() async throws {
+    let keeper = try here.launch()
+    let restored = try await keeper.restore()
+    XCTAssertEqual(restored.outcome, .noArchive)
+    let other = try await there.launch().restore()
+    XCTAssertEqual(other.outcome, .inUse(by: "server 1"))
+    let saved = try await keeper.save([TestNode("root", value: "Rome")])
+    XCTAssertEqual(saved.outcome, .saved)
+  }
+
+  func testALeaseEndsByItself() async throws {
+    let keeper = try here.launch()
+    _ = try await keeper.save([TestNode("root", value: "Rome")])
+    there.now += 61
+    let value = try await there.restoredValue()
+    XCTAssertEqual(value, "Rome")
+    _ = keeper
+  }
+
+  func testCloseLetsTheStateGo() async throws {
+    let keeper = try here.launch()
+    _ = try await keeper.save([TestNode("root", value: "Rome")])
+    await keeper.close()
+    let value = try await there.restoredValue()
+    XCTAssertEqual(value, "Rome")
+  }
+
+  func testWhoHasLostTheLeaseCannotSave() async throws {
+    let root = TestNode("root", value: "Rome")
+    let keeper = try here.launch()
+    _ = try await keeper.save([root])
+    there.lease = RemoteLease(owner: "server 2", takesOver: true)
+    let other = try there.launch()
+    let theirs = TestNode("root")
+    let restored = try await other.restore(into: [theirs])
+    XCTAssertEqual(restored.outcome, .restored)
+    let before = store[bytes: "main"]
+    root.value = "Paris"
+    let report = try await keeper.save([root])
+    guard case .conflict(let conflict) = report.outcome else {
+      return XCTFail("The outcome was \(report.outcome).")
+    }
+    XCTAssertEqual(conflict.takenOverBy, "server 2")
+    XCTAssertEqual(store[bytes: "main"], before)
+    theirs.value = "Oslo"
+    let saved = try await other.save([theirs])
+    XCTAssertEqual(saved.outcome, .saved)
+  }
+
+  func testASaveAtHalfTimeRenewsTheLease() async throws {
+    let root = TestNode("root", value: "Rome")
+    let keeper = try here.launch()
+    _ = try await keeper.save([root])
+    here.now += 40
+    root.value = "Oslo"
+    _ = try await keeper.save([root])
+    there.now += 61
+    let restored = try await there.launch().restore()
+    XCTAssertEqual(restored.outcome, .inUse(by: "server 1"))
+  }
+
+  func testATimerRenewsTheLease() async throws {
+    here.lease = RemoteLease(owner: "server 1", duration: .seconds(1))
+    let keeper = try here.launch()
+    _ = try await keeper.restore()
+    let before = store[bytes: "main"]
+    here.now += 1
+    for _ in 0..<1000 where store[bytes: "main"] == before {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    XCTAssertNotEqual(store[bytes: "main"], before)
+    _ = keeper
+  }
+
+  func testOfManyAtOnceOneHasTheState() async throws {
+    let keepers = try (0..<20).map { number in
+      let device = Device("\(number)", store, keys: keys)
+      device.lease = RemoteLease(owner: "server \(number)")
+      return try device.launch()
+    }
+    var tasks: [Task<RestorationReport.Outcome, any Error>] = []
+    for keeper in keepers {
+      tasks.append(Task { try await keeper.restore().outcome })
+    }
+    var owners = 0
+    for task in tasks where try await task.value == .noArchive { owners += 1 }
+    XCTAssertEqual(owners, 1)
+  }
+}

@@ -1,0 +1,470 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import RestorationTesting
+import Synchronization
+import TestSupport
+import XCTest
+
+/// The keys of the users of a server, and of several.
+final class UserKeysTests: XCTestCase {
+  private let base = MemoryRemoteStateStore()
+  private let master = FixedKeyProvider.new()
+
+  private func keys(
+    _ store: (any RemoteStateStore)? = nil, master: (any KeyProvider)? = nil,
+    former: [any KeyProvider] = []
+  ) -> UserKeys {
+    UserKeys(store: store ?? base, master: master ?? self.master, former: former)
+  }
+
+  private func key(of user: String, _ keys: UserKeys) async throws -> ArchiveKey {
+    try await keys.key(of: user)
+  }
+
+  private func row(of user: String) async throws -> String {
+    let others = try await base.names(prefix: "")
+    _ = try await keys().provider(for: user)
+    let names = try await base.names(prefix: "user-")
+    return try XCTUnwrap(names.first { !others.contains($0) })
+  }
+
+  // MARK: One key for each user
+
+  func testEachUserHasAKeyThatStays() async throws {
+    let (ada, bob) = (
+      try await key(of: "ada", keys()), try await key(of: "bob", keys())
+    )
+    XCTAssertFalse(ada.isSame(as: bob))
+    for server in [keys(), keys()] {
+      let again = (try await key(of: "ada", server), try await key(of: "bob", server))
+      XCTAssertTrue(again.0.isSame(as: ada))
+      XCTAssertTrue(again.1.isSame(as: bob))
+    }
+  }
+
+  func testUsersAreToldApartByTheirBytes() async throws {
+    let users = [
+      "", "a", "A", "é", "e\u{301}", "names", "user-", String(repeating: "a", count: 5000),
+    ]
+    let server = keys()
+    var found: [ArchiveKey] = []
+    for user in users {
+      let key = try await key(of: user, server)
+      XCTAssertFalse(found.contains { $0.isSame(as: key) }, user)
+      found.append(key)
+    }
+    let names = try await base.names(prefix: "user-")
+    XCTAssertEqual(names.count, users.count)
+  }
+
+  func testTheStoreHasNoNameOfAUserAndOtherHashesInAnotherStore() async throws {
+    _ = try await keys().provider(for: "ada@example.org")
+    let other = MemoryRemoteStateStore()
+    _ = try await keys(other).provider(for: "ada@example.org")
+    let names = try await base.names(prefix: "").sorted()
+    XCTAssertEqual(names.count, 2)
+    XCTAssertEqual(names[0], "names")
+    XCTAssertNotNil(names[1].wholeMatch(of: /user-[0-9a-f]{64}/))
+    let otherNames = try await other.names(prefix: "user-")
+    XCTAssertNotEqual(otherNames, [names[1]])
+    for name in names {
+      let bytes = try XCTUnwrap(base[bytes: name])
+      XCTAssertEqual(bytes.count, 160)
+      XCTAssertFalse(String(decoding: bytes, as: UTF8.self).contains("ada"))
+    }
+  }
+
+  func testServersThatMakeAKeyAtOnceGetTheSameOne() async throws {
+    for seed in 0..<30 as Range<UInt64> {
+      let base = MemoryRemoteStateStore()
+      let servers = (0..<8 as Range<UInt64>).map { number in
+        keys(
+          FaultyRemoteStateStore(
+            base, rates: RemoteFaultRates(longestDelay: .microseconds(200)),
+            seed: seed * 8 + number))
+      }
+      let found = try await withThrowingTaskGroup(of: ArchiveKey.self) { group in
+        for server in servers {
+          group.addTask { try await server.key(of: "ada") }
+        }
+        return try await group.reduce(into: [ArchiveKey]()) { $0.append($1) }
+      }
+      for key in found { XCTAssertTrue(key.isSame(as: found[0]), "seed \(seed)") }
+      let names = try await base.names(prefix: "")
+      XCTAssertEqual(names.count, 2, "seed \(seed)")
+    }
+  }
+
+  func testAskedAHundredTimesAtOnceItLoadsOnce() async throws {
+    _ = try await keys().provider(for: "ada")
+    let store = FaultyRemoteStateStore(base) { _ in .delay(.milliseconds(20)) }
+    let server = keys(store)
+    _ = try await server.provider(for: "bob")
+    let before = store.calls.count
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<100 { group.addTask { _ = try await server.provider(for: "ada") } }
+      try await group.waitForAll()
+    }
+    XCTAssertEqual(store.calls.dropFirst(before).map(\.operation), [.load])
+  }
+
+  func testAKeyIsInMemoryOnceAsLongAsItIsUsed() async throws {
+    let server = keys()
+    weak var released: ArchiveKey?
+    do {
+      let (one, two) = (try await key(of: "ada", server), try await key(of: "ada", server))
+      XCTAssertTrue(one === two)
+      released = one
+    }
+    XCTAssertNil(released)
+  }
+
+  // MARK: Keys that cannot be read
+
+  func testAMissingMasterIsAnErrorAndMakesNothing() async throws {
+    let missing = MemoryKeyProvider()
+    let server = keys(master: missing)
+    await assertThrows(
+      .masterKeyMissing,
+      "A master key is not there: keyring has none. Put it back; a new one would open no key of"
+        + " any user."
+    ) { _ = try await server.provider(for: "ada") }
+    await assertThrows(.masterKeyMissing, nil) {
+      _ = try await self.keys(former: [missing]).provider(for: "ada")
+    }
+    XCTAssertNil(try missing.key(creating: false))
+    let names = try await base.names(prefix: "")
+    XCTAssertEqual(names, [])
+    // It may be put back while the server runs.
+    _ = try missing.key(creating: true)
+    _ = try await server.provider(for: "ada")
+  }
+
+  func testALockedMasterIsTheErrorOfItsProvider() async throws {
+    let locked = MemoryKeyProvider()
+    locked.isLocked = true
+    do {
+      _ = try await keys(master: locked).provider(for: "ada")
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual((error as? RestorationError)?.archive?.code, .keyLocked)
+    }
+  }
+
+  func testAnotherMasterIsAnErrorAndReplacesNothing() async throws {
+    let key = try await key(of: "ada", keys())
+    let (before, names) = (try await stored(), try await base.names(prefix: ""))
+    await assertThrows(
+      .masterKeyWrong,
+      "The key “names” in memory is sealed under another master key. Give UserKeys that one, too,"
+        + " as a former one."
+    ) { _ = try await self.keys(master: FixedKeyProvider.new()).provider(for: "ada") }
+    let (after, namesAfter) = (try await stored(), try await base.names(prefix: ""))
+    XCTAssertEqual(before, after)
+    XCTAssertEqual(Set(names), Set(namesAfter))
+    let again = try await self.key(of: "ada", keys())
+    XCTAssertTrue(again.isSame(as: key))
+  }
+
+  func testADamagedKeyIsAnErrorAndIsNotReplaced() async throws {
+    let name = try await row(of: "ada")
+    for name in [name, "names"] {
+      let intact = try XCTUnwrap(base[bytes: name])
+      for damaged in [Array(intact.dropLast()), intact + [0], [1], changed(intact, at: 100)] {
+        base[bytes: name] = damaged
+        await assertThrows(
+          .userKeyDamaged,
+          "The key “\(name)” in memory is damaged, or that of another user. Put it back from a"
+            + " backup of the keys. Without it, what it sealed cannot be read."
+        ) { _ = try await self.keys().provider(for: "ada") }
+        XCTAssertEqual(base[bytes: name], damaged)
+      }
+      base[bytes: name] = intact
+      _ = try await keys().provider(for: "ada")
+    }
+  }
+
+  func testTheKeyOfAnotherUserIsNotTaken() async throws {
+    let (ada, bob) = (try await row(of: "ada"), try await row(of: "bob"))
+    base[bytes: ada] = base[bytes: bob]
+    await assertThrows(.userKeyDamaged, nil) { _ = try await self.keys().provider(for: "ada") }
+    _ = try await keys().provider(for: "bob")
+  }
+
+  func testALostKeyOfNamesIsNotReplacedWhileThereAreUsers() async throws {
+    let ada = try await row(of: "ada")
+    base[bytes: "names"] = nil
+    await assertThrows(
+      .userKeyDamaged,
+      "The key “names” in memory is missing. Put it back from a backup of the keys. Without it,"
+        + " what it sealed cannot be read."
+    ) { _ = try await self.keys().provider(for: "ada") }
+    XCTAssertNil(base[bytes: "names"])
+    XCTAssertNotNil(base[bytes: ada])
+  }
+
+  // MARK: Stores that fail
+
+  func testWhateverTheStoreDoesThereIsOneKey() async throws {
+    for seed in 0..<200 as Range<UInt64> {
+      let base = MemoryRemoteStateStore()
+      let rates = RemoteFaultRates(
+        unreachable: 0.1, lostAnswer: 0.2, repeated: 0.2, staleRead: 0.2)
+      var found: [ArchiveKey] = []
+      for number in 0..<3 as Range<UInt64> {
+        let server = keys(FaultyRemoteStateStore(base, rates: rates, seed: seed * 3 + number))
+        for _ in 0..<2 {
+          try await found.append(untilItWorks { try await self.key(of: "ada", server) })
+        }
+      }
+      for key in found { XCTAssertTrue(key.isSame(as: found[0]), "seed \(seed)") }
+    }
+  }
+
+  func testAnAskerWhoIsCancelledLeavesTheOthersTheirKey() async throws {
+    _ = try await keys().provider(for: "ada")
+    let store = FaultyRemoteStateStore(base)
+    let server = keys(store)
+    _ = try await server.provider(for: "bob")
+    store.fail(.delay(.milliseconds(50)))
+    let (one, other) = (
+      Task { try await server.provider(for: "ada") }, Task { try await server.provider(for: "ada") }
+    )
+    one.cancel()
+    _ = try await other.value
+    _ = await one.result
+  }
+
+  func testALoadThatNobodyWaitsForIsCancelled() async throws {
+    let isSilent = Atomic(false)
+    let store = FaultyRemoteStateStore(base) { _ in
+      isSilent.load(ordering: .relaxed) ? .silence() : nil
+    }
+    let server = keys(store)
+    _ = try await server.provider(for: "ada")
+    isSilent.store(true, ordering: .relaxed)
+    let tasks = (0..<3).map { _ in Task { try await server.provider(for: "ada") } }
+    for task in tasks { task.cancel() }
+    for task in tasks {
+      let result = await task.result
+      XCTAssertThrowsError(try result.get()) { XCTAssert($0 is CancellationError, "\($0)") }
+    }
+    isSilent.store(false, ordering: .relaxed)
+    _ = try await server.provider(for: "ada")
+  }
+
+  // MARK: Another master key
+
+  func testServersOfBothConfigurationsWorkDuringARotation() async throws {
+    let new = FixedKeyProvider.new()
+    let users = (0..<20).map { "user \($0)" }
+    var expected: [ArchiveKey] = []
+    for user in users { expected.append(try await key(of: user, keys())) }
+    let (before, after) = (keys(former: [new]), keys(master: new, former: [master]))
+    let stored = expected
+    let made = try await withThrowingTaskGroup(of: [ArchiveKey].self) { group in
+      for (number, server) in [before, after].enumerated() {
+        group.addTask {
+          var made: [ArchiveKey] = []
+          for round in 0..<100 {
+            let user = round % users.count
+            let key = try await server.key(of: users[user])
+            XCTAssertTrue(key.isSame(as: stored[user]))
+            made.append(try await server.key(of: "new \(number) \(round)"))
+            await Task.yield()
+          }
+          return made
+        }
+      }
+      let rotation = try await after.rotate()
+      XCTAssertEqual(rotation.problems, [])
+      XCTAssertGreaterThanOrEqual(rotation.sealedAnewCount, users.count)
+      return try await group.reduce(into: [[ArchiveKey]]()) { $0.append($1) }
+    }
+    XCTAssertEqual(made.map(\.count), [100, 100])
+    // What the first one has made meanwhile.
+    _ = try await after.rotate()
+    let last = try await after.rotate()
+    XCTAssertEqual(last.sealedAnewCount, 0)
+    XCTAssertEqual(last.unchangedCount, 1 + users.count + 200)
+    let alone = keys(master: new)
+    for (user, key) in zip(users, expected) {
+      let found = try await self.key(of: user, alone)
+      XCTAssertTrue(found.isSame(as: key))
+    }
+    await assertThrows(.masterKeyWrong, nil) { _ = try await self.keys().provider(for: users[0]) }
+  }
+
+  func testARotationThatEndsAnywhereGoesOnWhereItWas() async throws {
+    let users = (0..<4).map { "user \($0)" }
+    for lost in [RemoteFault.unreachable, .lostAnswer] {
+      for callCount in 0..<12 {
+        let base = MemoryRemoteStateStore()
+        let new = FixedKeyProvider.new()
+        var expected: [ArchiveKey] = []
+        for user in users { expected.append(try await key(of: user, keys(base))) }
+        // All calls fail from then on, as for a process that is gone.
+        let dying = FaultyRemoteStateStore(base) { call in
+          call.number < callCount ? nil : call.number == callCount ? lost : .unreachable
+        }
+        let rotation = try? await keys(dying, master: new, former: [master]).rotate()
+        XCTAssertEqual(rotation == nil, callCount < 11)
+        for server in [
+          keys(base, former: [new]), keys(base, master: new, former: [master]),
+        ] {
+          for (user, key) in zip(users, expected) {
+            let found = try await self.key(of: user, server)
+            XCTAssertTrue(found.isSame(as: key), "\(callCount)")
+          }
+        }
+        _ = try await keys(base, master: new, former: [master]).rotate()
+        for (user, key) in zip(users, expected) {
+          let found = try await self.key(of: user, keys(base, master: new))
+          XCTAssertTrue(found.isSame(as: key), "\(callCount)")
+        }
+      }
+    }
+  }
+
+  func testARotationSaysWhichKeysItCouldNotRead() async throws {
+    let (ada, bob) = (try await row(of: "ada"), try await row(of: "bob"))
+    base[bytes: ada] = [1, 2, 3]
+    let new = FixedKeyProvider.new()
+    let rotation = try await keys(master: new, former: [master]).rotate()
+    XCTAssertEqual(rotation.sealedAnewCount, 2)
+    XCTAssertEqual(rotation.problems.map(\.code), [.userKeyDamaged])
+    XCTAssertEqual(rotation.problems.map { $0.description.contains(ada) }, [true])
+    XCTAssertEqual(
+      "\(rotation)".split(separator: "\n").first, "2 keys are sealed anew, 0 were before.")
+    XCTAssertEqual(base[bytes: ada], [1, 2, 3])
+    XCTAssertNotNil(base[bytes: bob])
+  }
+
+  func testAnEmptyStoreHasNothingToRotate() async throws {
+    let rotation = try await keys(former: [FixedKeyProvider.new()]).rotate()
+    XCTAssertEqual(rotation.description, "0 keys are sealed anew, 0 were before.")
+    let names = try await base.names(prefix: "")
+    XCTAssertEqual(names, [])
+  }
+
+  // MARK: Users who are removed
+
+  @MainActor func testNoBackupOfARemovedUsersStatesOpens() async throws {
+    let states = MemoryRemoteStateStore()
+    let server = keys()
+    let root = TestNode("root", value: "Rome")
+    let device = Device("one", states, keys: try await server.provider(for: "ada"))
+    _ = try await device.launch().save([root])
+    let backup = try XCTUnwrap(states[bytes: "main"])
+
+    let isRemoved = try await server.removeUser("ada")
+    XCTAssertTrue(isRemoved)
+    let again = try await server.removeUser("ada")
+    XCTAssertFalse(again)
+    let names = try await base.names(prefix: "user-")
+    XCTAssertEqual(names, [])
+
+    states[bytes: "main"] = backup
+    for server in [server, keys()] {
+      let device = Device("two", states, keys: try await server.provider(for: "ada"))
+      let report = try? await device.launch().restore(into: [TestNode("root")])
+      XCTAssertNil(report)
+      do {
+        _ = try await device.launch().restore(into: [TestNode("root")])
+        XCTFail("It was restored.")
+      } catch {
+        XCTAssertEqual((error as? RestorationError)?.archive?.code, .wrongKey, "\(error)")
+      }
+    }
+  }
+
+  func testALaterUserOfTheSameNameHasAnotherKey() async throws {
+    let (here, there) = (keys(), keys())
+    let before = try await key(of: "ada", here)
+    _ = try await there.provider(for: "ada")
+    try await there.removeUser("ada")
+    let after = try await key(of: "ada", there)
+    XCTAssertFalse(after.isSame(as: before))
+    let elsewhere = try await key(of: "ada", here)
+    XCTAssertTrue(elsewhere.isSame(as: after))
+  }
+
+  func testAKeyThatCannotBeReadCanBeRemoved() async throws {
+    let name = try await row(of: "ada")
+    base[bytes: name] = [1]
+    let isRemoved = try await keys().removeUser("ada")
+    XCTAssertTrue(isRemoved)
+    _ = try await keys().provider(for: "ada")
+  }
+
+  func testARemovalWhoseAnswerIsLostCanBeRepeated() async throws {
+    _ = try await keys().provider(for: "ada")
+    let store = FaultyRemoteStateStore(base)
+    let server = keys(store)
+    store.fail(.lostAnswer, next: .remove)
+    do {
+      try await server.removeUser("ada")
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual((error as? RemoteStoreError)?.code, .unavailable)
+    }
+    let isRemoved = try await server.removeUser("ada")
+    XCTAssertFalse(isRemoved)
+  }
+
+  // MARK: Steps
+
+  private func stored() async throws -> [String: [UInt8]?] {
+    let names = try await base.names(prefix: "")
+    return Dictionary(uniqueKeysWithValues: names.map { ($0, base[bytes: $0]) })
+  }
+
+  private func changed(_ bytes: [UInt8], at place: Int) -> [UInt8] {
+    var bytes = bytes
+    bytes[place] ^= 1
+    return bytes
+  }
+
+  private func untilItWorks<Value>(_ body: () async throws -> Value) async throws -> Value {
+    for _ in 0..<200 {
+      do {
+        return try await body()
+      } catch is RemoteStoreError {
+        continue
+      }
+    }
+    return try await body()
+  }
+
+  private func assertThrows(
+    _ code: RestorationError.Code, _ sentence: String?, line: UInt = #line,
+    _ body: () async throws -> Void
+  ) async {
+    do {
+      try await body()
+      XCTFail("It did not throw.", line: line)
+    } catch {
+      XCTAssertEqual((error as? RestorationError)?.code, code, "\(error)", line: line)
+      if let sentence { XCTAssertEqual("\(error)", sentence, line: line) }
+    }
+  }
+}
+
+extension UserKeys {
+  fileprivate func key(of user: String) async throws -> ArchiveKey {
+    let provider = try await provider(for: user)
+    return try XCTUnwrap(provider.key(creating: false))
+  }
+}
+
+extension FixedKeyProvider {
+  /// One with a key of its own.
+  fileprivate static func new() -> FixedKeyProvider {
+    do {
+      return try .ephemeral()
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package import RestorationKit
+import Synchronization
+
+/// A store on a network that can be cut, or loses answers, or shows what was stored before.
+package final class NetworkStore: RemoteStateStore {
+  private struct Content {
+    var isReachable = true
+    var answers = true
+    var losesAnswers = false
+    var isBehind = false
+    var holdsLoads = false
+    var holdsWrites = false
+    var heldCount = 0
+    var before: [String: RemoteState] = [:]
+    var writeCount = 0
+  }
+
+  private let base: any RemoteStateStore
+  private let content = Mutex(Content())
+
+  package init(_ base: any RemoteStateStore) {
+    self.base = base
+  }
+
+  package var isReachable: Bool {
+    get { content.withLock { $0.isReachable } }
+    set { content.withLock { $0.isReachable = newValue } }
+  }
+
+  /// Without answers each call waits for them.
+  package var answers: Bool {
+    get { content.withLock { $0.answers } }
+    set { content.withLock { $0.answers = newValue } }
+  }
+
+  /// Does what it is asked, and throws.
+  package var losesAnswers: Bool {
+    get { content.withLock { $0.losesAnswers } }
+    set { content.withLock { $0.losesAnswers = newValue } }
+  }
+
+  /// The next load of each state shows what was stored before, if something was.
+  package var isBehind: Bool {
+    get { content.withLock { $0.isBehind } }
+    set { content.withLock { $0.isBehind = newValue } }
+  }
+
+  /// How many writes the store was asked for.
+  package var writeCount: Int { content.withLock { $0.writeCount } }
+
+  /// Loads take place, and their answers wait until it is false.
+  package var holdsLoads: Bool {
+    get { content.withLock { $0.holdsLoads } }
+    set { content.withLock { $0.holdsLoads = newValue } }
+  }
+
+  /// Writes take place, and their answers wait until it is false.
+  package var holdsWrites: Bool {
+    get { content.withLock { $0.holdsWrites } }
+    set { content.withLock { $0.holdsWrites = newValue } }
+  }
+
+  /// Whether an answer waits.
+  package var isHolding: Bool { content.withLock { $0.heldCount > 0 } }
+
+  private func hold(while isHeld: () -> Bool) async throws {
+    content.withLock { $0.heldCount += 1 }
+    defer { content.withLock { $0.heldCount -= 1 } }
+    while isHeld() { try await Task.sleep(for: .milliseconds(1)) }
+  }
+
+  package var location: String { "a store on a network" }
+
+  private func checked<Value>(
+    isWrite: Bool = false, _ body: () async throws -> Value
+  ) async throws -> Value {
+    let error = RemoteStoreError(.unavailable, "The network is down. Connect it.")
+    guard isReachable else { throw error }
+    while !answers { try await Task.sleep(for: .milliseconds(5)) }
+    let value = try await body()
+    try await hold { isWrite ? holdsWrites : holdsLoads }
+    if losesAnswers { throw error }
+    return value
+  }
+
+  package func load(_ name: String) async throws -> RemoteState? {
+    try await checked {
+      let state = try await base.load(name)
+      return content.withLock { content in
+        if content.isBehind, let before = content.before.removeValue(forKey: name) {
+          return before
+        }
+        return state
+      }
+    }
+  }
+
+  /// Keeps what is about to be replaced.
+  private func keep(_ name: String) async throws {
+    guard isBehind, let state = try await base.load(name) else { return }
+    content.withLock { $0.before[name] = state }
+  }
+
+  package func replace(
+    _ name: String, with bytes: [UInt8], expecting version: RemoteVersion?
+  ) async throws -> RemoteVersion? {
+    try await checked(isWrite: true) {
+      content.withLock { $0.writeCount += 1 }
+      try await keep(name)
+      return try await base.replace(name, with: bytes, expecting: version)
+    }
+  }
+
+  package func append(
+    _ bytes: [UInt8], to name: String, expecting version: RemoteVersion
+  ) async throws -> RemoteVersion? {
+    try await checked(isWrite: true) {
+      content.withLock { $0.writeCount += 1 }
+      try await keep(name)
+      return try await base.append(bytes, to: name, expecting: version)
+    }
+  }
+
+  package func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool {
+    try await checked(isWrite: true) { try await base.remove(name, expecting: version) }
+  }
+
+  package func names(prefix: String) async throws -> [String] {
+    try await checked { try await base.names(prefix: prefix) }
+  }
+}
