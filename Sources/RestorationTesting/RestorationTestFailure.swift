@@ -20,7 +20,7 @@ public struct RestorationTestFailure: Error, Hashable, Sendable {
     /// A window was open before a restart and is not there after it.
     public static let missingWindow = Code("missingWindow")
 
-    /// A storage, a directory or a provider of keys breaks a promise of its protocol.
+    /// A storage, a directory, a provider of keys or a remote store breaks a promise of its protocol.
     public static let brokenPromise = Code("brokenPromise")
 
     /// A recorded state does not come back.

@@ -17,19 +17,42 @@ func assertFlawsAreSeen<Subject, Flaw>(
   covering covers: (String) -> Bool = { _ in true }, check: (Flaw) -> String,
   line: UInt = #line, _ make: (Flaw) -> Subject
 ) {
+  assertSeen(
+    flaws.map { flaw in
+      let failures = checks.failures {
+        let subject = make(flaw)
+        return { subject }
+      }
+      return ("\(flaw)", check(flaw), failures)
+    }, of: checks.map(\.name), covering: covers, line: line)
+}
+
+/// The same for checks that wait, and doubles that are opened several times.
+func assertFlawsAreSeen<Subject: Sendable, Flaw>(
+  _ flaws: [Flaw], by checks: [AsyncConformanceCheck<Subject>], check: (Flaw) -> String,
+  line: UInt = #line, _ makePlace: (Flaw) -> () -> Subject
+) async {
+  var seen: [(String, String, [RestorationTestFailure])] = []
   for flaw in flaws {
-    let failures = checks.failures {
-      let subject = make(flaw)
-      return { subject }
-    }
-    let names = failures.map(\.subject)
-    XCTAssertTrue(names.contains(check(flaw)), "\(flaw) fails \(names)", line: line)
-    XCTAssertTrue(failures.allSatisfy { $0.code == .brokenPromise }, "\(flaw)", line: line)
-    XCTAssertLessThan(failures.count, checks.count, "\(flaw)", line: line)
+    let failures = await checks.failures { makePlace(flaw) }
+    seen.append(("\(flaw)", check(flaw), failures))
   }
-  let names = checks.map(\.name)
+  assertSeen(seen, of: checks.map(\.name), covering: { _ in true }, line: line)
+}
+
+private func assertSeen(
+  _ flaws: [(name: String, check: String, failures: [RestorationTestFailure])],
+  of names: [String], covering covers: (String) -> Bool, line: UInt
+) {
+  for flaw in flaws {
+    let failed = flaw.failures.map(\.subject)
+    XCTAssertTrue(failed.contains(flaw.check), "\(flaw.name) fails \(failed)", line: line)
+    XCTAssertTrue(
+      flaw.failures.allSatisfy { $0.code == .brokenPromise }, "\(flaw.name)", line: line)
+    XCTAssertLessThan(failed.count, names.count, "\(flaw.name)", line: line)
+  }
   XCTAssertEqual(Set(names).count, names.count, "Their names differ.", line: line)
-  XCTAssertEqual(Set(names.filter(covers)), Set(flaws.map(check).filter(covers)), line: line)
+  XCTAssertEqual(Set(names.filter(covers)), Set(flaws.map(\.check).filter(covers)), line: line)
 }
 
 /// Where one waits for another one, for a moment, so that both do the same at once.

@@ -35,16 +35,11 @@ public struct ConformanceCheck<Subject>: Sendable {
   public func run(
     _ makePlace: () throws -> () throws -> Subject
   ) throws(RestorationTestFailure) {
-    let seen: String
     do {
       try body(try makePlace())
-      return
-    } catch let observation as Observation {
-      seen = observation.sentence
     } catch {
-      seen = "It threw an error: \(error)"
+      throw RestorationTestFailure(brokenPromise: promise, of: name, by: error)
     }
-    throw RestorationTestFailure(.brokenPromise, name, expected: promise, seen: seen)
   }
 
   /// The same check for what gives a subject.
@@ -79,6 +74,14 @@ extension Sequence {
       }
     }
     return failures
+  }
+}
+
+extension RestorationTestFailure {
+  /// What a check has thrown, as a failure of it.
+  init(brokenPromise promise: String, of check: String, by error: any Error) {
+    let seen = (error as? Observation)?.sentence ?? "It threw an error: \(error)"
+    self.init(.brokenPromise, check, expected: promise, seen: seen)
   }
 }
 
