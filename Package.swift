@@ -24,11 +24,15 @@ let package = Package(
     .library(name: "ArchiveCodec", targets: ["ArchiveCodec"]),
     .library(name: "RestorationTesting", targets: ["RestorationTesting"]),
     .library(name: "RestorationSecretService", targets: ["RestorationSecretService"]),
+    .library(name: "RestorationPostgreSQL", targets: ["RestorationPostgreSQL"]),
   ],
   traits: [
     .trait(
       name: "SecretService",
-      description: "Keys in the keyring of a Linux desktop, through libsecret.")
+      description: "Keys in the keyring of a Linux desktop, through libsecret."),
+    .trait(
+      name: "PostgreSQL",
+      description: "States in a PostgreSQL that many servers share, through libpq."),
   ],
   targets: [
     .systemLibrary(
@@ -47,6 +51,15 @@ let package = Package(
       dependencies: [
         "ArchiveCodec", "RestorationKit",
         .target(name: "CSecret", condition: .when(traits: ["SecretService"])),
+      ],
+      swiftSettings: settings),
+    // The same with libpq.
+    .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .target(
+      name: "RestorationPostgreSQL",
+      dependencies: [
+        "RestorationKit",
+        .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: settings),
     // A second writer and reader of archives, made from the specification.
@@ -82,6 +95,14 @@ let package = Package(
       dependencies: [
         "ArchiveCodec", "RestorationKit", "RestorationSecretService", "RestorationTesting",
         "TestSupport", .target(name: "CSecret", condition: .when(traits: ["SecretService"])),
+      ],
+      swiftSettings: testSettings),
+    // Empty without the trait, too. Scripts/test runs it with servers of its own.
+    .testTarget(
+      name: "RestorationPostgreSQLTests",
+      dependencies: [
+        "RestorationKit", "RestorationPostgreSQL", "RestorationTesting", "TestSupport",
+        .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: testSettings),
   ],

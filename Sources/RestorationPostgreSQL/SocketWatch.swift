@@ -1,0 +1,45 @@
+#if PostgreSQL
+internal import Dispatch
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Tells when a socket can be read or written, until it is let go.
+///
+/// It watches a descriptor of its own, and closes it when nothing watches it any more. That of
+/// libpq can be closed, and its number be that of another socket, at any call of libpq.
+final class SocketWatch {
+  enum Event {
+    case readable, writable
+  }
+
+  private let source: any DispatchSourceProtocol
+
+  /// Begins to watch; nil if the process has no descriptor left.
+  init?(
+    _ socket: CInt, for event: Event, on queue: DispatchQueue, tell: @escaping @Sendable () -> Void
+  ) {
+    let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0 else { return nil }
+    switch event {
+    case .readable:
+      source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    case .writable:
+      source = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
+    }
+    source.setEventHandler(handler: tell)
+    source.setCancelHandler { close(descriptor) }
+    source.activate()
+  }
+
+  deinit {
+    source.cancel()
+  }
+}
+#endif

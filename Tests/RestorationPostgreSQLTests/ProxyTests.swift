@@ -1,0 +1,238 @@
+#if PostgreSQL
+import Foundation
+import RestorationKit
+import RestorationPostgreSQL
+import XCTest
+
+/// A network between the store and its server that does what networks do.
+final class ProxyTests: StoreTestCase {
+  private var proxy: Proxy!
+
+  override func setUp() async throws {
+    try await super.setUp()
+    proxy = try Proxy(to: server.port)
+  }
+
+  override func tearDown() async throws {
+    proxy?.close()
+    proxy = nil
+    try await super.tearDown()
+  }
+
+  private func makeProxiedStore(
+    limit: Int = 1, queryTimeout: Duration = .seconds(10), notifies: Bool = false
+  ) throws -> PostgreSQLStateStore {
+    try makeStore(
+      server.connectionString { $0.port = proxy.port }, limit: limit, queryTimeout: queryTimeout,
+      notifies: notifies)
+  }
+
+  /// What a store beside the proxy finds.
+  private func stored() async throws -> RemoteState? { try await makeStore().load("a") }
+
+  func testASlowNetworkIsWaitedFor() async throws {
+    let store = try makeProxiedStore()
+    proxy.set(.delay(milliseconds: 20))
+    let made = try await store.replace("a", with: [1], expecting: nil)
+    let version = try await store.append([2], to: "a", expecting: XCTUnwrap(made))
+    let state = try await store.load("a")
+    XCTAssertEqual(state, RemoteState(bytes: [1, 2], version: try XCTUnwrap(version)))
+  }
+
+  /// A write of each kind, and what it leaves.
+  private func writes(
+    _ store: PostgreSQLStateStore, _ version: RemoteVersion
+  ) -> [(bytes: [UInt8]?, write: () async throws -> Void)] {
+    [
+      ([1, 2], { _ = try await store.append([2], to: "a", expecting: version) }),
+      ([3], { _ = try await store.replace("a", with: [3], expecting: version) }),
+      (nil, { _ = try await store.remove("a", expecting: version) }),
+    ]
+  }
+
+  /// Does each write while the network fails, on a connection that is there or on a new one.
+  private func assertWrites(
+    whileSet mode: Proxy.Mode, takePlace: Bool, file: StaticString = #filePath, line: UInt = #line
+  ) async throws {
+    for number in 0..<3 {
+      let plain = try makeStore()
+      if let left = try await plain.load("a") {
+        _ = try await plain.remove("a", expecting: left.version)
+      }
+      let version = try await plain.replace("a", with: [1], expecting: nil)
+      let store = try makeProxiedStore()
+      let (bytes, write) = writes(store, try XCTUnwrap(version))[number]
+      // Prepared, so that the next bytes are the write itself.
+      try await writes(store, RemoteVersion(UUID().uuidString))[number].write()
+      proxy.set(mode, cutCount: 1)
+      let error = await assertStoreError(.unavailable, file: file, line: line) { try await write() }
+      XCTAssertEqual(
+        error.map { "\($0)".hasSuffix("Is it running?") }, true,
+        "\(error.map { "\($0)" } ?? "")", file: file, line: line)
+      XCTAssertEqual(proxy.mode, .pass, "Nothing was cut.", file: file, line: line)
+      let found = try await stored()
+      XCTAssertEqual(found?.bytes, takePlace ? bytes : [1], file: file, line: line)
+      if !takePlace { XCTAssertEqual(found?.version, version, file: file, line: line) }
+      // It goes on with another connection.
+      let again = try await store.load("a")
+      XCTAssertEqual(again, found, file: file, line: line)
+    }
+  }
+
+  func testAWriteThatDoesNotArriveChangesNothingAndThrows() async throws {
+    try await assertWrites(whileSet: .cutRequests, takePlace: false)
+  }
+
+  func testAWriteWhoseAnswerIsLostTakesPlaceAndThrowsAndIsNotSentAgain() async throws {
+    try await assertWrites(whileSet: .cutAnswers, takePlace: true)
+  }
+
+  func testAFirstWriteWhoseAnswerIsLostIsThere() async throws {
+    let store = try makeProxiedStore()
+    _ = try await store.replace("b", with: [1], expecting: nil)
+    proxy.set(.cutAnswers, cutCount: 1)
+    await assertStoreError(.unavailable) {
+      try await store.replace("a", with: [1], expecting: nil)
+    }
+    let again = try await store.replace("a", with: [2], expecting: nil)
+    XCTAssertNil(again)
+    let found = try await stored()
+    XCTAssertEqual(found?.bytes, [1])
+  }
+
+  func testHalfOfALargeWriteIsNothing() async throws {
+    let store = try makeProxiedStore()
+    let version = try await store.replace("a", with: [1], expecting: nil)
+    proxy.set(.cutRequestsAfter(byteCount: 4 << 20), cutCount: 1)
+    await assertStoreError(.unavailable) {
+      try await store.replace(
+        "a", with: [UInt8](repeating: 7, count: 16 << 20), expecting: XCTUnwrap(version))
+    }
+    let found = try await stored()
+    XCTAssertEqual(found, RemoteState(bytes: [1], version: try XCTUnwrap(version)))
+  }
+
+  func testAReadIsAskedOnceMoreAndNotForEver() async throws {
+    let store = try makeProxiedStore()
+    _ = try await store.replace("a", with: [1], expecting: nil)
+    for mode in [Proxy.Mode.cutRequests, .cutAnswers] {
+      _ = try await store.load("a")
+      proxy.set(mode, cutCount: 1)
+      let state = try await store.load("a")
+      XCTAssertEqual(state?.bytes, [1])
+      XCTAssertEqual(proxy.mode, .pass)
+    }
+  }
+
+  func testASilentNetworkIsWaitedForNoLongerThanAllowed() async throws {
+    let store = try makeProxiedStore(limit: 4, queryTimeout: .milliseconds(500))
+    let version = try await store.replace("a", with: [1], expecting: nil)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 { group.addTask { _ = try await store.load("a") } }
+      try await group.waitForAll()
+    }
+    proxy.set(.stall)
+    let error = await assertStoreError(.unavailable) {
+      try await store.append([2], to: "a", expecting: XCTUnwrap(version))
+    }
+    XCTAssertEqual(
+      error.map { "\($0)" },
+      "The server of \(store.location) has not answered in 0.5 seconds. It is busy, or the network "
+        + "is down.")
+    proxy.set(.pass)
+    // What was on its way arrives now, or never.
+    let state = try await store.load("a")
+    XCTAssertTrue([[1], [1, 2]].contains(state?.bytes), "\(state?.bytes ?? [])")
+  }
+
+  func testOneCallFindsOutForAllThatConnectionsAreDead() async throws {
+    let session = try Session(server.connectionString, "BEGIN")
+    let store = try makeProxiedStore(limit: 4, queryTimeout: .milliseconds(1500))
+    _ = try await store.replace("a", with: [1], expecting: nil)
+    try session.run("LOCK TABLE \"\(schema)\".states IN ACCESS EXCLUSIVE MODE")
+    let loads = (0..<4).map { _ in Task { try await store.load("a") } }
+    try await eventually("four wait") {
+      try waiterCount() == 4
+    }
+    try session.run("COMMIT")
+    for load in loads { _ = try await load.value }
+    proxy.silenceAll()
+    await assertStoreError(.unavailable) { try await store.load("a") }
+    for _ in 0..<4 {
+      let state = try await store.load("a")
+      XCTAssertEqual(state?.bytes, [1])
+    }
+  }
+
+  func testWhoWaitsForAServerThatLetsNobodyInIsToldSo() async throws {
+    proxy.set(.stall)
+    let store = try makeStore(
+      server.connectionString { $0.port = proxy.port }, waitingTimeout: .milliseconds(200))
+    let error = await assertStoreError(.unavailable) { try await store.load("a") }
+    XCTAssertEqual(
+      error.map { "\($0)" },
+      "The server of \(store.location) cannot be reached: no answer in 0.2 seconds. Is it running?")
+  }
+
+  func testAServerThatLetsNobodyInIsWaitedForNoLongerThanAllowed() async throws {
+    proxy.set(.stall)
+    let store = try makeStore(
+      server.connectionString { $0.port = proxy.port }, connectTimeout: .milliseconds(200),
+      waitingTimeout: .seconds(2))
+    let error = await assertStoreError(.unavailable) { try await store.load("a") }
+    XCTAssertEqual(
+      error.map { "\($0)" },
+      "The server of \(store.location) cannot be reached: no answer in 0.2 seconds. Is it running?")
+    proxy.set(.pass)
+    try await eventually("it gets in") {
+      (try? await store.replace("a", with: [1], expecting: nil)) != nil
+    }
+  }
+
+  func testConnectionsThatEndWhileTheyAreMadeAreMadeAgain() async throws {
+    for mode in [Proxy.Mode.cutRequests, .cutAnswers] {
+      proxy.set(mode, cutCount: 3)
+      let store = try makeProxiedStore()
+      let state = try await store.load("a")
+      XCTAssertNil(state)
+      XCTAssertEqual(proxy.mode, .pass)
+    }
+  }
+
+  func testNothingAcknowledgedIsLostByANetworkThatCutsAtRandom() async throws {
+    let store = try makeProxiedStore(limit: 8)
+    let failureCount = try await writeNumbers(in: store) { stored in
+      for _ in 0..<60 {
+        let before = stored.value
+        proxy.set(Bool.random() ? .cutAnswers : .cutRequests, cutCount: .random(in: 1...3))
+        try await eventually("something is stored") { stored.value > before + 20 }
+      }
+      proxy.set(.pass)
+    }
+    XCTAssertGreaterThan(failureCount, 20)
+  }
+
+  func testAListenerHearsAgainAfterItsConnectionWasCut() async throws {
+    let store = try makeProxiedStore(limit: 4, notifies: true)
+    let writer = try makeStore(notifies: true)
+    let heard = Counter()
+    let listening = Task {
+      for await change in store.changes() where change.name == "a" { heard.add() }
+    }
+    defer { listening.cancel() }
+    var version = try await writer.replace("a", with: [0], expecting: nil)
+    for _ in 0..<3 {
+      let before = heard.value
+      try await eventually("it hears of a change") {
+        version = try await writer.append([1], to: "a", expecting: XCTUnwrap(version))
+        return heard.value > before
+      }
+      proxy.set(.cutAnswers, cutCount: 1)
+      try await eventually("the connection is cut") {
+        version = try await writer.append([1], to: "a", expecting: XCTUnwrap(version))
+        return proxy.mode == .pass
+      }
+    }
+  }
+}
+#endif
