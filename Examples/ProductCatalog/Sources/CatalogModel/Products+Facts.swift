@@ -12,7 +12,7 @@ public struct Fact: Hashable, Sendable {
   }
 }
 
-extension Catalog {
+extension Products {
   /// What is known of a product besides its words.
   public func facts(of product: Product) -> [Fact] {
     [
@@ -34,13 +34,24 @@ extension Catalog {
 
   /// The other products of its section.
   public func related(to product: Product) -> [Product] {
-    products.filter { $0.section == product.section && $0.id != product.id }
+    all.filter { $0.section == product.section && $0.id != product.id }
   }
 
   /// The products that match a search, all of them if it is empty.
-  public func products(matching query: String) -> [Product] {
-    query.isEmpty ? products : products.filter { $0.matches(query) }
+  public func matching(_ query: String) -> [Product] {
+    query.isEmpty ? all : all.filter { $0.matches(query) }
   }
+}
+
+extension Catalog {
+  /// What is known of a product besides its words.
+  public func facts(of product: Product) -> [Fact] { contents.facts(of: product) }
+
+  /// The other products of its section.
+  public func related(to product: Product) -> [Product] { contents.related(to: product) }
+
+  /// The products that match a search, all of them if it is empty.
+  public func products(matching query: String) -> [Product] { contents.matching(query) }
 }
 
 extension Product {

@@ -1,0 +1,68 @@
+import CatalogModel
+import Foundation
+
+extension TabContent {
+  /// What the template of a tab shows.
+  func page(_ id: RandomName, of user: User, token: String, _ products: Products) -> [String: Any] {
+    let found = products.matching(list.search)
+    var page: [String: Any] = [
+      "title": window.product.flatMap { products[$0]?.title } ?? "Catalog",
+      "tab": id.description, "user": user.name, "token": token,
+      "revision": "\(window.revision)",
+      "search": list.search, "listScroll": "\(list.scroll)", "listWidth": "\(window.listWidth)",
+      "detailScroll": "\(detail.scroll)",
+      "focus": window.focus?.field.rawValue ?? "",
+      "focusStart": "\(window.focus?.start ?? 0)", "focusEnd": "\(window.focus?.end ?? 0)",
+      "found": found.count == 1 ? "1 product" : "\(found.count) products",
+      "products": found.map { row($0, id) },
+    ]
+    if let product = window.product.flatMap({ products[$0] }) {
+      page["product"] = productPage(product, id, token, products)
+    }
+    if let editor, let product = editor.product.flatMap({ products[$0] }) {
+      page["editor"] = editorPage(editor, product, id, token)
+    }
+    return page
+  }
+
+  private func row(_ product: Product, _ id: RandomName) -> [String: Any] {
+    [
+      "title": product.title, "sentence": product.firstSentence,
+      "address": "/tabs/\(id)?product=\(product.id)",
+      "isCurrent": product.id == window.product,
+    ]
+  }
+
+  private func productPage(
+    _ product: Product, _ id: RandomName, _ token: String, _ products: Products
+  ) -> [String: Any] {
+    [
+      "tab": id.description, "token": token,
+      "title": product.title, "package": product.package,
+      "canEdit": editor?.product != product.id,
+      "tabs": DetailTab.allCases.map { tab -> [String: Any] in
+        [
+          "title": tab.title, "address": "/tabs/\(id)?detail=\(tab.rawValue)",
+          "isCurrent": tab == detail.tab,
+        ]
+      },
+      "text": detail.tab == .info ? [product.description] : [],
+      "facts": detail.tab == .details
+        ? products.facts(of: product).map { ["label": $0.label, "value": $0.value] } : [],
+      "related": detail.tab == .related
+        ? products.related(to: product).map { row($0, id) } : [],
+    ]
+  }
+
+  private func editorPage(
+    _ editor: ProductEditor.State, _ product: Product, _ id: RandomName, _ token: String
+  ) -> [String: Any] {
+    [
+      "tab": id.description, "token": token,
+      "title": editor.words.title, "description": editor.words.description,
+      "scroll": "\(editor.scroll)", "product": product.package,
+      "changes": editor.original == product.words
+        ? [] : [["title": product.title, "description": product.description]],
+    ]
+  }
+}

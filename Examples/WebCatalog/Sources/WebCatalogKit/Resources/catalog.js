@@ -1,0 +1,197 @@
+// Tells the server what the user does in this tab, soon after each change, and shows where the
+// user was. Without it the pages can be read, and the forms work.
+"use strict";
+(() => {
+  const tab = document.getElementById("tab");
+  if (!tab) return;
+  const address = `/tabs/${tab.dataset.tab}`;
+  const find = (id) => document.getElementById(id);
+  const list = find("list"), side = find("side"), handle = find("handle"), status = find("status");
+  const fields = ["search", "title", "description"].map(find).filter((field) => field);
+  const page = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
+  const pause = 150, longestPause = 5000;
+
+  let revision = Number(tab.dataset.revision);
+  let number = 0;
+  let changes = {};  // What no answer says is stored.
+  let changeCount = 0;
+  let sending = null;
+  let timer = 0;
+  let failures = 0;
+  let isRefused = false;
+  let isLeaving = false;
+
+  // Where the user was.
+
+  list.style.width = `${tab.dataset.listWidth}px`;
+  list.scrollTop = Number(tab.dataset.listScroll);
+  side.scrollTop = Number(tab.dataset.detailScroll);
+  const text = find("description");
+  if (text) text.scrollTop = Number(text.dataset.scroll);
+  const focused = find(tab.dataset.focus);
+  if (focused) {
+    focused.focus({ preventScroll: true });
+    focused.setSelectionRange(Number(tab.dataset.start), Number(tab.dataset.end));
+  }
+
+  // Telling the server.
+
+  const show = (state, words) => {
+    status.dataset.state = state;
+    status.textContent = words;
+  };
+
+  const note = (change) => {
+    Object.assign(changes, change);
+    changeCount += 1;
+    show("unsaved", "Saving…");
+    if (!timer && !sending) timer = setTimeout(send, pause);
+  };
+
+  const message = () => ({
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-Form-Token": tab.dataset.token },
+    body: JSON.stringify({ page, number: ++number, ...changes }),
+  });
+
+  // Nothing leaves `changes` before the server says that it is stored.
+  const send = () => {
+    clearTimeout(timer);
+    timer = 0;
+    if (sending) return sending;
+    if (!Object.keys(changes).length) return Promise.resolve();
+    const sent = { ...changes };
+    sending = fetch(`${address}/changes`, message()).then(async (answer) => {
+      const said = await answer.json().catch(() => ({}));
+      isRefused = answer.status >= 400 && answer.status < 500;
+      if (!answer.ok) throw new Error(said.problem || `the server answers ${answer.status}`);
+      revision = Math.max(revision, Number(said.revision));
+      for (const key in sent) if (changes[key] === sent[key]) delete changes[key];
+      failures = 0;
+      if ("search" in sent) await refresh(["list"]);
+      if (!Object.keys(changes).length) show("saved", "Saved");
+    }).catch((error) => {
+      failures += 1;
+      show("failed", `${isRefused ? "Not stored" : "Not stored yet"}: ${error.message}`);
+    }).finally(() => {
+      sending = null;
+      // What is refused would be refused again: the user has signed out, or closed the tab elsewhere.
+      if (!Object.keys(changes).length || timer || isRefused) return;
+      timer = setTimeout(send, failures ? Math.min(longestPause, pause * 2 ** failures) : pause);
+    });
+    return sending;
+  };
+
+  // Before a link is followed: what was typed must be there first.
+  const flush = async () => {
+    await sending;
+    await send();
+  };
+
+  // Shows what the server shows now in some parts of the page.
+  const refresh = async (parts) => {
+    const answer = await fetch(address);
+    if (!answer.ok) return;
+    const now = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of parts) {
+      const [old, fresh] = [find(part), now.getElementById(part)];
+      if (old && fresh) old.replaceChildren(...fresh.childNodes);
+    }
+  };
+
+  // What the user does.
+
+  const noteFocus = () => {
+    const field = document.activeElement;
+    if (!fields.includes(field)) return;
+    const focus = { field: field.id, start: field.selectionStart, end: field.selectionEnd };
+    if (JSON.stringify(focus) !== JSON.stringify(told)) note({ focus: told = focus });
+  };
+  let told = focused && { field: tab.dataset.focus, start: focused.selectionStart, end: focused.selectionEnd };
+
+  for (const field of fields) {
+    field.addEventListener("input", () => {
+      // The server takes no control characters, which may come with what is pasted.
+      note({ [field.id]: field.value.toWellFormed().replace(/[\0-\x08\x0b-\x1f\x7f]/g, " ") });
+      noteFocus();
+    });
+    field.addEventListener("focus", noteFocus);
+  }
+  document.addEventListener("selectionchange", noteFocus);
+
+  const follow = (element, key) => {
+    let last = element.scrollTop;
+    element.addEventListener("scroll", () => {
+      if (element.scrollTop === last) return;
+      last = element.scrollTop;
+      note({ [key]: last });
+    });
+  };
+  follow(list, "listScroll");
+  follow(side, "detailScroll");
+  if (text) follow(text, "editorScroll");
+
+  const resize = (width) => {
+    const bounded = Math.max(180, Math.min(width, innerWidth - 200));
+    list.style.width = `${bounded}px`;
+    note({ listWidth: bounded });
+  };
+  handle.addEventListener("pointerdown", (press) => {
+    handle.setPointerCapture(press.pointerId);
+    handle.onpointermove = (move) => resize(move.clientX);
+    handle.onpointerup = () => { handle.onpointermove = null; };
+  });
+  handle.addEventListener("keydown", (key) => {
+    const step = { ArrowLeft: -20, ArrowRight: 20 }[key.key];
+    if (step) resize(list.offsetWidth + step);
+  });
+
+  tab.addEventListener("click", async (click) => {
+    const link = click.target.closest("a[href]");
+    if (!link || click.button || click.metaKey || click.ctrlKey || click.shiftKey) return;
+    click.preventDefault();
+    await flush();
+    location.assign(link.href);
+  });
+  tab.addEventListener("submit", async (submit) => {
+    if (submit.target.method === "get") {  // The search, which is told already.
+      submit.preventDefault();
+      return;
+    }
+    if (submit.target.dataset.flushed) return;
+    submit.preventDefault();
+    await flush();
+    submit.target.dataset.flushed = "yes";
+    // A form cannot be submitted while it tells that it is.
+    setTimeout(() => submit.target.requestSubmit(submit.submitter));
+  });
+
+  // The browser may end the page without a word after this.
+  const leave = () => {
+    if (Object.keys(changes).length) fetch(`${address}/changes`, { ...message(), keepalive: true }).catch(() => {});
+  };
+  addEventListener("beforeunload", () => { isLeaving = true; });
+  addEventListener("pagehide", leave);
+  document.addEventListener("visibilitychange", () => { if (document.hidden) leave(); });
+  addEventListener("pageshow", (shown) => { if (shown.persisted) location.reload(); });
+
+  // What others do.
+
+  const listen = () => {
+    const events = new EventSource(`${address}/events`);
+    events.addEventListener("changed", (event) => {
+      const said = JSON.parse(event.data);
+      if (isLeaving || said.page === page || Number(said.revision) <= revision) return;
+      // Another device has this tab, too. What is not stored yet goes first, and then is there.
+      flush().then(() => location.reload());
+    });
+    events.addEventListener("notstored", (event) => show("failed", JSON.parse(event.data).sentence));
+    events.addEventListener("edited", () => refresh(["list", "detail"]));
+    events.onerror = () => {
+      if (events.readyState !== EventSource.CLOSED) return;
+      setTimeout(listen, 1000);
+    };
+  };
+  listen();
+  show("saved", "Saved");
+})();

@@ -1,0 +1,20 @@
+import RestorationKit
+
+/// Makes the keepers of one user's tabs.
+struct Scenes: Sendable {
+  static let application = "org.restorationkit.web-catalog"
+
+  let directory: RemoteStateDirectory
+  let keys: any KeyProvider
+  let environment: ApplicationEnvironment
+
+  func keeper(of name: String) throws -> StateKeeper {
+    let keeper = try StateKeeper(
+      application: Self.application, name: name, directory: directory, keys: keys,
+      environment: environment)
+    // Changes that meet those of another server are made again, so one of each tab is enough.
+    keeper.setAsideBound = SetAsideBound(oldestCount: 0, newestCount: 1, age: 0)
+    try keeper.register(ProductEditor.self) { _, _ in ProductEditor() }
+    return keeper
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import RestorationKit
+
+/// What a page is told while it shows a tab.
+enum TabEvent: Hashable, Sendable {
+  /// The scene has this revision now; the page that made it knows, and others show it.
+  case changed(revision: Int, by: String)
+
+  /// A save failed; the sentence says why.
+  case notStored(String)
+
+  /// Somebody has saved words of a product.
+  case edited(UUID)
+
+  /// Its name and data, as a browser's `EventSource` reads them.
+  var text: String {
+    let (name, data): (String, [String: String]) =
+      switch self {
+      case .changed(let revision, let page):
+        ("changed", ["revision": "\(revision)", "page": page])
+      case .notStored(let sentence): ("notstored", ["sentence": sentence])
+      case .edited(let product): ("edited", ["product": product.uuidString])
+      }
+    return "event: \(name)\ndata: \(JSON.text(data))\n\n"
+  }
+}
+
+/// What operators may know of a session.
+struct SessionFacts: Codable, Hashable, Sendable {
+  /// When the tab was made, maybe days ago at another server.
+  var begun = Date()
+  var saved: Date?
+  var byteCount = 0
+  var outcome = "not saved yet"
+  /// Whether the last save had anything to store.
+  var wroteSomething = false
+
+  mutating func note(_ report: PreservationReport) {
+    wroteSomething = report.writtenByteCount > 0
+    if report.outcome == .saved { (saved, byteCount) = (Date(), report.byteCount) }
+    outcome = report.headline
+  }
+}

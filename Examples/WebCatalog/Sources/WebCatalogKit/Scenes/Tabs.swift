@@ -1,0 +1,148 @@
+import Foundation
+import RestorationKit
+
+/// The tabs that this server has open; the others are stored, and opened when somebody asks.
+actor Tabs {
+  private struct Opening {
+    let number: Int
+    let task: Task<CatalogTab, any Error>
+  }
+
+  private let directory: RemoteStateDirectory
+  private let keys: UserKeys
+  private let environment: ApplicationEnvironment
+  private var open: [String: Opening] = [:]
+  private var openingCount = 0
+  private var isEnded = false
+
+  /// - Parameters:
+  ///   - store: Where the states are.
+  ///   - keys: Where the keys of users are.
+  ///   - server: What others that share the store call this server.
+  init(_ store: any RemoteStateStore, keys: UserKeys, server: String) {
+    directory = RemoteStateDirectory(store)
+    self.keys = keys
+    environment = ApplicationEnvironment(deviceName: server)
+  }
+
+  /// Names the state of a tab.
+  ///
+  /// The user is a part of it, so the tab of another user is one that
+  /// was never stored: nothing tells the two apart.
+  static func stateName(_ id: RandomName, of user: User) -> String {
+    "tab-\(user.mark)-\(id)"
+  }
+
+  /// Makes a tab, which is stored when this returns.
+  func make(
+    of user: User, showing content: TabContent = TabContent()
+  ) async throws -> RandomName {
+    let id = RandomName()
+    let name = Self.stateName(id, of: user)
+    let opening = opening(name, of: user) { scenes in
+      try await CatalogTab(new: name, of: scenes, showing: content)
+    }
+    _ = try await opening.task.value
+    return id
+  }
+
+  /// Does something with a tab, which is opened for that if nobody has it open.
+  ///
+  /// - Throws: `notFound` if the user has no such tab.
+  func with<Value: Sendable>(
+    _ id: RandomName, of user: User, _ body: (CatalogTab) async throws -> Value
+  ) async throws -> Value {
+    let name = Self.stateName(id, of: user)
+    while true {
+      let opening = opening(name, of: user) { scenes in
+        try await CatalogTab(stored: name, of: scenes)
+      }
+      do {
+        return try await body(opening.task.value)
+      } catch is TabIsClosed {
+        forget(name, opening.number)
+      }
+      guard !isEnded else { throw WebProblem.unavailable("The server is being stopped.") }
+    }
+  }
+
+  private func opening(
+    _ name: String, of user: User,
+    _ make: @escaping @Sendable (Scenes) async throws -> CatalogTab
+  ) -> Opening {
+    if let opening = open[name] { return opening }
+    openingCount += 1
+    let number = openingCount
+    let task = Task {
+      do {
+        return try await make(
+          Scenes(
+            directory: directory, keys: try await keys.provider(for: user.account.description),
+            environment: environment))
+      } catch {
+        forget(name, number)
+        throw error
+      }
+    }
+    let opening = Opening(number: number, task: task)
+    open[name] = opening
+    return opening
+  }
+
+  private func forget(_ name: String, _ number: Int) {
+    if open[name]?.number == number { open[name] = nil }
+  }
+
+  /// Tells all pages that this server shows.
+  func tell(_ event: TabEvent) async {
+    for tab in await openTabs { await tab.tell(event) }
+  }
+
+  /// Closes tabs that nobody has looked at for some time.
+  func closeUnused(for limit: Duration) async {
+    for (name, opening) in open {
+      guard let tab = try? await opening.task.value else { continue }
+      if await tab.closeIfUnused(for: limit) { forget(name, opening.number) }
+    }
+  }
+
+  /// Closes all of them, before the server ends.
+  func closeAll() async {
+    isEnded = true
+    for tab in await openTabs { await tab.close() }
+  }
+
+  /// What operators may know of the open tabs, by the names of their states.
+  func facts() async -> [String: SessionFacts] {
+    var facts: [String: SessionFacts] = [:]
+    for tab in await openTabs { facts[tab.name] = await tab.facts }
+    return facts
+  }
+
+  private var openTabs: [CatalogTab] {
+    get async {
+      var tabs: [CatalogTab] = []
+      for opening in open.values {
+        // One that could not be opened has told so whoever asked for it.
+        if let tab = try? await opening.task.value { tabs.append(tab) }
+      }
+      return tabs
+    }
+  }
+}
+
+extension Tabs {
+  /// The tabs of a user that are stored.
+  func names(of user: User) async throws -> [RandomName] {
+    let prefix = "tab-\(user.mark)-"
+    return try await stateNames(prefix: prefix)
+      .compactMap { RandomName(String($0.dropFirst(prefix.count))) }
+      .sorted { $0.description < $1.description }
+  }
+
+  /// The names of the states of tabs, without what belongs to one or was set aside.
+  func stateNames(prefix: String = "tab-") async throws -> [String] {
+    try await Entries(store: directory.store).names(prefix: prefix)
+      .filter { !$0.contains(".") }
+  }
+}

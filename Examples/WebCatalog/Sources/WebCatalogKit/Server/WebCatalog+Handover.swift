@@ -1,0 +1,56 @@
+import Foundation
+import Hummingbird
+import RestorationKit
+
+extension WebCatalog {
+  @Sendable func makeLink(_ request: Request, _ context: SessionContext) async throws -> Response {
+    let id = try context.randomName("tab")
+    _ = try await forms.read(Plain.self, request, context)
+    let user = try await present(context)
+    let content = try await tabs.with(id, of: user) { try await $0.content() }
+    let link = try await handovers.offer(content.activity, of: user)
+    let host = request.head.authority ?? "localhost"
+    let scheme = settings.usesSecureCookies ? "https" : "http"
+    return try pages.page(
+      "link",
+      [
+        "title": "Continue on another device", "user": user.name, "tab": id.description,
+        "link": "\(scheme)://\(host)/continue/\(link)",
+      ])
+  }
+
+  /// Asks before it takes anything: programs that show what a link leads to open it, too.
+  @Sendable func showLink(_ request: Request, _ context: SessionContext) async throws -> Response {
+    let link = try context.randomName("link")
+    guard context.session.user != nil else {
+      return try signInPage(context.session, next: link.description)
+    }
+    let user = try await present(context)
+    _ = try await handovers.look(link, as: user)
+    return try pages.page(
+      "continue",
+      [
+        "title": "Continue here", "user": user.name, "link": link.description,
+        "token": context.session.formToken(signatures),
+      ])
+  }
+
+  @Sendable func takeLink(_ request: Request, _ context: SessionContext) async throws -> Response {
+    struct Fields: Decodable {
+      let link: String
+    }
+    let fields = try await forms.read(Fields.self, request, context)
+    guard let link = RandomName(fields.link) else { throw WebProblem.linkUsed }
+    let user = try await present(context)
+    let offer = try await handovers.look(link, as: user)
+    var content = TabContent()
+    content.take(offer.activity)
+    // The tab is stored first, so that a kill in between loses nothing.
+    let id = try await tabs.make(of: user, showing: content)
+    guard try await handovers.take(offer) else {
+      try await tabs.with(id, of: user) { try await $0.discard() }
+      throw WebProblem.linkUsed
+    }
+    return pages.redirect(to: "/tabs/\(id)")
+  }
+}

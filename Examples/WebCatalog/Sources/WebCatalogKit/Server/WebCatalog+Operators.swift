@@ -1,0 +1,67 @@
+import Crypto
+import Foundation
+import Hummingbird
+
+extension WebCatalog {
+  private static let mostSessions = 500
+
+  /// What operators see: how old and how large sessions are and how their last save went, and
+  /// nothing of what is in them.
+  @Sendable func showOperators(
+    _ request: Request, _ context: SessionContext
+  ) async throws -> Response {
+    guard let token = settings.operatorsToken else { throw WebProblem.notFound }
+    guard isOperator(request.headers[.authorization] ?? "", token) else {
+      var response = try pages.page(
+        "problem",
+        ["title": "Operators", "sentence": "This page needs the token of the operators."],
+        status: .unauthorized)
+      response.headers[.wwwAuthenticate] = "Basic realm=\"operators\""
+      return response
+    }
+    let open = await tabs.facts()
+    let stored = try await tabs.stateNames()
+    let now = Date()
+    return try pages.page(
+      "operators",
+      [
+        "title": "Sessions", "openCount": "\(open.count)", "storedCount": "\(stored.count)",
+        "sessions": Set(stored).union(open.keys).sorted().prefix(Self.mostSessions).map { name in
+          let facts = open[name]
+          return [
+            "name": Self.mark(name), "bytes": facts.map { "\($0.byteCount)" } ?? "",
+            "age": facts.map { Self.span(now.timeIntervalSince($0.begun)) } ?? "closed",
+            "saved": facts?.saved.map { Self.span(now.timeIntervalSince($0)) } ?? "",
+            "outcome": facts?.outcome ?? "",
+          ]
+        },
+      ])
+  }
+
+  /// Whether the token is the password of a browser, or that of a script.
+  private func isOperator(_ authorization: String, _ token: String) -> Bool {
+    let parts = authorization.split(separator: " ", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else { return false }
+    var given = parts[1]
+    if parts[0] == "Basic" {
+      let text = Data(base64Encoded: given).map { String(decoding: $0, as: UTF8.self) } ?? ""
+      given = text.split(separator: ":", maxSplits: 1).dropFirst().first.map(String.init) ?? ""
+    }
+    // Compared as hashes, so that the time says nothing of how much is right.
+    return SHA256.hash(data: Data(given.utf8)) == SHA256.hash(data: Data(token.utf8))
+  }
+
+  /// Tells sessions apart, and says nothing of their names.
+  private static func mark(_ name: String) -> String {
+    String(Hex.text(SHA256.hash(data: Data(name.utf8))).prefix(12))
+  }
+
+  private static func span(_ seconds: TimeInterval) -> String {
+    switch seconds {
+    case ..<120: "\(Int(seconds)) s"
+    case ..<7200: "\(Int(seconds / 60)) min"
+    case ..<172_800: "\(Int(seconds / 3600)) h"
+    default: "\(Int(seconds / 86_400)) days"
+    }
+  }
+}

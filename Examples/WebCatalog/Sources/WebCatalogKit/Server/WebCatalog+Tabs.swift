@@ -1,0 +1,167 @@
+import CatalogModel
+import Foundation
+import Hummingbird
+import NIOCore
+import ServiceLifecycle
+
+extension WebCatalog {
+  @Sendable func makeTab(_ request: Request, _ context: SessionContext) async throws -> Response {
+    _ = try await forms.read(Plain.self, request, context)
+    let user = try await present(context)
+    return pages.redirect(to: "/tabs/\(try await tabs.make(of: user))")
+  }
+
+  @Sendable func showTab(_ request: Request, _ context: SessionContext) async throws -> Response {
+    let id = try context.randomName("tab")
+    guard context.session.user != nil else { return try signInPage(context.session) }
+    let user = try await present(context)
+    let query = request.uri.queryParameters
+    if !query.isEmpty {
+      let (search, product, detail) = (query["search"], query["product"], query["detail"])
+      try await tabs.with(id, of: user) { tab in
+        try await tab.change { content in
+          try content.show(search: search.map(String.init))
+          content.show(product: product.flatMap { UUID(uuidString: String($0)) })
+          content.show(tab: detail.flatMap { DetailTab(rawValue: String($0)) })
+        }
+      }
+      return pages.redirect(to: "/tabs/\(id)")
+    }
+    try await products.refresh()
+    let content = try await tabs.with(id, of: user) { try await $0.content() }
+    return try pages.page(
+      "tab",
+      content.page(
+        id, of: user, token: context.session.formToken(signatures), await products.products))
+  }
+
+  /// The answer comes after the save: what it acknowledges is stored.
+  @Sendable func takeChange(
+    _ request: Request, _ context: SessionContext
+  ) async throws -> Response {
+    let id = try context.randomName("tab")
+    let user = try context.user
+    let change = try await forms.readJSON(TabChange.self, request, context)
+    try change.check()
+    let revision = try await tabs.with(id, of: user) { try await $0.change(change) }
+    return pages.json(["revision": "\(revision)"])
+  }
+
+  @Sendable func edit(_ request: Request, _ context: SessionContext) async throws -> Response {
+    struct Fields: Decodable {
+      let `do`: String
+      var title: String?
+      var description: String?
+    }
+    let id = try context.randomName("tab")
+    let user = try context.user
+    let fields = try await forms.read(Fields.self, request, context)
+    let (title, description) = (fields.title, fields.description?.withPlainLineEnds)
+    guard TabChange.isText(title ?? "", upTo: TabChange.longestLine),
+      TabChange.isText(description ?? "", upTo: TabChange.longestText)
+    else { throw WebProblem.invalid }
+    switch fields.do {
+    case "begin":
+      try await products.refresh()
+      let products = await products.products
+      try await tabs.with(id, of: user) { tab in
+        try await tab.change { $0.beginEdit(products) }
+      }
+    case "leave":
+      try await tabs.with(id, of: user) { tab in try await tab.change { $0.endEdit() } }
+    case "save":
+      try await tabs.with(id, of: user) { tab in
+        try await tab.change { $0.type(title: title, description: description) }
+        try await save(tab)
+      }
+    default: throw WebProblem.invalid
+    }
+    return pages.redirect(to: "/tabs/\(id)")
+  }
+
+  /// Saves the words of the editor for all users.
+  ///
+  /// If somebody has saved others since the edit began, the editor shows these, and saving once
+  /// more replaces them.
+  private func save(_ tab: CatalogTab) async throws {
+    guard let editor = try await tab.content().editor, let product = editor.product else { return }
+    do {
+      try await products.save(editor.words, of: product, over: editor.original)
+    } catch let change as WordsHaveChanged {
+      return try await tab.change { $0.editor?.original = change.present }
+    }
+    try await tab.change { $0.endEdit() }
+    await tabs.tell(.edited(product))
+  }
+
+  @Sendable func closeTab(_ request: Request, _ context: SessionContext) async throws -> Response {
+    let id = try context.randomName("tab")
+    _ = try await forms.read(Plain.self, request, context)
+    try await tabs.with(id, of: context.user) { try await $0.discard() }
+    return pages.redirect(to: "/")
+  }
+
+  /// Tells a page what happens, until it goes or the server ends.
+  @Sendable func tellEvents(
+    _ request: Request, _ context: SessionContext
+  ) async throws -> Response {
+    let id = try context.randomName("tab")
+    let events = try await tabs.with(id, of: context.user) { try await $0.events() }
+    return Response(
+      status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+      body: ResponseBody { writer in
+        try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
+        for await event in events.withHeartbeat().cancelOnGracefulShutdown() {
+          try await writer.write(ByteBuffer(string: event?.text ?? ":\n\n"))
+        }
+        try await writer.finish(nil)
+      })
+  }
+
+  /// The user, whose account must still be there.
+  func present(_ context: SessionContext) async throws -> User {
+    let user = try context.user
+    guard try await accounts.has(user) else { throw WebProblem.signedOut }
+    return user
+  }
+}
+
+extension String {
+  /// Browsers send the lines of forms with two characters at their ends.
+  fileprivate var withPlainLineEnds: String { replacing("\r\n", with: "\n") }
+}
+
+extension TabContent {
+  mutating func show(search: String?) throws {
+    guard let search, search != list.search else { return }
+    guard TabChange.isText(search, upTo: TabChange.longestLine) else { throw WebProblem.invalid }
+    list = ProductList.State(search: search)
+  }
+
+  mutating func show(product: UUID?) {
+    guard let product, product != window.product else { return }
+    window.product = product
+    detail.scroll = 0
+  }
+
+  mutating func show(tab: DetailTab?) {
+    guard let tab, tab != detail.tab else { return }
+    detail = ProductDetail.State(tab: tab)
+  }
+
+  mutating func beginEdit(_ products: Products) {
+    guard let id = window.product, let product = products[id], editor?.product != id else { return }
+    editor = ProductEditor.State(product: id, original: product.words, words: product.words)
+    window.focus = Focus(field: .title, start: 0, end: 0)
+  }
+
+  mutating func type(title: String?, description: String?) {
+    if let title { editor?.words.title = title }
+    if let description { editor?.words.description = description }
+  }
+
+  mutating func endEdit() {
+    editor = nil
+    if window.focus?.field != .search { window.focus = nil }
+  }
+}

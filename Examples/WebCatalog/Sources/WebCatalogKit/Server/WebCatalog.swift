@@ -1,0 +1,104 @@
+import CatalogModel
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import RestorationKit
+import ServiceLifecycle
+
+/// The server: what it shares with others, the tabs that it has open, and its answers.
+struct WebCatalog: Sendable {
+  struct Settings: Sendable {
+    var store: any RemoteStateStore
+    var keys: UserKeys
+    /// What other servers call this one.
+    var name = ProcessInfo.processInfo.hostName
+    var operatorsToken: String?
+    var usesSecureCookies = false
+    /// When a tab that no page shows is closed.
+    var unusedLimit = Duration.seconds(60)
+    /// How long a link to another device works, in seconds.
+    var linkLifetime = Handovers.lifetime
+    var address = BindAddress.hostname("127.0.0.1", port: 8080)
+  }
+
+  let settings: Settings
+  let entries: Entries
+  let signatures: Signatures
+  let accounts: Accounts
+  let products: SharedProducts
+  let handovers: Handovers
+  let tabs: Tabs
+  let pages: Pages
+  let forms: Forms
+  let sessions: SessionMiddleware
+
+  init(_ settings: Settings) async throws {
+    self.settings = settings
+    entries = Entries(store: settings.store)
+    signatures = try await Signatures.shared(in: settings.store, keys: settings.keys)
+    accounts = Accounts(entries, signatures)
+    guard let file = ProductFile.bundled else { throw StartProblem("The products are not there.") }
+    products = SharedProducts(try Products(file), in: entries)
+    try await products.refresh()
+    handovers = Handovers(entries: entries, duration: settings.linkLifetime)
+    tabs = Tabs(settings.store, keys: settings.keys, server: settings.name)
+    pages = try await Pages()
+    forms = Forms(signatures: signatures)
+    sessions = SessionMiddleware(
+      signatures: signatures, isSecure: settings.usesSecureCookies)
+  }
+
+  /// Serves until the process is asked to end; then all that is open is closed.
+  func run(started: @escaping @Sendable (Int) -> Void) async throws {
+    var logger = Logger(label: "web-catalog")
+    logger.logLevel = .error
+    let application = Application(
+      router: router(),
+      // Whoever opens connections and sends nothing gives them back.
+      server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(30))),
+      configuration: ApplicationConfiguration(address: settings.address),
+      services: [Housekeeping(catalog: self)],
+      onServerRunning: { started($0.localAddress?.port ?? 0) },
+      logger: logger)
+    try await application.runService()
+    await tabs.closeAll()
+  }
+}
+
+/// What is done beside requests: tabs are closed that nobody uses, and changes of other servers
+/// are told to the pages of this one.
+private struct Housekeeping: Service {
+  let catalog: WebCatalog
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      await withTaskGroup { group in
+        group.addTask { await closeUnusedTabs() }
+        group.addTask { await tellChanges() }
+      }
+    }
+    await catalog.tabs.closeAll()
+  }
+
+  private func closeUnusedTabs() async {
+    let limit = catalog.settings.unusedLimit
+    while (try? await Task.sleep(for: limit / 4)) != nil {
+      await catalog.tabs.closeUnused(for: limit)
+      // What is left over is removed the next time.
+      try? await catalog.handovers.removeExpired()
+    }
+  }
+
+  private func tellChanges() async {
+    for await change in catalog.settings.store.changes() {
+      if change.name == SharedProducts.entry {
+        // If it cannot be read now, the next page reads it.
+        let changed = (try? await catalog.products.refresh()) ?? []
+        for product in changed { await catalog.tabs.tell(.edited(product)) }
+      }
+    }
+    // A store that tells nothing ends at once, which is no reason to end the rest.
+    try? await Task.sleep(for: .seconds(1 << 30))
+  }
+}

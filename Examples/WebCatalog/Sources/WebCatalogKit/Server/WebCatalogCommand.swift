@@ -1,0 +1,113 @@
+import ArchiveCodec
+public import ArgumentParser
+import Foundation
+import Hummingbird
+import RestorationKit
+import RestorationPostgreSQL
+
+/// The program from its command line to its end.
+public struct WebCatalogCommand: AsyncParsableCommand {
+  /// Its name and what it does.
+  public static let configuration = CommandConfiguration(
+    commandName: "web-catalog",
+    abstract: "Serves a catalog, in which each browser tab comes back as it was.")
+
+  @Option(help: "The port; 0 for any free one.")
+  var port = 8080
+
+  @Option(help: "The address to listen at. Put a proxy with TLS before any but a local one.")
+  var host = "127.0.0.1"
+
+  @Option(help: "What is stored is in this PostgreSQL database, by a connection string of libpq.")
+  var database: String?
+
+  @Option(help: "The schema of the tables in the database.")
+  var schema = "web_catalog"
+
+  @Option(help: "Without a database, what is stored is in this folder.")
+  var folder: String?
+
+  @Option(help: "The file with the master key; it is made if it is not there.")
+  var masterKey: String?
+
+  @Option(help: "The file with a master key from before; may come more than once.")
+  var formerMasterKey: [String] = []
+
+  @Flag(help: "Seals the keys of all users under the master key, and ends.")
+  var rotateKeys = false
+
+  @Option(
+    help:
+      "The file with the token of the operators' page; without it the variable OPERATORS_TOKEN.")
+  var operatorsToken: String?
+
+  @Flag(help: "Cookies for HTTPS alone, as behind a proxy with TLS.")
+  var secureCookies = false
+
+  @Option(help: "After how many seconds a tab is closed that no page shows.")
+  var closeAfter = 60.0
+
+  @Option(help: .hidden)
+  var linkSeconds = Handovers.lifetime
+
+  /// Creates one with the usual options.
+  public init() {}
+
+  /// Checks what the types of the options do not.
+  public func validate() throws {
+    guard (0...65_535).contains(port) else { throw ValidationError("A port is 0 to 65535.") }
+    guard (0.1...86_400).contains(closeAfter) else {
+      throw ValidationError("Tabs are closed after 0.1 to 86400 seconds.")
+    }
+  }
+
+  /// Serves until the process is asked to end.
+  public func run() async throws {
+    let home = FileManager.default.homeDirectoryForCurrentUser.path
+    let folder = folder ?? home + "/.local/share/web-catalog"
+    let master = FileKeyProvider(path: masterKey ?? folder + ".key")
+    _ = try master.key(creating: true)
+    let keys = UserKeys(
+      store: try store(folder, "keys"), master: master,
+      former: formerMasterKey.map { FileKeyProvider(path: $0) })
+    guard !rotateKeys else { return tell("\(try await keys.rotate())") }
+    let catalog = try await WebCatalog(
+      WebCatalog.Settings(
+        store: store(folder, "states"), keys: keys, name: "\(host):\(port)",
+        operatorsToken: token(), usesSecureCookies: secureCookies,
+        unusedLimit: .seconds(closeAfter), linkLifetime: linkSeconds,
+        address: .hostname(host, port: port)))
+    try await catalog.run { [host] port in
+      tell("Open http://\(host):\(port)/")
+    }
+  }
+
+  /// The keys are apart from what they open, so that a backup of the states has none.
+  private func store(_ folder: String, _ part: String) throws -> any RemoteStateStore {
+    guard let database else { return try FolderStore("\(folder)/\(part)") }
+    // A page asks again, so it need not wait long. It hears of what other servers store.
+    return try PostgreSQLStateStore(
+      database,
+      options: PostgreSQLStateStore.Options(
+        schema: "\(schema)_\(part)", connectTimeout: .seconds(2), waitingTimeout: .seconds(3),
+        notifies: part == "states"))
+  }
+
+  private func token() throws -> String? {
+    guard let path = operatorsToken else {
+      return ProcessInfo.processInfo.environment["OPERATORS_TOKEN"].flatMap {
+        $0.isEmpty ? nil : $0
+      }
+    }
+    let token = try String(contentsOfFile: path, encoding: .utf8)
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    guard token.utf8.count >= 16 else {
+      throw StartProblem("The token in \(path) has less than 16 characters.")
+    }
+    return token
+  }
+}
+
+private func tell(_ line: String) {
+  FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}

@@ -1,0 +1,40 @@
+import Hummingbird
+
+/// Why a request is not answered as it was meant, with a sentence for the user.
+struct WebProblem: Error, Hashable, Sendable {
+  let status: HTTPResponse.Status
+  let sentence: String
+  /// What operators are told besides, in the log: it may name servers and files.
+  var detail: String?
+
+  /// The same for a tab, a page and a link that are not there and for those of another user.
+  static let notFound = WebProblem(
+    status: .notFound, sentence: "There is nothing here, or it is not yours.")
+  static let invalid = WebProblem(
+    status: .unprocessableContent, sentence: "The browser sent something that this page does not.")
+  static let forged = WebProblem(
+    status: .forbidden, sentence: "This form is out of date. Go back, reload the page, try again.")
+  static let tooLarge = WebProblem(
+    status: .contentTooLarge, sentence: "That is more than this server takes.")
+  static let linkUsed = WebProblem(
+    status: .gone, sentence: "This link was used already, or its ten minutes are over.")
+  static let signedOut = WebProblem(status: .unauthorized, sentence: "Sign in first.")
+  static let wrongPassphrase = WebProblem(
+    status: .unauthorized, sentence: "This is not the passphrase of that name.")
+  static let badName = WebProblem(
+    status: .unprocessableContent, sentence: "A name is 1 to 40 characters on one line.")
+  static let noTitle = WebProblem(
+    status: .unprocessableContent, sentence: "A product needs a title.")
+  static let elsewhere = WebProblem(
+    status: .serviceUnavailable, sentence: "Another server has this tab. Try again in a moment.")
+
+  /// A save failed; the user may try again.
+  static func notStored(_ detail: String) -> WebProblem {
+    WebProblem(
+      status: .serviceUnavailable, sentence: "Not stored. Try again in a moment.", detail: detail)
+  }
+
+  static func unavailable(_ sentence: String, _ detail: String? = nil) -> WebProblem {
+    WebProblem(status: .serviceUnavailable, sentence: sentence, detail: detail)
+  }
+}

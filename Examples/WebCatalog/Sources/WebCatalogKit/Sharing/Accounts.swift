@@ -1,0 +1,84 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+
+/// The accounts, which all servers share.
+///
+/// This is a demonstration: a name that nobody has is taken by who comes first.
+struct Accounts: Sendable {
+  /// What is stored of an account.
+  private struct Account: Codable {
+    let id: RandomName
+    /// Opens with the passphrase alone; nil without one.
+    let lock: Data?
+  }
+
+  let entries: Entries
+  let signatures: Signatures
+  private let locks = PassphraseLocks()
+
+  init(_ entries: Entries, _ signatures: Signatures) {
+    (self.entries, self.signatures) = (entries, signatures)
+  }
+
+  private func entry(_ name: String) -> String {
+    "web.account.\(signatures.sign(.user, name))"
+  }
+
+  /// Signs in, to a new account if there is none of the name.
+  func signIn(_ text: String, passphrase: String) async throws -> User {
+    guard let name = User.usableName(text) else { throw WebProblem.badName }
+    guard passphrase.utf8.count <= 1024 else { throw WebProblem.tooLarge }
+    while true {
+      if let account = try await entries.load(entry(name), as: Account.self)?.value {
+        if let lock = account.lock {
+          guard await locks.opens(lock, passphrase) else { throw WebProblem.wrongPassphrase }
+        }
+        return User(name, account: account.id, signatures)
+      }
+      let lock = passphrase.isEmpty ? nil : try await locks.make(passphrase)
+      let account = Account(id: RandomName(), lock: lock)
+      // If another server was first, its account counts.
+      if try await entries.replace(entry(name), with: account, expecting: nil) {
+        return User(name, account: account.id, signatures)
+      }
+    }
+  }
+
+  /// Whether the account is still there.
+  func has(_ user: User) async throws -> Bool {
+    try await entries.load(entry(user.name), as: Account.self)?.value.id == user.account
+  }
+
+  /// Removes the account; one of the same name that is made later is another user's.
+  func remove(_ user: User) async throws {
+    guard let (account, version) = try await entries.load(entry(user.name), as: Account.self),
+      account.id == user.account
+    else { return }
+    guard try await entries.remove(entry(user.name), expecting: version) else {
+      throw WebProblem.unavailable("Somebody else changes this account. Try again.")
+    }
+  }
+}
+
+/// Tries passphrases, one at a time: each try takes 64 MiB.
+private actor PassphraseLocks {
+  private static let context = ArchiveContext([Scenes.application, "passphrase"])
+
+  func make(_ passphrase: String) throws -> Data {
+    Data(
+      try ArchiveEncoder().encode(
+        true, slots: [.passphrase(Passphrase(passphrase), cost: .interactive)],
+        context: Self.context))
+  }
+
+  func opens(_ lock: Data, _ passphrase: String) -> Bool {
+    do {
+      return try ArchiveDecoder().decode(
+        Bool.self, from: Array(lock), with: .passphrase(Passphrase(passphrase)),
+        context: Self.context)
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import ArchiveCodec
+import Crypto
+import Foundation
+import RestorationKit
+
+/// Links that hand what a user is doing over to another device, once.
+struct Handovers: Sendable {
+  static let lifetime: TimeInterval = 600
+
+  /// What is stored, sealed under a key that only the link has.
+  private struct Handover: Codable {
+    let user: RandomName
+    let activity: UserActivity
+  }
+
+  private struct Entry: Codable {
+    let end: Date
+    let sealed: Data
+  }
+
+  let entries: Entries
+  let duration: TimeInterval
+
+  private static let prefix = "web.handover."
+  private static let context = ArchiveContext([Scenes.application, "handover"])
+
+  /// Stores what a user is doing.
+  ///
+  /// - Returns: The token for the link; the store has a hash of it alone.
+  func offer(_ activity: UserActivity, of user: User) async throws -> RandomName {
+    let token = RandomName()
+    let sealed = try ArchiveEncoder().encode(
+      Handover(user: user.account, activity: activity), key: Self.key(token),
+      context: Self.context)
+    let entry = Entry(end: Date() + duration, sealed: Data(sealed))
+    guard try await entries.replace(Self.name(token), with: entry, expecting: nil) else {
+      throw WebProblem.unavailable("This link could not be made. Try again.")
+    }
+    return token
+  }
+
+  /// What a link hands over; it can still be taken.
+  struct Offer {
+    let activity: UserActivity
+    fileprivate let name: String
+    fileprivate let version: RemoteVersion
+  }
+
+  /// Looks at what a link hands over.
+  ///
+  /// - Throws: `linkUsed` if it was taken or is over, and for another user's as well.
+  func look(_ token: RandomName, as user: User) async throws -> Offer {
+    let name = Self.name(token)
+    guard let (entry, version) = try await entries.load(name, as: Entry.self) else {
+      throw WebProblem.linkUsed
+    }
+    guard Date() < entry.end else {
+      _ = try await entries.remove(name, expecting: version)
+      throw WebProblem.linkUsed
+    }
+    let handover: Handover
+    do {
+      handover = try ArchiveDecoder().decode(
+        Handover.self, from: Array(entry.sealed), key: Self.key(token), context: Self.context)
+    } catch {
+      throw WebProblem.linkUsed
+    }
+    guard handover.user == user.account else { throw WebProblem.linkUsed }
+    return Offer(activity: handover.activity, name: name, version: version)
+  }
+
+  /// Takes what was looked at; of all who try, also at other servers, one gets true.
+  func take(_ offer: Offer) async throws -> Bool {
+    try await entries.remove(offer.name, expecting: offer.version)
+  }
+
+  /// Removes what nobody has taken in time.
+  func removeExpired() async throws {
+    for name in try await entries.names(prefix: Self.prefix) {
+      guard let (entry, version) = try await entries.load(name, as: Entry.self),
+        entry.end <= Date()
+      else { continue }
+      _ = try await entries.remove(name, expecting: version)
+    }
+  }
+
+  private static func name(_ token: RandomName) -> String {
+    prefix + Hex.text(SHA256.hash(data: Data("name\n\(token)".utf8)))
+  }
+
+  private static func key(_ token: RandomName) throws -> ArchiveKey {
+    var bytes = Array(SHA256.hash(data: Data("key\n\(token)".utf8)))
+    return try bytes.withUnsafeMutableBytes { try ArchiveKey(moving: $0) }
+  }
+}

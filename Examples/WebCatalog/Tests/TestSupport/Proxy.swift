@@ -1,0 +1,62 @@
+package import Foundation
+import XCTest
+
+/// Nginx in front of servers, with a configuration and a port of its own.
+package final class Proxy {
+  package let port: Int
+  private let child: Child
+
+  /// Starts it.
+  ///
+  /// - Throws: `XCTSkip` if this machine does not have it.
+  package init(to servers: [Server], in directory: URL) throws {
+    try skipIfMissing("nginx")
+    port = try Self.freePort()
+    let folder = directory.appending(path: "nginx")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let configuration = folder.appending(path: "nginx.conf")
+    try Self.configuration(port, servers.map(\.port), folder.path)
+      .write(to: configuration, atomically: true, encoding: .utf8)
+    let output = folder.appending(path: "output")
+    child = try Child(
+      ["/usr/sbin/nginx", "-p", folder.path, "-e", output.path, "-c", configuration.path],
+      output: output)
+    try wait(for: "nginx. \((try? String(contentsOf: output, encoding: .utf8)) ?? "")") {
+      (try? HTTP.send("GET", "/health", port: self.port))?.status == 200
+    }
+  }
+
+  deinit {
+    child.send(SIGTERM)
+    _ = try? child.ending()
+  }
+
+  private static func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    return try withUnsafeMutablePointer(to: &address) {
+      try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        guard bind(descriptor, $0, length) == 0, getsockname(descriptor, $0, &length) == 0 else {
+          throw HTTP.Problem(description: "There is no free port.")
+        }
+      }
+      return Int(in_port_t(bigEndian: $0.pointee.sin_port))
+    }
+  }
+
+  private static func configuration(
+    _ port: Int, _ servers: [Int], _ folder: String
+  ) throws -> String {
+    let template = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../nginx.conf")
+    return try String(contentsOf: template, encoding: .utf8)
+      .replacing("@PORT@", with: "\(port)").replacing("@FOLDER@", with: folder)
+      .replacing(
+        "@SERVERS@",
+        with: servers.map { "server 127.0.0.1:\($0) max_fails=0;" }.joined(separator: "\n    "))
+  }
+}

@@ -1,0 +1,17 @@
+import Foundation
+import RestorationKit
+import RestorationTesting
+import WebCatalogKit
+import XCTest
+
+/// The folder is a store like any other.
+final class FolderStoreTests: XCTestCase {
+  func testAFolderKeepsAllPromisesOfAStore() async {
+    let failures = await RemoteStoreConformance.checks.failures {
+      let path = FileManager.default.temporaryDirectory
+        .appending(path: "folder-store-\(UUID().uuidString)").path
+      return { try FolderStore(path) }
+    }
+    XCTAssertEqual(failures, [])
+  }
+}
