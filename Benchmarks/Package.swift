@@ -10,11 +10,29 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// What is measured beside PostgreSQL needs libpq, so it is only there when it is asked for.
+let measuresStores = Context.environment["BENCHMARK_STORES"] != nil
+
+let stores: [Target] = [
+  .systemLibrary(
+    name: "Libpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+  .executableTarget(
+    name: "StoreTable",
+    dependencies: [
+      "Libpq", "Tables", "Workload",
+      .product(name: "ArchiveCodec", package: "RestorationKit"),
+      .product(name: "Crypto", package: "swift-crypto"),
+      .product(name: "RestorationKit", package: "RestorationKit"),
+      .product(name: "RestorationPostgreSQL", package: "RestorationKit"),
+    ],
+    swiftSettings: settings),
+]
+
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v26)],
   dependencies: [
-    .package(name: "RestorationKit", path: ".."),
+    .package(name: "RestorationKit", path: "..", traits: measuresStores ? ["PostgreSQL"] : []),
     .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
     .package(url: "https://github.com/apple/swift-protobuf.git", exact: "1.39.0"),
     // The default traits need jemalloc, and the malloc counter cannot be had everywhere.
@@ -40,10 +58,11 @@ let package = Package(
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
       exclude: ["Protobuf/catalog.proto"], swiftSettings: settings),
+    .target(name: "Tables", swiftSettings: settings),
     .executableTarget(
       name: "CompareTable",
       dependencies: [
-        "Peers", "Workload",
+        "Peers", "Tables", "Workload",
         .product(name: "ArchiveCodec", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
@@ -57,6 +76,6 @@ let package = Package(
       ],
       path: "CatalogBenchmarks", swiftSettings: settings,
       plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
-  ],
+  ] + (measuresStores ? stores : []),
   swiftLanguageModes: [.v6]
 )

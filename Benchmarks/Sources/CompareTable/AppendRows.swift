@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import Tables
 internal import Workload
 
 /// One changed record of 100,000, appended to a file.

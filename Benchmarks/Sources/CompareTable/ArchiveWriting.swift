@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import Tables
 internal import Workload
 
 /// The peak memory of a process that writes an archive of 1 GiB to a file.

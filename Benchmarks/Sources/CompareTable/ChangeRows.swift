@@ -1,5 +1,6 @@
 internal import ArchiveCodec
 internal import RestorationKit
+internal import Tables
 internal import Workload
 
 /// Saves of what has changed since the last save, to a file.

@@ -1,6 +1,7 @@
 internal import ArchiveCodec
 internal import Foundation
 internal import Peers
+internal import Tables
 internal import Workload
 
 /// A Codable tree through ArchiveEncoder and ArchiveDecoder, which seal, and

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Tables
 
 /// Measures everything side by side and prints one table.
 @main

@@ -1,3 +1,5 @@
+internal import Tables
+
 /// Runs contestants in turn, several rounds, so that what disturbs the machine
 /// disturbs all of them.
 struct Contest {

@@ -1,3 +1,4 @@
+internal import Tables
 internal import Workload
 
 /// The time per node in a tree of a million, against one of ten thousand.

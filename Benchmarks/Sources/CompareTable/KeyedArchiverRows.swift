@@ -1,4 +1,5 @@
 internal import Peers
+internal import Tables
 internal import Workload
 
 /// NSKeyedArchiver, for orientation: on Linux its time grows with the square.

@@ -1,3 +1,5 @@
+internal import Tables
+
 /// How far the numbers of one run can be trusted.
 struct Noise {
   private var spreads: [(what: String, spread: Double)] = []

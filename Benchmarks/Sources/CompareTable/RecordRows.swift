@@ -1,4 +1,5 @@
 internal import Peers
+internal import Tables
 internal import Workload
 
 /// Keyed records through ArchiveCodec alone.

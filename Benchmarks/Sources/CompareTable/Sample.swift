@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Tables
 
 /// How long something took, by the wall clock and by this process's own time.
 struct Sample {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Peers
+internal import Tables
 internal import Workload
 
 /// A thousand states of one node, each in a file of its own, against as many files

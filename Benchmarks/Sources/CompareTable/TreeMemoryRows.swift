@@ -1,3 +1,4 @@
+internal import Tables
 internal import Workload
 
 /// The peak memory of a process that saves a million nodes to a file, and of one

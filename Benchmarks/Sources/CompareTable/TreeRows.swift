@@ -1,4 +1,5 @@
 internal import Peers
+internal import Tables
 internal import Workload
 
 /// A tree of nodes through StateKeeper, in memory, against the peers.

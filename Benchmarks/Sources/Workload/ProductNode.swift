@@ -2,22 +2,22 @@ package import RestorationKit
 
 /// One product on the screen; made anew by a restore.
 package final class ProductNode: RestorableNode, NodeRestoration {
-  private(set) var product: Product
+  package private(set) var product: Product
 
   package var restorationIdentifier: String? { product.identifier }
 
-  init(_ product: Product) {
+  package init(_ product: Product) {
     self.product = product
   }
 
   /// A product of which nothing but the identifier is known.
-  convenience init(identifier: String) {
+  package convenience init(identifier: String) {
     var product = Product()
     product.identifier = identifier
     self.init(product)
   }
 
-  func restock() {
+  package func restock() {
     product.stock += 1
   }
 

@@ -1,5 +1,5 @@
 internal import ArchiveCodec
-internal import RestorationKit
+package import RestorationKit
 
 /// Many states of one node each, every one in a directory of files of its own.
 package final class SmallStates {
@@ -84,20 +84,20 @@ package final class SmallStates {
 
 /// A product that is there before a restore, as the root of a state must be, while a
 /// ProductNode is made by its class.
-private final class ProductRoot: RestorableNode {
-  let node: ProductNode
+package final class ProductRoot: RestorableNode {
+  package let node: ProductNode
 
-  var restorationIdentifier: String? { node.restorationIdentifier }
+  package var restorationIdentifier: String? { node.restorationIdentifier }
 
-  init(_ node: ProductNode) {
+  package init(_ node: ProductNode) {
     self.node = node
   }
 
-  func encodeRestorableState(with coder: StateEncoder) {
+  package func encodeRestorableState(with coder: StateEncoder) {
     node.encodeRestorableState(with: coder)
   }
 
-  func decodeRestorableState(with coder: StateDecoder) throws {
+  package func decodeRestorableState(with coder: StateDecoder) throws {
     try node.decodeRestorableState(with: coder)
   }
 }

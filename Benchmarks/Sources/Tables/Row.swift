@@ -1,14 +1,14 @@
 /// One line of the table.
-struct Row {
-  let what: String
-  let ours: Double?
-  let peer: Double?
-  let ratio: Double?
-  let goal: String
-  let met: Bool
+package struct Row {
+  package let what: String
+  package let ours: Double?
+  package let peer: Double?
+  package let ratio: Double?
+  package let goal: String
+  package let met: Bool
 
   /// A row of two times or sizes, in the unit that `what` ends with.
-  init(_ what: String, ours: Double, peer: Double, ratio: Double? = nil, goal: Goal) {
+  package init(_ what: String, ours: Double, peer: Double, ratio: Double? = nil, goal: Goal) {
     let ratio = ratio ?? goal.ratio(ours: ours, peer: peer)
     self.what = what
     self.ours = ours
@@ -19,7 +19,7 @@ struct Row {
   }
 
   /// A row of a number with a bound, which stands where the peer would.
-  init(_ what: String, ours: Double, bound: Double, goal: String, met: Bool) {
+  package init(_ what: String, ours: Double, bound: Double, goal: String, met: Bool) {
     self.what = what
     self.ours = ours
     peer = bound
@@ -29,7 +29,7 @@ struct Row {
   }
 
   /// A row that cannot be measured, which is a goal missed.
-  init(_ what: String, notMeasured reason: String, goal: String) {
+  package init(_ what: String, notMeasured reason: String, goal: String) {
     self.what = "\(what): not measured: \(reason)"
     ours = nil
     peer = nil
@@ -45,7 +45,7 @@ extension Row: Encodable {
   }
 
   /// Writes null for what is missing, so that every row has every field.
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(what, forKey: .what)
     try container.encode(ours, forKey: .ours)

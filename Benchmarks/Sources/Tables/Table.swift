@@ -1,14 +1,14 @@
 internal import Foundation
 
 /// Rows as text, in columns that read the same in a README.
-struct Table {
+package struct Table {
   private let rows: [Row]
 
-  init(_ rows: [Row]) {
+  package init(_ rows: [Row]) {
     self.rows = rows
   }
 
-  var text: String {
+  package var text: String {
     let cells = [["what", "ours", "peer", "ratio", "goal", "met"]] + rows.map(\.cells)
     let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
     let lines = cells.map { row in
@@ -40,7 +40,7 @@ extension Row {
 
 extension Double {
   /// Three significant digits, no exponent.
-  var asNumber: String {
+  package var asNumber: String {
     let digits = magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2
     let text = String(format: "%.\(digits)f", self)
     guard text.contains("."), self == rounded() else { return text }

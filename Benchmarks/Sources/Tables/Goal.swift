@@ -1,5 +1,5 @@
 /// What a ratio must be, and so what it means.
-enum Goal {
+package enum Goal {
   /// At least so many times better than the peer: the ratio is peer to ours.
   case atLeast(Double)
 
@@ -9,14 +9,14 @@ enum Goal {
   /// For orientation: the ratio is peer to ours, and nothing can be missed.
   case none
 
-  func ratio(ours: Double, peer: Double) -> Double {
+  package func ratio(ours: Double, peer: Double) -> Double {
     switch self {
     case .atLeast, .none: peer / ours
     case .atMost: ours / peer
     }
   }
 
-  func isMet(_ ratio: Double) -> Bool {
+  package func isMet(_ ratio: Double) -> Bool {
     switch self {
     case .atLeast(let bound): ratio >= bound
     case .atMost(let bound): ratio <= bound
@@ -24,7 +24,7 @@ enum Goal {
     }
   }
 
-  var text: String {
+  package var text: String {
     switch self {
     case .atLeast(let bound): "≥ \(bound.asNumber)×"
     case .atMost(let bound): "≤ \(bound.asNumber)×"

@@ -1,0 +1,36 @@
+internal import Crypto
+internal import Foundation
+internal import Workload
+
+/// Sessions as rows of sealed JSON, as they are usually kept: each change writes the row.
+final class JSONRows: Sendable {
+  let string: String
+  private let key = SymmetricKey(size: .bits256)
+
+  init(_ string: String, products: [Product], count: Int) throws {
+    self.string = string
+    let database = try Database(string)
+    try database.run("DROP TABLE IF EXISTS json_sessions")
+    try database.run(
+      "CREATE TABLE json_sessions (name text PRIMARY KEY, body bytea NOT NULL,"
+        + " updated timestamptz NOT NULL DEFAULT now()) WITH (fillfactor = 70)")
+    let body = try sealed(products)
+    for number in 0..<count {
+      try database.run(
+        "INSERT INTO json_sessions (name, body) VALUES ($1::text, $2::bytea)",
+        [Self.name(number), body])
+    }
+  }
+
+  static func name(_ number: Int) -> [UInt8] { Array("user \(number)".utf8) }
+
+  func sealed(_ products: [Product]) throws -> [UInt8] {
+    Array(try ChaChaPoly.seal(try JSONEncoder().encode(products), using: key).combined)
+  }
+
+  func save(_ products: [Product], as number: Int, with database: Database) throws {
+    try database.run(
+      "UPDATE json_sessions SET body = $2::bytea, updated = now() WHERE name = $1::text",
+      [Self.name(number), try sealed(products)])
+  }
+}
