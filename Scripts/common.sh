@@ -4,6 +4,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 example=$root/Examples/ProductCatalog
 desktop=$root/Examples/DesktopCatalog
+web=$root/Examples/WebCatalog
 
 has_command() {
   command -v "$1" >/dev/null 2>&1
@@ -139,4 +140,49 @@ install_gtk() {
 install_screen() {
   echo "Installing a screen that nobody sees with apt-get."
   install_with_apt --no-install-recommends $screen_packages && has_screen
+}
+
+# Prints its other arguments with the first one between them.
+joined() {
+  local mark=$1 text=$2 word
+  shift 2
+  for word in "$@"; do text+=$mark$word; done
+  printf '%s\n' "$text"
+}
+
+# The traits of the package whose libraries are on this machine, as in SecretService,PostgreSQL.
+available_traits() {
+  local traits=()
+  has_command pkg-config || return 0
+  ! pkg-config --exists libsecret-1 || traits+=(SecretService)
+  ! pkg-config --exists libpq || traits+=(PostgreSQL)
+  [ ${#traits[@]} -eq 0 ] || joined , "${traits[@]}"
+}
+
+# What the store in a database needs, and a server to try it with.
+has_postgresql() {
+  has_command pkg-config && pkg-config --exists libpq &&
+    { has_command postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; }
+}
+
+readonly postgresql_packages="libpq-dev postgresql util-linux pkg-config"
+
+# shellcheck disable=SC2086
+install_postgresql() {
+  echo "Installing libpq and PostgreSQL with apt-get."
+  install_with_apt --no-install-recommends $postgresql_packages && has_postgresql
+}
+
+# A browser that nobody sees, and a proxy.
+has_browser() {
+  has_command chromium && has_command chromedriver && has_command setpriv &&
+    { has_command nginx || [ -x /usr/sbin/nginx ]; }
+}
+
+readonly browser_packages="chromium chromium-driver nginx-light fonts-dejavu-core util-linux"
+
+# shellcheck disable=SC2086
+install_browser() {
+  echo "Installing Chromium and nginx with apt-get."
+  install_with_apt --no-install-recommends $browser_packages && has_browser
 }
