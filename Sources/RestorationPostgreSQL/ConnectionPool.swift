@@ -66,13 +66,16 @@ actor ConnectionPool {
   // MARK: Asking
 
   /// Runs a statement, as soon as a connection is free.
+  ///
+  /// It is sent from the thread of the caller, if the queue is not at work: to wake another one
+  /// takes longer. Nothing on the queue waits for a server, so the caller does not either.
   nonisolated func run(
     _ statement: Statement, _ parameters: [[UInt8]]
   ) async throws -> QueryResult {
     let query = Query(statement, parameters)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        onQueue { $0.submit(query, continuation) }
+        executor.queue.sync { assumeIsolated { $0.submit(query, continuation) } }
       }
     } onCancel: {
       onQueue { $0.cancel(query) }

@@ -54,10 +54,8 @@ final class QueryResult: @unchecked Sendable {
 
   func uuid(_ row: Int, _ column: Int) -> UUID? {
     let value = unsafe value(row, column)
-    var uuid = UUID().uuid
-    guard value.count == MemoryLayout.size(ofValue: uuid) else { return nil }
-    unsafe withUnsafeMutableBytes(of: &uuid) { unsafe $0.copyBytes(from: value) }
-    return UUID(uuid: uuid)
+    guard value.count == MemoryLayout<uuid_t>.size else { return nil }
+    return unsafe UUID(uuid: value.loadUnaligned(as: uuid_t.self))
   }
 
   func byteCount(_ row: Int, _ column: Int) -> Int {

@@ -7,9 +7,11 @@ internal import Foundation
 
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
-  private let executor: FileExecutor
+  /// Nil if it waits for no disk.
+  private let thread: FileExecutor?
+  private let sharedThreads = SharedThreads()
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
-    unsafe executor.asUnownedSerialExecutor()
+    unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
   }
 
   let claim: StateClaim
@@ -134,7 +136,7 @@ package actor StateFile {
     limits: ArchiveLimits = .standard
   ) {
     let isInMemory = (directory as? RemoteStateDirectory)?.isInMemory ?? false
-    executor = FileExecutor(waitsForDisks: !isInMemory)
+    thread = isInMemory ? nil : FileExecutor()
     open = OpenState(takesDescriptor: !isInMemory)
     self.claim = claim
     self.suffix = suffix
