@@ -61,10 +61,7 @@ package struct StatementTexts: Sendable {
       WITH changed AS (
         INSERT INTO \(schema.states) (name, id, version, byte_count)
         VALUES ($1, $2, $2, octet_length($3)) ON CONFLICT (name) DO NOTHING RETURNING id, last_commit
-      ), added AS (
-        INSERT INTO \(schema.commits) (state, position, bytes)
-        SELECT id, last_commit, $3 FROM changed
-      )
+      ), \(added("$3"))
       \(outcome(version: "$2::text"))
       """
     case .replace:
@@ -75,10 +72,7 @@ package struct StatementTexts: Sendable {
         WHERE name = $1 AND version = $2 RETURNING id, last_commit
       ), removed AS (
         DELETE FROM \(schema.commits) WHERE state = (SELECT id FROM changed)
-      ), added AS (
-        INSERT INTO \(schema.commits) (state, position, bytes)
-        SELECT id, last_commit, $4 FROM changed
-      )
+      ), \(added("$4"))
       \(outcome(version: "$3::text"))
       """
     case .append:
@@ -87,10 +81,7 @@ package struct StatementTexts: Sendable {
         UPDATE \(schema.states) SET version = $3, last_commit = last_commit + 1,
           byte_count = byte_count + octet_length($4), updated = now()
         WHERE name = $1 AND version = $2 RETURNING id, last_commit
-      ), added AS (
-        INSERT INTO \(schema.commits) (state, position, bytes)
-        SELECT id, last_commit, $4 FROM changed
-      )
+      ), \(added("$4"))
       \(outcome(version: "$3::text"))
       """
     case .appendMany:
@@ -101,10 +92,7 @@ package struct StatementTexts: Sendable {
         FROM unnest($1, $2, $3, $4) AS g (name, expected, version, bytes)
         WHERE s.name = g.name AND s.version = g.expected
         RETURNING s.id, s.last_commit, s.version, s.name, g.bytes
-      ), added AS (
-        INSERT INTO \(schema.commits) (state, position, bytes)
-        SELECT id, last_commit, bytes FROM changed
-      )
+      ), \(added("bytes"))
       \(outcomes)
       """
     case .remove:
@@ -119,6 +107,15 @@ package struct StatementTexts: Sendable {
     case .names: "SELECT name FROM \(schema.states) WHERE name >= $1"
     case .namesBefore: "SELECT name FROM \(schema.states) WHERE name >= $1 AND name < $2"
     }
+  }
+
+  private func added(_ bytes: String) -> String {
+    """
+    added AS (
+      INSERT INTO \(schema.commits) (state, position, bytes)
+      SELECT id, last_commit, \(bytes) FROM changed
+    )
+    """
   }
 
   private var outcomes: String {

@@ -28,31 +28,19 @@ enum CompareTable {
   private static func measure() async -> [Row] {
     var noise = Noise()
     var rows: [Row] = []
-    rows += await measure("Trees of nodes") { try await TreeRows.measure(&noise) }
-    rows += await measure("Keyed records") { try await RecordRows.measure(&noise) }
-    rows += await measure("Codable values") { try await CodableRows.measure(&noise) }
-    rows += await measure("Appending") { try await AppendRows.measure(&noise) }
-    rows += await measure("Saving changes") { try await ChangeRows.measure(&noise) }
-    rows += await measure("Small states") { try await SmallStateRows.measure(&noise) }
-    rows += await measure("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
-    rows += await measure("Trees of a million nodes") { try await GrowthRows.measure(&noise) }
-    rows += await measure("Memory for a million nodes") { try TreeMemoryRows.rows() }
-    rows += await measure("An archive of 1 GiB") { try ArchiveWriting.rows() }
+    rows += await Table.rows("Trees of nodes") { try await TreeRows.measure(&noise) }
+    rows += await Table.rows("Keyed records") { try await RecordRows.measure(&noise) }
+    rows += await Table.rows("Codable values") { try await CodableRows.measure(&noise) }
+    rows += await Table.rows("Appending") { try await AppendRows.measure(&noise) }
+    rows += await Table.rows("Saving changes") { try await ChangeRows.measure(&noise) }
+    rows += await Table.rows("Small states") { try await SmallStateRows.measure(&noise) }
+    rows += await Table.rows("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
+    rows += await Table.rows("Trees of a million nodes") { try await GrowthRows.measure(&noise) }
+    rows += await Table.rows("Memory for a million nodes") { try TreeMemoryRows.rows() }
+    rows += await Table.rows("An archive of 1 GiB") { try ArchiveWriting.rows() }
     print(Table(rows).text)
     print()
     print(noise.description)
     return rows
-  }
-
-  /// One part that fails does not cost the others.
-  private static func measure(
-    _ part: String, _ body: () async throws -> [Row]
-  ) async -> [Row] {
-    FileHandle.standardError.write(Data("Measuring: \(part)\n".utf8))
-    do {
-      return try await body()
-    } catch {
-      return [Row(part, notMeasured: "\(error)", goal: "to be measured")]
-    }
   }
 }

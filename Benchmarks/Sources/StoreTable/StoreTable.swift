@@ -30,21 +30,10 @@ enum StoreTable {
 
   private static func measure(_ string: String) async {
     var rows: [Row] = []
-    rows += await measure("Saves of 1,000 sessions") { try await SaveRows(string).measure() }
-    rows += await measure("Restores among 1,000,000") { try await RestoreRows(string).measure() }
-    rows += await measure("Memory of live sessions") { [try LiveSessions.row(string)] }
+    rows += await Table.rows("Saves of 1,000 sessions") { try await SaveRows(string).measure() }
+    rows += await Table.rows("Restores among 1,000,000") { try await RestoreRows(string).measure() }
+    rows += await Table.rows("Memory of live sessions") { [try LiveSessions.row(string)] }
     print(Table(rows).text)
-  }
-
-  private static func measure(
-    _ part: String, _ body: () async throws -> [Row]
-  ) async -> [Row] {
-    FileHandle.standardError.write(Data("Measuring: \(part)\n".utf8))
-    do {
-      return try await body()
-    } catch {
-      return [Row(part, notMeasured: "\(error)", goal: "to be measured")]
-    }
   }
 }
 

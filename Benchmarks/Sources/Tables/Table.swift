@@ -8,6 +8,18 @@ package struct Table {
     self.rows = rows
   }
 
+  /// Measures a part; one that fails does not cost the others.
+  package static func rows(
+    _ part: String, _ body: () async throws -> [Row]
+  ) async -> [Row] {
+    FileHandle.standardError.write(Data("Measuring: \(part)\n".utf8))
+    do {
+      return try await body()
+    } catch {
+      return [Row(part, notMeasured: "\(error)", goal: "to be measured")]
+    }
+  }
+
   package var text: String {
     let cells = [["what", "ours", "peer", "ratio", "goal", "met"]] + rows.map(\.cells)
     let widths = cells[0].indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
