@@ -1,60 +1,12 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 
-/// What several keepers and hosts of one app do at the edges of each other's time.
+/// What several keepers of one app do at the edges of each other's time.
 @MainActor
-final class InstanceEdgeTests: XCTestCase {
-  private let app = SceneLaunch()
-  private var launch: Launch { app.launch }
-  private let day: TimeInterval = 24 * 60 * 60
-
-  private func second(_ name: String = "main") throws -> StateKeeper {
-    try StateKeeper(
-      application: Launch.application, name: name, directory: launch.store, keys: launch.keys,
-      now: { [launch] in launch.now })
-  }
-
-  private func save(_ value: String, with keeper: StateKeeper) async throws -> PreservationReport {
-    try await keeper.save([TestNode("a", value: value)])
-  }
-
-  private func value(with keeper: StateKeeper) async throws -> String? {
-    let node = TestNode("a")
-    _ = try await keeper.restore(into: [node])
-    return node.value
-  }
-
-  private func host(_ keeper: StateKeeper) -> SceneHost {
-    let host = SceneHost(keeper)
-    host.delegate = app.hostDelegate
-    host.declaredActivityTypes = ["product"]
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    return host
-  }
-
-  /// The windows that are held up before they have a delegate.
-  @MainActor
-  private final class Held {
-    var windows: [CheckedContinuation<Void, Never>] = []
-  }
-
-  /// A host of the next launch that holds up its windows.
-  private func holdingHost() async throws -> (SceneHost, Held) {
-    let held = Held()
-    let host = SceneHost(try second())
-    host.register(
-      SceneConfiguration { [app] in
-        await withCheckedContinuation { held.windows.append($0) }
-        return app.makeDelegate()
-      })
-    try await host.launch()
-    return (host, held)
-  }
-
+final class InstanceEdgeTests: InstanceTestCase {
   func testAStateOfAnotherNameThatLooksNumberedIsNotRemoved() async throws {
     let other = try second("main~2.draft")
     _ = try await save("mine", with: other)
@@ -91,25 +43,6 @@ final class InstanceEdgeTests: XCTestCase {
     XCTAssertEqual(found, "one")
   }
 
-  func testAHostOfASecondInstanceThatSavesAfterItsEndDoesNotReplaceTheList() async throws {
-    let one = host(try second())
-    try await one.launch()
-    let a = try await app.store(1, in: one)
-    let two = host(try second())
-    try await two.launch()
-    let b = try await app.store(2, in: two)
-    let scene = two.connectedScenes[0]
-    await one.close()
-    await two.close()
-    scene.session.userInfo = ["x": 1]
-    try await two.save(scene)
-    await two.close()
-    let next = host(try second())
-    try await next.launch()
-    XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [a])
-    XCTAssertNotEqual(a, b)
-  }
-
   func testATerminationDuringASaveIsAProperEnd() async throws {
     let isWriting = Flag()
     let gate = Gate()
@@ -135,40 +68,6 @@ final class InstanceEdgeTests: XCTestCase {
     let next = host(try second())
     try await next.launch()
     XCTAssertEqual(next.restoreReason, .launch)
-  }
-
-  func testAWindowThatConnectsWhileItIsDiscardedWithOthersIsGone() async throws {
-    let first = host(try second())
-    try await first.launch()
-    _ = try await app.store(1, in: first)
-    _ = try await app.store(2, in: first)
-    await first.close()
-
-    let (next, held) = try await holdingHost()
-    let sessions = next.openSessions
-    XCTAssertEqual(sessions.count, 2)
-    let connecting = Task { @MainActor in _ = await next.restoreScenes() }
-    try await waitUntil("one is held up") { held.windows.count == 1 }
-    // All windows are closed, e.g. in the order in which the app shows them.
-    let discarding = Task { @MainActor in try await next.discard(Array(sessions.reversed())) }
-    for _ in 0..<100 { await Task.yield() }
-    held.windows[0].resume()
-    for _ in 0..<1000 { await Task.yield() }
-    if held.windows.count > 1 { held.windows[1].resume() }
-    try await discarding.value
-    _ = await connecting.value
-    // What the app has of it saves as always.
-    for delegate in app.delegates.suffix(1) {
-      for scene in delegate.connected.compactMap(\.session.scene) {
-        _ = try? await next.save(scene)
-      }
-    }
-    XCTAssertEqual(next.openSessions, [])
-    XCTAssertEqual(try launch.store.names().filter { $0.contains(".scene-") }, [])
-    await next.close()
-    let last = host(try second())
-    try await last.launch()
-    XCTAssertEqual(last.openSessions, [])
   }
 
   func testCloseWaitsForASaveThatWaitsForARestore() async throws {
@@ -231,68 +130,6 @@ final class InstanceEdgeTests: XCTestCase {
     let forget = try second()
     try await forget.discardState(includingSetAside: true)
     XCTAssertEqual(try launch.store.names(), [])
-  }
-
-  func testAListThatWasOnlyLookedAtReplacesNoNewerOne() async throws {
-    let one = host(try second())
-    try await one.launch()
-    let a = try await app.store(1, in: one)
-    let b = try await app.store(2, in: one)
-    let keeper = try second()
-    keeper.instancePolicy = .single
-    let two = host(keeper)
-    do {
-      try await two.launch()
-      XCTFail("in use")
-    } catch {}
-    try await one.discard(one.openSessions.filter { $0.persistentIdentifier == b })
-    try await one.terminate()
-    // It goes on when the other one is gone.
-    try await two.connect(
-      two.openSessions.first { $0.persistentIdentifier == a } ?? two.openSessions[0])
-    try await two.saveChangedScenes()
-    await two.close()
-    let next = host(try second())
-    try await next.launch()
-    XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [a])
-  }
-
-  func testAWindowOfAnotherInstanceConnectsWithoutWhatIsStored() async throws {
-    let one = host(try second())
-    try await one.launch()
-    _ = try await app.store(1, in: one)
-    let keeper = try second()
-    keeper.instancePolicy = .single
-    let two = host(keeper)
-    do {
-      try await two.launch()
-      XCTFail("in use")
-    } catch {}
-    XCTAssertEqual(two.openSessions.first?.stateRestorationActivity?.id, 1, "It is looked at.")
-    let scene = try await two.connect(two.openSessions[0])
-    XCTAssertNil(scene.session.stateRestorationActivity)
-    XCTAssertEqual(scene.session.userInfo, [:])
-    XCTAssertEqual(DraftModel(scene).draft, "")
-    await one.close()
-  }
-
-  func testATerminationWhileAWindowConnectsLetsTheStateGo() async throws {
-    let first = host(try second())
-    try await first.launch()
-    _ = try await app.store(1, in: first)
-    await first.close()
-    let (next, held) = try await holdingHost()
-    let connecting = Task { @MainActor in _ = await next.restoreScenes() }
-    try await waitUntil("one is held up") { held.windows.count == 1 }
-    let ending = Task { @MainActor in try await next.terminate() }
-    for _ in 0..<100 { await Task.yield() }
-    held.windows[0].resume()
-    try await ending.value
-    _ = await connecting.value
-    let successor = try second()
-    _ = try await save("x", with: successor)
-    XCTAssertEqual(successor.stateName, "main")
-    withExtendedLifetime(next) {}
   }
 
   func testASetAsideStateOfAnotherInstanceIsNotMistakenForOnesOwn() async throws {
@@ -457,23 +294,6 @@ final class InstanceEdgeTests: XCTestCase {
     XCTAssertEqual(last.outcome, .restored)
   }
 
-  func testTheEndOfAHostInTheMidstOfARestoreOfASceneIsNoCrash() async throws {
-    let first = host(try second())
-    try await first.launch()
-    let stored = try await app.store(1, in: first)
-    await first.close()
-    let marker = launch.store.memory(named: "main.scene-\(stored).launch")
-    app.prepare = { $0.onConnect = { $0.restorationExtension.extend() } }
-    do {
-      let next = host(try second())
-      try await next.launch()
-      await next.restoreScenes()
-      XCTAssertNotNil(marker.bytes)
-      app.delegates = []
-    }
-    XCTAssertNil(marker.bytes)
-  }
-
   func testARestoreThatFindsNothingEndsTheMark() async throws {
     let keeper = try second()
     _ = try await save("one", with: keeper)
@@ -527,74 +347,6 @@ final class InstanceEdgeTests: XCTestCase {
     XCTAssertTrue(all.contains { $0.userInfo == ["x": 2] })
   }
 
-  func testRandomHostsLoseNoWindow() async throws {
-    var generator = SeededGenerator(seed: 7)
-    for round in 0..<60 {
-      let names = try launch.store.names().filter { $0.hasPrefix("main.scene-") }
-      let next = host(try second())
-      try await next.launch()
-      XCTAssertEqual(next.openSessions.count, names.count, "round \(round)")
-      var tasks: [Task<Void, Never>] = []
-      var closed: Set<String> = []
-      for _ in 0..<Int.random(in: 0...8, using: &generator) {
-        switch Int.random(in: 0...6, using: &generator) {
-        case 0: tasks.append(Task { @MainActor in _ = await next.restoreScenes() })
-        case 1:
-          tasks.append(
-            Task { @MainActor in
-              guard let scene = try? await next.open() else { return }
-              _ = try? await next.save(scene)
-            })
-        case 2:
-          tasks.append(Task { @MainActor in _ = try? await next.saveChangedScenes() })
-        case 3:
-          if let session = next.openSessions.randomElement(using: &generator) {
-            closed.insert(session.persistentIdentifier)
-            tasks.append(Task { @MainActor in try? await next.discard(session) })
-          }
-        case 4:
-          if let session = next.openSessions.randomElement(using: &generator) {
-            tasks.append(Task { @MainActor in _ = try? await next.connect(session) })
-          }
-        case 5:
-          if let session = next.openSessions.randomElement(using: &generator) {
-            tasks.append(Task { @MainActor in try? await next.refresh(session) })
-          }
-        default:
-          tasks.append(
-            Task { @MainActor in
-              for scene in next.connectedScenes { _ = try? await next.disconnect(scene) }
-            })
-        }
-      }
-      for task in tasks { await task.value }
-      let open = Set(next.openSessions.map(\.persistentIdentifier))
-      XCTAssertTrue(open.isDisjoint(with: closed))
-      for scene in next.connectedScenes { _ = try await next.save(scene) }
-      try await next.terminate()
-      let stored = Set(
-        try launch.store.names().filter { $0.hasPrefix("main.scene-") && !$0.hasSuffix(".launch") }
-          .map { String($0.dropFirst("main.scene-".count)) })
-      XCTAssertEqual(stored, open, "round \(round)")
-    }
-  }
-
-  func testNothingStaysOfAListWhoseWindowsAreAllClosed() async throws {
-    let one = host(try second())
-    try await one.launch()
-    _ = try await app.store(1, in: one)
-    await one.close()
-    let list = launch.store.memory(named: "main.scenes")
-    list.bytes = list.bytes.map { $0 + [0] }
-    let two = host(try second())
-    try? await two.launch()
-    await two.restoreScenes()
-    try await two.terminate(closingScenes: true)
-    let keeper = try second()
-    try await keeper.discardState(includingSetAside: true)
-    XCTAssertEqual(list.setAsideBytes.count, 0)
-  }
-
   func testTheMarkOfANumberedStateThatWasDeclinedGoesToo() async throws {
     let one = try second()
     _ = try await save("one", with: one)
@@ -618,40 +370,6 @@ final class InstanceEdgeTests: XCTestCase {
     withExtendedLifetime(declining) {}
   }
 
-  func testClosingAHostTwiceAndLaunchingItAgainWorks() async throws {
-    let one = host(try second())
-    try await one.launch()
-    let a = try await app.store(1, in: one)
-    await one.close()
-    await one.close()
-    try await one.terminate()
-    try await one.terminate()
-    try await one.launch()
-    XCTAssertEqual(one.openSessions.map(\.persistentIdentifier), [a])
-    await one.restoreScenes()
-    let closes = [
-      Task { @MainActor in await one.close() }, Task { @MainActor in await one.close() },
-    ]
-    for close in closes { await close.value }
-    let next = try second()
-    _ = try await save("x", with: next)
-    XCTAssertEqual(next.stateName, "main")
-  }
-
-  func testACrashInWhatASceneDoesWithItsStoredActivityIsCounted() async throws {
-    let first = host(try second())
-    try await first.launch()
-    let a = try await app.store(1, in: first)
-    await first.close()
-    let next = SceneHost(try second())
-    let delegate = MarkLooker(launch.store.memory(named: "main.scene-\(a).launch"))
-    next.register(SceneConfiguration { delegate })
-    try await next.launch()
-    await next.restoreScenes()
-    XCTAssertEqual(delegate.marks.map(\.call), ["willConnect", "activity", "active"])
-    XCTAssertEqual(delegate.marks.map(\.isMarked), [true, true, false])
-  }
-
   func testAStoreThatLocksSlowlyDoesNotHoldUpTheApp() async throws {
     let gate = Gate()
     let store = HookedStore { _, call in if call == .lock { gate.pass() } }
@@ -666,18 +384,4 @@ final class InstanceEdgeTests: XCTestCase {
     try await saving.value
     XCTAssertEqual(keeper.stateName, "main")
   }
-}
-
-@MainActor
-private final class MarkLooker: @MainActor SceneDelegate {
-  let marker: MemoryStorage
-  var marks: [(call: String, isMarked: Bool)] = []
-  init(_ marker: MemoryStorage) { self.marker = marker }
-  func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
-  ) { marks.append(("willConnect", marker.bytes != nil)) }
-  func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {
-    marks.append(("activity", marker.bytes != nil))
-  }
-  func sceneDidBecomeActive(_ scene: Scene) { marks.append(("active", marker.bytes != nil)) }
 }

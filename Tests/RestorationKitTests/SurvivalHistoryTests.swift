@@ -67,207 +67,6 @@ private struct SurvivalCounts {
   }
 }
 
-// MARK: The app
-
-/// A node that says when it has changed.
-@MainActor
-private class Item: @MainActor RestorableNode {
-  class var stateTracking: StateTracking { .invalidated }
-
-  let name: String
-  /// That of the app that it lives in.
-  let version: Int
-  var value = "" { didSet { invalidateRestorableState() } }
-  var below: [Item] = [] { didSet { invalidateRestorableState() } }
-  /// What is stored of it and this version of the app has not seen.
-  var unread: SavedNode?
-
-  required init(_ name: String, version: Int) {
-    self.name = name
-    self.version = version
-  }
-
-  var key: String { "value" }
-
-  var restorationIdentifier: String? { name }
-  var restorationChildren: [any RestorableNode] { below }
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(value, forKey: key)
-  }
-
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    value = try coder.decode(forKey: key)
-  }
-}
-
-/// A node that says nothing of its changes.
-@MainActor
-private final class PlainItem: Item {
-  override class var stateTracking: StateTracking { .always }
-}
-
-/// A node whose value can be forgotten.
-@MainActor
-private final class SecretItem: Item {
-  override func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(value, forKey: key, sensitivity: .secret)
-  }
-
-  override func decodeRestorableState(with coder: StateDecoder) throws {
-    value = try coder.decodeIfPresent(forKey: key) ?? ""
-  }
-}
-
-/// A node whose class has another version in each version of the app.
-@MainActor
-private final class VersionedItem: Item {
-  static let versions = 1...3
-  private static func key(_ version: Int) -> String { "value of version \(version)" }
-  override var key: String { Self.key(version) }
-
-  static let migrations = versions.map { version in
-    StateMigration(from: version) { try $0.rename(key(version), to: key(version + 1)) }
-  }
-}
-
-/// What a save has written of a node.
-private struct SavedNode: CustomStringConvertible {
-  var path: String
-  var value: String
-  /// Nil for a class that has one version only.
-  var version: Int?
-  var isSecret = false
-
-  var description: String { "\(path) \(version ?? 0) \(value.prefix(20))" }
-
-  func isSeen(by version: Int) -> Bool { self.version ?? 0 <= version }
-}
-
-/// What each save has written, and nil for a discard.
-private typealias StateLog = SurvivalLog<[SavedNode]?>
-
-/// Which secrets of which states were forgotten.
-private struct SecretLog {
-  private struct Forgotten {
-    /// Nil for all.
-    let path: String?
-    /// The last state that was written before.
-    let last: Int
-    var isDone = false
-  }
-
-  private var forgotten: [Forgotten] = []
-  /// Up to this state any may be lost, since a sync has lied.
-  private var lastDoubtful = -1
-
-  /// Some are about to be forgotten, and may be from now on.
-  mutating func attempt(_ path: String? = nil, before number: Int) {
-    forgotten.append(Forgotten(path: path, last: number - 1))
-  }
-
-  /// Those of the last attempt were said to be forgotten.
-  mutating func acknowledge() {
-    forgotten[forgotten.count - 1].isDone = true
-  }
-
-  mutating func doubt(before number: Int) { lastDoubtful = number - 1 }
-
-  private func forgotten(_ node: SavedNode, _ number: Int) -> [Forgotten] {
-    forgotten.filter { number <= $0.last && ($0.path == nil || $0.path == node.path) }
-  }
-
-  /// Whether a secret of a state may be there.
-  func mayBeThere(_ node: SavedNode, of number: Int) -> Bool {
-    !forgotten(node, number).contains { $0.isDone }
-  }
-
-  /// Whether a secret of a state may be gone.
-  func mayBeGone(_ node: SavedNode, of number: Int) -> Bool {
-    number <= lastDoubtful || !forgotten(node, number).isEmpty
-  }
-}
-
-/// A process of the app.
-@MainActor
-private final class Owner {
-  let process: DiskProcess
-  let keeper: StateKeeper
-  let version: Int
-  let delegate = TestDelegate()
-  private(set) var root: Item
-  private var made: [String: Item] = [:]
-  private var decodedNumber: String?
-  var number = 0
-
-  init(_ process: DiskProcess, keys: any KeyProvider, version: Int, _ limits: ArchiveLimits) throws
-  {
-    self.process = process
-    self.version = version
-    root = Item("root", version: version)
-    keeper = try StateKeeper(
-      application: Launch.application, directory: process, keys: keys,
-      environment: ApplicationEnvironment(applicationVersion: "\(version)", systemVersion: "1"),
-      limits: limits,
-      now: { Date(timeIntervalSince1970: 1_800_000_000) })
-    // The histories end more restores than any app does.
-    keeper.crashThreshold = .max
-    keeper.delegate = delegate
-    delegate.onWillEncode = { [unowned self] in $0.encode("\(number)", forKey: "number") }
-    delegate.onDidDecode = { [unowned self] in
-      decodedNumber = try $0.decodeIfPresent(forKey: "number")
-    }
-    for (type, name) in [
-      (Item.self, "Item"), (PlainItem.self, "PlainItem"), (SecretItem.self, "SecretItem"),
-    ] {
-      try keeper.register(type, as: name) { [unowned self] path, _ in make(type, path) }
-    }
-    try keeper.register(
-      VersionedItem.self, as: "VersionedItem", version: version,
-      migrations: Array(VersionedItem.migrations.prefix(version - 1))
-    ) { [unowned self] path, _ in make(VersionedItem.self, path) }
-  }
-
-  private func make(_ type: Item.Type, _ path: RestorationPath) -> Item {
-    guard path.parent?.identifier != nil else { return root }
-    let item = type.init(path.identifier ?? "", version: version)
-    made[path.description] = item
-    if let parent = path.parent { made[parent.description]?.below.append(item) }
-    return item
-  }
-
-  /// Restores into a tree of its own; which save it was of, nil if nothing is there.
-  func restore() async throws -> (RestorationReport, number: String?) {
-    root = Item("root", version: version)
-    made = ["root": root]
-    decodedNumber = nil
-    let report = try await keeper.restore(into: [root])
-    return (report, decodedNumber)
-  }
-
-  /// All nodes in their order, each with its path.
-  var items: [(path: String, item: Item)] {
-    var found: [(String, Item)] = []
-    var rest = [("root", root)]
-    while let (path, item) = rest.popLast() {
-      found.append((path, item))
-      rest += item.below.reversed().map { ("\(path)/\($0.name)", $0) }
-    }
-    return found
-  }
-
-  var nodes: [SavedNode] {
-    items.map { path, item in
-      item.unread
-        ?? SavedNode(
-          path: path, value: item.value, version: item is VersionedItem ? version : nil,
-          isSecret: item is SecretItem)
-    }
-  }
-}
-
-// MARK: The history
-
 @MainActor
 private final class SurvivalHistory {
   private var random: SeededGenerator
@@ -277,7 +76,7 @@ private final class SurvivalHistory {
   private static let names = ["main", "main~2"]
   private let logs = names.map { StateLog("\($0).rka", first: nil) }
   private var secretLogs = names.map { _ in SecretLog() }
-  private var owners: [Owner?] = [nil, nil]
+  private var owners: [SurvivalOwner?] = [nil, nil]
   private var version = 1
   private var story: [String] = []
   private var nodeCount = 0
@@ -349,7 +148,7 @@ private final class SurvivalHistory {
 
   // MARK: Changes
 
-  private func change(_ owner: Owner) {
+  private func change(_ owner: SurvivalOwner) {
     for _ in 0..<Int.random(in: 1...3, using: &random) {
       let items = owner.items.map(\.item)
       guard let item = items.randomElement(using: &random) else { return }
@@ -359,9 +158,10 @@ private final class SurvivalHistory {
         if items.count < 16 {
           nodeCount += 1
           let types = [
-            Item.self, PlainItem.self, SecretItem.self, VersionedItem.self, VersionedItem.self,
+            SurvivalItem.self, PlainItem.self, SecretItem.self, VersionedItem.self,
+            VersionedItem.self,
           ]
-          let type = types.randomElement(using: &random) ?? Item.self
+          let type = types.randomElement(using: &random) ?? SurvivalItem.self
           let made = type.init("n\(nodeCount)", version: owner.version)
           made.value = "made \(nodeCount)"
           item.below.insert(made, at: .random(in: 0...item.below.count, using: &random))
@@ -429,7 +229,7 @@ private final class SurvivalHistory {
     }
   }
 
-  private func arm(_ fault: FaultyDisk.Fault, _ owner: Owner) {
+  private func arm(_ fault: FaultyDisk.Fault, _ owner: SurvivalOwner) {
     owner.process.arm(fault, after: fault == .lie ? 0 : .random(in: 0..<16, using: &random))
   }
 
@@ -518,7 +318,7 @@ private final class SurvivalHistory {
   private func intrude() async throws {
     guard owners[0] != nil else { return }
     let process = disk.process()
-    let owner = try Owner(process, keys: keys, version: version, limits)
+    let owner = try SurvivalOwner(process, keys: keys, version: version, limits)
     owner.keeper.instancePolicy = .single
     let report = try await withoutWaiting { try await owner.restore() }.0
     let saved = try await withoutWaiting { try await owner.keeper.save([owner.root]) }
@@ -570,7 +370,7 @@ private final class SurvivalHistory {
     }
     var endsMidway = chance(10)
     while !hasFailed {
-      let owner = try Owner(disk.process(), keys: keys, version: version, limits)
+      let owner = try SurvivalOwner(disk.process(), keys: keys, version: version, limits)
       if endsMidway || chance(10) { arm(endsMidway ? .end : .failure, owner) }
       endsMidway = false
       let goesOn = try await restore(owner, logs[place])
@@ -585,7 +385,7 @@ private final class SurvivalHistory {
   }
 
   /// Whether the app goes on after it.
-  private func restore(_ owner: Owner, _ log: StateLog) async throws -> Bool {
+  private func restore(_ owner: SurvivalOwner, _ log: StateLog) async throws -> Bool {
     let what = "\(log.name): launch of version \(owner.version)"
     let report: RestorationReport
     let number: String?
@@ -620,7 +420,7 @@ private final class SurvivalHistory {
   }
 
   private func check(
-    _ owner: Owner, _ log: StateLog, _ number: Int?, _ report: RestorationReport
+    _ owner: SurvivalOwner, _ log: StateLog, _ number: Int?, _ report: RestorationReport
   ) {
     let what = "\(log.name): launch of version \(owner.version)"
     guard let number, log.states.indices.contains(number), let saved = log.states[number]
@@ -646,7 +446,9 @@ private final class SurvivalHistory {
     }
   }
 
-  private func hasValue(_ item: Item, _ node: SavedNode, of number: Int, _ log: StateLog) -> Bool {
+  private func hasValue(_ item: SurvivalItem, _ node: SavedNode, of number: Int, _ log: StateLog)
+    -> Bool
+  {
     guard node.isSecret, !node.value.isEmpty else { return item.value == node.value }
     let secrets = secretLogs[log === logs[0] ? 0 : 1]
     if item.value.isEmpty {
