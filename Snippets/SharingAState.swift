@@ -1,0 +1,78 @@
+// A store of one's own, two devices that share a state, and a conflict.
+
+import ArchiveCodec
+import RestorationKit
+
+/// What a service with four calls comes to; here it is a dictionary.
+actor Bucket: RemoteStateStore {
+  nonisolated let location = "bucket"
+  private var objects: [String: RemoteState] = [:]
+  private var writeCount = 0
+
+  func load(_ name: String) -> RemoteState? { objects[name] }
+
+  func replace(
+    _ name: String, with bytes: [UInt8], expecting version: RemoteVersion?
+  ) -> RemoteVersion? {
+    guard objects[name]?.version == version else { return nil }
+    writeCount += 1
+    let new = RemoteVersion("\(writeCount)")
+    objects[name] = RemoteState(bytes: bytes, version: new)
+    return new
+  }
+
+  func remove(_ name: String, expecting version: RemoteVersion) -> Bool {
+    guard objects[name]?.version == version else { return false }
+    objects[name] = nil
+    return true
+  }
+
+  func names(prefix: String) -> [String] {
+    objects.keys.filter { $0.utf8.starts(with: prefix.utf8) }
+  }
+}
+
+@MainActor
+final class NoteScreen: @MainActor StatefulNode {
+  let restorationIdentifier: String? = "note"
+  var restorableState = ""
+}
+
+@MainActor
+struct Device {
+  let screen = NoteScreen()
+  let keeper: StateKeeper
+
+  init(_ name: String, _ store: Bucket, _ keys: any KeyProvider) throws {
+    keeper = try StateKeeper(
+      application: "org.example.notes", directory: RemoteStateDirectory(store), keys: keys,
+      environment: ApplicationEnvironment(deviceName: name))
+  }
+
+  func write(_ text: String) async throws -> PreservationReport {
+    screen.restorableState = text
+    return try await keeper.save([screen])
+  }
+}
+
+let store = Bucket()
+let keys = FixedKeyProvider(try ArchiveKey())
+
+let desk = try Device("desk", store, keys)
+_ = try await desk.write("Begun at the desk.")
+
+// Another device has what the first one has saved.
+let phone = try Device("phone", store, keys)
+_ = try await phone.keeper.restore(into: [phone.screen])
+print("Phone:", phone.screen.restorableState)
+_ = try await phone.write("Changed on the phone.")
+
+// Nothing is overwritten that nobody has seen.
+let report = try await desk.write("Changed at the desk.")
+if case .conflict(let conflict) = report.outcome {
+  print("Conflict:", conflict)
+  try await desk.keeper.resolveConflict(keeping: .theirs)
+  _ = try await desk.keeper.restore(into: [desk.screen])
+}
+print("Desk:", desk.screen.restorableState)
+print("Set aside:", try await desk.keeper.setAsideStates().count)
