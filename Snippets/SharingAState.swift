@@ -4,31 +4,34 @@ import ArchiveCodec
 import RestorationKit
 
 /// What a service with four calls comes to; here it is a dictionary.
+///
+/// Two strings are equal if they show the same characters; two names are so if their bytes are.
 actor Bucket: RemoteStateStore {
   nonisolated let location = "bucket"
-  private var objects: [String: RemoteState] = [:]
+  private var objects: [[UInt8]: RemoteState] = [:]
   private var writeCount = 0
 
-  func load(_ name: String) -> RemoteState? { objects[name] }
+  func load(_ name: String) -> RemoteState? { objects[Array(name.utf8)] }
 
   func replace(
     _ name: String, with bytes: [UInt8], expecting version: RemoteVersion?
   ) -> RemoteVersion? {
-    guard objects[name]?.version == version else { return nil }
+    guard load(name)?.version == version else { return nil }
     writeCount += 1
     let new = RemoteVersion("\(writeCount)")
-    objects[name] = RemoteState(bytes: bytes, version: new)
+    objects[Array(name.utf8)] = RemoteState(bytes: bytes, version: new)
     return new
   }
 
   func remove(_ name: String, expecting version: RemoteVersion) -> Bool {
-    guard objects[name]?.version == version else { return false }
-    objects[name] = nil
+    guard load(name)?.version == version else { return false }
+    objects[Array(name.utf8)] = nil
     return true
   }
 
   func names(prefix: String) -> [String] {
-    objects.keys.filter { $0.utf8.starts(with: prefix.utf8) }
+    objects.keys.filter { $0.starts(with: prefix.utf8) }
+      .map { String(decoding: $0, as: UTF8.self) }
   }
 }
 
