@@ -67,7 +67,7 @@ extension ConnectionPool {
   /// Asks now and then whether the server is still there: what only listens does not see that.
   private func keep(_ connection: Connection) async throws {
     while true {
-      let nap = Task { try await Task.sleep(for: .seconds(20)) }
+      let nap = Task { try await Task.sleep(for: heartbeat) }
       connection.onLoss = { nap.cancel() }
       try await withTaskCancellationHandler {
         try await nap.value

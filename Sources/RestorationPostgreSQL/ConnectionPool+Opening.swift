@@ -8,9 +8,9 @@ extension ConnectionPool {
   /// - Throws: `RemoteStoreError` of the last server.
   func open() async throws -> Connection {
     var failure = RemoteStoreError.unreachable(place, "the connection string names no server")
-    for server in string.servers {
+    for (server, queue) in zip(string.servers, resolving) {
       do {
-        return try await open(server)
+        return try await open(server, on: queue)
       } catch let error as RemoteStoreError {
         failure = error
       } catch let error as ConnectionLoss {
@@ -20,9 +20,11 @@ extension ConnectionPool {
     throw failure
   }
 
-  private func open(_ server: [(keyword: String, value: String)]) async throws -> Connection {
+  private func open(
+    _ server: [(keyword: String, value: String)], on queue: DispatchQueue
+  ) async throws -> Connection {
     let deadline = ContinuousClock.now + options.connectTimeout
-    let connection = take(try await begin(server, until: deadline))
+    let connection = take(try await begin(server, on: queue, until: deadline))
     do {
       try await connect(connection, until: deadline)
       try await prepareSession(of: connection)
@@ -35,13 +37,16 @@ extension ConnectionPool {
 
   /// Waits for the name of a server, but not for longer than for the server itself.
   private func begin(
-    _ server: [(keyword: String, value: String)], until deadline: ContinuousClock.Instant
+    _ server: [(keyword: String, value: String)], on queue: DispatchQueue,
+    until deadline: ContinuousClock.Instant
   ) async throws -> BegunConnection {
     guard !isClosed else { throw RemoteStoreError.closed(place) }
     let arrival = Arrival()
     let begun = await withCheckedContinuation { continuation in
       arrival.continuation = continuation
-      resolving.async {
+      queue.async {
+        // Those who came while a name was not resolved have gone.
+        guard deadline > .now else { return }
         let begun = BegunConnection(to: server)
         self.onQueue { _ in arrival.arrive(begun) }
       }

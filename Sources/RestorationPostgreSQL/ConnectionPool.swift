@@ -11,11 +11,15 @@ actor ConnectionPool {
   nonisolated let executor = QueueExecutor(label: "RestorationPostgreSQL")
   nonisolated let schema: Schema
 
+  /// How long a connection that listens may say nothing until it is asked for a sign of life.
+  nonisolated let heartbeat: Duration
+
   let string: ConnectionString
   let texts: StatementTexts
 
-  /// Where names are resolved, and where servers are asked to end a query: libpq waits there.
-  let resolving = DispatchQueue(label: "RestorationPostgreSQL.resolving")
+  /// Where the name of each server is resolved, and where servers are asked to end a query: libpq
+  /// waits there.
+  let resolving: [DispatchQueue]
   let cancelling = DispatchQueue(label: "RestorationPostgreSQL.cancelling")
   var cancellationCount = 0
 
@@ -37,6 +41,7 @@ actor ConnectionPool {
   private var isRetryPlanned = false
 
   private let timer: ExpiryTimer
+  private static let largeByteCount = 1 << 16
 
   var isClosed = false
   var listening = Listening()
@@ -46,12 +51,15 @@ actor ConnectionPool {
   }
 
   init(
-    _ string: ConnectionString, schema: Schema, options: PostgreSQLStateStore.Options
+    _ string: ConnectionString, schema: Schema, options: PostgreSQLStateStore.Options,
+    heartbeat: Duration
   ) {
     self.string = string
     self.schema = schema
+    self.heartbeat = heartbeat
     self.options = options
     place = string.location
+    resolving = string.servers.map { _ in DispatchQueue(label: "RestorationPostgreSQL.resolving") }
     texts = StatementTexts(schema: schema, notifies: options.notifies)
     let timer = ExpiryTimer(on: executor.queue)
     self.timer = timer
@@ -67,15 +75,20 @@ actor ConnectionPool {
 
   /// Runs a statement, as soon as a connection is free.
   ///
-  /// It is sent from the thread of the caller, if the queue is not at work: to wake another one
-  /// takes longer. Nothing on the queue waits for a server, so the caller does not either.
+  /// It is sent from the thread of the caller: to wake another one takes longer. Nothing on the
+  /// queue waits for a server, so the caller does not either. What takes long to copy and to
+  /// encrypt is done on a thread of the queue.
   nonisolated func run(
     _ statement: Statement, _ parameters: [[UInt8]]
   ) async throws -> QueryResult {
     let query = Query(statement, parameters)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        executor.queue.sync { assumeIsolated { $0.submit(query, continuation) } }
+        if parameters.reduce(0, { $0 + $1.count }) < Self.largeByteCount {
+          executor.queue.sync { assumeIsolated { $0.submit(query, continuation) } }
+        } else {
+          onQueue { $0.submit(query, continuation) }
+        }
       }
     } onCancel: {
       onQueue { $0.cancel(query) }

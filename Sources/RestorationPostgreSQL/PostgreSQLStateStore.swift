@@ -55,9 +55,11 @@ public final class PostgreSQLStateStore: RemoteStateStore {
     try self.init(connection, schema: Schema(options.schema), options: options)
   }
 
-  package init(_ connection: String, schema: Schema, options: Options) throws(RemoteStoreError) {
+  package init(
+    _ connection: String, schema: Schema, options: Options, heartbeat: Duration = .seconds(20)
+  ) throws(RemoteStoreError) {
     pool = ConnectionPool(
-      try ConnectionString(connection), schema: schema, options: options)
+      try ConnectionString(connection), schema: schema, options: options, heartbeat: heartbeat)
     batches = AppendBatches(pool)
   }
 

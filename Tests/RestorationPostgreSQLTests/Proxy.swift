@@ -26,6 +26,7 @@ final class Proxy: Sendable {
     var sockets: Set<Int32> = []
     var silentSockets: Set<Int32> = []
     var isClosed = false
+    var acceptedCount = 0
   }
 
   let port: Int
@@ -62,6 +63,9 @@ final class Proxy: Sendable {
     content.withLock { $0.silentSockets = $0.sockets }
   }
 
+  /// How many connections were made.
+  var acceptedCount: Int { content.withLock { $0.acceptedCount } }
+
   var mode: Mode { content.withLock { $0.mode } }
 
   /// Ends all connections and takes no more.
@@ -87,6 +91,7 @@ final class Proxy: Sendable {
     while true {
       let client = Glibc.accept(listener, nil, nil)
       guard client >= 0, !content.withLock({ $0.isClosed }) else { break }
+      content.withLock { $0.acceptedCount += 1 }
       let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var address = Self.address(port: serverPort)
       let isConnected = withUnsafePointer(to: &address) { pointer in

@@ -2,6 +2,7 @@
 import Foundation
 import RestorationKit
 import RestorationPostgreSQL
+import Synchronization
 import XCTest
 
 /// A network between the store and its server that does what networks do.
@@ -199,6 +200,40 @@ final class ProxyTests: StoreTestCase {
     }
   }
 
+  func testAServerThatCannotBeReachedIsTriedAgainLessAndLessOften() async throws {
+    proxy.set(.cutRequests)
+    let store = try makeStore(
+      server.connectionString { $0.port = proxy.port }, waitingTimeout: .seconds(2))
+    await assertStoreError(.unavailable) { try await store.load("a") }
+    XCTAssertTrue((2...20).contains(proxy.acceptedCount), "\(proxy.acceptedCount)")
+  }
+
+  func testTheTimeBetweenTriesDoublesUpToFourSeconds() {
+    var backoff = Backoff()
+    for _ in 0..<2 {
+      XCTAssertNil(backoff.earliest)
+      for milliseconds in [50, 100, 200, 400, 800, 1600, 3200, 4000, 4000, 4000] {
+        let now = ContinuousClock.now
+        backoff.noteFailure(at: now)
+        let time = backoff.earliest.map { now.duration(to: $0) } ?? .zero
+        XCTAssertTrue(
+          (.milliseconds(milliseconds / 2)...Duration.milliseconds(milliseconds)).contains(time),
+          "\(time) for \(milliseconds) ms")
+      }
+      backoff.noteSuccess()
+    }
+  }
+
+  func testAServerThatIsSilentGivesWayToTheNextOne() async throws {
+    proxy.set(.stall)
+    let string = try server.connectionString { $0.port = proxy.port }
+      .replacingOccurrences(of: ":\(proxy.port)/", with: ":\(proxy.port),127.0.0.1:\(server.port)/")
+    let store = try makeStore(string, connectTimeout: .milliseconds(300))
+    let version = try await store.replace("a", with: [1], expecting: nil)
+    XCTAssertNotNil(version)
+    XCTAssertGreaterThan(proxy.acceptedCount, 0)
+  }
+
   func testNothingAcknowledgedIsLostByANetworkThatCutsAtRandom() async throws {
     let store = try makeProxiedStore(limit: 8)
     let failureCount = try await writeNumbers(in: store) { stored in
@@ -210,6 +245,29 @@ final class ProxyTests: StoreTestCase {
       proxy.set(.pass)
     }
     XCTAssertGreaterThan(failureCount, 20)
+  }
+
+  func testAListenerFindsOutThatItsServerIsSilentAndHearsAgain() async throws {
+    let store = try PostgreSQLStateStore(
+      server.connectionString { $0.port = proxy.port }, schema: Schema(schema),
+      options: PostgreSQLStateStore.Options(
+        schema: schema, queryTimeout: .milliseconds(500), notifies: true),
+      heartbeat: .milliseconds(100))
+    let writer = try makeStore(notifies: true)
+    let heard = Mutex<Set<String>>([])
+    let listening = Task {
+      for await change in store.changes() { heard.withLock { _ = $0.insert(change.name) } }
+    }
+    defer { listening.cancel() }
+    for name in ["before", "after"] {
+      var version = try await writer.replace(name, with: [0], expecting: nil)
+      try await eventually("it hears of “\(name)”") {
+        version = try await writer.append([1], to: name, expecting: XCTUnwrap(version))
+        return heard.withLock { $0.contains(name) }
+      }
+      proxy.silenceAll()
+    }
+    await store.close()
   }
 
   func testAListenerHearsAgainAfterItsConnectionWasCut() async throws {

@@ -137,6 +137,27 @@ final class RefusalTests: StoreTestCase {
     for store in stores + [unmanaged] { await store.close() }
   }
 
+  func testAnOpenStoreWritesToNoTablesThatAnotherVersionHasChanged() async throws {
+    let older = try makeStore()
+    let version = try await older.replace("a", with: [1], expecting: nil)
+    let next = Schema(
+      schema, furtherSteps: ["ALTER TABLE \"\(schema)\".commits RENAME TO parts"])
+    let newer = try PostgreSQLStateStore(
+      server.connectionString, schema: next, options: PostgreSQLStateStore.Options(schema: schema))
+    // The tables are changed, and the statements of this store are not those that they need.
+    await assertStoreError(.incompatible) { try await newer.load("a") }
+    await newer.close()
+    for _ in 0..<2 {
+      let error = await assertStoreError(.incompatible) {
+        try await older.append([2], to: "a", expecting: XCTUnwrap(version))
+      }
+      XCTAssertNotNil(error)
+      await assertStoreError(.incompatible) { try await older.load("a") }
+    }
+    XCTAssertEqual(try server.value("SELECT count(*) FROM \"\(schema)\".parts"), "1")
+    XCTAssertEqual(try server.value("SELECT byte_count FROM \"\(schema)\".states"), "1")
+  }
+
   func testAMigrationThatFailsChangesNothing() async throws {
     _ = try await makeStore().replace("a", with: [1], expecting: nil)
     let next = Schema(

@@ -9,6 +9,7 @@ internal import Workload
 struct RestoreRows {
   private static let stateCount = 1_000_000
   private static let sessionCount = 500
+  private static let changeCount = 3
   private static let roundCount = 5
 
   private let string: String
@@ -22,18 +23,22 @@ struct RestoreRows {
     let store = try PostgreSQLStateStore(string, options: .init(schema: "million"))
     let directory = RemoteStateDirectory(store)
     let keys = FixedKeyProvider(try ArchiveKey())
+    var changed = products
+    for change in 0..<Self.changeCount { changed[change].stock += 1 }
     for number in 0..<Self.sessionCount {
-      try await Session("user \(number)", products: products, in: directory, keys: keys).save()
+      // Most have saved some changes since.
+      let session = try Session("user \(number)", products: products, in: directory, keys: keys)
+      try await session.save()
+      for change in 0..<Self.changeCount { try await session.change(change) }
     }
     let database = try Database(string)
     try fill(database)
-    // One that has saved some changes since, as most have.
     var (ours, loads, peer): ([Double], [Double], [Double]) = ([], [], [])
     for _ in 0..<Self.roundCount {
       ours.append(
         try await milliseconds { number in
           let session = try Session("user \(number)", products: products, in: directory, keys: keys)
-          guard try await session.restore() == products else {
+          guard try await session.restore() == changed else {
             throw WorkloadError("what is restored is not what was saved")
           }
         })
@@ -78,8 +83,9 @@ struct RestoreRows {
       """)
     try database.run(
       """
-      CREATE TABLE million_rows AS SELECT s.name, c.bytes AS body
-      FROM million.states s JOIN million.commits c ON c.state = s.id
+      CREATE TABLE million_rows AS
+      SELECT s.name, string_agg(c.bytes, ''::bytea ORDER BY c.position) AS body
+      FROM million.states s JOIN million.commits c ON c.state = s.id GROUP BY s.name
       """)
     try database.run("ALTER TABLE million_rows ADD PRIMARY KEY (name)")
     try database.run("VACUUM ANALYZE")
