@@ -48,6 +48,9 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   var closeAfter = 60.0
 
   @Option(help: .hidden)
+  var heartbeatSeconds = 15.0
+
+  @Option(help: .hidden)
   var linkSeconds = Handovers.lifetime
 
   /// Creates one with the usual options.
@@ -75,7 +78,8 @@ public struct WebCatalogCommand: AsyncParsableCommand {
       WebCatalog.Settings(
         store: store(folder, "states"), keys: keys, name: "\(host):\(port)",
         operatorsToken: token(), usesSecureCookies: secureCookies,
-        unusedLimit: .seconds(closeAfter), linkLifetime: linkSeconds,
+        unusedLimit: .seconds(closeAfter), heartbeat: .seconds(heartbeatSeconds),
+        linkLifetime: linkSeconds,
         address: .hostname(host, port: port)))
     try await catalog.run { [host] port in
       tell("Open http://\(host):\(port)/")
