@@ -76,6 +76,7 @@ extension WebCatalog {
     for id in try await tabs.names(of: user) {
       try await tabs.with(id, of: user) { try await $0.discard() }
     }
+    try await tabs.records.removeAll(prefix: Tabs.prefix(of: user))
     // After this no copy of a tab opens, in no backup either.
     _ = try await settings.keys.removeUser(user.account.description)
     var response = pages.redirect(to: "/")
