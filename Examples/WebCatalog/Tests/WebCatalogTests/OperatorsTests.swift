@@ -83,6 +83,20 @@ final class OperatorsTests: XCTestCase {
     XCTAssertEqual(Set(marks).count, 102)
   }
 
+  func testAServerWhoseTokenIsMissingOrShortDoesNotStartAndSaysSo() throws {
+    let site = try Site()
+    let (none, short) = (site.file("none"), site.file("short"))
+    try Data("short".utf8).write(to: URL(filePath: short))
+    for (file, sentence) in [
+      (none, "The token in \(none) cannot be read. Is there a file of UTF-8 text?"),
+      (short, "The token in \(short) has less than 16 characters. Make a longer one."),
+    ] {
+      XCTAssertThrowsError(try site.serve("--operators-token", file)) {
+        XCTAssertEqual("\($0)", "Error: \(sentence)\n")
+      }
+    }
+  }
+
   func testTheOperatorsPageNeedsItsToken() throws {
     let visitor = Visitor(try Site().serve())
     _ = try visitor.signIn("Ann")

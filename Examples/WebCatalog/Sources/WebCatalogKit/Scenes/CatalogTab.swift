@@ -289,12 +289,7 @@ actor CatalogTab {
 /// The tab was closed between a request and its turn; the next one opens it again.
 struct TabIsClosed: Error {}
 
-extension PreservationReport {
-  /// Its first line, which names nothing of the user's.
-  var headline: String { String(description.prefix { !$0.isNewline }) }
-}
-
-extension RestorationReport {
-  /// Its first line, which names nothing of the user's.
+extension CustomStringConvertible {
+  /// The first line, which in a report names nothing of the user's.
   var headline: String { String(description.prefix { !$0.isNewline }) }
 }

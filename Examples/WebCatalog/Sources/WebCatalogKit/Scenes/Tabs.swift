@@ -22,6 +22,8 @@ actor Tabs {
   ///   - keys: Where the keys of users are.
   ///   - server: What others that share the store call this server.
   init(_ store: any RemoteStateStore, keys: UserKeys, server: String) {
+    // Without `launches`, since a restore of a tab decodes values and runs nothing else that could
+    // end the process. Where one might, it takes a directory that no other server uses.
     directory = RemoteStateDirectory(store)
     entries = Entries(store: store)
     records = SessionRecords(entries: entries)

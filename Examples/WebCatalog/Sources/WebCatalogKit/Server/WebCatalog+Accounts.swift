@@ -62,6 +62,10 @@ extension WebCatalog {
   @Sendable func signOut(_ request: Request, _ context: SessionContext) async throws -> Response {
     _ = try await forms.read(Plain.self, request, context)
     try await accounts.end(context.session)
+    return signedOut()
+  }
+
+  private func signedOut() -> Response {
     var response = pages.redirect(to: "/")
     sessions.begin(Session(of: nil), &response)
     return response
@@ -79,8 +83,6 @@ extension WebCatalog {
     try await tabs.records.removeAll(prefix: Tabs.prefix(of: user))
     // After this no copy of a tab opens, in no backup either.
     _ = try await settings.keys.removeUser(user.account.description)
-    var response = pages.redirect(to: "/")
-    sessions.begin(Session(of: nil), &response)
-    return response
+    return signedOut()
   }
 }
