@@ -82,12 +82,19 @@ start_web_server() {
     --operators-token "$sandbox/token" >"$sandbox/server-$name" 2>&1 </dev/null 9>&- &
   server_pids[$name]=$!
   web_children+=($!)
-  wait_for_web "server. $(cat "$sandbox/server-$name")" grep -q "^Open " "$sandbox/server-$name"
+  wait_for_web server has_opened "$name"
   server_ports[$name]=$(sed -n 's/.*:\([0-9]*\).*/\1/p' "$sandbox/server-$name")
 }
 
+has_opened() {
+  kill -0 "${server_pids[$1]}" 2>/dev/null || fail "A server has ended. $(cat "$sandbox/server-$1")"
+  grep -q "^Open " "$sandbox/server-$1"
+}
+
+# The usual one, or the next one that nobody has.
 start_proxy() {
   proxy_port=8080
+  while answers "$proxy_port"; do proxy_port=$((proxy_port + 1)); done
   mkdir "$sandbox/nginx"
   sed -e "s#@FOLDER@#$sandbox/nginx#g" -e "s#@PORT@#$proxy_port#" \
     -e "s#@SERVERS@#server 127.0.0.1:${server_ports[one]} max_fails=0; server 127.0.0.1:${server_ports[two]} max_fails=0;#" \

@@ -129,7 +129,9 @@ package final class Visitor {
   package var server: Server
   package var cookies: [String: String] = [:]
 
-  package init(_ server: Server) { self.server = server }
+  package init(_ server: Server, cookies: [String: String] = [:]) {
+    (self.server, self.cookies) = (server, cookies)
+  }
 
   package func get(_ path: String, headers: [String: String] = [:]) throws -> Answer {
     try send("GET", path, headers: headers)

@@ -28,8 +28,8 @@ extension Visitor {
     return String(try XCTUnwrap(page.firstMatch(of: /\/continue\/([0-9a-f]{32})"/), page).1)
   }
 
-  package func operatorsPage() throws -> String {
-    try get("/operators", headers: ["Authorization": "Bearer \(Site.operatorsToken)"]).text
+  package func operatorsPage(_ query: String = "") throws -> String {
+    try get("/operators" + query, headers: ["Authorization": "Bearer \(Site.operatorsToken)"]).text
   }
 
   /// What the server tells a page that shows a tab.

@@ -141,18 +141,37 @@ final class BadInputTests: XCTestCase {
     let visitor = Visitor(try site.serve())
     let tab = try visitor.signIn("Ann")
     let token = try visitor.token(of: tab)
-    let data = site.directory.appending(path: "data")
-    try FileManager.default.moveItem(at: data, to: site.directory.appending(path: "away"))
+    // What is new is written there first.
+    let new = try XCTUnwrap(site.files().first { $0.key.hasPrefix("tab-") }).value
+      .appendingPathExtension("new")
+    try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
     let change: [String: Any] = ["page": "a", "number": 1, "search": "later"]
     let answer = try visitor.tell(change, in: tab, token: token)
     XCTAssertEqual(answer.status, 503)
     XCTAssertEqual(answer.text, #"{"problem":"Not stored. Try again in a moment."}"#)
     // Where it should have been is for operators alone.
-    XCTAssertTrue(visitor.server.words.contains(data.path), visitor.server.words)
-    try FileManager.default.moveItem(at: site.directory.appending(path: "away"), to: data)
+    XCTAssertTrue(visitor.server.words.contains(new.path), visitor.server.words)
+    try FileManager.default.removeItem(at: new)
     XCTAssertEqual(try visitor.tell(change, in: tab, token: token).status, 200)
     try visitor.server.kill()
     visitor.server = try site.serve()
     XCTAssertTrue(try visitor.get(tab).text.contains(#"value="later""#))
+  }
+
+  func testAStoreThatIsAwayIsToldAndTheChangeIsStoredLater() throws {
+    let site = try Site()
+    let visitor = Visitor(try site.serve())
+    let tab = try visitor.signIn("Ann")
+    let token = try visitor.token(of: tab)
+    let (data, away) = (site.file("data"), site.file("away"))
+    try FileManager.default.moveItem(atPath: data, toPath: away)
+    let change: [String: Any] = ["page": "a", "number": 1, "search": "later"]
+    let answer = try visitor.tell(change, in: tab, token: token)
+    XCTAssertEqual(answer.status, 503)
+    XCTAssertEqual(
+      answer.text, #"{"problem":"What is stored cannot be reached. Try again in a moment."}"#)
+    XCTAssertTrue(visitor.server.words.contains(data), visitor.server.words)
+    try FileManager.default.moveItem(atPath: away, toPath: data)
+    XCTAssertEqual(try visitor.tell(change, in: tab, token: token).status, 200)
   }
 }

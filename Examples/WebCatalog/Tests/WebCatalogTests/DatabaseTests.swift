@@ -20,7 +20,8 @@ final class DatabaseTests: XCTestCase {
       if answer.status == 200 { acknowledged = "word \(number)" }
       if (30..<32).contains(number) {
         XCTAssertEqual(answer.status, 503)
-        XCTAssertEqual(answer.text, #"{"problem":"Not stored. Try again in a moment."}"#)
+        XCTAssertEqual(
+          answer.text, #"{"problem":"What is stored cannot be reached. Try again in a moment."}"#)
       }
     }
     XCTAssertEqual(acknowledged, "word 60")

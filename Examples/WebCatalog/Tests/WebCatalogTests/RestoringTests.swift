@@ -183,5 +183,6 @@ final class RestoringTests: XCTestCase {
     try visitor.post("\(tab)/close", tokenOf: tab)
     XCTAssertEqual(try visitor.get(tab).status, 404)
     XCTAssertEqual(try site.stored("tab-"), [])
+    XCTAssertEqual(try site.stored("web.session"), [])
   }
 }

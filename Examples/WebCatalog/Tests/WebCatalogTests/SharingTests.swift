@@ -149,54 +149,19 @@ final class SharingTests: XCTestCase {
       try events.next().contains("event: edited\ndata: {\"product\":\"\(product)\"}"))
   }
 
-  func testOperatorsSeeSessionsAndNothingOfTheirContent() throws {
-    let site = try Site()
-    let visitor = Visitor(try site.serve())
-    let tab = try visitor.signIn("Ann Teak")
-    _ = try visitor.get("\(tab)?product=\(try visitor.firstProduct(in: tab))")
-    try visitor.post("\(tab)/edit", ["do": "begin"], tokenOf: tab)
-    try visitor.tell(
-      ["page": "a", "number": 1, "search": "blue teapots", "title": "unsaved words"], in: tab)
-    let title = try XCTUnwrap(visitor.get(tab).text.firstMatch(of: /<h1>(.*)<\/h1>/)).1
-    let page = try visitor.operatorsPage()
-    XCTAssertTrue(page.contains("1 open at this server, 1 stored"), page)
-    XCTAssertNotNil(page.firstMatch(of: /<td>[1-9][0-9]*<\/td><td>[0-9]+ s<\/td>/), page)
-    XCTAssertTrue(page.contains("Saved "), page)
-    let id = String(tab.dropFirst("/tabs/".count))
-    for word in ["Ann", "Teak", "blue", "teapots", "unsaved", "words", String(title), id] {
-      XCTAssertFalse(page.contains(word), word)
-    }
-  }
-
-  func testTheOperatorsPageNeedsItsToken() throws {
-    let visitor = Visitor(try Site().serve())
-    _ = try visitor.signIn("Ann")
-    XCTAssertEqual(try visitor.get("/operators").status, 401)
-    XCTAssertEqual(try visitor.get("/operators")["WWW-Authenticate"], #"Basic realm="operators""#)
-    for wrong in [
-      "", "Bearer", "Bearer ", "Bearer x", "Bearer \(Site.operatorsToken)x", "Basic",
-      "Basic \(Site.operatorsToken)", "Basic %%%", Site.operatorsToken,
-    ] {
-      let answer = try visitor.get("/operators", headers: ["Authorization": wrong])
-      XCTAssertEqual(answer.status, 401, wrong)
-      XCTAssertFalse(answer.text.contains("stored in all"))
-    }
-    let password = Data("anybody:\(Site.operatorsToken)".utf8).base64EncodedString()
-    XCTAssertEqual(
-      try visitor.get("/operators", headers: ["Authorization": "Basic \(password)"]).status, 200)
-  }
-
   func testARemovedAccountLeavesNothing() throws {
     let site = try Site()
     let visitor = Visitor(try site.serve())
     let tab = try visitor.signIn("Ann")
     let cookies = visitor.cookies
+    XCTAssertEqual(try site.stored("web.session").count, 1)
     try visitor.post("/account/remove", tokenOf: "/")
     XCTAssertEqual(try site.stored("tab-"), [])
+    XCTAssertEqual(try site.stored("web.session"), [])
     XCTAssertEqual(try site.stored("web.account"), [])
     // Who has the old cookie, and who takes the name after that, are other users.
     visitor.cookies = cookies
-    XCTAssertNotEqual(try visitor.get(tab).status, 200)
+    XCTAssertTrue(try visitor.get(tab).text.contains("Passphrase"))
     let later = Visitor(visitor.server)
     _ = try later.signIn("Ann")
     XCTAssertEqual(try later.get(tab).status, 404)

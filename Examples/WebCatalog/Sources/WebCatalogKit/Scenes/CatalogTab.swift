@@ -14,7 +14,10 @@ actor CatalogTab {
   private var window = TabWindow()
   private var lastPage = ""
   private var lastNumber = 0
-  private(set) var facts = SessionFacts()
+  private let records: SessionRecords
+  private var facts = SessionFacts()
+  private var noting: Task<Void, Never>?
+  private var wroteSomething = false
 
   private var turn: Task<Void, Never>?
   private var watchers: [Int: AsyncStream<TabEvent>.Continuation] = [:]
@@ -24,13 +27,17 @@ actor CatalogTab {
   private var isClosed = false
 
   private static let mostTries = 10
+  private static let pauseBeforeNoting = Duration.seconds(1)
 
   /// A tab that nobody has seen yet; it is stored when this returns.
   init(new name: String, of scenes: Scenes, showing content: TabContent) async throws {
     self.name = name
+    records = scenes.records
     keeper = try scenes.keeper(of: name)
     _ = try await restore()
     window.content = content
+    facts.begun = content.window.begun
+    try await records.make(facts, of: name)
     guard try await save() else { throw WebProblem.notStored("This tab is there already.") }
     listen()
   }
@@ -40,6 +47,7 @@ actor CatalogTab {
   /// - Throws: `notFound` if there is none of this name.
   init(stored name: String, of scenes: Scenes) async throws {
     self.name = name
+    records = scenes.records
     keeper = try scenes.keeper(of: name)
     guard try await restore() else {
       await keeper.close()
@@ -71,17 +79,38 @@ actor CatalogTab {
   /// Stores what has changed; false if another server has stored something since.
   private func save() async throws -> Bool {
     let report: PreservationReport
+    defer { noteFacts() }
     do {
       report = try await keeper.save([window])
     } catch {
-      facts.outcome = "failed: \(error.code)"
+      facts.note("failed: \(error.code)")
       throw WebProblem.notStored("\(error)")
     }
     facts.note(report)
+    wroteSomething = report.writtenByteCount > 0
     switch report.outcome {
     case .saved, .superseded: return true
     case .conflict: return false
     default: throw WebProblem.notStored(report.headline)
+    }
+  }
+
+  /// Tells operators, but no page waits for that; and once where there are many saves.
+  private func noteFacts() {
+    guard noting == nil else { return }
+    noting = Task {
+      try? await Task.sleep(for: Self.pauseBeforeNoting)
+      await writeFacts()
+    }
+  }
+
+  private func writeFacts() async {
+    guard noting != nil else { return }
+    noting = nil
+    do {
+      try await records.note(facts, of: name)
+    } catch {
+      // The next save notes them.
     }
   }
 
@@ -149,7 +178,7 @@ actor CatalogTab {
         window.content = content
       }
       // A save of nothing new asks no store, so it would not see what another server has.
-      if try await save(), facts.wroteSomething ? true : await !isOld {
+      if try await save(), wroteSomething ? true : await !isOld {
         let revision = window.restorableState.revision
         tell(.changed(revision: revision, by: page))
         return revision
@@ -243,6 +272,7 @@ actor CatalogTab {
       } catch {
         throw WebProblem.notStored("\(error)")
       }
+      try await self.records.remove(of: self.name)
       await self.end()
     }
   }
@@ -251,6 +281,7 @@ actor CatalogTab {
     isClosed = true
     news?.cancel()
     for watcher in watchers.values { watcher.finish() }
+    await writeFacts()
     await keeper.close()
   }
 }
@@ -258,12 +289,7 @@ actor CatalogTab {
 /// The tab was closed between a request and its turn; the next one opens it again.
 struct TabIsClosed: Error {}
 
-extension PreservationReport {
-  /// Its first line, which names nothing of the user's.
-  var headline: String { String(description.prefix { !$0.isNewline }) }
-}
-
-extension RestorationReport {
-  /// Its first line, which names nothing of the user's.
+extension CustomStringConvertible {
+  /// The first line, which in a report names nothing of the user's.
   var headline: String { String(description.prefix { !$0.isNewline }) }
 }

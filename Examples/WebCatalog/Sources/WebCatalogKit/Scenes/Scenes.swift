@@ -7,6 +7,7 @@ struct Scenes: Sendable {
   let directory: RemoteStateDirectory
   let keys: any KeyProvider
   let environment: ApplicationEnvironment
+  let records: SessionRecords
 
   func keeper(of name: String) throws -> StateKeeper {
     let keeper = try StateKeeper(

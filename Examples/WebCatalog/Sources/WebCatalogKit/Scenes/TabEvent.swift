@@ -1,5 +1,4 @@
 import Foundation
-import RestorationKit
 
 /// What a page is told while it shows a tab.
 enum TabEvent: Hashable, Sendable {
@@ -22,22 +21,5 @@ enum TabEvent: Hashable, Sendable {
       case .edited(let product): ("edited", ["product": product.uuidString])
       }
     return "event: \(name)\ndata: \(JSON.text(data))\n\n"
-  }
-}
-
-/// What operators may know of a session.
-struct SessionFacts: Codable, Hashable, Sendable {
-  /// When the tab was made, maybe days ago at another server.
-  var begun = Date()
-  var saved: Date?
-  var byteCount = 0
-  var outcome = "not saved yet"
-  /// Whether the last save had anything to store.
-  var wroteSomething = false
-
-  mutating func note(_ report: PreservationReport) {
-    wroteSomething = report.writtenByteCount > 0
-    if report.outcome == .saved { (saved, byteCount) = (Date(), report.byteCount) }
-    outcome = report.headline
   }
 }

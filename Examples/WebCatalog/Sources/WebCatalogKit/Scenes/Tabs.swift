@@ -9,8 +9,10 @@ actor Tabs {
   }
 
   private let directory: RemoteStateDirectory
+  private let entries: Entries
   private let keys: UserKeys
   private let environment: ApplicationEnvironment
+  let records: SessionRecords
   private var open: [String: Opening] = [:]
   private var openingCount = 0
   private var isEnded = false
@@ -20,7 +22,11 @@ actor Tabs {
   ///   - keys: Where the keys of users are.
   ///   - server: What others that share the store call this server.
   init(_ store: any RemoteStateStore, keys: UserKeys, server: String) {
+    // Without `launches`, since a restore of a tab decodes values and runs nothing else that could
+    // end the process. Where one might, it takes a directory that no other server uses.
     directory = RemoteStateDirectory(store)
+    entries = Entries(store: store)
+    records = SessionRecords(entries: entries)
     self.keys = keys
     environment = ApplicationEnvironment(deviceName: server)
   }
@@ -30,8 +36,10 @@ actor Tabs {
   /// The user is a part of it, so the tab of another user is one that
   /// was never stored: nothing tells the two apart.
   static func stateName(_ id: RandomName, of user: User) -> String {
-    "tab-\(user.mark)-\(id)"
+    prefix(of: user) + id.description
   }
+
+  static func prefix(of user: User) -> String { "tab-\(user.mark)-" }
 
   /// Makes a tab, which is stored when this returns.
   func make(
@@ -78,7 +86,7 @@ actor Tabs {
         return try await make(
           Scenes(
             directory: directory, keys: try await keys.provider(for: user.account.description),
-            environment: environment))
+            environment: environment, records: records))
       } catch {
         forget(name, number)
         throw error
@@ -112,11 +120,9 @@ actor Tabs {
     for tab in await openTabs { await tab.close() }
   }
 
-  /// What operators may know of the open tabs, by the names of their states.
-  func facts() async -> [String: SessionFacts] {
-    var facts: [String: SessionFacts] = [:]
-    for tab in await openTabs { facts[tab.name] = await tab.facts }
-    return facts
+  /// The names of the states of the tabs that this server has open.
+  var openNames: Set<String> {
+    get async { Set(await openTabs.map(\.name)) }
   }
 
   private var openTabs: [CatalogTab] {
@@ -134,7 +140,7 @@ actor Tabs {
 extension Tabs {
   /// The tabs of a user that are stored.
   func names(of user: User) async throws -> [RandomName] {
-    let prefix = "tab-\(user.mark)-"
+    let prefix = Self.prefix(of: user)
     return try await stateNames(prefix: prefix)
       .compactMap { RandomName(String($0.dropFirst(prefix.count))) }
       .sorted { $0.description < $1.description }
@@ -142,7 +148,7 @@ extension Tabs {
 
   /// The names of the states of tabs, without what belongs to one or was set aside.
   func stateNames(prefix: String = "tab-") async throws -> [String] {
-    try await Entries(store: directory.store).names(prefix: prefix)
+    try await entries.names(prefix: prefix)
       .filter { !$0.contains(".") }
   }
 }

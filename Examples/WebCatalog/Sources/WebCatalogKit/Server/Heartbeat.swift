@@ -1,6 +1,6 @@
 /// Events, and nil where none has come for some time, so that a page that has gone is noticed.
 extension AsyncStream where Element: Sendable {
-  func withHeartbeat(every pause: Duration = .seconds(15)) -> AsyncStream<Element?> {
+  func withHeartbeat(every pause: Duration) -> AsyncStream<Element?> {
     AsyncStream<Element?> { continuation in
       let beats = Task {
         while (try? await Task.sleep(for: pause)) != nil { continuation.yield(nil) }

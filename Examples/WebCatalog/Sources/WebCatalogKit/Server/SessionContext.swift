@@ -5,7 +5,8 @@ import Logging
 /// What is known of a request: its browser's session.
 struct SessionContext: RequestContext {
   var coreContext: CoreRequestContextStorage
-  /// A new one, of nobody, where the browser has none that is signed by a server of ours.
+  /// A new one, of nobody, where the browser has none that is signed by a server of ours and
+  /// signed out at none.
   var session = Session(of: nil)
 
   init(source: Source) {
@@ -32,6 +33,7 @@ struct SessionContext: RequestContext {
 /// Finds the session of a request, and gives a browser without one a new one.
 struct SessionMiddleware: RouterMiddleware {
   let signatures: Signatures
+  let accounts: Accounts
   let isSecure: Bool
 
   func handle(
@@ -40,7 +42,8 @@ struct SessionMiddleware: RouterMiddleware {
   ) async throws -> Response {
     var context = context
     let cookie = request.cookies[cookieName]?.value
-    let session = cookie.flatMap { Session($0, signatures) }
+    var session = cookie.flatMap { Session($0, signatures) }
+    if let found = session, found.user != nil, try await !accounts.has(found) { session = nil }
     context.session = session ?? context.session
     var response = try await next(request, context)
     if session == nil, response.headers[.setCookie] == nil { begin(context.session, &response) }

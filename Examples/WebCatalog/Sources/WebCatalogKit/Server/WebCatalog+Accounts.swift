@@ -4,9 +4,7 @@ import RestorationKit
 
 extension WebCatalog {
   @Sendable func showHome(_ request: Request, _ context: SessionContext) async throws -> Response {
-    guard let user = context.session.user, try await accounts.has(user) else {
-      return try signInPage(context.session)
-    }
+    guard let user = context.session.user else { return try signInPage(context.session) }
     let stored = try await tabs.names(of: user)
     return try pages.page(
       "home",
@@ -56,12 +54,18 @@ extension WebCatalog {
         ? pages.redirect(to: "/tabs/\(try await tabs.make(of: user))") : pages.redirect(to: "/")
     }
     // Never the one from before: somebody may know that.
+    try await accounts.end(context.session)
     sessions.begin(Session(of: user), &response)
     return response
   }
 
   @Sendable func signOut(_ request: Request, _ context: SessionContext) async throws -> Response {
     _ = try await forms.read(Plain.self, request, context)
+    try await accounts.end(context.session)
+    return signedOut()
+  }
+
+  private func signedOut() -> Response {
     var response = pages.redirect(to: "/")
     sessions.begin(Session(of: nil), &response)
     return response
@@ -76,10 +80,9 @@ extension WebCatalog {
     for id in try await tabs.names(of: user) {
       try await tabs.with(id, of: user) { try await $0.discard() }
     }
+    try await tabs.records.removeAll(prefix: Tabs.prefix(of: user))
     // After this no copy of a tab opens, in no backup either.
     _ = try await settings.keys.removeUser(user.account.description)
-    var response = pages.redirect(to: "/")
-    sessions.begin(Session(of: nil), &response)
-    return response
+    return signedOut()
   }
 }

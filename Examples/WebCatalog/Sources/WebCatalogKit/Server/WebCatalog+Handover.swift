@@ -6,7 +6,7 @@ extension WebCatalog {
   @Sendable func makeLink(_ request: Request, _ context: SessionContext) async throws -> Response {
     let id = try context.randomName("tab")
     _ = try await forms.read(Plain.self, request, context)
-    let user = try await present(context)
+    let user = try context.user
     let content = try await tabs.with(id, of: user) { try await $0.content() }
     let link = try await handovers.offer(content.activity, of: user)
     let host = request.head.authority ?? "localhost"
@@ -25,7 +25,7 @@ extension WebCatalog {
     guard context.session.user != nil else {
       return try signInPage(context.session, next: link.description)
     }
-    let user = try await present(context)
+    let user = try context.user
     _ = try await handovers.look(link, as: user)
     return try pages.page(
       "continue",
@@ -41,7 +41,7 @@ extension WebCatalog {
     }
     let fields = try await forms.read(Fields.self, request, context)
     guard let link = RandomName(fields.link) else { throw WebProblem.linkUsed }
-    let user = try await present(context)
+    let user = try context.user
     let offer = try await handovers.look(link, as: user)
     var content = TabContent()
     content.take(offer.activity)

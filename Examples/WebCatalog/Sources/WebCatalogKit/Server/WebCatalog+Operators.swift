@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 
 extension WebCatalog {
-  private static let mostSessions = 500
+  private static let pageLength = 100
 
   /// What operators see: how old and how large sessions are and how their last save went, and
   /// nothing of what is in them.
@@ -19,23 +19,38 @@ extension WebCatalog {
       response.headers[.wwwAuthenticate] = "Basic realm=\"operators\""
       return response
     }
-    let open = await tabs.facts()
-    let stored = try await tabs.stateNames()
-    let now = Date()
+    let names = try await tabs.stateNames()
+    let after = request.uri.queryParameters["after"].map(String.init) ?? ""
+    let sessions = names.map { (mark: Self.mark($0), name: $0) }.filter { $0.mark > after }
+      .sorted { $0.mark < $1.mark }
+    let shown = sessions.prefix(Self.pageLength)
+    let open = await tabs.openNames
+    var rows: [[String: String]] = []
+    for session in shown {
+      rows.append(
+        row(
+          session.mark, try await tabs.records.facts(of: session.name),
+          isOpen: open.contains(session.name)))
+    }
     return try pages.page(
       "operators",
       [
-        "title": "Sessions", "openCount": "\(open.count)", "storedCount": "\(stored.count)",
-        "sessions": Set(stored).union(open.keys).sorted().prefix(Self.mostSessions).map { name in
-          let facts = open[name]
-          return [
-            "name": Self.mark(name), "bytes": facts.map { "\($0.byteCount)" } ?? "",
-            "age": facts.map { Self.span(now.timeIntervalSince($0.begun)) } ?? "closed",
-            "saved": facts?.saved.map { Self.span(now.timeIntervalSince($0)) } ?? "",
-            "outcome": facts?.outcome ?? "",
-          ]
-        },
+        "title": "Sessions", "openCount": "\(open.count)", "storedCount": "\(names.count)",
+        "sessions": rows,
+        "next": sessions.count > shown.count ? [shown.last?.mark].compactMap(\.self) : [],
       ])
+  }
+
+  private func row(_ mark: String, _ facts: SessionFacts?, isOpen: Bool) -> [String: String] {
+    let now = Date()
+    func before(_ date: Date?) -> String {
+      date.map { Self.span(max(0, now.timeIntervalSince($0))) } ?? ""
+    }
+    return [
+      "name": mark, "isOpen": isOpen ? "yes" : "", "bytes": facts.map { "\($0.byteCount)" } ?? "",
+      "age": before(facts?.begun), "saved": before(facts?.saved),
+      "reported": before(facts?.reported), "outcome": facts?.outcome ?? "unknown",
+    ]
   }
 
   /// Whether the token is the password of a browser, or that of a script.

@@ -7,14 +7,14 @@ import ServiceLifecycle
 extension WebCatalog {
   @Sendable func makeTab(_ request: Request, _ context: SessionContext) async throws -> Response {
     _ = try await forms.read(Plain.self, request, context)
-    let user = try await present(context)
+    let user = try context.user
     return pages.redirect(to: "/tabs/\(try await tabs.make(of: user))")
   }
 
   @Sendable func showTab(_ request: Request, _ context: SessionContext) async throws -> Response {
     let id = try context.randomName("tab")
     guard context.session.user != nil else { return try signInPage(context.session) }
-    let user = try await present(context)
+    let user = try context.user
     let query = request.uri.queryParameters
     if !query.isEmpty {
       let (search, product, detail) = (query["search"], query["product"], query["detail"])
@@ -101,7 +101,7 @@ extension WebCatalog {
     return pages.redirect(to: "/")
   }
 
-  /// Tells a page what happens, until it goes or the server ends.
+  /// Tells a page what happens, until it goes, its user signs out or the server ends.
   @Sendable func tellEvents(
     _ request: Request, _ context: SessionContext
   ) async throws -> Response {
@@ -111,18 +111,13 @@ extension WebCatalog {
       status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
       body: ResponseBody { writer in
         try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
-        for await event in events.withHeartbeat().cancelOnGracefulShutdown() {
+        let beats = events.withHeartbeat(every: settings.heartbeat)
+        for await event in beats.cancelOnGracefulShutdown() {
+          if event == nil, try await !accounts.has(context.session) { break }
           try await writer.write(ByteBuffer(string: event?.text ?? ":\n\n"))
         }
         try await writer.finish(nil)
       })
-  }
-
-  /// The user, whose account must still be there.
-  func present(_ context: SessionContext) async throws -> User {
-    let user = try context.user
-    guard try await accounts.has(user) else { throw WebProblem.signedOut }
-    return user
   }
 }
 

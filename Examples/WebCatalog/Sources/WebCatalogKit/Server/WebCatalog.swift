@@ -17,6 +17,8 @@ struct WebCatalog: Sendable {
     var usesSecureCookies = false
     /// When a tab that no page shows is closed.
     var unusedLimit = Duration.seconds(60)
+    /// How often a page that listens hears something, and it is asked who listens.
+    var heartbeat = Duration.seconds(15)
     /// How long a link to another device works, in seconds.
     var linkLifetime = Handovers.lifetime
     var address = BindAddress.hostname("127.0.0.1", port: 8080)
@@ -46,7 +48,7 @@ struct WebCatalog: Sendable {
     pages = try await Pages()
     forms = Forms(signatures: signatures)
     sessions = SessionMiddleware(
-      signatures: signatures, isSecure: settings.usesSecureCookies)
+      signatures: signatures, accounts: accounts, isSecure: settings.usesSecureCookies)
   }
 
   /// Serves until the process is asked to end; then all that is open is closed.

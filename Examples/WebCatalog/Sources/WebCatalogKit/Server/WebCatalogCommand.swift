@@ -24,7 +24,9 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   @Option(help: "The schema of the tables in the database.")
   var schema = "web_catalog"
 
-  @Option(help: "Without a database, what is stored is in this folder.")
+  @Option(
+    help: "What is stored is in this folder without a database; usually ~/.local/share/web-catalog."
+  )
   var folder: String?
 
   @Option(help: "The file with the master key; it is made if it is not there.")
@@ -46,6 +48,9 @@ public struct WebCatalogCommand: AsyncParsableCommand {
 
   @Option(help: "After how many seconds a tab is closed that no page shows.")
   var closeAfter = 60.0
+
+  @Option(help: .hidden)
+  var heartbeatSeconds = 15.0
 
   @Option(help: .hidden)
   var linkSeconds = Handovers.lifetime
@@ -75,7 +80,8 @@ public struct WebCatalogCommand: AsyncParsableCommand {
       WebCatalog.Settings(
         store: store(folder, "states"), keys: keys, name: "\(host):\(port)",
         operatorsToken: token(), usesSecureCookies: secureCookies,
-        unusedLimit: .seconds(closeAfter), linkLifetime: linkSeconds,
+        unusedLimit: .seconds(closeAfter), heartbeat: .seconds(heartbeatSeconds),
+        linkLifetime: linkSeconds,
         address: .hostname(host, port: port)))
     try await catalog.run { [host] port in
       tell("Open http://\(host):\(port)/")
@@ -99,10 +105,15 @@ public struct WebCatalogCommand: AsyncParsableCommand {
         $0.isEmpty ? nil : $0
       }
     }
-    let token = try String(contentsOfFile: path, encoding: .utf8)
-      .trimmingCharacters(in: .whitespacesAndNewlines)
+    let text: String
+    do {
+      text = try String(contentsOfFile: path, encoding: .utf8)
+    } catch {
+      throw StartProblem("The token in \(path) cannot be read. Is there a file of UTF-8 text?")
+    }
+    let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard token.utf8.count >= 16 else {
-      throw StartProblem("The token in \(path) has less than 16 characters.")
+      throw StartProblem("The token in \(path) has less than 16 characters. Make a longer one.")
     }
     return token
   }

@@ -25,13 +25,16 @@ struct WebProblem: Error, Hashable, Sendable {
     status: .unprocessableContent, sentence: "A name is 1 to 40 characters on one line.")
   static let noTitle = WebProblem(
     status: .unprocessableContent, sentence: "A product needs a title.")
-  static let elsewhere = WebProblem(
-    status: .serviceUnavailable, sentence: "Another server has this tab. Try again in a moment.")
 
   /// A save failed; the user may try again.
   static func notStored(_ detail: String) -> WebProblem {
     WebProblem(
       status: .serviceUnavailable, sentence: "Not stored. Try again in a moment.", detail: detail)
+  }
+
+  /// The store does not answer.
+  static func unreachable(_ detail: String) -> WebProblem {
+    unavailable("What is stored cannot be reached. Try again in a moment.", detail)
   }
 
   static func unavailable(_ sentence: String, _ detail: String? = nil) -> WebProblem {

@@ -11,6 +11,7 @@ struct Accounts: Sendable {
     let id: RandomName
     /// Opens with the passphrase alone; nil without one.
     let lock: Data?
+    var ended = EndedSessions()
   }
 
   let entries: Entries
@@ -45,9 +46,19 @@ struct Accounts: Sendable {
     }
   }
 
-  /// Whether the account is still there.
-  func has(_ user: User) async throws -> Bool {
-    try await entries.load(entry(user.name), as: Account.self)?.value.id == user.account
+  /// Whether the account of a session is still there, and nobody has signed the session out.
+  func has(_ session: Session) async throws -> Bool {
+    guard let user = session.user else { return false }
+    let account = try await entries.load(entry(user.name), as: Account.self)?.value
+    return account?.id == user.account && account?.ended.contains(session) == false
+  }
+
+  /// Signs a session out: no server takes its cookie any more, nor a copy of it.
+  func end(_ session: Session) async throws {
+    guard let user = session.user else { return }
+    try await entries.update(entry(user.name)) { (account: inout Account) in
+      if account.id == user.account { account.ended.insert(session) }
+    }
   }
 
   /// Removes the account; one of the same name that is made later is another user's.
@@ -58,6 +69,31 @@ struct Accounts: Sendable {
     guard try await entries.remove(entry(user.name), expecting: version) else {
       throw WebProblem.unavailable("Somebody else changes this account. Try again.")
     }
+  }
+}
+
+/// Sessions that were signed out before their cookies are too old.
+private struct EndedSessions: Codable {
+  /// When each of them began.
+  private var beginnings: [String: Date] = [:]
+  /// All that had begun by then are signed out.
+  private var limit = Date(timeIntervalSince1970: 0)
+
+  private static let mostCount = 50
+
+  func contains(_ session: Session) -> Bool {
+    session.begun <= limit || beginnings[session.id.description] != nil
+  }
+
+  /// If there are too many, the oldest makes room, and all that are older end with it.
+  mutating func insert(_ session: Session) {
+    beginnings[session.id.description] = session.begun
+    beginnings = beginnings.filter { !Session.isOver($0.value) }
+    guard beginnings.count > Self.mostCount,
+      let oldest = beginnings.min(by: { $0.value < $1.value })
+    else { return }
+    limit = max(limit, oldest.value)
+    beginnings[oldest.key] = nil
   }
 }
 

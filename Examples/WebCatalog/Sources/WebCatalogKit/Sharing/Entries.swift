@@ -13,7 +13,7 @@ struct Entries: Sendable {
     do {
       stored = try await store.load(name)
     } catch {
-      throw WebProblem.unavailable("The database does not answer.", "\(error)")
+      throw WebProblem.unreachable("\(error)")
     }
     guard let stored else { return nil }
     do {
@@ -25,12 +25,15 @@ struct Entries: Sendable {
   }
 
   /// Changes a value; if another server changes it meanwhile, once more from what that stored.
+  ///
+  /// - Returns: What is stored now; nil if nothing was and there is no initial value.
+  @discardableResult
   func update<Value: Codable>(
-    _ name: String, from initial: Value, _ change: (inout Value) throws -> Void
-  ) async throws -> Value {
+    _ name: String, from initial: Value? = nil, _ change: (inout Value) throws -> Void
+  ) async throws -> Value? {
     for _ in 0..<Self.mostTries {
       let stored = try await load(name, as: Value.self)
-      var value = stored?.value ?? initial
+      guard var value = stored?.value ?? initial else { return nil }
       try change(&value)
       if try await replace(name, with: value, expecting: stored?.version) { return value }
     }
@@ -61,7 +64,7 @@ struct Entries: Sendable {
     do {
       return try await store.names(prefix: prefix)
     } catch {
-      throw WebProblem.unavailable("The database does not answer.", "\(error)")
+      throw WebProblem.unreachable("\(error)")
     }
   }
 }

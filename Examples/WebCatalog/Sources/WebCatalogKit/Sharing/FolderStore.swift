@@ -48,12 +48,14 @@ package final class FolderStore: RemoteStateStore {
     try await locked {
       try FileManager.default.contentsOfDirectory(atPath: self.folder.path)
         .filter { $0.hasSuffix(Self.ending) }
-        .map { try self.read(self.folder.appending(path: $0)).name }
+        .map { try self.name(in: self.folder.appending(path: $0)) }
         .filter { $0.utf8.starts(with: prefix.utf8) }
     }
   }
 
   private static let ending = ".state"
+  /// A version is a UUID, and a name has 255 bytes at most.
+  private static let longestHead = 512
 
   /// A name may be too long for a file, or lead out of the folder; its hash does not.
   private func file(_ name: String) -> URL {
@@ -64,21 +66,31 @@ package final class FolderStore: RemoteStateStore {
   private func state(_ name: String) throws -> RemoteState? {
     let file = file(name)
     guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-    return try read(file).state
+    return try read(file)
+  }
+
+  private func read(_ file: URL) throws -> RemoteState {
+    let parts = try parts(of: Data(contentsOf: file), in: file)
+    let version = RemoteVersion(String(decoding: parts[0], as: UTF8.self))
+    return RemoteState(bytes: Array(parts[2]), version: version)
+  }
+
+  /// Reads a name, and not the state, which may be large.
+  private func name(in file: URL) throws -> String {
+    let handle = try FileHandle(forReadingFrom: file)
+    defer { try? handle.close() }
+    let head = try handle.read(upToCount: Self.longestHead) ?? Data()
+    return String(decoding: try parts(of: head, in: file)[1], as: UTF8.self)
   }
 
   /// A file is a line with the version, a line with the name, and the bytes.
-  private func read(_ file: URL) throws -> (name: String, state: RemoteState) {
-    let parts = [UInt8](try Data(contentsOf: file)).split(
+  private func parts(of bytes: Data, in file: URL) throws -> [Data] {
+    let parts = bytes.split(
       separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3 else {
       throw RemoteStoreError(.damaged, "\(file.path) is no state.")
     }
-    let version = RemoteVersion(String(decoding: parts[0], as: UTF8.self))
-    return (
-      String(decoding: parts[1], as: UTF8.self),
-      RemoteState(bytes: Array(parts[2]), version: version)
-    )
+    return parts
   }
 
   private func write(_ data: Data, to file: URL) throws {

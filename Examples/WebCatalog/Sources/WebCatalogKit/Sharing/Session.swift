@@ -16,14 +16,14 @@ struct Session: Hashable, Sendable {
   }
 
   /// Reads a cookie; nil if it is not signed by a server of ours, or too old.
-  init?(_ cookie: String, _ signatures: Signatures, now: Date = Date()) {
+  init?(_ cookie: String, _ signatures: Signatures) {
     let parts = cookie.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 5, let id = RandomName(parts[0]), let begun = Int(parts[3]),
       signatures.isValid(parts[4], .session, parts[..<4].joined(separator: "."))
     else { return nil }
     self.id = id
     self.begun = Date(timeIntervalSince1970: Double(begun))
-    guard now.timeIntervalSince(self.begun) < Self.lifetime else { return nil }
+    guard !Self.isOver(self.begun) else { return nil }
     guard let account = RandomName(parts[1]) else {
       user = nil
       return
@@ -31,6 +31,9 @@ struct Session: Hashable, Sendable {
     guard let name = Hex.bytes(parts[2]) else { return nil }
     user = User(String(decoding: name, as: UTF8.self), account: account, signatures)
   }
+
+  /// Whether a session that began then is too old.
+  static func isOver(_ begun: Date) -> Bool { begun.timeIntervalSinceNow <= -lifetime }
 
   func cookie(_ signatures: Signatures) -> String {
     let account = user?.account.description ?? ""

@@ -37,7 +37,7 @@ actor SharedProducts {
       }
       stored[id.uuidString] = products.edits[id]
     }
-    take(stored)
+    take(stored ?? [:])
   }
 
   @discardableResult
