@@ -40,21 +40,25 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "desktop-catalog", dependencies: ["DesktopCatalogKit"], swiftSettings: settings),
-    // Signals, logging out and sleep, on a display and on buses of the tests' own.
-    .testTarget(
-      name: "DesktopEventTests",
-      dependencies: [
-        "desktop-catalog",
-        .product(name: "ArchiveCodec", package: "RestorationKit"),
-        .product(name: "RestorationKit", package: "RestorationKit"),
-      ],
-      exclude: ["desktop-peers.py"], swiftSettings: settings),
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
+    .target(
+      name: "DesktopTestSupport", path: "Tests/TestSupport", exclude: ["desktop-peers.py"],
+      swiftSettings: settings),
     // These run the built program, which is a dependency although nothing of it is imported.
     .testTarget(
       name: "DesktopCatalogTests",
       dependencies: [
-        "desktop-catalog", .product(name: "RestorationKit", package: "RestorationKit"),
+        "DesktopTestSupport", "desktop-catalog",
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
+    // Signals, logging out and sleep, with a session manager and a logind of the tests' own.
+    .testTarget(
+      name: "DesktopEventTests",
+      dependencies: [
+        "DesktopTestSupport", "desktop-catalog",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
       ],
       swiftSettings: settings),
   ],

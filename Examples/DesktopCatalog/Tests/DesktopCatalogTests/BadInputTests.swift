@@ -1,3 +1,4 @@
+import DesktopTestSupport
 import Foundation
 import RestorationKit
 import XCTest
@@ -6,8 +7,8 @@ import XCTest
 final class BadInputTests: XCTestCase {
   func testWithoutADisplayItSaysSoAndFails() throws {
     let desktop = try Desktop()
-    let app = try CatalogApp(on: desktop, [], changing: ["DISPLAY": nil])
-    XCTAssertEqual(try app.ending(), .exit(1))
+    let app = try CatalogApp(on: desktop, changing: ["DISPLAY": nil])
+    XCTAssertEqual(try app.child.ending(), .exit(1))
     XCTAssertEqual(
       try app.sentences,
       [
@@ -19,7 +20,7 @@ final class BadInputTests: XCTestCase {
   func testAnOptionThatDoesNotExistIsSaidAndNothingIsStored() throws {
     let desktop = try Desktop()
     let app = try CatalogApp(on: desktop, ["--forgetfull"], changing: [:])
-    XCTAssertEqual(try app.ending(), .exit(1))
+    XCTAssertEqual(try app.child.ending(), .exit(1))
     XCTAssertEqual(
       try app.sentences,
       [

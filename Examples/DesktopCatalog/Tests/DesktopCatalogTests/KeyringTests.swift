@@ -1,3 +1,4 @@
+import DesktopTestSupport
 import Foundation
 import XCTest
 
@@ -14,7 +15,7 @@ final class KeyringTests: XCTestCase {
         + " --unlock < <(printf '\(Self.password)')",
     ])
     XCTAssertNotNil(
-      desktop.output(of: ["gdbus", "wait", "--session", "--timeout", "30", Self.secrets]))
+      desktop.output(of: ["gdbus", "wait", "--session", "--timeout", "20", Self.secrets]))
     return keyring
   }
 
@@ -39,16 +40,16 @@ final class KeyringTests: XCTestCase {
       """
     let socket = desktop.directory.appending(path: "runtime/keyring/control").path
     XCTAssertNotNil(
-      desktop.output(of: ["/usr/bin/python3", "-c", program, socket, Self.password]))
+      desktop.output(of: ["python3", "-c", program, socket, Self.password]))
   }
 
   func testWithoutAKeyringItSaysWhyNothingIsStored() throws {
     let desktop = try Desktop()
     let app = try CatalogApp(
       on: desktop, ["--keyring"], changing: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"])
-    try DesktopCatalogTests.wait(for: "what the app says") { try !app.sentences.isEmpty }
-    try DesktopCatalogTests.wait(for: "the window of the app") { !app.windows.isEmpty }
-    XCTAssertTrue(app.isRunning)
+    try waitFor("what the app says") { try !app.sentences.isEmpty }
+    try waitFor("the window of the app") { !app.windows.isEmpty }
+    XCTAssertTrue(app.child.isRunning)
     for sentence in try app.sentences {
       XCTAssertTrue(sentence.contains("What keeps the key does not answer."), sentence)
     }
@@ -85,7 +86,7 @@ final class KeyringTests: XCTestCase {
     XCTAssertEqual(try desktop.windowFiles.map { try Data(contentsOf: $0) }, stored)
 
     unlock(desktop)
-    try DesktopCatalogTests.wait(for: "the window of the first launch") { again.windows.count == 2 }
+    try waitFor("the window of the first launch") { again.windows.count == 2 }
     try again.settled()
     XCTAssertEqual(try again.pictures["Geany"], before["Geany"])
     try again.kill()

@@ -1,3 +1,4 @@
+import DesktopTestSupport
 import Foundation
 import XCTest
 
@@ -63,7 +64,7 @@ final class RandomKillTests: XCTestCase {
       var keys = RandomKeys.comingAndGoing
       let end = Date(timeIntervalSinceNow: Double.random(in: 0.2...1.6, using: &generator))
       // The last window that is closed ends the app.
-      while Date() < end, app.isRunning {
+      while Date() < end, app.child.isRunning {
         try keys.pressWhenItIsTime(on: desktop, using: &generator)
         Thread.sleep(forTimeInterval: 0.002)
       }

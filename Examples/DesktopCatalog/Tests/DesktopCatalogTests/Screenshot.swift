@@ -26,6 +26,9 @@ struct Screenshot: Equatable {
 
   private struct NoScreen: Error {}
 
+  /// Whether nothing is on the screen: every pixel is as the one before it.
+  var isBare: Bool { pixels.dropFirst(4) == pixels.dropLast(4) }
+
   /// Whether nothing differs but the line that shows where a text goes on: GTK 4.8 leaves it out
   /// for a while where the cursor has just been moved.
   func isEqual(butForCursorOf other: Screenshot) -> Bool {

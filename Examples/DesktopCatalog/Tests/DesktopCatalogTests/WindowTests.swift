@@ -1,3 +1,4 @@
+import DesktopTestSupport
 import Foundation
 import XCTest
 
@@ -29,7 +30,7 @@ final class WindowTests: XCTestCase {
     let before = try first.pictures
     XCTAssertEqual(before.count, 2)
     desktop.xdotool("key", "ctrl+q")
-    XCTAssertEqual(try first.ending(), .exit(0))
+    XCTAssertEqual(try first.child.ending(), .exit(0))
     XCTAssertEqual(try desktop.launch().pictures, before)
   }
 
@@ -70,7 +71,7 @@ final class WindowTests: XCTestCase {
   func testASecondAppHasWindowsOfItsOwnAndSaysSo() throws {
     let desktop = try Desktop()
     let first = try desktop.launch()
-    let second = try CatalogApp(on: desktop, [], changing: [:])
+    let second = try CatalogApp(on: desktop)
     try second.settled()
     let sentences = try second.sentences
     XCTAssertEqual(sentences.count, 1)
@@ -90,7 +91,7 @@ final class WindowTests: XCTestCase {
     try first.press("Down", times: 3)
     let before = try desktop.screen()
     desktop.xdotool("key", "ctrl+w")
-    XCTAssertEqual(try first.ending(), .exit(0))
+    XCTAssertEqual(try first.child.ending(), .exit(0))
     let again = try desktop.launch()
     try assertEqualScreens(before, try desktop.screen())
     XCTAssertEqual(try again.sentences, [])
@@ -103,7 +104,7 @@ final class WindowTests: XCTestCase {
     let shown = try first.pictures
     XCTAssertEqual(shown.count, 2)
     desktop.xdotool("key", "alt+F4")
-    XCTAssertEqual(try first.ending(), .exit(0))
+    XCTAssertEqual(try first.child.ending(), .exit(0))
     XCTAssertEqual(desktop.windowFiles.count, 1)
     let again = try desktop.launch()
     let titles = Set(try again.pictures.keys)

@@ -1,16 +1,17 @@
+import DesktopTestSupport
 import Foundation
 import XCTest
 
 /// Logging out, with a session manager of the test's own.
 final class SessionTests: XCTestCase {
   private func startedApp(on desktop: Desktop) throws -> CatalogApp {
-    let app = try CatalogApp(on: desktop, searching: "a")
+    let app = try desktop.start(searching: "a")
     try desktop.waitForReport("registered \(Desktop.application)")
     return app
   }
 
   func testTheSessionManagerIsAnsweredWhenTheLastKeyIsStored() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
     try desktop.tell("kill answered \(app.child.identifier)")
     try app.press(["b", "c"])
@@ -21,7 +22,7 @@ final class SessionTests: XCTestCase {
   }
 
   func testKeysThatTheAppHasNotSeenYetAreStoredBeforeTheAnswerToo() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
     let keys = "bcdefghijkl".map { "\($0)" }
     try desktop.tell("kill answered \(app.child.identifier)")
@@ -34,7 +35,7 @@ final class SessionTests: XCTestCase {
   }
 
   func testAfterALogoutThatIsCancelledTheAppGoesOnAndSaves() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
     for (key, text) in [("b", "ab"), ("c", "abc")] {
       try desktop.tell("query")
@@ -43,14 +44,13 @@ final class SessionTests: XCTestCase {
       try app.press([key])
       try desktop.waitUntilStored([text])
     }
-    app.child.send(SIGKILL)
-    XCTAssertEqual(try app.child.ending(), .signal(SIGKILL))
+    XCTAssertEqual(try app.kill(), .signal(SIGKILL))
     XCTAssertEqual(try desktop.searches, ["abc"])
   }
 
   func testTheEndOfTheSessionKeepsAllWindowsAndTheLastKey() throws {
     for (command, isAsked) in [("end", true), ("end", false), ("stop", false)] {
-      let desktop = try Desktop()
+      let desktop = try Desktop(peers: .all)
       let app = try startedApp(on: desktop)
       try app.press(["ctrl+n"])
       try waitFor("the second window") { try desktop.searches.count == 2 }
@@ -64,8 +64,8 @@ final class SessionTests: XCTestCase {
       try desktop.tell(command)
       XCTAssertEqual(try app.child.ending(), .exit(0))
       XCTAssertEqual(try desktop.searches.sorted(), ["a", "xyz"], command)
-      XCTAssertEqual(app.complaints, [])
-      let again = try CatalogApp(on: desktop)
+      XCTAssertEqual(try app.sentences, [])
+      let again = try desktop.start()
       try again.waitForWindows(2)
       try again.press(["w"])
       try desktop.waitUntilStored(["a", "xyzw"])
@@ -73,7 +73,7 @@ final class SessionTests: XCTestCase {
   }
 
   func testTheSessionManagerIsAnsweredWithinASecondAlsoWhenTheDiskHangs() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
     try desktop.setDiskHangs(true)
     try app.press(["b"])
@@ -87,22 +87,22 @@ final class SessionTests: XCTestCase {
 
   /// A session that breaks down takes its bus with it.
   func testTheEndOfTheSessionBusStoresTheLastKey() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
     try app.press(["b", "c"])
-    desktop.sessionBus.send(SIGKILL)
+    try XCTUnwrap(desktop.buses[.session]).send(SIGKILL)
     XCTAssertEqual(try app.child.ending(), .signal(SIGTERM))
     XCTAssertEqual(try desktop.searches, ["abc"])
   }
 
   func testWithoutASessionBusTheAppSaysNothingAndSaves() throws {
-    let desktop = try Desktop()
-    let app = try CatalogApp(
-      on: desktop, ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/session"])
+    let desktop = try Desktop(peers: .all)
+    let app = try desktop.start(
+      changing: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/session"])
     try app.waitForWindow()
-    try app.press(["ctrl+f", "a"], then: ["/bin/kill", "-TERM", "\(app.child.identifier)"])
+    try app.press(["ctrl+f", "a"], then: ["kill", "-TERM", "\(app.child.identifier)"])
     XCTAssertEqual(try app.child.ending(), .signal(SIGTERM))
     XCTAssertEqual(try desktop.searches, ["a"])
-    XCTAssertEqual(app.complaints, [])
+    XCTAssertEqual(try app.sentences, [])
   }
 }

@@ -1,16 +1,17 @@
+import DesktopTestSupport
 import Foundation
 import XCTest
 
 /// Sleep of the machine, with a logind of the test's own.
 final class SleepTests: XCTestCase {
   private func startedApp(on desktop: Desktop) throws -> CatalogApp {
-    let app = try CatalogApp(on: desktop, searching: "a")
+    let app = try desktop.start(searching: "a")
     try desktop.waitForReport("locked sleep delay")
     return app
   }
 
   func testTheMachineSleepsWhenTheLastKeyIsStored() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
     try desktop.tell("kill released \(app.child.identifier)")
     try app.press(["b", "c"])
@@ -20,10 +21,10 @@ final class SleepTests: XCTestCase {
   }
 
   func testEachSleepIsWaitedFor() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
     for (times, key) in ["b", "c", "d"].enumerated() {
-      XCTAssertEqual(desktop.reports.count { $0 == "released" }, times)
+      XCTAssertEqual(try desktop.reports.count { $0 == "released" }, times)
       try app.press([key])
       try desktop.tell("sleep")
       try desktop.waitForReport("released", times: times + 1)
@@ -31,13 +32,12 @@ final class SleepTests: XCTestCase {
       try desktop.waitForReport("locked sleep delay", times: times + 2)
     }
     XCTAssertEqual(try desktop.searches, ["abcd"])
-    app.child.send(SIGTERM)
-    XCTAssertEqual(try app.child.ending(), .signal(SIGTERM))
+    XCTAssertEqual(try app.kill(SIGTERM), .signal(SIGTERM))
     try desktop.waitForReport("released", times: 4)
   }
 
   func testTheMachineSleepsAlsoWhenTheDiskHangs() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
     try desktop.setDiskHangs(true)
     try app.press(["b"])
@@ -48,41 +48,42 @@ final class SleepTests: XCTestCase {
   }
 
   func testWithoutLogindTheAppSaysNothingAndSaves() throws {
-    try checkThatItSaves(on: Desktop(withLogind: false))
+    try checkThatItSaves(on: Desktop(peers: .sessionManager))
   }
 
   func testWithoutASystemBusTheAppSaysNothingAndSaves() throws {
     try checkThatItSaves(
-      on: Desktop(), ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/system"])
+      on: Desktop(peers: .all),
+      changing: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/system"])
   }
 
   func testASystemBusThatHangsHoldsNothingUp() throws {
-    let desktop = try Desktop()
-    desktop.systemBus.send(SIGSTOP)
+    let desktop = try Desktop(peers: .all)
+    try XCTUnwrap(desktop.buses[.system]).send(SIGSTOP)
     try checkThatItSaves(on: desktop)
   }
 
   func testTheEndOfTheSystemBusIsNotTheEndOfTheApp() throws {
-    let desktop = try Desktop()
+    let desktop = try Desktop(peers: .all)
     let app = try startedApp(on: desktop)
-    desktop.systemBus.send(SIGKILL)
-    try waitFor("the end of the bus") { !desktop.systemBus.isRunning }
+    let bus = try XCTUnwrap(desktop.buses[.system])
+    bus.send(SIGKILL)
+    XCTAssertEqual(try bus.ending(), .signal(SIGKILL))
     try app.press(["b"])
     try desktop.waitUntilStored(["ab"])
     XCTAssertTrue(app.child.isRunning)
-    XCTAssertEqual(app.complaints, [])
+    XCTAssertEqual(try app.sentences, [])
   }
 
   private func checkThatItSaves(
-    on desktop: Desktop, _ environment: [String: String] = [:]
+    on desktop: Desktop, changing changes: [String: String?] = [:]
   ) throws {
-    let app = try CatalogApp(on: desktop, environment)
+    let app = try desktop.start(changing: changes)
     try app.waitForWindow()
     try app.press(["ctrl+f", "a"])
     try desktop.waitUntilStored(["a"])
-    XCTAssertEqual(desktop.reports.filter { $0.hasPrefix("locked") }, [])
-    XCTAssertEqual(app.child.errorLines, [])
-    app.child.send(SIGTERM)
-    XCTAssertEqual(try app.child.ending(), .signal(SIGTERM))
+    XCTAssertEqual(try desktop.reports.filter { $0.hasPrefix("locked") }, [])
+    XCTAssertEqual(try app.child.errorLines, [])
+    XCTAssertEqual(try app.kill(SIGTERM), .signal(SIGTERM))
   }
 }

@@ -1,8 +1,11 @@
 import Foundation
 
 /// Looks again and again until something is so, and throws when that takes too long.
-func wait(
-  for what: @autoclosure () throws -> String, seconds: Double = 30, until isSo: () throws -> Bool
+///
+/// The usual limit is less than the 25 seconds that a call over D-Bus waits for an answer, so that an
+/// app that waits for such a call is noticed.
+package func waitFor(
+  _ what: @autoclosure () throws -> String, seconds: Double = 20, until isSo: () throws -> Bool
 ) throws {
   let deadline = Date(timeIntervalSinceNow: seconds)
   while try !isSo() {
@@ -15,12 +18,12 @@ func wait(
 ///
 /// - Returns: What it is then.
 @discardableResult
-func waitUntilStill<Value: Equatable>(
+package func waitUntilStill<Value: Equatable>(
   _ what: String, for span: Double, _ value: () throws -> Value
 ) throws -> Value {
   var last = try value()
   var since = Date()
-  try wait(for: "\(what) to stand still") {
+  try waitFor("\(what) to stand still") {
     let now = try value()
     if now != last { (last, since) = (now, Date()) }
     return Date().timeIntervalSince(since) > span
@@ -28,7 +31,7 @@ func waitUntilStill<Value: Equatable>(
   return last
 }
 
-struct TookTooLong: Error, CustomStringConvertible {
+private struct TookTooLong: Error, CustomStringConvertible {
   let what: String
   let seconds: Double
 
