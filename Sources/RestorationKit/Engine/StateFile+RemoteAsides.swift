@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// What was set aside, in the store that several machines share.
 extension StateFile {
@@ -25,13 +30,7 @@ extension StateFile {
   ) async throws {
     for number in 1...Self.largestRoundCount {
       let name = number == 1 ? name : "\(name)-\(number)"
-      var version = try await remote.store.replace(name, with: bytes, expecting: nil)
-      if version == nil, let there = try await remote.store.load(name),
-        RemoteContent(there.bytes).archive == RemoteContent(bytes).archive
-      {
-        version = there.version
-      }
-      guard let version else { continue }
+      guard let version = try await store(bytes, at: name, in: remote) else { continue }
       let aside = RemoteCopy.StoredAside(
         name: name, version: version, identifier: identifier, archive: archive)
       remote.note(aside)
@@ -39,6 +38,29 @@ extension StateFile {
     }
     throw RemoteStoreError(
       .damaged, "\(remote.store.location) has others in the place of “\(name)”. Remove them.")
+  }
+
+  /// The version that has the bytes; nil if another one has the name.
+  ///
+  /// As with a state, a place comes first.
+  private func store(
+    _ bytes: [UInt8], at name: String, in remote: RemoteCopy
+  ) async throws -> RemoteVersion? {
+    let empty = StoredLease.place(at: remote.now()).parcel(.random()).bytes ?? []
+    var place = try await remote.store.replace(name, with: empty, expecting: nil)
+    for _ in 0..<2 {
+      if let place,
+        let version = try await remote.store.replace(name, with: bytes, expecting: place)
+      {
+        return version
+      }
+      guard let there = try await remote.store.load(name) else { return nil }
+      let content = RemoteContent(there.bytes)
+      if content.archive == RemoteContent(bytes).archive { return there.version }
+      guard content.isPlace else { return nil }
+      place = there.version
+    }
+    return nil
   }
 
   /// Finds what the store has that was set aside, also by other machines.
@@ -51,10 +73,15 @@ extension StateFile {
         guard let (reason, date) = remote.aside(named: name),
           let stored = try await remote.store.load(name)
         else { continue }
+        let content = RemoteContent(stored.bytes)
+        if content.isPlace {
+          try await remove(content, stored.version, as: name, remote)
+          continue
+        }
         let archive = SetAsideArchive(
           identifier: name, reason: reason, date: date,
           storage: TrackedStorage(
-            MemoryStorage(RemoteContent(stored.bytes).archive),
+            MemoryStorage(content.archive),
             location: "\(remote.store.location), “\(name)”", keepsGenerations: false))
         remote.note(
           RemoteCopy.StoredAside(
@@ -62,6 +89,29 @@ extension StateFile {
       }
     }
   }
+
+  /// Removes a place to which no scene has come for long.
+  func removeOldPlace() async {
+    guard let remote = place.remote, !remote.hasLease else { return }
+    do {
+      guard let stored = try await remote.store.load(remote.name) else { return }
+      try await remove(RemoteContent(stored.bytes), stored.version, as: remote.name, remote)
+    } catch {
+      // It goes after a later look.
+    }
+  }
+
+  private func remove(
+    _ content: RemoteContent, _ version: RemoteVersion, as name: String, _ remote: RemoteCopy
+  ) async throws {
+    guard content.isPlace, let end = content.lease?.end,
+      remote.now().timeIntervalSince(end) > Self.longestPlace
+    else { return }
+    _ = try await remote.store.remove(name, expecting: version)
+  }
+
+  /// In seconds: a first save takes less, also by a clock that is wrong.
+  private static let longestPlace = 24.0 * 60 * 60
 
   /// The names of what the store has, as far as they can be those of files here; none if
   /// nothing is shared.

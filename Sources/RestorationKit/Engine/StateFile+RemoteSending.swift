@@ -88,7 +88,11 @@ extension StateFile {
     }
     for round in 0..<Self.largestRoundCount {
       guard let outgoing = try remote.outgoing() else { return .sent }
-      if try await write(outgoing, remote) { return .sent }
+      if try await write(outgoing, remote) {
+        // The state comes after its place.
+        if outgoing.attempt.isPlace { continue }
+        return .sent
+      }
       let state = try await remote.store.load(remote.name)
       switch try remote.compare(state) {
       case .settled where !remote.isUnsent: return .sent
@@ -136,10 +140,12 @@ extension StateFile {
   func conflict(with state: RemoteState?) -> RemoteConflict {
     guard let state else { return RemoteConflict(isRemoved: true) }
     let owner = place.remote?.otherOwner(of: state)
+    let content = RemoteContent(state.bytes)
+    if content.isPlace, owner == nil { return RemoteConflict(isRemoved: true) }
     do {
       guard
         let archive = try Archive.open(
-          MemoryStorage(RemoteContent(state.bytes).archive), key: existingKey(),
+          MemoryStorage(content.archive), key: existingKey(),
           context: place.context, limits: limits, recovery: .recover),
         let values = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)

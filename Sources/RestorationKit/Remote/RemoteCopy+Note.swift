@@ -17,6 +17,7 @@ extension RemoteCopy {
     var id: RemoteParcel.ID?
     var parcelCount: Int
     var byteCount: Int
+    var isPlace: Bool
     /// What the store does not have yet, if there is anything.
     var rest: Rest
     /// The beginning of the archive, and its end as the store has it.
@@ -52,7 +53,7 @@ extension RemoteCopy {
       let bytes = try JSONEncoder().encode(
         Note(
           version: base.version, id: base.id, parcelCount: base.parcelCount,
-          byteCount: base.byteCount, rest: rest, sample: archive ?? [],
+          byteCount: base.byteCount, isPlace: base.isPlace, rest: rest, sample: archive ?? [],
           secrets: try sample(of: secrets) ?? [],
           sentAsides: asides.withLock { asides in
             asides.stored.filter { $0.archive == nil }.map {
@@ -101,7 +102,8 @@ extension RemoteCopy {
         && sample(of: secrets) ?? [] == note.secrets
       content.withLock { content in
         content.base = Base(
-          note.version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount)
+          note.version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount,
+          isPlace: note.isPlace)
         content.isFetched = true
         content.needsWhole = !isSame
         if size == nil {

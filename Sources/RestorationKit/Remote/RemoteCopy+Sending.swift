@@ -23,11 +23,10 @@ extension RemoteCopy {
         content.withLock { $0.sent = changes }
         return nil
       }
-      let attempt = Attempt(
-        id: .random(), isWhole: true, parcelCount: 0, byteCount: 0, changes: changes)
       writeNote(isRemoved: true)
-      return begin(Outgoing(write: .remove(base.version), attempt: attempt))
+      return removal(of: base)
     }
+    guard base != nil else { return outgoingPlace() }
     if let base, !needsWhole, base.parcelCount < Self.largestParcelCount,
       main.changes.unchangedByteCount >= base.byteCount,
       content.withLock({ $0.sent.secrets == changes.secrets }),
@@ -61,6 +60,12 @@ extension RemoteCopy {
     return begin(
       Outgoing(
         write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
+  }
+
+  func removal(of base: Base) -> Outgoing {
+    let attempt = Attempt(
+      id: .random(), isWhole: true, parcelCount: 0, byteCount: 0, changes: changes)
+    return begin(Outgoing(write: .remove(base.version), attempt: attempt))
   }
 
   private func checked(
@@ -121,7 +126,8 @@ extension RemoteCopy {
         settle(removal, as: nil)
         return .settled
       }
-      return base == nil ? .asBefore : .changed
+      guard let base else { return .asBefore }
+      return base.isPlace ? goOn(from: nil) : .changed
     }
     if state.version == base?.version { return .asBefore }
     let stored = RemoteContent(state.bytes)
@@ -130,6 +136,9 @@ extension RemoteCopy {
       guard stored.ids.last == attempt.id else { return .changed }
       settle(attempt, as: state.version)
       return .settled
+    }
+    if base?.isPlace ?? true, stored.isPlace, otherOwner(of: state) == nil {
+      return goOn(from: Base(state.version, stored))
     }
     // A process that ended before it noted an answer has sent it: no two archives begin alike.
     guard isLasting, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
@@ -148,6 +157,15 @@ extension RemoteCopy {
         secrets: hasSecrets ? changes.secrets : .max)
     }
     writeNote()
+    return .settled
+  }
+
+  /// Takes another place for the state, or none: nothing was lost by that.
+  private func goOn(from place: Base?) -> Finding {
+    content.withLock { content in
+      (content.base, content.lease, content.attempts) = (place, nil, [])
+      (content.needsWhole, content.isFetched) = (true, true)
+    }
     return .settled
   }
 

@@ -17,6 +17,10 @@
 /// A write may have two parcels, the second of them a lease. A lease that comes before any
 /// whole state stands for none.
 ///
+/// A first write is a lease, one that has ended if nobody takes any. The state follows it, and
+/// names its version. So a first write that gets to the store late, when the state was
+/// discarded, brings nothing back.
+///
 /// By the identifiers a machine tells what it has sent itself from what others have. They
 /// are not authenticated, and need not be: what is restored is the sealed archive.
 struct RemoteParcel: Equatable, Sendable {
@@ -128,6 +132,9 @@ struct RemoteContent: Equatable, Sendable {
     }
     return true
   }
+
+  /// Whether it is a place for a state that has not come yet.
+  var isPlace: Bool { state == nil && secrets.isEmpty && !ids.isEmpty }
 
   /// What the archive is, as far as there is one.
   var state: [UInt8]? { hasState || isDamaged ? archive : nil }

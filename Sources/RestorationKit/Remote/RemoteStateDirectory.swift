@@ -44,6 +44,7 @@ public final class RemoteStateDirectory: StateDirectory {
   /// What goes on as long as the directory is there.
   private let tasks = Mutex<Tasks>(Tasks())
   private let leasing: Leasing?
+  private let now: @Sendable () -> Date
   private let localCopy: (any StateDirectory)?
   private let launches: any StateDirectory
   /// Whether nothing is on this machine that outlasts the process.
@@ -60,13 +61,14 @@ public final class RemoteStateDirectory: StateDirectory {
   ///     copy; without one, crashes of the process are not counted.
   ///   - lease: Takes a lease on each state that is restored or saved; nil for none. It
   ///     costs a write with the first restore, and one for each half of its duration.
-  ///   - now: The clock for leases.
+  ///   - now: The clock for leases, and for what first saves leave that did not go on.
   public init(
     _ store: any RemoteStateStore, localCopy: (any StateDirectory)? = nil,
     launches: (any StateDirectory)? = nil, lease: RemoteLease? = nil,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.store = store
+    self.now = now
     leasing = lease.map { Leasing(lease: $0, now: now) }
     self.localCopy = localCopy
     isInMemory = launches == nil && localCopy == nil
@@ -107,7 +109,7 @@ public final class RemoteStateDirectory: StateDirectory {
       if let copy = copies[name]?.copy { return copy }
       let copy = RemoteCopy(
         name, of: store, in: localCopy ?? MemoryStateDirectory(), isLasting: localCopy != nil,
-        leasing: leasing)
+        leasing: leasing, now: now)
       if copies.count > 2 * smallestTable, copies.count.nonzeroBitCount == 1 {
         copies = copies.filter { $0.value.copy != nil }
       }
