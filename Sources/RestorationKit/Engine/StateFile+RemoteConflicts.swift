@@ -19,9 +19,9 @@ extension StateFile {
     case .ours:
       // What is replaced is in the store under another name before, and its subkeys are here.
       let content = RemoteContent(theirs?.bytes ?? [])
+      try keepSecrets(
+        ofSetAside: subkeys(in: content.secrets), forgottenBy: try place.storage.open())
       if let theirs, content.state != nil {
-        try keepSecrets(
-          ofSetAside: subkeys(in: content.secrets), forgottenBy: try place.storage.open())
         let parcel = RemoteParcel(kind: .whole, secrets: [], archive: content.archive)
         try await sending(remote) {
           let name = remote.asideName(.conflict, settingAside.date)

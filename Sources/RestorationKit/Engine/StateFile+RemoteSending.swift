@@ -141,7 +141,7 @@ extension StateFile {
     guard let state else { return RemoteConflict(isRemoved: true) }
     let owner = place.remote?.otherOwner(of: state)
     let content = RemoteContent(state.bytes)
-    if content.isPlace, owner == nil { return RemoteConflict(isRemoved: true) }
+    if content.state == nil, owner == nil { return RemoteConflict(isRemoved: true) }
     do {
       guard
         let archive = try Archive.open(

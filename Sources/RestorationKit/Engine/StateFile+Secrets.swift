@@ -169,8 +169,9 @@ extension StateFile {
 
   /// The same for a state that goes while others may be set aside, which need theirs.
   ///
-  /// One that cannot be read may be one day, so it needs all.
-  func removeSecretsOfOne() throws(ArchiveError) {
+  /// One that cannot be read may be one day, so it needs all, and so does one that is not known.
+  func removeSecretsOfOne(knowsAsides: Bool) throws(ArchiveError) {
+    guard knowsAsides else { return }
     let archives = try place.storage.setAsideArchives()
     guard !archives.isEmpty else { return try removeSecrets() }
     var needed: Set<UInt64> = []
@@ -181,6 +182,17 @@ extension StateFile {
     guard try !readStoredSecrets().isSubset(of: needed) else { return }
     secrets.removeAll(besides: needed)
     try writeSecrets { needed.contains($0) }
+  }
+
+  /// Whether it is known what was set aside, also by other machines: any of it may need its
+  /// subkeys.
+  func knowsAsides() async -> Bool {
+    do throws(ArchiveError) {
+      if try place.secrets.isStored { try await fetchAsides() }
+      return true
+    } catch {
+      return false
+    }
   }
 
   // MARK: Conflicts

@@ -17,7 +17,9 @@ extension RemoteCopy {
     // A state that is only held gets longer, too.
     let isTooLong = isLeaseDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
     guard !isSent || isTooLong else { return outgoingLease() }
-    guard let file = try main.open() else {
+    let file = try main.open()
+    let subkeys = try secrets.bytes() ?? []
+    guard file != nil || !subkeys.isEmpty else {
       if isSent { return outgoingLease() }
       guard let base else {
         content.withLock { $0.sent = changes }
@@ -47,9 +49,8 @@ extension RemoteCopy {
         Outgoing(
           write: .append(try checked(parcel, lease), expecting: base.version), attempt: attempt))
     }
-    let archive = try file.read(at: 0, count: file.byteCount)
-    let parcel = RemoteParcel(
-      kind: .whole, secrets: try secrets.bytes(from: 0) ?? [], archive: archive)
+    let archive = try file?.read(at: 0, count: file?.byteCount ?? 0) ?? []
+    let parcel = RemoteParcel(kind: .whole, secrets: subkeys, archive: archive)
     // A whole state has taken the place of any lease.
     let lease = newLease
     let attempt = Attempt(

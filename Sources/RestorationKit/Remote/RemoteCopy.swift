@@ -177,7 +177,7 @@ final class RemoteCopy: Sendable {
       content.base = state.flatMap { state in stored.map { Base(state.version, $0) } }
       content.lease = stored?.lease
       content.isFetched = true
-      content.needsWhole = stored.map { $0.isDamaged || !$0.hasState } ?? false
+      content.needsWhole = stored.map { $0.isDamaged || $0.state == nil } ?? false
       content.sent = changes
       (content.attempts, content.theirs) = ([], nil)
     }

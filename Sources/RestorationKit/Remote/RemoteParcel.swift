@@ -14,6 +14,8 @@
 ///               the process, 8 bytes for its end in milliseconds since 1970, and the
 ///               owner in UTF-8
 ///
+/// A whole parcel without an archive has the subkeys of what was set aside: the state is gone.
+///
 /// A write may have two parcels, the second of them a lease. A lease that comes before any
 /// whole state stands for none.
 ///
@@ -137,7 +139,7 @@ struct RemoteContent: Equatable, Sendable {
   var isPlace: Bool { state == nil && secrets.isEmpty && !ids.isEmpty }
 
   /// What the archive is, as far as there is one.
-  var state: [UInt8]? { hasState || isDamaged ? archive : nil }
+  var state: [UInt8]? { archive.isEmpty ? nil : archive }
 }
 
 extension [UInt8] {
