@@ -19,7 +19,7 @@ final class RemoteLateWriteTests: XCTestCase {
     do {
       _ = try await keeper.save([root])
       XCTFail("It did not throw.")
-    } catch let error as RestorationError {
+    } catch {
       XCTAssertEqual(error.code, .store)
     }
     network.delaysWrites = false
@@ -85,7 +85,7 @@ final class RemoteLateWriteTests: XCTestCase {
     do {
       try await host.save(scene)
       XCTFail("It did not throw.")
-    } catch let error as RestorationError {
+    } catch {
       XCTAssertEqual(error.code, .store)
     }
     network.delaysWrites = false
@@ -103,7 +103,7 @@ final class RemoteLateWriteTests: XCTestCase {
     do {
       _ = try await keeper?.save([TestNode("root", value: "Rome")])
       XCTFail("It did not throw.")
-    } catch let error as RestorationError {
+    } catch {
       XCTAssertEqual(error.code, .store)
     }
     keeper = nil
