@@ -68,16 +68,26 @@ extension StateFile {
     throw ArchiveError(.locked, location: remote.location)
   }
 
-  /// Lets others have the state before its lease ends.
+  /// Lets others have the state before its lease ends, as soon as the store has it.
+  ///
+  /// Whoever went on from what the store has would be in conflict with what is sent later.
   func release() async {
-    guard let remote = place.remote, remote.hasLease, !remote.isUnsent else { return }
+    guard let remote = place.remote, remote.hasLease else { return }
+    remote.endsLease = true
+    guard !remote.isUnsent else { return }
     while let sending { _ = await sending.value }
+    await endLease(remote)
+  }
+
+  func endLease(_ remote: RemoteCopy) async {
+    guard remote.endsLease, remote.hasLease, !remote.isUnsent else { return }
     do {
       if let outgoing = remote.outgoingRelease() { _ = try await write(outgoing, remote) }
     } catch {
       // It ends by itself.
     }
-    remote.forgetLease()
+    // Whoever has taken the state meanwhile renews it.
+    if remote.endsLease { remote.forgetLease() }
   }
 
   private func adopt(_ state: RemoteState?, _ remote: RemoteCopy) throws(ArchiveError) {

@@ -68,7 +68,9 @@ extension StateFile {
       outcome = .unsent(RemoteStoreError(error))
     }
     switch outcome {
-    case .sent: if asksStore { remote.tell(.current) }
+    case .sent:
+      if asksStore { remote.tell(.current) }
+      await endLease(remote)
     case .unsent(let error):
       remote.tell(.unsent(error))
       tryAgain()

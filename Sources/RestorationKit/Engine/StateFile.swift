@@ -158,6 +158,7 @@ package actor StateFile {
   func take() async throws(ArchiveError) -> StateClaim.Taken {
     let taken = try await claim.take()
     move(to: taken.name)
+    place.remote?.endsLease = false
     return taken
   }
 

@@ -23,7 +23,13 @@ extension RemoteCopy {
   }
 
   /// Says that the lease is no longer renewed.
-  func forgetLease() { content.withLock { $0.lease = nil } }
+  func forgetLease() { content.withLock { ($0.lease, $0.endsLease) = (nil, false) } }
+
+  /// Whether the lease is let go when the store has what is here.
+  var endsLease: Bool {
+    get { content.withLock { $0.endsLease } }
+    set { content.withLock { $0.endsLease = newValue } }
+  }
 
   /// Whether there is anything to be sent now.
   var needsSending: Bool { isUnsent || hasUnsentAsides || hasLease && isLeaseDue }

@@ -86,6 +86,8 @@ final class RemoteCopy: Sendable {
     var attempts: [Attempt] = []
     /// The lease that the store has.
     var lease: StoredLease?
+    /// Whether the lease is let go when the store has what is here.
+    var endsLease = false
     /// What somebody else has stored; nil for removed.
     var theirs: RemoteState??
   }
