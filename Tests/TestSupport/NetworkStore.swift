@@ -8,6 +8,7 @@ package final class NetworkStore: RemoteStateStore {
     var answers = true
     var losesAnswers = false
     var isBehind = false
+    var hidesNext = false
     var holdsLoads = false
     var holdsWrites = false
     var heldCount = 0
@@ -46,6 +47,12 @@ package final class NetworkStore: RemoteStateStore {
   package var isBehind: Bool {
     get { content.withLock { $0.isBehind } }
     set { content.withLock { $0.isBehind = newValue } }
+  }
+
+  /// The next load shows nothing, as of a replica that has not heard of the state.
+  package var hidesNext: Bool {
+    get { content.withLock { $0.hidesNext } }
+    set { content.withLock { $0.hidesNext = newValue } }
   }
 
   /// How many writes the store was asked for.
@@ -124,6 +131,10 @@ package final class NetworkStore: RemoteStateStore {
     try await checked { [self] in
       let state = try await base.load(name)
       return content.withLock { content in
+        if content.hidesNext {
+          content.hidesNext = false
+          return nil
+        }
         if content.isBehind, let before = content.before.removeValue(forKey: name) {
           return before
         }

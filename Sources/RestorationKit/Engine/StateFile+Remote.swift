@@ -35,11 +35,15 @@ extension StateFile {
 
   /// Makes what the store has what is here, with its lease if there is one to take.
   private func load(_ remote: RemoteCopy, claims: Bool) async throws(ArchiveError) {
-    for _ in 0..<Self.largestRoundCount {
+    for round in 0..<Self.largestRoundCount {
       let state: RemoteState?
       let before = remote.moment
       do {
         state = try await remote.store.load(remote.name)
+        if remote.isOlder(state), round < Self.largestRoundCount - 1 {
+          try await Self.pause(round)
+          continue
+        }
       } catch {
         let error = RemoteStoreError(error)
         remote.tell(.unavailable(error))
@@ -116,13 +120,17 @@ extension StateFile {
       guard case .sent = await send(), !isOwn else { return }
     }
     do {
-      let before = remote.moment
-      let state = try await remote.store.load(remote.name)
-      guard !remote.isUnsent, remote.moment == before else { return }
-      switch try remote.compare(state) {
-      case .asBefore, .settled: remote.tell(.current)
-      case .changed:
-        remote.tell(.newer(conflict(with: state)), newer: RemoteCopy.Newer(state: state))
+      for round in 0..<Self.largestRoundCount {
+        let before = remote.moment
+        let state = try await remote.store.load(remote.name)
+        guard !remote.isUnsent, remote.moment == before else { return }
+        switch try remote.compare(state) {
+        case .asBefore, .settled: return remote.tell(.current)
+        case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
+        case .older, .changed:
+          let newer = RemoteCopy.Newer(state: state)
+          return remote.tell(.newer(conflict(with: state)), newer: newer)
+        }
       }
     } catch {
       remote.tell(.unavailable(RemoteStoreError(error)))

@@ -99,8 +99,8 @@ extension StateFile {
       switch try remote.compare(state) {
       case .settled where !remote.isUnsent: return .sent
       case .settled: break
-      // An old answer, as of a copy of the store that is behind.
-      case .asBefore: try await Task.sleep(for: .milliseconds(10 << round))
+      case .older where round == Self.largestRoundCount - 1: return oppose(state, remote)
+      case .asBefore, .older: try await Self.pause(round)
       case .changed: return oppose(state, remote)
       }
     }
@@ -112,6 +112,11 @@ extension StateFile {
 
   /// As often as copies of a store are behind, one after the other.
   static let largestRoundCount = 6
+
+  /// Waits until a copy of the store that is behind may have come up.
+  static func pause(_ round: Int) async throws {
+    try await Task.sleep(for: .milliseconds(10 << round))
+  }
 
   /// False if the store has another version than is expected.
   func write(

@@ -115,8 +115,22 @@ extension RemoteCopy {
     case asBefore
     /// It has one of the attempts, which was settled.
     case settled
+    /// It has what it had before that: an old answer, as of a copy of the store that is behind.
+    ///
+    /// If it says so for long, somebody has brought that back.
+    case older
     /// Somebody else has stored something.
     case changed
+  }
+
+  /// Whether a state is one that the store had before what it has now, as far as is known.
+  func isOlder(_ state: RemoteState?) -> Bool {
+    let (base, past) = content.withLock { ($0.base, $0.past) }
+    guard state?.version != base?.version else { return false }
+    guard let state else { return past.contains(nil) }
+    let content = RemoteContent(state.bytes)
+    guard let id = content.ids.last, !content.isDamaged else { return false }
+    return past.contains(id)
   }
 
   /// Compares what the store has with what was sent.
@@ -128,7 +142,8 @@ extension RemoteCopy {
         return .settled
       }
       guard let base else { return .asBefore }
-      return base.isPlace ? goOn(from: nil) : .changed
+      if base.isPlace { return goOn(from: nil) }
+      return isOlder(nil) ? .older : .changed
     }
     if state.version == base?.version { return .asBefore }
     let stored = RemoteContent(state.bytes)
@@ -138,6 +153,7 @@ extension RemoteCopy {
       settle(attempt, as: state.version)
       return .settled
     }
+    if isOlder(state) { return .older }
     if base?.isPlace ?? true, stored.isPlace, otherOwner(of: state) == nil {
       return goOn(from: Base(state.version, stored))
     }

@@ -78,7 +78,16 @@ final class RemoteCopy: Sendable {
   struct Content {
     /// Whether the store was asked what it has.
     var isFetched = false
-    var base: Base?
+    var base: Base? {
+      didSet {
+        past.removeAll { $0 == base?.id }
+        guard isFetched, oldValue?.id != base?.id else { return }
+        past.append(oldValue?.id)
+        if past.count > RemoteCopy.largestPast { past.removeFirst() }
+      }
+    }
+    /// The last parcels of what the store had before, nil where it had nothing.
+    private(set) var past: [RemoteParcel.ID?] = []
     /// Whether what is here is no longer what the store has with something at its end.
     var needsWhole = false
     /// The changes that the store has.
@@ -91,6 +100,9 @@ final class RemoteCopy: Sendable {
     /// What somebody else has stored; nil for removed.
     var theirs: RemoteState??
   }
+
+  /// So many saves a replica may be behind.
+  private static let largestPast = 64
 
   let name: String
   let store: any RemoteStateStore
