@@ -43,6 +43,7 @@ public final class RemoteStateDirectory: StateDirectory {
   private let copies = Mutex<[String: Weak]>([:])
   /// What goes on as long as the directory is there.
   private let tasks = Mutex<Tasks>(Tasks())
+  private let lookout = RemoteLookout()
   private let leasing: Leasing?
   private let now: @Sendable () -> Date
   private let localCopy: (any StateDirectory)?
@@ -127,12 +128,21 @@ extension RemoteStateDirectory {
       let changes = store.changes()
       tasks.listening = Task { [weak self] in
         for await change in changes {
-          guard let copy = self?.copies.withLock({ $0[change.name]?.copy }),
-            !copy.isUnclear, change.version == nil || copy.version != change.version
-          else { continue }
-          await copy.wake()
+          guard let self else { return }
+          lookout.look(after: copies(of: change))
         }
       }
+    }
+  }
+
+  /// Those of which the store may have something newer.
+  private func copies(of change: RemoteChange) -> [RemoteCopy] {
+    let copies = copies.withLock { copies in
+      guard let name = change.name else { return copies.values.compactMap(\.copy) }
+      return [copies[name]?.copy].compactMap(\.self)
+    }
+    return copies.filter { copy in
+      !copy.isUnclear && (change.version == nil || copy.version != change.version)
     }
   }
 
@@ -145,21 +155,12 @@ extension RemoteStateDirectory {
         while !Task.isCancelled {
           do { try await Task.sleep(for: leasing.lease.duration / 4) } catch { return }
           guard let copies = self?.copies.withLock({ $0.values.compactMap(\.copy) }) else { return }
-          let due = copies.filter { $0.hasLease && $0.isLeaseDue }
-          await withTaskGroup(of: Void.self) { group in
-            for (place, copy) in due.enumerated() {
-              if place >= largestRenewalCount { await group.next() }
-              group.addTask { await copy.wake() }
-            }
-          }
+          self?.lookout.look(after: copies.filter { $0.hasLease && $0.isLeaseDue })
         }
       }
     }
   }
 }
-
-/// So many at once, or one that gets no answer would hold up all.
-private let largestRenewalCount = 16
 
 /// A table that is smaller is not worth going through.
 private let smallestTable = 64
