@@ -17,24 +17,28 @@ extension StateFile {
         kind: .whole, secrets: [], archive: try file.read(at: 0, count: file.byteCount))
       guard let bytes = parcel.bytes else { continue }
       try await store(
-        bytes, asAside: remote.asideName(archive.reason, archive.date), archive.identifier, nil,
+        bytes, asAside: remote.asideName(archive.reason, archive.date), archive.identifier,
         remote)
     }
     remote.markAsidesSent(count)
   }
 
   /// One that has the name already is another one of the same moment, or was sent before.
+  ///
+  /// Without an identifier it is only in the store.
+  @discardableResult
   func store(
-    _ bytes: [UInt8], asAside name: String, _ identifier: String, _ archive: SetAsideArchive?,
-    _ remote: RemoteCopy
-  ) async throws {
+    _ bytes: [UInt8], asAside name: String, _ identifier: String?, _ remote: RemoteCopy
+  ) async throws -> RemoteCopy.StoredAside {
     for number in 1...Self.largestRoundCount {
       let name = number == 1 ? name : "\(name)-\(number)"
       guard let version = try await store(bytes, at: name, in: remote) else { continue }
-      let aside = RemoteCopy.StoredAside(
-        name: name, version: version, identifier: identifier, archive: archive)
+      let aside =
+        identifier.map {
+          RemoteCopy.StoredAside(name: name, version: version, identifier: $0, stored: nil)
+        } ?? remote.stored(asideNamed: name, version)
       remote.note(aside)
-      return
+      return aside
     }
     throw RemoteStoreError(
       .damaged, "\(remote.store.location) has others in the place of “\(name)”. Remove them.")
@@ -70,24 +74,35 @@ extension StateFile {
       let names = try await remote.store.names(prefix: remote.name + StateClaim.asideMark)
       for name in names.sorted()
       where StateClaim.canNameFile(name) && !remote.knows(asideNamed: name) {
-        guard let (reason, date) = remote.aside(named: name),
-          let stored = try await remote.store.load(name)
-        else { continue }
+        guard remote.aside(named: name) != nil, let stored = try await remote.store.load(name)
+        else {
+          continue
+        }
         let content = RemoteContent(stored.bytes)
         if content.isPlace {
           try await remove(content, stored.version, as: name, remote)
           continue
         }
-        let archive = SetAsideArchive(
-          identifier: name, reason: reason, date: date,
-          storage: TrackedStorage(
-            MemoryStorage(content.archive),
-            location: "\(remote.store.location), “\(name)”", keepsGenerations: false))
-        remote.note(
-          RemoteCopy.StoredAside(
-            name: name, version: stored.version, identifier: name, archive: archive))
+        remote.note(remote.stored(asideNamed: name, stored.version))
       }
     }
+  }
+
+  /// Calls with what was set aside, which is loaded for that if it is only in the store.
+  ///
+  /// - Returns: Nil if it is gone.
+  func with<Value>(
+    _ archive: SetAsideArchive, _ body: () throws(ArchiveError) -> Value
+  ) async throws(ArchiveError) -> Value? {
+    guard let remote = place.remote, let aside = remote.remoteAside(archive) else {
+      return try body()
+    }
+    var stored: RemoteState?
+    try await sending(remote) { stored = try await remote.store.load(archive.identifier) }
+    guard let stored else { return nil }
+    aside.hold(RemoteContent(stored.bytes).archive)
+    defer { aside.hold([]) }
+    return try body()
   }
 
   /// Removes a place to which no scene has come for long.

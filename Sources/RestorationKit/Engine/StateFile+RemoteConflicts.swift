@@ -25,13 +25,9 @@ extension StateFile {
         let parcel = RemoteParcel(kind: .whole, secrets: [], archive: content.archive)
         try await sending(remote) {
           let name = remote.asideName(.conflict, settingAside.date)
-          let archive = SetAsideArchive(
-            identifier: name, reason: .conflict, date: settingAside.date,
-            storage: TrackedStorage(
-              MemoryStorage(content.archive),
-              location: "\(remote.store.location), “\(name)”", keepsGenerations: false))
-          try await store(parcel.bytes ?? theirs.bytes, asAside: name, name, archive, remote)
-          moved = archive.storage.location
+          moved = try await store(
+            parcel.bytes ?? theirs.bytes, asAside: name, nil, remote
+          ).stored?.storage.location
         }
       }
       remote.prevail()

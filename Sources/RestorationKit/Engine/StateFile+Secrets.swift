@@ -169,13 +169,14 @@ extension StateFile {
 
   /// The same for a state that goes while others may be set aside, which need theirs.
   ///
-  /// One that cannot be read may be one day, so it needs all, and so does one that is not known.
-  func removeSecretsOfOne(knowsAsides: Bool) throws(ArchiveError) {
-    guard knowsAsides else { return }
+  /// One that cannot be read may be one day, so it needs all.
+  ///
+  /// The subkeys that are given stay, too; with nil all do.
+  func removeSecretsOfOne(_ secretsOfAsides: Set<UInt64>?) throws(ArchiveError) {
+    guard var needed = secretsOfAsides else { return }
     let archives = try place.storage.setAsideArchives()
     guard !archives.isEmpty else { return try removeSecrets() }
-    var needed: Set<UInt64> = []
-    for archive in archives {
+    for archive in archives where place.remote?.remoteAside(archive) == nil {
       guard let ids = secrets(of: archive) else { return }
       needed.formUnion(ids)
     }
@@ -184,14 +185,22 @@ extension StateFile {
     try writeSecrets { needed.contains($0) }
   }
 
-  /// Whether it is known what was set aside, also by other machines: any of it may need its
-  /// subkeys.
-  func knowsAsides() async -> Bool {
+  /// The subkeys to which refers what was set aside and is only in the store, also by other
+  /// machines; nil if any of it cannot be read.
+  func secretsOfStoredAsides() async -> Set<UInt64>? {
     do throws(ArchiveError) {
-      if try place.secrets.isStored { try await fetchAsides() }
-      return true
+      guard let remote = place.remote, try place.secrets.isStored else { return [] }
+      try await fetchAsides()
+      var all: Set<UInt64> = []
+      for archive in remote.storedAsides {
+        let ids = try await with(archive) { secrets(of: archive) }
+        // One that is gone needs none.
+        guard let ids = ids ?? [] else { return nil }
+        all.formUnion(ids)
+      }
+      return all
     } catch {
-      return false
+      return nil
     }
   }
 

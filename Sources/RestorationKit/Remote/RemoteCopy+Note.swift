@@ -56,7 +56,7 @@ extension RemoteCopy {
           byteCount: base.byteCount, isPlace: base.isPlace, rest: rest, sample: archive ?? [],
           secrets: try sample(of: secrets) ?? [],
           sentAsides: asides.withLock { asides in
-            asides.stored.filter { $0.archive == nil }.map {
+            asides.stored.filter { $0.stored == nil }.map {
               Aside(name: $0.name, identifier: $0.identifier)
             }
           }))
@@ -93,7 +93,7 @@ extension RemoteCopy {
       for aside in note.sentAsides where here.contains(aside.identifier) {
         self.note(
           StoredAside(
-            name: aside.name, version: nil, identifier: aside.identifier, archive: nil))
+            name: aside.name, version: nil, identifier: aside.identifier, stored: nil))
       }
       // A file that somebody has taken away is no state that the user has discarded.
       guard size != nil || note.rest == .removal else { return }
