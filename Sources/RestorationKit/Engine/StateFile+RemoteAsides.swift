@@ -8,19 +8,34 @@ internal import Foundation
 /// What was set aside, in the store that several machines share.
 extension StateFile {
   /// Stores what was set aside under names of its own, before what took its place.
-  func sendAsides(_ remote: RemoteCopy) async throws {
+  ///
+  /// What the store refuses must not keep all that follows from it, so that is reported, unless
+  /// it is to be thrown.
+  func sendAsides(_ remote: RemoteCopy, throwsRefusals: Bool = false) async throws {
     guard remote.hasUnsentAsides else { return }
     let count = remote.main.changes.setAsideCount
+    var sendsAll = true
     for archive in try remote.unsentAsides() {
       guard let file = try archive.storage.open() else { continue }
       let parcel = RemoteParcel(
         kind: .whole, secrets: [], archive: try file.read(at: 0, count: file.byteCount))
       guard let bytes = parcel.bytes else { continue }
-      try await store(
-        bytes, asAside: remote.asideName(archive.reason, archive.date), archive.identifier,
-        remote)
+      do {
+        try await store(
+          bytes, asAside: remote.asideName(archive.reason, archive.date), archive.identifier,
+          remote)
+      } catch let error as RemoteStoreError where error.isRefusal && !throwsRefusals {
+        refusal = error
+        if error.isAboutContent { remote.refuse(archive) } else { sendsAll = false }
+      }
     }
-    remote.markAsidesSent(count)
+    if sendsAll { remote.markAsidesSent(count) }
+  }
+
+  /// Why the store does not have what was set aside, once.
+  func takeRefusal() -> RemoteStoreError? {
+    defer { refusal = nil }
+    return refusal
   }
 
   /// One that has the name already is another one of the same moment, or was sent before.

@@ -67,7 +67,7 @@ extension StateFile {
     open.close()
     moved = try setAside(.conflict, settingAside) ?? moved
     do throws(ArchiveError) {
-      try await sending(remote) { try await sendAsides(remote) }
+      try await sending(remote) { try await sendAsides(remote, throwsRefusals: true) }
     } catch {
       // On the disk of this machine it is kept well enough.
       if !remote.isLasting {

@@ -80,7 +80,7 @@ extension RemoteCopy {
 
   /// What the store does not have; generations stay here.
   func unsentAsides() throws(ArchiveError) -> [SetAsideArchive] {
-    let sent = asides.withLock { Set($0.stored.map(\.identifier)) }
+    let sent = asides.withLock { $0.refused.union($0.stored.map(\.identifier)) }
     return try main.setAsideArchives().filter { !sent.contains($0.identifier) }
   }
 
@@ -88,6 +88,11 @@ extension RemoteCopy {
   func markAsidesSent(_ count: UInt64) {
     asides.withLock { $0.sentCount = count }
     writeNote()
+  }
+
+  /// Notes that the store will not take one as long as this process runs.
+  func refuse(_ aside: SetAsideArchive) {
+    asides.withLock { _ = $0.refused.insert(aside.identifier) }
   }
 
   /// Whether the store may not have all that was set aside.
@@ -134,5 +139,7 @@ extension RemoteCopy {
     var stored: [StoredAside] = []
     /// The changes of what is set aside that the store has.
     var sentCount: UInt64 = 0
+    /// What the store does not take, by what it is called here.
+    var refused: Set<String> = []
   }
 }
