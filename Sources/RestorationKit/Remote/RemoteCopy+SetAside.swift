@@ -62,9 +62,12 @@ extension RemoteCopy {
   /// Why and when something was set aside, by its name in the store; nil if it is none.
   func aside(named stored: String) -> (reason: SetAsideReason, date: Date)? {
     guard stored.hasPrefix(name + StateClaim.asideMark) else { return nil }
-    let words = stored.dropFirst(name.count + StateClaim.asideMark.count).split(separator: "-")
+    let words = stored.dropFirst(name.count + StateClaim.asideMark.count)
+      .split(separator: "-", omittingEmptySubsequences: false)
+    // A moment before 1970 has a sign.
+    let isNegative = words.count > 2 && words[1].isEmpty
     guard words.count >= 2, let reason = SetAsideReason(rawValue: String(words[0])),
-      let moment = Int64(words[1])
+      let moment = Int64(isNegative ? "-\(words[2])" : words[1])
     else { return nil }
     return (reason, Date(timeIntervalSince1970: TimeInterval(moment) / 1000))
   }
