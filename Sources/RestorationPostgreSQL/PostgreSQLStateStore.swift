@@ -143,7 +143,7 @@ public final class PostgreSQLStateStore: RemoteStateStore {
   ///
   /// It takes a connection of its own while somebody listens, beside those of
   /// ``Options/connectionLimit``. What changes while that connection is lost is not told;
-  /// when it is there again, ``RemoteChange/any`` is.
+  /// when it is there again, `RemoteChange.any` is.
   public func changes() -> AsyncStream<RemoteChange> { pool.changes() }
 
   private func write(
