@@ -11,10 +11,20 @@ struct Listening {
   var listeners: [Int: AsyncStream<RemoteChange>.Continuation] = [:]
   var count = 0
   var task: Task<Void, Never>?
+  /// Whether the server tells this process of changes now.
+  var isTold = false
+
+  func tell(_ change: RemoteChange) {
+    for listener in listeners.values { listener.yield(change) }
+  }
+
+  mutating func stop() {
+    task?.cancel()
+    (task, isTold) = (nil, false)
+  }
 
   mutating func end() {
-    task?.cancel()
-    task = nil
+    stop()
     for listener in listeners.values { listener.finish() }
     listeners = [:]
   }
@@ -32,6 +42,7 @@ extension ConnectionPool {
     listening.count += 1
     let number = listening.count
     listening.listeners[number] = listener
+    if listening.isTold { listener.yield(.any) }
     listener.onTermination = { [weak self] _ in
       guard let self else { return }
       onQueue { $0.removeListener(number) }
@@ -41,9 +52,7 @@ extension ConnectionPool {
 
   private func removeListener(_ number: Int) {
     listening.listeners[number] = nil
-    guard listening.listeners.isEmpty else { return }
-    listening.task?.cancel()
-    listening.task = nil
+    if listening.listeners.isEmpty { listening.stop() }
   }
 
   /// Listens on a connection of its own, and again after it was lost.
@@ -56,8 +65,14 @@ extension ConnectionPool {
         connection.onNotification = { self.tell($0) }
         try await change("LISTEN \(schema.channel)", on: connection)
         backoff.noteSuccess()
+        guard !Task.isCancelled else { return }
+        listening.isTold = true
+        // Whatever came before that was told to nobody.
+        listening.tell(.any)
         try await keep(connection)
       } catch {
+        guard !Task.isCancelled else { return }
+        listening.isTold = false
         backoff.noteFailure(at: .now)
       }
       if let earliest = backoff.earliest { try? await Task.sleep(until: earliest) }
@@ -85,7 +100,7 @@ extension ConnectionPool {
     let change = RemoteChange(
       name: String(payload[payload.index(after: space)...]),
       version: version.map { RemoteVersion($0.uuidString) })
-    for listener in listening.listeners.values { listener.yield(change) }
+    listening.tell(change)
   }
 }
 #endif

@@ -142,7 +142,8 @@ public final class PostgreSQLStateStore: RemoteStateStore {
   /// Tells of what stores with ``Options/notifies`` have changed, this one included.
   ///
   /// It takes a connection of its own while somebody listens, beside those of
-  /// ``Options/connectionLimit``. What changes while that connection is lost is not told.
+  /// ``Options/connectionLimit``. What changes while that connection is lost is not told;
+  /// when it is there again, `RemoteChange.any` is.
   public func changes() -> AsyncStream<RemoteChange> { pool.changes() }
 
   private func write(

@@ -189,7 +189,7 @@ final class HostEdgeTests: InstanceTestCase {
           }
         case 5:
           if let session = next.openSessions.randomElement(using: &generator) {
-            tasks.append(Task { @MainActor in try? await next.refresh(session) })
+            tasks.append(Task { @MainActor in _ = try? await next.refresh(session) })
           }
         default:
           tasks.append(

@@ -10,15 +10,19 @@ final class RemoteAttackTests: XCTestCase {
   private let keys = MemoryKeyProvider()
 
   /// A parcel of any bytes.
-  private func parcel(_ kind: UInt8, secrets: [UInt8] = [], _ archive: [UInt8]) -> [UInt8] {
+  private func parcel(
+    _ kind: UInt8, id: UInt8 = 7, secrets: [UInt8] = [], _ archive: [UInt8]
+  ) -> [UInt8] {
     func number(_ count: Int) -> [UInt8] { (0..<4).map { UInt8(count >> (8 * $0) & 255) } }
-    return Array("RKP1".utf8) + [kind, 0] + [UInt8](repeating: 7, count: 16)
+    return Array("RKP1".utf8) + [kind, 0] + [UInt8](repeating: id, count: 16)
       + number(secrets.count) + number(archive.count) + secrets + archive
   }
 
-  private func lease(until end: Int64, of owner: String = "somebody") -> [UInt8] {
+  private func lease(
+    until end: Int64, of owner: String = "somebody", id: UInt8 = 7
+  ) -> [UInt8] {
     let bytes = (0..<8).map { UInt8(truncatingIfNeeded: end >> (8 * $0)) }
-    return parcel(3, [UInt8](repeating: 9, count: 16) + bytes + Array(owner.utf8))
+    return parcel(3, id: id, [UInt8](repeating: 9, count: 16) + bytes + Array(owner.utf8))
   }
 
   /// A state that was saved twice with a secret and a lease.
@@ -55,8 +59,8 @@ final class RemoteAttackTests: XCTestCase {
     root.value = "Bern"
     let report = try await keeper.save([root])
     XCTAssertEqual(report.outcome, .saved, what())
-    // The same again as what another machine has stored meanwhile.
-    store[bytes: "main"] = bytes
+    // The same as what another machine has stored meanwhile, and not as an old answer.
+    store[bytes: "main"] = bytes + lease(until: 0, id: 8)
     root.value = "Paris"
     guard case .conflict = try await keeper.save([root]).outcome else {
       return XCTFail("No conflict: \(what())")
@@ -183,6 +187,8 @@ final class RemoteAttackTests: XCTestCase {
     let store = MemoryRemoteStateStore()
     let device = Device("here", store, keys: keys)
     let keeper = try device.launch()
+    // All of them stay while others are put back.
+    keeper.setAsideBound = SetAsideBound(oldestCount: 100)
     _ = try await keeper.save([TestNode("root", value: "Rome")])
     let bytes = try await stored()
     let words = [

@@ -106,12 +106,14 @@ private final class History {
     for machine in machines {
       machine.network.isReachable = true
       machine.network.losesAnswers = false
+      machine.network.delaysWrites = false
       machine.network.isBehind = false
     }
     for _ in 0..<6 {
       for machine in machines {
         try await machine.settle()
         acknowledged.formUnion(machine.saved)
+        try await machine.network.landDelayedWrites()
       }
     }
     try await check()
@@ -129,7 +131,13 @@ private final class History {
       log.append("\(machine.device.name) saves \(token): \(kept)")
       if kept { acknowledged.formUnion(machine.tokens) }
     case 5: machine.network.isReachable.toggle()
-    case 6: machine.network.losesAnswers.toggle()
+    case 6 where Bool.random(using: &random): machine.network.losesAnswers.toggle()
+    case 6:
+      machine.network.delaysWrites.toggle()
+      for machine in machines where Bool.random(using: &random) {
+        // A call that fails has been told as failed before.
+        do { try await machine.network.landDelayedWrites() } catch {}
+      }
     case 7: machine.network.isBehind.toggle()
     case 8:
       machine.kill()

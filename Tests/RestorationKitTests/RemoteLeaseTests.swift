@@ -55,6 +55,59 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(value, "Rome")
   }
 
+  private lazy var network = NetworkStore(store)
+
+  /// Closes a keeper that could not send what it has saved, and connects the network again.
+  private func closeUnsent(in directory: RemoteStateDirectory) async throws -> StateKeeper {
+    let root = TestNode("root", value: "Rome")
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: directory, keys: keys)
+    _ = try await keeper.save([root])
+    network.isReachable = false
+    root.value = "Oslo"
+    do {
+      _ = try await keeper.save([root])
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .store)
+    }
+    await keeper.close()
+    network.isReachable = true
+    return keeper
+  }
+
+  private func expectInUse() async throws {
+    let restored = try await there.launch().restore()
+    XCTAssertEqual(restored.outcome, .inUse(by: "server 1"))
+  }
+
+  func testWhatIsUnsentAtTheEndKeepsTheLeaseUntilItIsSent() async throws {
+    let now = there.now
+    let directory = RemoteStateDirectory(network, lease: here.lease) { now }
+    let keeper = try await closeUnsent(in: directory)
+    try await expectInUse()
+    let status = await keeper.checkRemoteState()
+    XCTAssertEqual(status, .current)
+    let value = try await there.restoredValue()
+    XCTAssertEqual(value, "Oslo")
+  }
+
+  func testALeaseStaysWithAKeeperThatGoesOnWithWhatIsUnsent() async throws {
+    let now = there.now
+    let directory = RemoteStateDirectory(network, lease: here.lease) { now }
+    let closed = try await closeUnsent(in: directory)
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: directory, keys: keys)
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    XCTAssertEqual(root.value, "Oslo")
+    _ = await closed.checkRemoteState()
+    try await expectInUse()
+    await keeper.close()
+    let value = try await there.restoredValue()
+    XCTAssertEqual(value, "Oslo")
+  }
+
   func testWhoHasLostTheLeaseCannotSave() async throws {
     let root = TestNode("root", value: "Rome")
     let keeper = try here.launch()

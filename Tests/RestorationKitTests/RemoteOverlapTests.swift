@@ -86,17 +86,23 @@ final class RemoteOverlapTests: XCTestCase {
     }
   }
 
-  func testNothingIsAppendedToWhatFollowedALostRelease() async throws {
+  /// A keeper that has heard of what followed the release of its lease, which got no answer.
+  private func closeWithALostRelease(_ root: TestNode) async throws -> StateKeeper {
     here.lease = RemoteLease(owner: "server 1")
-    let root = TestNode("root", value: "Rome")
     let keeper = try here.launch()
     _ = try await keeper.save([root])
     network.losesAnswers = true
     await keeper.close()
     network.losesAnswers = false
     try await saveThere("Oslo")
-    let stored = base[bytes: "main"]
     _ = await keeper.checkRemoteState()
+    return keeper
+  }
+
+  func testNothingIsAppendedToWhatFollowedALostRelease() async throws {
+    let root = TestNode("root", value: "Rome")
+    let keeper = try await closeWithALostRelease(root)
+    let stored = base[bytes: "main"]
     root.value = "Paris"
     let report = try await keeper.save([root])
     guard case .conflict = report.outcome else {
@@ -106,15 +112,8 @@ final class RemoteOverlapTests: XCTestCase {
   }
 
   func testARestoreBringsBackWhatFollowedALostRelease() async throws {
-    here.lease = RemoteLease(owner: "server 1")
     let root = TestNode("root", value: "Rome")
-    let keeper = try here.launch()
-    _ = try await keeper.save([root])
-    network.losesAnswers = true
-    await keeper.close()
-    network.losesAnswers = false
-    try await saveThere("Oslo")
-    _ = await keeper.checkRemoteState()
+    let keeper = try await closeWithALostRelease(root)
     _ = try await keeper.restore(into: [root])
     XCTAssertEqual(root.value, "Oslo")
   }

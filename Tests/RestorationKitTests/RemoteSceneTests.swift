@@ -12,9 +12,10 @@ final class RemoteSceneTests: XCTestCase {
   private var delegates: [TestSceneDelegate] = []
 
   private func launch(
-    _ name: String, _ localCopy: (any StateDirectory)? = nil
+    _ name: String, _ localCopy: (any StateDirectory)? = nil, bound: ClosedSceneBound? = nil
   ) async throws -> SceneHost {
     let host = SceneHost(try Device(name, network, keys: keys, localCopy: localCopy).launch())
+    host.closedSceneBound = bound
     host.register(
       SceneConfiguration(restoration: .always) { [unowned self] in
         let delegate = TestSceneDelegate()
@@ -38,15 +39,20 @@ final class RemoteSceneTests: XCTestCase {
     XCTAssertEqual(report.outcome, .saved)
   }
 
+  /// Launches on another machine, which brings back both scenes.
+  private func expectBoth() async throws {
+    let other = try await launch("later")
+    XCTAssertEqual(other.openSessions.count, 2)
+    for session in other.openSessions { _ = try await other.connect(session) }
+    XCTAssertEqual(Set([value(2), value(3)]), ["Rome", "Oslo"])
+  }
+
   func testScenesComeBackOnAnotherMachine() async throws {
     let host = try await launch("here")
     try await open("Rome", in: host)
     try await open("Oslo", in: host)
     await host.close()
-    let other = try await launch("there")
-    XCTAssertEqual(other.openSessions.count, 2)
-    for session in other.openSessions { _ = try await other.connect(session) }
-    XCTAssertEqual(Set([value(2), value(3)]), ["Rome", "Oslo"])
+    try await expectBoth()
   }
 
   func testScenesThatTwoMachinesHaveOpenedAreBothThere() async throws {
@@ -55,10 +61,7 @@ final class RemoteSceneTests: XCTestCase {
     try await open("Oslo", in: other)
     await host.close()
     await other.close()
-    let later = try await launch("later")
-    XCTAssertEqual(later.openSessions.count, 2)
-    for session in later.openSessions { _ = try await later.connect(session) }
-    XCTAssertEqual(Set([value(2), value(3)]), ["Rome", "Oslo"])
+    try await expectBoth()
   }
 
   func testADiscardedSceneIsGoneOnAllMachines() async throws {
@@ -72,23 +75,8 @@ final class RemoteSceneTests: XCTestCase {
     XCTAssertEqual(other.openSessions.count, 0)
   }
 
-  func testASceneThatWasSavedElsewhereMeanwhileIsAConflict() async throws {
-    let host = try await launch("here")
-    try await open("Rome", in: host)
-    let other = try await launch("there")
-    let theirs = try await other.connect(try XCTUnwrap(other.openSessions.first))
-    (delegates[1].roots.first as? TestNode)?.value = "Oslo"
-    try await other.save(theirs)
-    (delegates[0].roots.first as? TestNode)?.value = "Paris"
-    let report = try await host.save(try XCTUnwrap(host.connectedScenes.first))
-    guard case .conflict(let conflict) = report.outcome else {
-      return XCTFail("The outcome was \(report.outcome).")
-    }
-    XCTAssertEqual(conflict.savedBy, "there")
-  }
-
-  /// A scene of which two machines have saved another state.
-  private func conflict() async throws -> (host: SceneHost, scene: Scene) {
+  /// A scene that another machine has saved meanwhile, and that has changed here as well.
+  private func changedTwice() async throws -> (host: SceneHost, scene: Scene) {
     let host = try await launch("here")
     try await open("Rome", in: host)
     let other = try await launch("there")
@@ -98,12 +86,129 @@ final class RemoteSceneTests: XCTestCase {
     await other.close()
     (delegates[0].roots.first as? TestNode)?.value = "Paris"
     let scene = try XCTUnwrap(host.connectedScenes.first)
+    scene.needsSave = true
+    return (host, scene)
+  }
+
+  private func expectConflict(_ report: PreservationReport?) {
+    guard case .conflict(let conflict) = report?.outcome else {
+      return XCTFail("The outcome was \(report?.outcome as Any).")
+    }
+    XCTAssertEqual(conflict.savedBy, "there")
+  }
+
+  func testASceneThatWasSavedElsewhereMeanwhileIsAConflict() async throws {
+    let (host, scene) = try await changedTwice()
+    expectConflict(try await host.save(scene))
+  }
+
+  /// A scene of which two machines have saved another state.
+  private func conflict() async throws -> (host: SceneHost, scene: Scene) {
+    let (host, scene) = try await changedTwice()
     try await host.save(scene)
     guard case .conflict = host.remoteStatus(of: scene.session) else {
       XCTFail("\(host.remoteStatus(of: scene.session) as Any)")
       return (host, scene)
     }
     return (host, scene)
+  }
+
+  /// What another machine has of the one scene.
+  private func valueElsewhere() async throws -> String? {
+    let other = try await launch("there", bound: ClosedSceneBound())
+    let sessions = other.openSessions + other.closedSessions
+    XCTAssertEqual(sessions.count, 1)
+    guard let session = sessions.first else { return nil }
+    if other.openSessions.isEmpty {
+      try await other.reopen(session)
+    } else {
+      try await other.connect(session)
+    }
+    return value(delegates.count - 1)
+  }
+
+  func testAConflictOfTheLastSaveOfASceneIsReportedAndDecided() async throws {
+    let (host, scene) = try await changedTwice()
+    expectConflict(try await host.disconnect(scene))
+    try await host.resolveConflict(of: scene.session, keeping: .ours)
+    let value = try await valueElsewhere()
+    XCTAssertEqual(value, "Paris")
+  }
+
+  func testAConflictOfARefreshIsReported() async throws {
+    let (host, scene) = try await changedTwice()
+    expectConflict(try await host.refresh(scene.session))
+  }
+
+  func testAConflictAtTheEndOfAnAppIsReportedAndDecided() async throws {
+    for choice in [ConflictChoice.ours, .theirs] {
+      for name in try await store.names(prefix: "") { store[bytes: name] = nil }
+      delegates = []
+      let (host, scene) = try await changedTwice()
+      do {
+        try await host.terminate()
+        XCTFail("It did not throw.")
+      } catch {
+        XCTAssertEqual(error.code, .conflict)
+      }
+      if choice == .theirs { try await host.disconnect(scene) }
+      try await host.resolveConflict(of: scene.session, keeping: choice)
+      await host.close()
+      let value = try await valueElsewhere()
+      XCTAssertEqual(value, choice == .ours ? "Paris" : "Oslo")
+    }
+  }
+
+  func testAConflictOfASceneThatIsClosedAndCanBeOpenedAgainIsReportedAndDecided() async throws {
+    for choice in [ConflictChoice.ours, .theirs] {
+      for name in try await store.names(prefix: "") { store[bytes: name] = nil }
+      delegates = []
+      let (host, scene) = try await changedTwice()
+      host.closedSceneBound = ClosedSceneBound()
+      expectConflict(try await host.close(scene))
+      XCTAssertEqual(host.closedSessions, [scene.session])
+      try await host.resolveConflict(of: scene.session, keeping: choice)
+      XCTAssertEqual(host.remoteStatus(of: scene.session), .current)
+      await host.close()
+      let value = try await valueElsewhere()
+      XCTAssertEqual(value, choice == .ours ? "Paris" : "Oslo")
+    }
+  }
+
+  /// A scene that was closed for good here, and saved elsewhere meanwhile.
+  private func closedForGood() async throws -> (host: SceneHost, session: SceneSession) {
+    let (host, scene) = try await changedTwice()
+    do {
+      try await host.close(scene)
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .conflict)
+    }
+    XCTAssertEqual(host.openSessions, [])
+    guard case .conflict = host.remoteStatus(of: scene.session) else {
+      XCTFail("\(host.remoteStatus(of: scene.session) as Any)")
+      return (host, scene.session)
+    }
+    return (host, scene.session)
+  }
+
+  func testASceneThatIsClosedForGoodGoesAfterAConflict() async throws {
+    let (host, session) = try await closedForGood()
+    try await host.resolveConflict(of: session, keeping: .ours)
+    XCTAssertEqual(host.openSessions, [])
+    let names = try await store.names(prefix: "main.scene-")
+    XCTAssertEqual(names, [])
+  }
+
+  func testASceneThatIsClosedForGoodAndSavedElsewhereCanBeKept() async throws {
+    let (host, session) = try await closedForGood()
+    try await host.resolveConflict(of: session, keeping: .theirs)
+    XCTAssertEqual(host.openSessions, [session])
+    try await host.connect(session)
+    XCTAssertEqual(value(2), "Oslo")
+    await host.close()
+    let value = try await valueElsewhere()
+    XCTAssertEqual(value, "Oslo")
   }
 
   func testOursIsChosenForAScene() async throws {

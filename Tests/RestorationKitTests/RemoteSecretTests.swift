@@ -43,12 +43,16 @@ final class RemoteSecretTests: XCTestCase {
     return pin(of: node)
   }
 
-  func testSecretsForgottenWithoutTheStoreAreForgottenThereAfterARelaunch() async throws {
-    var keeper: StateKeeper? = try withCopy.launch()
-    _ = try await keeper?.save([node("Rome", "1234")])
+  /// Forgets secrets while the store cannot be reached, and ends the process.
+  private func forgetWithoutTheStore() async throws {
+    let keeper = try withCopy.launch()
+    _ = try await keeper.save([node("Rome", "1234")])
     network.isReachable = false
-    try await keeper?.forgetSecrets(.all)
-    keeper = nil
+    try await keeper.forgetSecrets(.all)
+  }
+
+  /// Launches where the store can be reached, and looks what it has then.
+  private func expectForgottenAfterALaunch() async throws {
     network.isReachable = true
     let next = try withCopy.launch()
     _ = try await next.restore(into: [node()])
@@ -57,21 +61,17 @@ final class RemoteSecretTests: XCTestCase {
     XCTAssertNil(pin)
   }
 
+  func testSecretsForgottenWithoutTheStoreAreForgottenThereAfterARelaunch() async throws {
+    try await forgetWithoutTheStore()
+    try await expectForgottenAfterALaunch()
+  }
+
   func testSecretsForgottenAfterALostNoteAreForgottenInTheStore() async throws {
-    var keeper: StateKeeper? = try withCopy.launch()
-    _ = try await keeper?.save([node("Rome", "1234")])
-    network.isReachable = false
-    try await keeper?.forgetSecrets(.all)
-    keeper = nil
-    network.isReachable = true
+    try await forgetWithoutTheStore()
     for name in try copy.names() where name.contains(".remote") {
       copy.memory(named: name).bytes = nil
     }
-    let next = try withCopy.launch()
-    _ = try await next.restore(into: [node()])
-    _ = await next.checkRemoteState()
-    let pin = try await pin(in: base[bytes: "main"])
-    XCTAssertNil(pin)
+    try await expectForgottenAfterALaunch()
   }
 
   func testASecretThatAnotherMachineHasForgottenIsGoneAfterTheNextRestore() async throws {
@@ -135,6 +135,16 @@ final class RemoteSecretTests: XCTestCase {
     }
   }
 
+  /// Puts back what lost a conflict, which has its secret still.
+  private func putBack(_ keeper: StateKeeper, _ what: String = "") async throws {
+    let states = try await keeper.setAsideStates()
+    try await keeper.putBack(try XCTUnwrap(states.first { $0.reason == .conflict }, what))
+    let root = node()
+    _ = try await keeper.restore(into: [root])
+    XCTAssertEqual(root.value, "Paris", what)
+    XCTAssertEqual(pin(of: root), "ours", what)
+  }
+
   func testASaveOfALaterLaunchLeavesTheSecretsOfWhatWasSetAside() async throws {
     let keeper = try await conflict()
     try await keeper.resolveConflict(keeping: .theirs)
@@ -145,10 +155,38 @@ final class RemoteSecretTests: XCTestCase {
     root.value = "Bern"
     pins[ObjectIdentifier(root)] = nil
     _ = try await later.save([root])
-    let states = try await later.setAsideStates()
-    try await later.putBack(try XCTUnwrap(states.first { $0.reason == .conflict }))
-    _ = try await later.restore(into: [root])
-    XCTAssertEqual(root.value, "Paris")
-    XCTAssertEqual(pin(of: root), "ours")
+    try await putBack(later)
+  }
+
+  func testAStateThatGoesLeavesTheSecretsOfWhatWasSetAside() async throws {
+    for isConsumed in [false, true] {
+      for localCopy in [nil, MemoryStateDirectory()] {
+        let what = "\(isConsumed ? "consumed" : "declined"), a copy: \(localCopy != nil)"
+        for name in try await base.names(prefix: "") { base[bytes: name] = nil }
+        let keeper = try await conflict()
+        try await keeper.resolveConflict(keeping: .theirs)
+        await keeper.close()
+        let later = try Device("there", base, keys: keys, localCopy: localCopy).launch()
+        later.consumesStateOnLaunch = isConsumed
+        _ = try await later.restore(into: [node()])
+        if !isConsumed {
+          let delegate = TestDelegate()
+          delegate.saves = false
+          later.delegate = delegate
+          let report = try await later.save([node("Bern")])
+          XCTAssertEqual(report.outcome, .declined)
+          later.delegate = nil
+          withExtendedLifetime(delegate) {}
+        }
+        let value = try await here.restoredValue()
+        XCTAssertNil(value, what)
+        await later.close()
+        let last = try there.launch()
+        _ = try await last.restore(into: [node()])
+        // Nor does a state that has no secrets take them with it.
+        _ = try await last.save([TestNode("root", value: "Lima")])
+        try await putBack(last, what)
+      }
+    }
   }
 }

@@ -53,7 +53,7 @@ final class SceneOverlapTests: XCTestCase {
     try await waitUntil("the scene is in the background") { scene.activationState == .background }
     scene.session.userInfo = ["late": true]
     gate.goOn()
-    try await leaving.value
+    _ = try await leaving.value
     try await host.saveSessions()
     await host.close()
     let next = try await slowHost()
@@ -81,7 +81,7 @@ final class SceneOverlapTests: XCTestCase {
     try await waitUntil("a write is held up") { gate.isWaitedFor }
     (model.draft, root.value) = ("late", "late")
     gate.goOn()
-    try await leaving.value
+    _ = try await leaving.value
     await host.close()
     let (draft, node) = try await restored()
     XCTAssertEqual([draft, node], ["late", "late"])
@@ -104,7 +104,7 @@ final class SceneOverlapTests: XCTestCase {
     try await waitUntil("a write is held up") { gate.isWaitedFor }
     (DraftModel(try XCTUnwrap(refreshed)).draft, root.value) = ("late", "late")
     gate.goOn()
-    try await refreshing.value
+    _ = try await refreshing.value
     XCTAssertNil(first.openSessions[0].scene)
     await first.close()
     let (draft, node) = try await restored()
@@ -186,7 +186,7 @@ final class SceneOverlapTests: XCTestCase {
     let closing = Task { @MainActor in try await host.close(scene) }
     try await waitUntil("the scene is unattached") { scene.activationState == .unattached }
     gate.goOn()
-    try await closing.value
+    _ = try await closing.value
     _ = await saving.result
     XCTAssertEqual(try store.names(), ["main.scenes"])
     let next = try await slowHost()
@@ -211,7 +211,7 @@ final class SceneOverlapTests: XCTestCase {
     try await waitUntil("the scene is in the background") { scene.activationState == .background }
     let back = try await host.connect(scene.session)
     gate.goOn()
-    try await leaving.value
+    _ = try await leaving.value
     XCTAssertTrue(back === scene)
     XCTAssertEqual(scene.activationState, .foregroundActive)
     XCTAssertTrue(scene.session.scene === scene)
@@ -298,7 +298,7 @@ final class SceneOverlapTests: XCTestCase {
     try await waitUntil("the scene is unattached") { closed.activationState == .unattached }
     gate.goOn()
     _ = await saving.result
-    try await closing.value
+    _ = try await closing.value
     await first.close()
     let second = try await host(over: store)
     XCTAssertEqual(second.openSessions, [kept.session])

@@ -256,7 +256,7 @@ final class ProxyTests: StoreTestCase {
     let writer = try makeStore(notifies: true)
     let heard = Mutex<Set<String>>([])
     let listening = Task {
-      for await change in store.changes() { heard.withLock { _ = $0.insert(change.name) } }
+      for await change in store.changes() { heard.withLock { _ = $0.insert(change.name ?? "any") } }
     }
     defer { listening.cancel() }
     for name in ["before", "after"] {
@@ -268,6 +268,29 @@ final class ProxyTests: StoreTestCase {
       proxy.silenceAll()
     }
     await store.close()
+  }
+
+  func testAListenerIsToldWhenItMayHaveMissedSomething() async throws {
+    let store = try makeProxiedStore(limit: 4, notifies: true)
+    let heard = Counter()
+    let listening = Task {
+      for await change in store.changes() where change == .any { heard.add() }
+    }
+    defer { listening.cancel() }
+    try await eventually("it listens") { heard.value == 1 }
+    let late = Counter()
+    let lateListening = Task {
+      for await change in store.changes() where change == .any { late.add() }
+    }
+    defer { lateListening.cancel() }
+    try await eventually("the second one listens") { late.value == 1 }
+    let writer = try makeStore(notifies: true)
+    var version = try await writer.replace("a", with: [0], expecting: nil)
+    proxy.set(.cutAnswers, cutCount: 1)
+    try await eventually("both are told after the connection was cut") {
+      version = try await writer.append([1], to: "a", expecting: XCTUnwrap(version))
+      return heard.value == 2 && late.value == 2
+    }
   }
 
   func testAListenerHearsAgainAfterItsConnectionWasCut() async throws {

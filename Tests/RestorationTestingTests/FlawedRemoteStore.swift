@@ -11,10 +11,10 @@ enum RemoteStoreFlaw: CaseIterable, Sendable {
   case namesAreText, namesWithoutCase, namesAreCut, namesArePatterns, prefixOfCharacters
   case readsAreKept, firstRaces, replaceRaces, appendRaces, removeRaces
   case loadIsTorn, cancelledWriteIsTorn, cancelledCallEndsAll
-  case removalsUntold, appendsUntold, oneListenerIsTold, untrueVersionsAreTold
+  case removalsUntold, appendsUntold, oneListenerIsTold, untrueVersionsAreTold, beginsUntold
 
   static let ofTelling: [Self] = [
-    .removalsUntold, .appendsUntold, .oneListenerIsTold, .untrueVersionsAreTold,
+    .removalsUntold, .appendsUntold, .oneListenerIsTold, .untrueVersionsAreTold, .beginsUntold,
   ]
 }
 
@@ -144,6 +144,7 @@ final class FlawedRemoteStore: RemoteStateStore {
     place.content.withLock { content in
       if flaw == .oneListenerIsTold, !content.listeners.isEmpty { return }
       content.listeners.append(continuation)
+      if flaw != .beginsUntold { continuation.yield(.any) }
     }
     return stream
   }

@@ -48,6 +48,7 @@ final class RemoteStoreConformanceTests: XCTestCase {
     case .removalsUntold, .appendsUntold: "changesAreTold"
     case .oneListenerIsTold: "allListenersAreTold"
     case .untrueVersionsAreTold: "toldVersionsAreTrue"
+    case .beginsUntold: "listeningIsTold"
     }
   }
 

@@ -8,11 +8,15 @@ package final class NetworkStore: RemoteStateStore {
     var answers = true
     var losesAnswers = false
     var isBehind = false
+    var hidesNext = false
     var holdsLoads = false
     var holdsWrites = false
     var heldCount = 0
     var before: [String: RemoteState] = [:]
     var writeCount = 0
+    var delaysWrites = false
+    var writesBeforeTheCut: Int?
+    var delayed: [@Sendable () async throws -> Void] = []
   }
 
   private let base: any RemoteStateStore
@@ -45,6 +49,12 @@ package final class NetworkStore: RemoteStateStore {
     set { content.withLock { $0.isBehind = newValue } }
   }
 
+  /// The next load shows nothing, as of a replica that has not heard of the state.
+  package var hidesNext: Bool {
+    get { content.withLock { $0.hidesNext } }
+    set { content.withLock { $0.hidesNext = newValue } }
+  }
+
   /// How many writes the store was asked for.
   package var writeCount: Int { content.withLock { $0.writeCount } }
 
@@ -60,6 +70,35 @@ package final class NetworkStore: RemoteStateStore {
     set { content.withLock { $0.holdsWrites = newValue } }
   }
 
+  /// Writes throw, and get to the store with ``landDelayedWrites()`` only.
+  package var delaysWrites: Bool {
+    get { content.withLock { $0.delaysWrites } }
+    set { content.withLock { $0.delaysWrites = newValue } }
+  }
+
+  /// Lets the writes that were delayed get to the store, in their order.
+  package func landDelayedWrites() async throws {
+    let delayed = content.withLock { content in
+      defer { content.delayed = [] }
+      return content.delayed
+    }
+    for write in delayed { try await write() }
+  }
+
+  /// After so many writes the network is cut; nil if it is not.
+  package var writesBeforeTheCut: Int? {
+    get { content.withLock { $0.writesBeforeTheCut } }
+    set { content.withLock { $0.writesBeforeTheCut = newValue } }
+  }
+
+  private func countWrite() {
+    content.withLock { content in
+      guard let count = content.writesBeforeTheCut else { return }
+      content.writesBeforeTheCut = count > 0 ? count - 1 : nil
+      if count == 0 { content.isReachable = false }
+    }
+  }
+
   /// Whether an answer waits.
   package var isHolding: Bool { content.withLock { $0.heldCount > 0 } }
 
@@ -72,10 +111,15 @@ package final class NetworkStore: RemoteStateStore {
   package var location: String { "a store on a network" }
 
   private func checked<Value>(
-    isWrite: Bool = false, _ body: () async throws -> Value
+    isWrite: Bool = false, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let error = RemoteStoreError(.unavailable, "The network is down. Connect it.")
+    if isWrite { countWrite() }
     guard isReachable else { throw error }
+    if isWrite, delaysWrites {
+      content.withLock { $0.delayed.append { _ = try await body() } }
+      throw error
+    }
     while !answers { try await Task.sleep(for: .milliseconds(5)) }
     let value = try await body()
     try await hold { isWrite ? holdsWrites : holdsLoads }
@@ -84,9 +128,13 @@ package final class NetworkStore: RemoteStateStore {
   }
 
   package func load(_ name: String) async throws -> RemoteState? {
-    try await checked {
+    try await checked { [self] in
       let state = try await base.load(name)
       return content.withLock { content in
+        if content.hidesNext {
+          content.hidesNext = false
+          return nil
+        }
         if content.isBehind, let before = content.before.removeValue(forKey: name) {
           return before
         }
@@ -104,7 +152,7 @@ package final class NetworkStore: RemoteStateStore {
   package func replace(
     _ name: String, with bytes: [UInt8], expecting version: RemoteVersion?
   ) async throws -> RemoteVersion? {
-    try await checked(isWrite: true) {
+    try await checked(isWrite: true) { [self] in
       content.withLock { $0.writeCount += 1 }
       try await keep(name)
       return try await base.replace(name, with: bytes, expecting: version)
@@ -114,7 +162,7 @@ package final class NetworkStore: RemoteStateStore {
   package func append(
     _ bytes: [UInt8], to name: String, expecting version: RemoteVersion
   ) async throws -> RemoteVersion? {
-    try await checked(isWrite: true) {
+    try await checked(isWrite: true) { [self] in
       content.withLock { $0.writeCount += 1 }
       try await keep(name)
       return try await base.append(bytes, to: name, expecting: version)
@@ -122,10 +170,10 @@ package final class NetworkStore: RemoteStateStore {
   }
 
   package func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool {
-    try await checked(isWrite: true) { try await base.remove(name, expecting: version) }
+    try await checked(isWrite: true) { [base] in try await base.remove(name, expecting: version) }
   }
 
   package func names(prefix: String) async throws -> [String] {
-    try await checked { try await base.names(prefix: prefix) }
+    try await checked { [base] in try await base.names(prefix: prefix) }
   }
 }

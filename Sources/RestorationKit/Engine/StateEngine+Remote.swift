@@ -15,6 +15,7 @@ extension StateEngine {
       report.unsent = error.description
     case .conflict(let conflict): report.outcome = .conflict(conflict)
     }
+    report.unsentAside = await file.takeRefusal()?.description
     return report
   }
 

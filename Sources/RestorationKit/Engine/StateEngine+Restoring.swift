@@ -127,8 +127,9 @@ extension StateEngine {
     let isConsumed = settings.consumesStateOnLaunch && objects.kept == nil
     let consuming = isConsumed ? settings.settingAside : nil
     await restorationExtension.endRestore { [file] in
+      guard let consuming else { return await file.endRestore(window: window) }
       await file.endRestore(window: window, consuming: consuming)
-      if consuming != nil { await file.send() }
+      await file.send()
     }
   }
 }

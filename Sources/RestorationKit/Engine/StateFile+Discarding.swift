@@ -10,6 +10,7 @@ extension StateFile {
     if isAnythingToClaim {
       let taken = try await take()
       try await fetch(.toWrite)
+      let secretsOfAsides = await secretsOfStoredAsides()
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
         let writer = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
@@ -24,7 +25,7 @@ extension StateFile {
         }
         moved = try setAside(.unreadable, settingAside) ?? moved
       }
-      try removeSecretsOfOne()
+      try removeSecretsOfOne(secretsOfAsides)
       try place.storage.remove()
     }
     lastNumber = number

@@ -35,11 +35,15 @@ extension StateFile {
 
   /// Makes what the store has what is here, with its lease if there is one to take.
   private func load(_ remote: RemoteCopy, claims: Bool) async throws(ArchiveError) {
-    for _ in 0..<Self.largestRoundCount {
+    for round in 0..<Self.largestRoundCount {
       let state: RemoteState?
       let before = remote.moment
       do {
         state = try await remote.store.load(remote.name)
+        if remote.isOlder(state), round < Self.largestRoundCount - 1 {
+          try await Self.pause(round)
+          continue
+        }
       } catch {
         let error = RemoteStoreError(error)
         remote.tell(.unavailable(error))
@@ -68,16 +72,26 @@ extension StateFile {
     throw ArchiveError(.locked, location: remote.location)
   }
 
-  /// Lets others have the state before its lease ends.
+  /// Lets others have the state before its lease ends, as soon as the store has it.
+  ///
+  /// Whoever went on from what the store has would be in conflict with what is sent later.
   func release() async {
-    guard let remote = place.remote, remote.hasLease, !remote.isUnsent else { return }
+    guard let remote = place.remote, remote.hasLease else { return }
+    remote.endsLease = true
+    guard !remote.isUnsent else { return }
     while let sending { _ = await sending.value }
+    await endLease(remote)
+  }
+
+  func endLease(_ remote: RemoteCopy) async {
+    guard remote.endsLease, remote.hasLease, !remote.isUnsent else { return }
     do {
       if let outgoing = remote.outgoingRelease() { _ = try await write(outgoing, remote) }
     } catch {
       // It ends by itself.
     }
-    remote.forgetLease()
+    // Whoever has taken the state meanwhile renews it.
+    if remote.endsLease { remote.forgetLease() }
   }
 
   private func adopt(_ state: RemoteState?, _ remote: RemoteCopy) throws(ArchiveError) {
@@ -106,13 +120,17 @@ extension StateFile {
       guard case .sent = await send(), !isOwn else { return }
     }
     do {
-      let before = remote.moment
-      let state = try await remote.store.load(remote.name)
-      guard !remote.isUnsent, remote.moment == before else { return }
-      switch try remote.compare(state) {
-      case .asBefore, .settled: remote.tell(.current)
-      case .changed:
-        remote.tell(.newer(conflict(with: state)), newer: RemoteCopy.Newer(state: state))
+      for round in 0..<Self.largestRoundCount {
+        let before = remote.moment
+        let state = try await remote.store.load(remote.name)
+        guard !remote.isUnsent, remote.moment == before else { return }
+        switch try remote.compare(state) {
+        case .asBefore, .settled: return remote.tell(.current)
+        case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
+        case .older, .changed:
+          let newer = RemoteCopy.Newer(state: state)
+          return remote.tell(.newer(conflict(with: state)), newer: newer)
+        }
       }
     } catch {
       remote.tell(.unavailable(RemoteStoreError(error)))

@@ -1,44 +1,85 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// What was set aside, in the store that several machines share.
 extension StateFile {
   /// Stores what was set aside under names of its own, before what took its place.
-  func sendAsides(_ remote: RemoteCopy) async throws {
+  ///
+  /// What the store refuses must not keep all that follows from it, so that is reported, unless
+  /// it is to be thrown.
+  func sendAsides(_ remote: RemoteCopy, throwsRefusals: Bool = false) async throws {
     guard remote.hasUnsentAsides else { return }
     let count = remote.main.changes.setAsideCount
+    var sendsAll = true
     for archive in try remote.unsentAsides() {
       guard let file = try archive.storage.open() else { continue }
       let parcel = RemoteParcel(
         kind: .whole, secrets: [], archive: try file.read(at: 0, count: file.byteCount))
       guard let bytes = parcel.bytes else { continue }
-      try await store(
-        bytes, asAside: remote.asideName(archive.reason, archive.date), archive.identifier, nil,
-        remote)
+      do {
+        try await store(
+          bytes, asAside: remote.asideName(archive.reason, archive.date), archive.identifier,
+          remote)
+      } catch let error as RemoteStoreError where error.isRefusal && !throwsRefusals {
+        refusal = error
+        if error.isAboutContent { remote.refuse(archive) } else { sendsAll = false }
+      }
     }
-    remote.markAsidesSent(count)
+    if sendsAll { remote.markAsidesSent(count) }
+  }
+
+  /// Why the store does not have what was set aside, once.
+  func takeRefusal() -> RemoteStoreError? {
+    defer { refusal = nil }
+    return refusal
   }
 
   /// One that has the name already is another one of the same moment, or was sent before.
+  ///
+  /// Without an identifier it is only in the store.
+  @discardableResult
   func store(
-    _ bytes: [UInt8], asAside name: String, _ identifier: String, _ archive: SetAsideArchive?,
-    _ remote: RemoteCopy
-  ) async throws {
+    _ bytes: [UInt8], asAside name: String, _ identifier: String?, _ remote: RemoteCopy
+  ) async throws -> RemoteCopy.StoredAside {
     for number in 1...Self.largestRoundCount {
       let name = number == 1 ? name : "\(name)-\(number)"
-      var version = try await remote.store.replace(name, with: bytes, expecting: nil)
-      if version == nil, let there = try await remote.store.load(name),
-        RemoteContent(there.bytes).archive == RemoteContent(bytes).archive
-      {
-        version = there.version
-      }
-      guard let version else { continue }
-      let aside = RemoteCopy.StoredAside(
-        name: name, version: version, identifier: identifier, archive: archive)
+      guard let version = try await store(bytes, at: name, in: remote) else { continue }
+      let aside =
+        identifier.map {
+          RemoteCopy.StoredAside(name: name, version: version, identifier: $0, stored: nil)
+        } ?? remote.stored(asideNamed: name, version)
       remote.note(aside)
-      return
+      return aside
     }
     throw RemoteStoreError(
       .damaged, "\(remote.store.location) has others in the place of “\(name)”. Remove them.")
+  }
+
+  /// The version that has the bytes; nil if another one has the name.
+  ///
+  /// As with a state, a place comes first.
+  private func store(
+    _ bytes: [UInt8], at name: String, in remote: RemoteCopy
+  ) async throws -> RemoteVersion? {
+    let empty = StoredLease.place(at: remote.now()).parcel(.random()).bytes ?? []
+    var place = try await remote.store.replace(name, with: empty, expecting: nil)
+    for _ in 0..<2 {
+      if let place,
+        let version = try await remote.store.replace(name, with: bytes, expecting: place)
+      {
+        return version
+      }
+      guard let there = try await remote.store.load(name) else { return nil }
+      let content = RemoteContent(there.bytes)
+      if content.archive == RemoteContent(bytes).archive { return there.version }
+      guard content.isPlace else { return nil }
+      place = there.version
+    }
+    return nil
   }
 
   /// Finds what the store has that was set aside, also by other machines.
@@ -48,20 +89,59 @@ extension StateFile {
       let names = try await remote.store.names(prefix: remote.name + StateClaim.asideMark)
       for name in names.sorted()
       where StateClaim.canNameFile(name) && !remote.knows(asideNamed: name) {
-        guard let (reason, date) = remote.aside(named: name),
-          let stored = try await remote.store.load(name)
-        else { continue }
-        let archive = SetAsideArchive(
-          identifier: name, reason: reason, date: date,
-          storage: TrackedStorage(
-            MemoryStorage(RemoteContent(stored.bytes).archive),
-            location: "\(remote.store.location), “\(name)”", keepsGenerations: false))
-        remote.note(
-          RemoteCopy.StoredAside(
-            name: name, version: stored.version, identifier: name, archive: archive))
+        guard remote.aside(named: name) != nil, let stored = try await remote.store.load(name)
+        else {
+          continue
+        }
+        let content = RemoteContent(stored.bytes)
+        if content.isPlace {
+          try await remove(content, stored.version, as: name, remote)
+          continue
+        }
+        remote.note(remote.stored(asideNamed: name, stored.version))
       }
     }
   }
+
+  /// Calls with what was set aside, which is loaded for that if it is only in the store.
+  ///
+  /// - Returns: Nil if it is gone.
+  func with<Value>(
+    _ archive: SetAsideArchive, _ body: () throws(ArchiveError) -> Value
+  ) async throws(ArchiveError) -> Value? {
+    guard let remote = place.remote, let aside = remote.remoteAside(archive) else {
+      return try body()
+    }
+    var stored: RemoteState?
+    try await sending(remote) { stored = try await remote.store.load(archive.identifier) }
+    guard let stored else { return nil }
+    aside.hold(RemoteContent(stored.bytes).archive)
+    defer { aside.hold([]) }
+    return try body()
+  }
+
+  /// Removes a place to which no scene has come for long.
+  func removeOldPlace() async {
+    guard let remote = place.remote, !remote.hasLease else { return }
+    do {
+      guard let stored = try await remote.store.load(remote.name) else { return }
+      try await remove(RemoteContent(stored.bytes), stored.version, as: remote.name, remote)
+    } catch {
+      // It goes after a later look.
+    }
+  }
+
+  private func remove(
+    _ content: RemoteContent, _ version: RemoteVersion, as name: String, _ remote: RemoteCopy
+  ) async throws {
+    guard content.isPlace, let end = content.lease?.end,
+      remote.now().timeIntervalSince(end) > Self.longestPlace
+    else { return }
+    _ = try await remote.store.remove(name, expecting: version)
+  }
+
+  /// In seconds: a first save takes less, also by a clock that is wrong.
+  private static let longestPlace = 24.0 * 60 * 60
 
   /// The names of what the store has, as far as they can be those of files here; none if
   /// nothing is shared.

@@ -19,19 +19,15 @@ extension StateFile {
     case .ours:
       // What is replaced is in the store under another name before, and its subkeys are here.
       let content = RemoteContent(theirs?.bytes ?? [])
+      try keepSecrets(
+        ofSetAside: subkeys(in: content.secrets), forgottenBy: try place.storage.open())
       if let theirs, content.state != nil {
-        try keepSecrets(
-          ofSetAside: subkeys(in: content.secrets), forgottenBy: try place.storage.open())
         let parcel = RemoteParcel(kind: .whole, secrets: [], archive: content.archive)
         try await sending(remote) {
           let name = remote.asideName(.conflict, settingAside.date)
-          let archive = SetAsideArchive(
-            identifier: name, reason: .conflict, date: settingAside.date,
-            storage: TrackedStorage(
-              MemoryStorage(content.archive),
-              location: "\(remote.store.location), “\(name)”", keepsGenerations: false))
-          try await store(parcel.bytes ?? theirs.bytes, asAside: name, name, archive, remote)
-          moved = archive.storage.location
+          moved = try await store(
+            parcel.bytes ?? theirs.bytes, asAside: name, nil, remote
+          ).stored?.storage.location
         }
       }
       remote.prevail()
@@ -71,7 +67,7 @@ extension StateFile {
     open.close()
     moved = try setAside(.conflict, settingAside) ?? moved
     do throws(ArchiveError) {
-      try await sending(remote) { try await sendAsides(remote) }
+      try await sending(remote) { try await sendAsides(remote, throwsRefusals: true) }
     } catch {
       // On the disk of this machine it is kept well enough.
       if !remote.isLasting {

@@ -68,7 +68,9 @@ extension StateFile {
       outcome = .unsent(RemoteStoreError(error))
     }
     switch outcome {
-    case .sent: if asksStore { remote.tell(.current) }
+    case .sent:
+      if asksStore { remote.tell(.current) }
+      await endLease(remote)
     case .unsent(let error):
       remote.tell(.unsent(error))
       tryAgain()
@@ -88,13 +90,17 @@ extension StateFile {
     }
     for round in 0..<Self.largestRoundCount {
       guard let outgoing = try remote.outgoing() else { return .sent }
-      if try await write(outgoing, remote) { return .sent }
+      if try await write(outgoing, remote) {
+        // The state comes after its place.
+        if outgoing.attempt.isPlace { continue }
+        return .sent
+      }
       let state = try await remote.store.load(remote.name)
       switch try remote.compare(state) {
       case .settled where !remote.isUnsent: return .sent
       case .settled: break
-      // An old answer, as of a copy of the store that is behind.
-      case .asBefore: try await Task.sleep(for: .milliseconds(10 << round))
+      case .older where round == Self.largestRoundCount - 1: return oppose(state, remote)
+      case .asBefore, .older: try await Self.pause(round)
       case .changed: return oppose(state, remote)
       }
     }
@@ -106,6 +112,11 @@ extension StateFile {
 
   /// As often as copies of a store are behind, one after the other.
   static let largestRoundCount = 6
+
+  /// Waits until a copy of the store that is behind may have come up.
+  static func pause(_ round: Int) async throws {
+    try await Task.sleep(for: .milliseconds(10 << round))
+  }
 
   /// False if the store has another version than is expected.
   func write(
@@ -136,10 +147,12 @@ extension StateFile {
   func conflict(with state: RemoteState?) -> RemoteConflict {
     guard let state else { return RemoteConflict(isRemoved: true) }
     let owner = place.remote?.otherOwner(of: state)
+    let content = RemoteContent(state.bytes)
+    if content.state == nil, owner == nil { return RemoteConflict(isRemoved: true) }
     do {
       guard
         let archive = try Archive.open(
-          MemoryStorage(RemoteContent(state.bytes).archive), key: existingKey(),
+          MemoryStorage(content.archive), key: existingKey(),
           context: place.context, limits: limits, recovery: .recover),
         let values = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)

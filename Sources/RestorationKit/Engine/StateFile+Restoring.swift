@@ -187,9 +187,18 @@ extension StateFile {
     return try setAside(.crashed, settingAside)
   }
 
-  /// Takes the mark away; with the date of a restore also the state, if it is still the
-  /// one that was restored and nothing of it was unreadable.
-  func endRestore(window number: UInt64, consuming settingAside: SettingAside? = nil) {
+  /// Takes the mark away, and the state, if it is still the one that was restored and nothing
+  /// of it was unreadable.
+  func endRestore(window number: UInt64, consuming settingAside: SettingAside) async {
+    let secretsOfAsides = await secretsOfStoredAsides()
+    endRestore(window: number, consuming: settingAside, secretsOfAsides: secretsOfAsides)
+  }
+
+  /// Takes the mark away; with the date of a restore also the state.
+  func endRestore(
+    window number: UInt64, consuming settingAside: SettingAside? = nil,
+    secretsOfAsides: Set<UInt64>? = nil
+  ) {
     guard let window, window.number == number else { return }
     self.window = nil
     // Whoever has the state now has its marker, too.
@@ -207,7 +216,7 @@ extension StateFile {
       open.close()
       // What a generation stood in for cannot be read.
       if stored.generation != nil { _ = try setAside(.unreadable, settingAside) }
-      try removeSecretsOfOne()
+      try removeSecretsOfOne(secretsOfAsides)
       try place.storage.remove()
     }
   }

@@ -170,17 +170,38 @@ extension StateFile {
   /// The same for a state that goes while others may be set aside, which need theirs.
   ///
   /// One that cannot be read may be one day, so it needs all.
-  func removeSecretsOfOne() throws(ArchiveError) {
+  ///
+  /// The subkeys that are given stay, too; with nil all do.
+  func removeSecretsOfOne(_ secretsOfAsides: Set<UInt64>?) throws(ArchiveError) {
+    guard var needed = secretsOfAsides else { return }
     let archives = try place.storage.setAsideArchives()
     guard !archives.isEmpty else { return try removeSecrets() }
-    var needed: Set<UInt64> = []
-    for archive in archives {
+    for archive in archives where place.remote?.remoteAside(archive) == nil {
       guard let ids = secrets(of: archive) else { return }
       needed.formUnion(ids)
     }
     guard try !readStoredSecrets().isSubset(of: needed) else { return }
     secrets.removeAll(besides: needed)
     try writeSecrets { needed.contains($0) }
+  }
+
+  /// The subkeys to which refers what was set aside and is only in the store, also by other
+  /// machines; nil if any of it cannot be read.
+  func secretsOfStoredAsides() async -> Set<UInt64>? {
+    do throws(ArchiveError) {
+      guard let remote = place.remote, try place.secrets.isStored else { return [] }
+      try await fetchAsides()
+      var all: Set<UInt64> = []
+      for archive in remote.storedAsides {
+        let ids = try await with(archive) { secrets(of: archive) }
+        // One that is gone needs none.
+        guard let ids = ids ?? [] else { return nil }
+        all.formUnion(ids)
+      }
+      return all
+    } catch {
+      return nil
+    }
   }
 
   // MARK: Conflicts

@@ -26,6 +26,14 @@ extension StateFile {
     try await takeAsLookedAt()
     try await fetch(.toWrite)
     guard let stored = try archive(of: state) else { return false }
+    return try await with(stored) { () throws(ArchiveError) in
+      try putBack(stored, number: number, settingAside)
+    } ?? false
+  }
+
+  private func putBack(
+    _ stored: SetAsideArchive, number: UInt64, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> Bool {
     // What cannot be read now must not take the place of what can be.
     guard
       let archive = try Archive.open(

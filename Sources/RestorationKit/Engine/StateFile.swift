@@ -51,6 +51,8 @@ package actor StateFile {
   /// Why the marker, the end of a state or one that was used up is not as it should be.
   var launchProblem: String?
 
+  /// Why the store did not take what was set aside, until it is reported.
+  var refusal: RemoteStoreError?
   /// What is sent to the store, while the answer is awaited.
   var sending: Task<RemoteOutcome, Never>?
   /// Tries again to send what could not be sent.
@@ -158,6 +160,7 @@ package actor StateFile {
   func take() async throws(ArchiveError) -> StateClaim.Taken {
     let taken = try await claim.take()
     move(to: taken.name)
+    place.remote?.endsLease = false
     return taken
   }
 

@@ -273,6 +273,11 @@ public final class StateKeeper {
   /// takes the state again, if it is free. A restore that was announced to go on has
   /// ended with this. Do not wait for it in a hook that a restore or a save calls.
   ///
+  /// A ``RemoteLease`` is let go as well, once the store has what was saved. As long as the
+  /// keeper is there, it goes on sending what the store does not have; whoever took the state
+  /// meanwhile would be in conflict with that. Without the keeper, or while the store cannot be
+  /// reached, the lease ends by itself.
+  ///
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {
     engine.need.tell(.ended)

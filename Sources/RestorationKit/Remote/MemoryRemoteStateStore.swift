@@ -72,6 +72,7 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
     let number = content.withLock { content in
       content.listenerCount += 1
       content.listeners[content.listenerCount] = continuation
+      continuation.yield(.any)
       return content.listenerCount
     }
     continuation.onTermination = { [weak self] _ in

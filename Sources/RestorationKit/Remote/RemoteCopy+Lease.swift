@@ -23,7 +23,13 @@ extension RemoteCopy {
   }
 
   /// Says that the lease is no longer renewed.
-  func forgetLease() { content.withLock { $0.lease = nil } }
+  func forgetLease() { content.withLock { ($0.lease, $0.endsLease) = (nil, false) } }
+
+  /// Whether the lease is let go when the store has what is here.
+  var endsLease: Bool {
+    get { content.withLock { $0.endsLease } }
+    set { content.withLock { $0.endsLease = newValue } }
+  }
 
   /// Whether there is anything to be sent now.
   var needsSending: Bool { isUnsent || hasUnsentAsides || hasLease && isLeaseDue }
@@ -51,9 +57,13 @@ extension RemoteCopy {
   /// A lease for a state that has nothing else to be sent; nil if none is due.
   func outgoingLease() -> Outgoing? { dueLease.flatMap(outgoing) }
 
+  /// A place for a state of which the store has nothing.
+  func outgoingPlace() -> Outgoing? { outgoing(newLease ?? .place(at: now())) }
+
   /// A lease that has ended, if this process has one.
   func outgoingRelease() -> Outgoing? {
     guard hasLease, let leasing else { return nil }
+    if let base = content.withLock({ $0.base }), base.isPlace { return removal(of: base) }
     return outgoing(
       StoredLease(holder: leasing.holder, end: leasing.now(), owner: leasing.lease.owner))
   }

@@ -17,6 +17,7 @@ extension RemoteCopy {
     var id: RemoteParcel.ID?
     var parcelCount: Int
     var byteCount: Int
+    var isPlace: Bool
     /// What the store does not have yet, if there is anything.
     var rest: Rest
     /// The beginning of the archive, and its end as the store has it.
@@ -52,10 +53,10 @@ extension RemoteCopy {
       let bytes = try JSONEncoder().encode(
         Note(
           version: base.version, id: base.id, parcelCount: base.parcelCount,
-          byteCount: base.byteCount, rest: rest, sample: archive ?? [],
+          byteCount: base.byteCount, isPlace: base.isPlace, rest: rest, sample: archive ?? [],
           secrets: try sample(of: secrets) ?? [],
           sentAsides: asides.withLock { asides in
-            asides.stored.filter { $0.archive == nil }.map {
+            asides.stored.filter { $0.stored == nil }.map {
               Aside(name: $0.name, identifier: $0.identifier)
             }
           }))
@@ -92,7 +93,7 @@ extension RemoteCopy {
       for aside in note.sentAsides where here.contains(aside.identifier) {
         self.note(
           StoredAside(
-            name: aside.name, version: nil, identifier: aside.identifier, archive: nil))
+            name: aside.name, version: nil, identifier: aside.identifier, stored: nil))
       }
       // A file that somebody has taken away is no state that the user has discarded.
       guard size != nil || note.rest == .removal else { return }
@@ -101,7 +102,8 @@ extension RemoteCopy {
         && sample(of: secrets) ?? [] == note.secrets
       content.withLock { content in
         content.base = Base(
-          note.version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount)
+          note.version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount,
+          isPlace: note.isPlace)
         content.isFetched = true
         content.needsWhole = !isSame
         if size == nil {

@@ -17,17 +17,18 @@ extension RemoteCopy {
     // A state that is only held gets longer, too.
     let isTooLong = isLeaseDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
     guard !isSent || isTooLong else { return outgoingLease() }
-    guard let file = try main.open() else {
+    let file = try main.open()
+    let subkeys = try secrets.bytes() ?? []
+    guard file != nil || !subkeys.isEmpty else {
       if isSent { return outgoingLease() }
       guard let base else {
         content.withLock { $0.sent = changes }
         return nil
       }
-      let attempt = Attempt(
-        id: .random(), isWhole: true, parcelCount: 0, byteCount: 0, changes: changes)
       writeNote(isRemoved: true)
-      return begin(Outgoing(write: .remove(base.version), attempt: attempt))
+      return removal(of: base)
     }
+    guard base != nil else { return outgoingPlace() }
     if let base, !needsWhole, base.parcelCount < Self.largestParcelCount,
       main.changes.unchangedByteCount >= base.byteCount,
       content.withLock({ $0.sent.secrets == changes.secrets }),
@@ -48,9 +49,8 @@ extension RemoteCopy {
         Outgoing(
           write: .append(try checked(parcel, lease), expecting: base.version), attempt: attempt))
     }
-    let archive = try file.read(at: 0, count: file.byteCount)
-    let parcel = RemoteParcel(
-      kind: .whole, secrets: try secrets.bytes(from: 0) ?? [], archive: archive)
+    let archive = try file?.read(at: 0, count: file?.byteCount ?? 0) ?? []
+    let parcel = RemoteParcel(kind: .whole, secrets: subkeys, archive: archive)
     // A whole state has taken the place of any lease.
     let lease = newLease
     let attempt = Attempt(
@@ -61,6 +61,12 @@ extension RemoteCopy {
     return begin(
       Outgoing(
         write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
+  }
+
+  func removal(of base: Base) -> Outgoing {
+    let attempt = Attempt(
+      id: .random(), isWhole: true, parcelCount: 0, byteCount: 0, changes: changes)
+    return begin(Outgoing(write: .remove(base.version), attempt: attempt))
   }
 
   private func checked(
@@ -109,8 +115,22 @@ extension RemoteCopy {
     case asBefore
     /// It has one of the attempts, which was settled.
     case settled
+    /// It has what it had before that: an old answer, as of a copy of the store that is behind.
+    ///
+    /// If it says so for long, somebody has brought that back.
+    case older
     /// Somebody else has stored something.
     case changed
+  }
+
+  /// Whether a state is one that the store had before what it has now, as far as is known.
+  func isOlder(_ state: RemoteState?) -> Bool {
+    let (base, past) = content.withLock { ($0.base, $0.past) }
+    guard state?.version != base?.version else { return false }
+    guard let state else { return past.contains(nil) }
+    let content = RemoteContent(state.bytes)
+    guard let id = content.ids.last, !content.isDamaged else { return false }
+    return past.contains(id)
   }
 
   /// Compares what the store has with what was sent.
@@ -121,7 +141,9 @@ extension RemoteCopy {
         settle(removal, as: nil)
         return .settled
       }
-      return base == nil ? .asBefore : .changed
+      guard let base else { return .asBefore }
+      if base.isPlace { return goOn(from: nil) }
+      return isOlder(nil) ? .older : .changed
     }
     if state.version == base?.version { return .asBefore }
     let stored = RemoteContent(state.bytes)
@@ -130,6 +152,10 @@ extension RemoteCopy {
       guard stored.ids.last == attempt.id else { return .changed }
       settle(attempt, as: state.version)
       return .settled
+    }
+    if isOlder(state) { return .older }
+    if base?.isPlace ?? true, stored.isPlace, otherOwner(of: state) == nil {
+      return goOn(from: Base(state.version, stored))
     }
     // A process that ended before it noted an answer has sent it: no two archives begin alike.
     guard isLasting, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
@@ -148,6 +174,15 @@ extension RemoteCopy {
         secrets: hasSecrets ? changes.secrets : .max)
     }
     writeNote()
+    return .settled
+  }
+
+  /// Takes another place for the state, or none: nothing was lost by that.
+  private func goOn(from place: Base?) -> Finding {
+    content.withLock { content in
+      (content.base, content.lease, content.attempts) = (place, nil, [])
+      (content.needsWhole, content.isFetched) = (true, true)
+    }
     return .settled
   }
 

@@ -15,7 +15,42 @@ extension RemoteCopy {
     /// What it is called here.
     let identifier: String
     /// Nil if it is among those of the storage here.
-    let archive: SetAsideArchive?
+    let stored: RemoteAside?
+  }
+
+  /// What is only in the store.
+  ///
+  /// There may be many, so its bytes are here only while something is done with them.
+  final class RemoteAside: Sendable {
+    let storage: TrackedStorage
+    private let memory = MemoryStorage([])
+
+    /// - Parameter location: Where it is, for a person to read.
+    init(location: String) {
+      storage = TrackedStorage(memory, location: location, keepsGenerations: false)
+    }
+
+    /// Whether nobody has removed it.
+    var isThere: Bool { memory.bytes != nil }
+
+    /// Says what it has; nothing lets go of that.
+    func hold(_ bytes: [UInt8]) {
+      if isThere { memory.bytes = bytes }
+    }
+  }
+
+  /// What is only in the store of what was set aside; nil if it is here.
+  func remoteAside(_ archive: SetAsideArchive) -> RemoteAside? {
+    asides.withLock { asides in
+      asides.stored.first { $0.identifier == archive.identifier }?.stored
+    }
+  }
+
+  /// One that is only in the store.
+  func stored(asideNamed name: String, _ version: RemoteVersion) -> StoredAside {
+    StoredAside(
+      name: name, version: version, identifier: name,
+      stored: RemoteAside(location: "\(store.location), “\(name)”"))
   }
 
   /// The name in the store, by which another machine finds out why and when it was set aside.
@@ -27,9 +62,12 @@ extension RemoteCopy {
   /// Why and when something was set aside, by its name in the store; nil if it is none.
   func aside(named stored: String) -> (reason: SetAsideReason, date: Date)? {
     guard stored.hasPrefix(name + StateClaim.asideMark) else { return nil }
-    let words = stored.dropFirst(name.count + StateClaim.asideMark.count).split(separator: "-")
+    let words = stored.dropFirst(name.count + StateClaim.asideMark.count)
+      .split(separator: "-", omittingEmptySubsequences: false)
+    // A moment before 1970 has a sign.
+    let isNegative = words.count > 2 && words[1].isEmpty
     guard words.count >= 2, let reason = SetAsideReason(rawValue: String(words[0])),
-      let moment = Int64(words[1])
+      let moment = Int64(isNegative ? "-\(words[2])" : words[1])
     else { return nil }
     return (reason, Date(timeIntervalSince1970: TimeInterval(moment) / 1000))
   }
@@ -45,7 +83,7 @@ extension RemoteCopy {
 
   /// What the store does not have; generations stay here.
   func unsentAsides() throws(ArchiveError) -> [SetAsideArchive] {
-    let sent = asides.withLock { Set($0.stored.map(\.identifier)) }
+    let sent = asides.withLock { $0.refused.union($0.stored.map(\.identifier)) }
     return try main.setAsideArchives().filter { !sent.contains($0.identifier) }
   }
 
@@ -53,6 +91,11 @@ extension RemoteCopy {
   func markAsidesSent(_ count: UInt64) {
     asides.withLock { $0.sentCount = count }
     writeNote()
+  }
+
+  /// Notes that the store will not take one as long as this process runs.
+  func refuse(_ aside: SetAsideArchive) {
+    asides.withLock { _ = $0.refused.insert(aside.identifier) }
   }
 
   /// Whether the store may not have all that was set aside.
@@ -64,16 +107,10 @@ extension RemoteCopy {
   /// What is gone here and not in the store.
   func removedAsides() throws(ArchiveError) -> [StoredAside] {
     let here = Set(try main.setAsideArchives().map(\.identifier))
-    return try asides.withLock { asides throws(ArchiveError) in
-      var gone: [StoredAside] = []
-      for aside in asides.stored {
-        let isGone =
-          if let archive = aside.archive { try archive.storage.open() == nil } else {
-            !here.contains(aside.identifier)
-          }
-        if isGone { gone.append(aside) }
+    return asides.withLock { asides in
+      asides.stored.filter { aside in
+        aside.stored.map { !$0.isThere } ?? !here.contains(aside.identifier)
       }
-      return gone
     }
   }
 
@@ -82,15 +119,21 @@ extension RemoteCopy {
   }
 
   func forget(asideNamed name: String) {
-    asides.withLock { $0.stored.removeAll { $0.name == name && $0.archive != nil } }
+    asides.withLock { $0.stored.removeAll { $0.name == name && $0.stored != nil } }
   }
 
-  /// Those that are only in the store, as far as they were fetched.
-  var fetchedAsides: [SetAsideArchive] {
-    asides.withLock { $0.stored.compactMap(\.archive) }
+  /// Those that are only in the store, as far as that is known.
+  var storedAsides: [SetAsideArchive] {
+    asides.withLock { $0.stored }.compactMap { aside in
+      guard let stored = aside.stored, stored.isThere,
+        let (reason, date) = self.aside(named: aside.name)
+      else { return nil }
+      return SetAsideArchive(
+        identifier: aside.identifier, reason: reason, date: date, storage: stored.storage)
+    }
   }
 
-  /// Whether something of this name was fetched, or sent from here.
+  /// Whether it is known that the store has something of this name.
   func knows(asideNamed name: String) -> Bool {
     asides.withLock { $0.stored.contains { $0.name == name } }
   }
@@ -99,5 +142,7 @@ extension RemoteCopy {
     var stored: [StoredAside] = []
     /// The changes of what is set aside that the store has.
     var sentCount: UInt64 = 0
+    /// What the store does not take, by what it is called here.
+    var refused: Set<String> = []
   }
 }

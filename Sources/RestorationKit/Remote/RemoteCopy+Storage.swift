@@ -47,16 +47,16 @@ extension RemoteCopy: ArchiveStorage {
     return try main.setAsideArchives().last.map { located($0).storage.location } ?? location
   }
 
-  /// Those that are here, and those of the store that were fetched.
+  /// Those that are here, and those of which it is known that the store has them.
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    let all = try main.setAsideArchives().map(located) + fetchedAsides.filter(\.isThere)
+    let all = try main.setAsideArchives().map(located) + storedAsides
     return all.sorted { $0.date < $1.date }
   }
 
   func generations() throws(ArchiveError) -> [SetAsideArchive] { try main.generations() }
 
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    guard fetchedAsides.contains(where: { $0.identifier == archive.identifier }),
+    guard remoteAside(archive) != nil,
       let file = try archive.storage.open()
     else { return try main.putBack(archive) }
     // There is no file of it here.
@@ -75,16 +75,4 @@ private final class RemoteCopyLock: ArchiveLock {
   }
 
   func isHeld() throws(ArchiveError) -> Bool { try lock.isHeld() }
-}
-
-extension SetAsideArchive {
-  /// Whether nobody has removed it.
-  fileprivate var isThere: Bool {
-    do throws(ArchiveError) {
-      return try storage.open() != nil
-    } catch {
-      // What cannot be opened is there.
-      return true
-    }
-  }
 }

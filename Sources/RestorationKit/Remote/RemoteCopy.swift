@@ -19,24 +19,28 @@ final class RemoteCopy: Sendable {
     var parcelCount: Int
     /// The size of the archive that they make.
     var byteCount: Int
+    /// Whether it is a place for a state that has not come yet.
+    var isPlace: Bool
 
     init(_ version: RemoteVersion, _ content: RemoteContent) {
       self.version = version
       (id, parcelCount) = (content.ids.last, content.ids.count)
-      byteCount = content.archive.count
+      (byteCount, isPlace) = (content.archive.count, content.isPlace)
     }
 
     init(_ version: RemoteVersion, after attempt: Attempt) {
       self.version = version
       (id, parcelCount, byteCount) = (attempt.id, attempt.parcelCount, attempt.byteCount)
+      isPlace = attempt.isPlace
     }
 
     init(
       _ version: RemoteVersion, id: RemoteParcel.ID? = nil, parcelCount: Int = 0,
-      byteCount: Int = 0
+      byteCount: Int = 0, isPlace: Bool = false
     ) {
       self.version = version
       (self.id, self.parcelCount, self.byteCount) = (id, parcelCount, byteCount)
+      self.isPlace = isPlace
     }
   }
 
@@ -61,6 +65,9 @@ final class RemoteCopy: Sendable {
     let changes: Changes
     /// The lease that it takes; nil if it leaves that as it is.
     var lease: StoredLease?
+
+    /// Whether it makes a place for a state, and stores none.
+    var isPlace: Bool { !isWhole && byteCount == 0 }
   }
 
   struct Changes: Equatable, Sendable {
@@ -71,7 +78,16 @@ final class RemoteCopy: Sendable {
   struct Content {
     /// Whether the store was asked what it has.
     var isFetched = false
-    var base: Base?
+    var base: Base? {
+      didSet {
+        past.removeAll { $0 == base?.id }
+        guard isFetched, oldValue?.id != base?.id else { return }
+        past.append(oldValue?.id)
+        if past.count > RemoteCopy.largestPast { past.removeFirst() }
+      }
+    }
+    /// The last parcels of what the store had before, nil where it had nothing.
+    private(set) var past: [RemoteParcel.ID?] = []
     /// Whether what is here is no longer what the store has with something at its end.
     var needsWhole = false
     /// The changes that the store has.
@@ -79,9 +95,14 @@ final class RemoteCopy: Sendable {
     var attempts: [Attempt] = []
     /// The lease that the store has.
     var lease: StoredLease?
+    /// Whether the lease is let go when the store has what is here.
+    var endsLease = false
     /// What somebody else has stored; nil for removed.
     var theirs: RemoteState??
   }
+
+  /// So many saves a replica may be behind.
+  private static let largestPast = 64
 
   let name: String
   let store: any RemoteStateStore
@@ -91,6 +112,7 @@ final class RemoteCopy: Sendable {
   let isLasting: Bool
   /// Takes the lease of it; nil if nobody needs one.
   let leasing: Leasing?
+  let now: @Sendable () -> Date
   /// Where a lasting copy notes what is known of the store.
   let note: any ArchiveStorage
   let content = Mutex(Content())
@@ -99,10 +121,10 @@ final class RemoteCopy: Sendable {
 
   init(
     _ name: String, of store: any RemoteStateStore, in directory: any StateDirectory,
-    isLasting: Bool, leasing: Leasing?
+    isLasting: Bool, leasing: Leasing?, now: @escaping @Sendable () -> Date
   ) {
     (self.name, self.store, self.isLasting) = (name, store, isLasting)
-    self.leasing = leasing
+    (self.leasing, self.now) = (leasing, now)
     let location = "\(store.location), “\(name)”"
     main = TrackedStorage(
       directory.storage(named: name), location: location, keepsGenerations: isLasting)
@@ -169,7 +191,7 @@ final class RemoteCopy: Sendable {
       content.base = state.flatMap { state in stored.map { Base(state.version, $0) } }
       content.lease = stored?.lease
       content.isFetched = true
-      content.needsWhole = stored.map { $0.isDamaged || !$0.hasState } ?? false
+      content.needsWhole = stored.map { $0.isDamaged || $0.state == nil } ?? false
       content.sent = changes
       (content.attempts, content.theirs) = ([], nil)
     }

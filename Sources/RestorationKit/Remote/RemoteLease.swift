@@ -50,6 +50,11 @@ struct StoredLease: Equatable, Sendable {
     (self.holder, self.end, self.owner) = (holder, end, owner)
   }
 
+  /// A place for a state, where nobody takes a lease.
+  static func place(at now: Date) -> StoredLease {
+    StoredLease(holder: .random(), end: now, owner: "")
+  }
+
   /// Reads what a parcel holds; nil if it is no lease.
   init?(_ bytes: [UInt8]) {
     var rest = bytes[...]

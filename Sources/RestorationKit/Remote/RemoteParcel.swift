@@ -14,8 +14,14 @@
 ///               the process, 8 bytes for its end in milliseconds since 1970, and the
 ///               owner in UTF-8
 ///
+/// A whole parcel without an archive has the subkeys of what was set aside: the state is gone.
+///
 /// A write may have two parcels, the second of them a lease. A lease that comes before any
 /// whole state stands for none.
+///
+/// A first write is a lease, one that has ended if nobody takes any. The state follows it, and
+/// names its version. So a first write that gets to the store late, when the state was
+/// discarded, brings nothing back.
 ///
 /// By the identifiers a machine tells what it has sent itself from what others have. They
 /// are not authenticated, and need not be: what is restored is the sealed archive.
@@ -129,8 +135,11 @@ struct RemoteContent: Equatable, Sendable {
     return true
   }
 
+  /// Whether it is a place for a state that has not come yet.
+  var isPlace: Bool { state == nil && secrets.isEmpty && !ids.isEmpty }
+
   /// What the archive is, as far as there is one.
-  var state: [UInt8]? { hasState || isDamaged ? archive : nil }
+  var state: [UInt8]? { archive.isEmpty ? nil : archive }
 }
 
 extension [UInt8] {

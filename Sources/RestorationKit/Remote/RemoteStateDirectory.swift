@@ -43,7 +43,9 @@ public final class RemoteStateDirectory: StateDirectory {
   private let copies = Mutex<[String: Weak]>([:])
   /// What goes on as long as the directory is there.
   private let tasks = Mutex<Tasks>(Tasks())
+  private let lookout = RemoteLookout()
   private let leasing: Leasing?
+  private let now: @Sendable () -> Date
   private let localCopy: (any StateDirectory)?
   private let launches: any StateDirectory
   /// Whether nothing is on this machine that outlasts the process.
@@ -60,13 +62,14 @@ public final class RemoteStateDirectory: StateDirectory {
   ///     copy; without one, crashes of the process are not counted.
   ///   - lease: Takes a lease on each state that is restored or saved; nil for none. It
   ///     costs a write with the first restore, and one for each half of its duration.
-  ///   - now: The clock for leases.
+  ///   - now: The clock for leases, and for what first saves leave that did not go on.
   public init(
     _ store: any RemoteStateStore, localCopy: (any StateDirectory)? = nil,
     launches: (any StateDirectory)? = nil, lease: RemoteLease? = nil,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.store = store
+    self.now = now
     leasing = lease.map { Leasing(lease: $0, now: now) }
     self.localCopy = localCopy
     isInMemory = launches == nil && localCopy == nil
@@ -107,7 +110,7 @@ public final class RemoteStateDirectory: StateDirectory {
       if let copy = copies[name]?.copy { return copy }
       let copy = RemoteCopy(
         name, of: store, in: localCopy ?? MemoryStateDirectory(), isLasting: localCopy != nil,
-        leasing: leasing)
+        leasing: leasing, now: now)
       if copies.count > 2 * smallestTable, copies.count.nonzeroBitCount == 1 {
         copies = copies.filter { $0.value.copy != nil }
       }
@@ -125,12 +128,21 @@ extension RemoteStateDirectory {
       let changes = store.changes()
       tasks.listening = Task { [weak self] in
         for await change in changes {
-          guard let copy = self?.copies.withLock({ $0[change.name]?.copy }),
-            !copy.isUnclear, change.version == nil || copy.version != change.version
-          else { continue }
-          await copy.wake()
+          guard let self else { return }
+          lookout.look(after: copies(of: change))
         }
       }
+    }
+  }
+
+  /// Those of which the store may have something newer.
+  private func copies(of change: RemoteChange) -> [RemoteCopy] {
+    let copies = copies.withLock { copies in
+      guard let name = change.name else { return copies.values.compactMap(\.copy) }
+      return [copies[name]?.copy].compactMap(\.self)
+    }
+    return copies.filter { copy in
+      !copy.isUnclear && (change.version == nil || copy.version != change.version)
     }
   }
 
@@ -143,21 +155,12 @@ extension RemoteStateDirectory {
         while !Task.isCancelled {
           do { try await Task.sleep(for: leasing.lease.duration / 4) } catch { return }
           guard let copies = self?.copies.withLock({ $0.values.compactMap(\.copy) }) else { return }
-          let due = copies.filter { $0.hasLease && $0.isLeaseDue }
-          await withTaskGroup(of: Void.self) { group in
-            for (place, copy) in due.enumerated() {
-              if place >= largestRenewalCount { await group.next() }
-              group.addTask { await copy.wake() }
-            }
-          }
+          self?.lookout.look(after: copies.filter { $0.hasLease && $0.isLeaseDue })
         }
       }
     }
   }
 }
-
-/// So many at once, or one that gets no answer would hold up all.
-private let largestRenewalCount = 16
 
 /// A table that is smaller is not worth going through.
 private let smallestTable = 64

@@ -73,8 +73,11 @@ public protocol RemoteStateStore: Sendable {
 
   /// Tells of states that were stored, also by other machines.
   ///
-  /// What comes is a hint: changes may be missing, and may come twice or late. By default it
-  /// tells of nothing, and what is newer elsewhere is found when the next save is refused.
+  /// It begins with ``RemoteChange/any`` when the store listens, so that nothing is missed that
+  /// was stored before, and has it again when something may have been missed, as while a
+  /// connection was lost. All that comes is a hint: changes may be missing, and may come twice or
+  /// late. By default it tells of nothing, and what is newer elsewhere is found when the next
+  /// save is refused.
   ///
   /// - Returns: A sequence of its own for each call. It ends when it is let go.
   func changes() -> AsyncStream<RemoteChange>
@@ -137,8 +140,11 @@ extension RemoteVersion: CustomStringConvertible {
 
 /// A state that was stored or removed.
 public struct RemoteChange: Hashable, Sendable {
-  /// Its name.
-  public let name: String
+  /// Any state may have been stored or removed until now.
+  public static let any = RemoteChange(name: nil, version: nil)
+
+  /// Its name; nil if it may be any.
+  public let name: String?
 
   /// What is stored now; nil if it was removed, or the store does not say.
   public let version: RemoteVersion?
@@ -146,9 +152,9 @@ public struct RemoteChange: Hashable, Sendable {
   /// Creates a change that a store tells.
   ///
   /// - Parameters:
-  ///   - name: The name of the state.
+  ///   - name: The name of the state; nil if it may be any.
   ///   - version: What is stored now, if that is known.
-  public init(name: String, version: RemoteVersion?) {
+  public init(name: String?, version: RemoteVersion?) {
     self.name = name
     self.version = version
   }

@@ -54,6 +54,12 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
     self.reason = reason
   }
 
+  /// Whether the store has answered, so that asking again at once is of no use.
+  var isRefusal: Bool { code != .unavailable }
+
+  /// Whether the same bytes will never do.
+  var isAboutContent: Bool { [.tooLarge, .incompatible, .damaged].contains(code) }
+
   /// What a store has thrown, whatever that is.
   init(_ error: any Error) {
     self = error as? RemoteStoreError ?? RemoteStoreError(.unavailable, error.reason)

@@ -142,6 +142,13 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// there, or no store is used.
   public internal(set) var unsent: String?
 
+  /// Why what was set aside is only on this machine, without a local copy in memory, and not in
+  /// the store; nil if it is there, or no store is used.
+  ///
+  /// The save that says it went on without that. What is too large is tried again by the next
+  /// launch with a local copy, and anything else with the next save.
+  public internal(set) var unsentAside: String?
+
   /// The name of the state that was saved; with a number if other instances have the
   /// names before it.
   public internal(set) var stateName: String?
@@ -154,6 +161,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     case lines = "entries"
     case sizeTree = "sizes"
     case kept, unaskedCount, version, byteCount, writtenByteCount, walkDuration, setAside, unsent
+    case unsentAside
     case stateName
     case otherInstances
   }
@@ -200,12 +208,12 @@ extension PreservationReport: CustomStringConvertible {
   private var headline: String {
     switch outcome {
     case .saved:
-      savedSentence + unsentSentence + setAside.setAsideSentence
+      savedSentence + unsentSentence + setAside.setAsideSentence + unsentAsideSentence
         + otherInstances.sentence(stateName)
     case .delegateGone:
       "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one."
     case .declined:
-      "Nothing saved: the save gate said no." + setAside.setAsideSentence
+      "Nothing saved: the save gate said no." + setAside.setAsideSentence + unsentAsideSentence
     case .superseded: "Nothing saved: a later save was written first."
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     case .inUse(let process):
@@ -219,6 +227,10 @@ extension PreservationReport: CustomStringConvertible {
 extension PreservationReport {
   private var unsentSentence: String {
     unsent.map { " It is not in the store yet, and sent when that can be reached. \($0)" } ?? ""
+  }
+
+  private var unsentAsideSentence: String {
+    unsentAside.map { " What was set aside is not in the store. \($0)" } ?? ""
   }
 
   private var savedSentence: String {

@@ -36,19 +36,27 @@ extension SceneHost {
   /// ``closedSessions``, if it is restorable.
   ///
   /// - Parameter scene: A connected scene. Without a bound it is not saved.
+  /// - Returns: What was saved; nil if nothing was. The scene is closed also if that is in
+  ///   conflict; decide with ``resolveConflict(of:keeping:)``.
   /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed now, or
   ///   the scene cannot be saved. The scene is closed all the same, and the next launch
-  ///   removes its files.
-  public func close(_ scene: Scene) async throws(RestorationError) {
+  ///   removes its files. With `conflict` another machine has saved a scene that is to go; the
+  ///   same method decides.
+  @discardableResult
+  public func close(_ scene: Scene) async throws(RestorationError) -> PreservationReport? {
     let session = scene.session
     guard let bound = closedSceneBound, bound.count > 0, session.isRestorable,
       openSessions.contains(session)
-    else { return try await discard(session) }
+    else {
+      try await discard(session)
+      return nil
+    }
     let now = keeper.engine.settings.now()
     session.content.closedAt = now
     var failure: RestorationError?
+    var report: PreservationReport?
     do throws(RestorationError) {
-      try await save(scene)
+      report = try await save(scene)
     } catch {
       failure = error
     }
@@ -65,6 +73,7 @@ extension SceneHost {
     failure = failure ?? listFailure
     if let failed = await tellDiscarded() { failure = failure ?? failed }
     if let failure { throw failure }
+    return report
   }
 
   /// Opens a scene again that was closed, as it was then.

@@ -102,8 +102,12 @@ extension SceneHost {
   /// and lets it go again.
   ///
   /// - Parameter session: A session whose data have changed.
+  /// - Returns: What was saved last.
   /// - Throws: As ``connect(_:activity:)`` and ``save(_:)``.
-  public func refresh(_ session: SceneSession) async throws(RestorationError) {
+  @discardableResult
+  public func refresh(
+    _ session: SceneSession
+  ) async throws(RestorationError) -> PreservationReport {
     let isConnected = session.scene != nil
     var failure: RestorationError?
     let scene: Scene
@@ -113,13 +117,15 @@ extension SceneHost {
       guard error.code == .strict, let connected = session.scene else { throw error }
       (scene, failure) = (connected, error)
     }
+    let saved: Result<PreservationReport, RestorationError>
     do throws(RestorationError) {
-      try await saveAgain(scene, after: try await save(scene))
+      saved = .success(try await saveAgain(scene, after: try await save(scene)))
     } catch {
-      failure = failure ?? error
+      saved = .failure(error)
     }
     if !isConnected { await letGo(scene) }
     if let failure { throw failure }
+    return try saved.get()
   }
 
   private func wants(_ session: SceneSession) -> Bool {

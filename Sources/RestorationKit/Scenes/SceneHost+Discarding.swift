@@ -121,14 +121,18 @@ extension SceneHost {
   ///
   /// - Parameter closingScenes: Whether all scenes are discarded, also closed ones, for
   ///   users who do not want windows to come back.
-  /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``.
+  /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``, when all is done. With `conflict`
+  ///   another machine has saved a scene, too: ``remoteStatus(of:)`` says of which. Decide
+  ///   with ``resolveConflict(of:keeping:)``, and call ``close()`` after that.
   public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
     var failure: RestorationError?
     do throws(RestorationError) {
       if closingScenes {
         try await discard(openSessions + closedSessions)
       } else {
-        try await saveChangedScenes()
+        for case .conflict(let conflict) in try await saveChangedScenes().values.map(\.outcome) {
+          throw RestorationError.conflict(conflict)
+        }
       }
     } catch {
       failure = error

@@ -90,7 +90,9 @@ extension SceneHost {
     for session in found { await load(session) }
     var closed = (stored?.closed ?? []).map { SceneSession($0) }
     do {
-      for lost in try await lostSessions(besides: Set(found + closed + discarded)) {
+      for lost in try await lostSessions(
+        besides: Set(found + closed + discarded), isOwner: isOwner)
+      {
         if lost.closedAt == nil { found.append(lost) } else { closed.append(lost) }
       }
     } catch {
@@ -120,7 +122,7 @@ extension SceneHost {
 
   /// Sessions that have a file and are not in the list.
   private func lostSessions(
-    besides known: Set<SceneSession>
+    besides known: Set<SceneSession>, isOwner: Bool
   ) async throws(ArchiveError) -> [SceneSession] {
     let known = Set((known + openSessions).map(\.persistentIdentifier))
     var found: [SceneSession] = []
@@ -129,6 +131,7 @@ extension SceneHost {
       let file = keeper.engine.ofScene(identifier, telling: need).file
       do {
         guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
+          if isOwner { await file.removeOldPlace() }
           continue
         }
         let session = SceneSession(

@@ -1,23 +1,28 @@
 extension SceneHost {
   /// How the state of a session stands to the store of a ``RemoteStateDirectory``.
   ///
-  /// - Parameter session: One of ``openSessions``.
-  /// - Returns: The status; nil with any other directory, and for a session that is not open.
+  /// - Parameter session: One of ``openSessions`` or ``closedSessions``, or one whose discard
+  ///   is in conflict.
+  /// - Returns: The status; nil with any other directory, and for another session.
   /// - Complexity: O(*n*) in the sessions; the store is not asked.
   public func remoteStatus(of session: SceneSession) -> RemoteStatus? {
-    guard openSessions.contains(session) else { return nil }
+    guard knows(session) else { return nil }
     return engine(of: session).remoteStatus
   }
 
   /// Asks the store whether it has something newer of a session, and sends what it does not
   /// have.
   ///
-  /// - Parameter session: One of ``openSessions``.
+  /// - Parameter session: As of ``remoteStatus(of:)``.
   /// - Returns: As ``remoteStatus(of:)``, after that.
   @discardableResult
   public func checkRemoteState(of session: SceneSession) async -> RemoteStatus? {
-    guard openSessions.contains(session) else { return nil }
+    guard knows(session) else { return nil }
     return await engine(of: session).checkRemoteState()
+  }
+
+  private func knows(_ session: SceneSession) -> Bool {
+    (openSessions + closedSessions + discarded).contains(session)
   }
 
   /// Decides which of two states of a session stays, after a save that was in conflict with
@@ -27,23 +32,47 @@ extension SceneHost {
   /// the scene before you keep ``ConflictChoice/theirs``: its save is in conflict, too, and
   /// changes nothing in the store. Connect the session after that to bring theirs back.
   ///
+  /// A session whose discard was in conflict is gone with ``ConflictChoice/ours``, and all
+  /// that was set aside of it. With ``ConflictChoice/theirs`` it is the last of
+  /// ``openSessions`` again.
+  ///
   /// - Parameters:
-  ///   - session: One of ``openSessions``.
+  ///   - session: As of ``remoteStatus(of:)``.
   ///   - choice: Which one stays.
   /// - Returns: Where the other one is now, for a person to read; nil if there was no
   ///   conflict, or the other one was removed.
   /// - Throws: As ``StateKeeper/resolveConflict(keeping:)``; `notConnected` if the session is
-  ///   not open, and `connected` if theirs is to stay and the session has a scene.
+  ///   not known, and `connected` if theirs is to stay and the session has a scene.
   @discardableResult
   public func resolveConflict(
     of session: SceneSession, keeping choice: ConflictChoice
   ) async throws(RestorationError) -> String? {
+    if discarded.contains(session) {
+      try await resolveDiscard(of: session, keeping: choice)
+      return nil
+    }
     guard choice == .theirs else {
-      try await waitForConnection(of: session)
+      try await waitForConnection(of: session, orClosed: true)
       return try await engine(of: session).resolveConflict(keeping: choice)
     }
-    return try await replacingState(of: session) { (engine) async throws(RestorationError) in
+    return try await replacingState(
+      of: session, orClosed: true
+    ) { (engine) async throws(RestorationError) in
       try await engine.resolveConflict(keeping: choice)
+    }
+  }
+
+  private func resolveDiscard(
+    of session: SceneSession, keeping choice: ConflictChoice
+  ) async throws(RestorationError) {
+    _ = try await engine(of: session).resolveConflict(keeping: choice)
+    switch choice {
+    case .ours: if let failure = await tellDiscarded() { throw failure }
+    case .theirs:
+      discarded.removeAll { $0 == session }
+      openSessions.append(session)
+      await load(session)
+      await writeList()
     }
   }
 }

@@ -233,21 +233,26 @@ extension SceneHost {
   ///
   /// - Parameter scene: A connected scene. It is saved first; if it comes to the
   ///   front meanwhile, it stays.
+  /// - Returns: What was saved last. The scene is let go also if that is in conflict; decide
+  ///   with ``resolveConflict(of:keeping:)``.
   /// - Throws: As ``save(_:)``; the scene stays connected then.
-  public func disconnect(_ scene: Scene) async throws(RestorationError) {
-    try await saveAgain(scene, after: try await background(scene))
+  @discardableResult
+  public func disconnect(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
+    let report = try await saveAgain(scene, after: try await background(scene))
     await letGo(scene)
+    return report
   }
 
   /// Saves what was set while the save before was written.
   func saveAgain(
     _ scene: Scene, after report: PreservationReport
-  ) async throws(RestorationError) {
+  ) async throws(RestorationError) -> PreservationReport {
     var report = report
     for _ in 0..<Self.largestRepetition
     where report.outcome == .saved && scene.isChanged && scene.activationState == .background {
       report = try await save(scene)
     }
+    return report
   }
 
   /// A scene that changes with every save is let go all the same.

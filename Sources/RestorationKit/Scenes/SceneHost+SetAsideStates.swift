@@ -46,22 +46,26 @@ extension SceneHost {
 
   /// Waits until nobody connects a session.
   ///
-  /// - Throws: ``RestorationError`` with `notConnected` if it is not open then.
-  func waitForConnection(of session: SceneSession) async throws(RestorationError) {
+  /// - Throws: ``RestorationError`` with `notConnected` if it is not open then, nor closed if
+  ///   that will do.
+  func waitForConnection(
+    of session: SceneSession, orClosed: Bool = false
+  ) async throws(RestorationError) {
     while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
-    guard openSessions.contains(where: { $0 === session }) else {
+    let sessions = orClosed ? openSessions + closedSessions : openSessions
+    guard sessions.contains(where: { $0 === session }) else {
       throw RestorationError(
         .notConnected, "The session is not open. Use one of the host's openSessions.")
     }
   }
 
-  /// Puts another state in the place of that of an open session without a scene, and reads
-  /// it.
+  /// Puts another state in the place of that of an open session without a scene, or of a
+  /// closed one if that will do, and reads it.
   func replacingState<Value>(
-    of session: SceneSession,
+    of session: SceneSession, orClosed: Bool = false,
     _ body: (StateEngine) async throws(RestorationError) -> Value
   ) async throws(RestorationError) -> Value {
-    try await waitForConnection(of: session)
+    try await waitForConnection(of: session, orClosed: orClosed)
     guard session.scene == nil else {
       throw RestorationError(
         .connected,

@@ -3,6 +3,15 @@ internal import Synchronization
 
 extension RemoteStoreConformance {
   static let telling = [
+    StoreCheck("listeningIsTold", "Who listens is told first that any state may have changed.") {
+      let (listener, writer) = (try await $0(), try await $0())
+      let told = Told(listener.changes())
+      defer { told.end() }
+      // A store that does not say so may tell of this one first.
+      let isTold = try await told.wait { !$0.isEmpty }
+      _ = try await writer.store(.sample(1))
+      try expect(isTold && told.changes.first == .any, "It was not told that, in a second.")
+    },
     StoreCheck("changesAreTold", "Who listens is told of what others store, append and remove.") {
       let (listener, writer) = (try await $0(), try await $0())
       let told = Told(listener.changes())
@@ -50,9 +59,10 @@ extension RemoteStoreConformance {
         }
       }
       for change in told.changes {
+        guard let name = change.name else { continue }
         try expect(
           stored.withLock { $0.contains(change) },
-          "It told of “\(change.name)” in a version that was not stored.")
+          "It told of “\(name)” in a version that was not stored.")
       }
     },
   ]

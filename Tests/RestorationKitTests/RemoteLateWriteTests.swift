@@ -1,0 +1,171 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// First writes that get to the store late, or of which only a part gets there.
+@MainActor
+final class RemoteLateWriteTests: XCTestCase {
+  private let base = MemoryRemoteStateStore()
+  private lazy var network = NetworkStore(base)
+  private let keys = MemoryKeyProvider()
+  private lazy var here = Device("here", network, keys: keys)
+  private lazy var there = Device("there", base, keys: keys)
+
+  /// Saves while no write gets to the store yet.
+  private func saveLate(_ root: TestNode, with keeper: StateKeeper) async throws {
+    network.delaysWrites = true
+    do {
+      _ = try await keeper.save([root])
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .store)
+    }
+    network.delaysWrites = false
+  }
+
+  func testAFirstWriteThatLandsAfterADiscardBringsNothingBack() async throws {
+    let keeper = try here.launch()
+    try await saveLate(TestNode("root", value: "Rome"), with: keeper)
+    try await keeper.discardState()
+    await keeper.close()
+    try await network.landDelayedWrites()
+    let value = try await there.restoredValue()
+    XCTAssertNil(value)
+  }
+
+  func testAFirstWriteThatLandsAfterADiscardElsewhereBringsNothingBack() async throws {
+    let root = TestNode("root", value: "Rome")
+    let keeper = try here.launch()
+    try await saveLate(root, with: keeper)
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome, .saved)
+    await keeper.close()
+    try await there.launch().discardState()
+    try await network.landDelayedWrites()
+    let value = try await there.restoredValue()
+    XCTAssertNil(value)
+  }
+
+  func testASaveAfterAFirstWriteThatLandedLateIsNoConflict() async throws {
+    let root = TestNode("root", value: "Rome")
+    let keeper = try here.launch()
+    try await saveLate(root, with: keeper)
+    try await keeper.discardState()
+    try await network.landDelayedWrites()
+    root.value = "Oslo"
+    for keeper in [keeper, try there.launch()] {
+      _ = try await keeper.restore(into: [TestNode("root")])
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.outcome, .saved)
+    }
+  }
+
+  func testWhatWasSetAsideDoesNotComeBackAfterAllOfItWasDiscarded() async throws {
+    base[bytes: "main"] = Array("another".utf8)
+    let keeper = try here.launch()
+    try await saveLate(TestNode("root", value: "Rome"), with: keeper)
+    try await keeper.discardState(includingSetAside: true)
+    try await network.landDelayedWrites()
+    let states = try await there.launch().setAsideStates()
+    XCTAssertEqual(states, [])
+  }
+
+  func testASceneThatWasClosedForGoodDoesNotComeBack() async throws {
+    func launch(_ device: Device) async throws -> SceneHost {
+      let host = SceneHost(try device.launch())
+      host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root", value: "Rome")) })
+      try await host.launch()
+      return host
+    }
+    let host = try await launch(here)
+    let scene = try await host.open()
+    network.delaysWrites = true
+    do {
+      try await host.save(scene)
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .store)
+    }
+    network.delaysWrites = false
+    try await host.close(scene)
+    await host.close()
+    try await network.landDelayedWrites()
+    let other = try await launch(there)
+    XCTAssertEqual(other.openSessions.count, 0)
+  }
+
+  /// Ends a process whose first save has got half of the way.
+  private func saveHalf(_ device: Device, _ network: NetworkStore) async throws {
+    var keeper: StateKeeper? = try device.launch()
+    network.writesBeforeTheCut = 1
+    do {
+      _ = try await keeper?.save([TestNode("root", value: "Rome")])
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .store)
+    }
+    keeper = nil
+    network.isReachable = true
+  }
+
+  func testAFirstSaveThatWasCutOffIsNoConflictForAnother() async throws {
+    try await saveHalf(here, network)
+    let names = try await base.names(prefix: "")
+    XCTAssertEqual(names, ["main"])
+    let keeper = try there.launch()
+    let report = try await keeper.save([TestNode("root", value: "Oslo")])
+    XCTAssertEqual(report.outcome, .saved)
+    let value = try await here.restoredValue()
+    XCTAssertEqual(value, "Oslo")
+  }
+
+  func testOfTwoFirstSavesAtOnceOneIsAConflict() async throws {
+    let keepers = [try here.launch(), try there.launch()]
+    for keeper in keepers { _ = try await keeper.restore() }
+    network.holdsWrites = true
+    let saving = Task { try await keepers[0].save([TestNode("root", value: "Rome")]) }
+    try await waitUntil("a write waits for its answer") { network.isHolding }
+    let second = try await keepers[1].save([TestNode("root", value: "Oslo")])
+    network.holdsWrites = false
+    let first = try await saving.value
+    XCTAssertEqual(second.outcome, .saved)
+    guard case .conflict(let conflict) = first.outcome else {
+      return XCTFail("The outcome was \(first.outcome).")
+    }
+    XCTAssertEqual(conflict.savedBy, "there")
+  }
+
+  func testWhatAFirstSaveHasLeftOfASceneGoesInADay() async throws {
+    let host = SceneHost(try here.launch())
+    host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root", value: "Rome")) })
+    try await host.launch()
+    let scene = try await host.open()
+    network.delaysWrites = true
+    do { try await host.save(scene) } catch {}
+    network.delaysWrites = false
+    try await host.close(scene)
+    await host.close()
+    try await network.landDelayedWrites()
+    for (age, count) in [(TimeInterval(0), 1), (3600, 1), (25 * 3600, 0)] {
+      there.now = here.now + age
+      let other = SceneHost(try there.launch())
+      try await other.launch()
+      await other.close()
+      let names = try await base.names(prefix: "main.scene-")
+      XCTAssertEqual(names.count, count, "after \(age) seconds")
+    }
+  }
+
+  func testALeaseOfAStateThatWasNeverSavedGoesWithItsRelease() async throws {
+    here.lease = RemoteLease(owner: "server 1")
+    let keeper = try here.launch()
+    _ = try await keeper.restore()
+    let before = try await base.names(prefix: "")
+    XCTAssertEqual(before, ["main"])
+    await keeper.close()
+    let after = try await base.names(prefix: "")
+    XCTAssertEqual(after, [])
+  }
+}
