@@ -146,7 +146,7 @@ extension RemoteCopy {
       return isOlder(nil) ? .older : .changed
     }
     if state.version == base?.version { return .asBefore }
-    let stored = RemoteContent(state.bytes)
+    let stored = try read(state)
     if let attempt = attempts.last(where: { stored.ids.contains($0.id) }) {
       // What follows it is not known here, so nothing may be appended to that.
       guard stored.ids.last == attempt.id else { return .changed }
