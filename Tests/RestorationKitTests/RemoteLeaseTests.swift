@@ -38,6 +38,64 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(saved.outcome, .saved)
   }
 
+  /// Waits until another process would find the state in use.
+  private func waitUntilClaimed(by owner: String) async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while try await there.launch().restore().outcome != .inUse(by: owner) {
+      guard ContinuousClock.now < end else { return XCTFail("“\(owner)” has taken no lease.") }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  func testARestoreFromALocalCopyTakesTheLease() async throws {
+    there.lease = RemoteLease(owner: "server 2")
+    let device = Device("here", store, keys: keys, localCopy: MemoryStateDirectory())
+    device.lease = RemoteLease(owner: "server 1")
+    let first = try device.launch()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    // The copy is what the store has, or an older state that the next restore replaces.
+    for isNewer in [false, true] {
+      if isNewer {
+        let other = Device("elsewhere", store, keys: keys)
+        let (keeper, root) = (try other.launch(), TestNode("root"))
+        _ = try await keeper.restore(into: [root])
+        root.value = "Oslo"
+        _ = try await keeper.save([root])
+      }
+      let (keeper, root) = (try device.launch(), TestNode("root"))
+      _ = try await keeper.restore(into: [root])
+      XCTAssertEqual(root.value, "Rome")
+      if isNewer {
+        for await case .newer in keeper.remoteStatusChanges { break }
+        _ = try await keeper.restore(into: [root])
+        XCTAssertEqual(root.value, "Oslo")
+      }
+      try await waitUntilClaimed(by: "server 1")
+      await keeper.close()
+    }
+  }
+
+  func testARestoreFromALocalCopyLeavesTheLeaseOfAnother() async throws {
+    let device = Device("here", store, keys: keys, localCopy: MemoryStateDirectory())
+    device.lease = RemoteLease(owner: "server 1")
+    let first = try device.launch()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    let other = try there.launch()
+    _ = try await other.restore()
+    let stored = store[bytes: "main"]
+    let (keeper, root) = (try device.launch(), TestNode("root"))
+    _ = try await keeper.restore(into: [root])
+    XCTAssertEqual(root.value, "Rome")
+    for await status in keeper.remoteStatusChanges {
+      guard case .newer(let conflict) = status else { continue }
+      XCTAssertEqual(conflict.takenOverBy, "server 2")
+      break
+    }
+    XCTAssertEqual(store[bytes: "main"], stored)
+  }
+
   func testALeaseEndsByItself() async throws {
     let keeper = try here.launch()
     _ = try await keeper.save([TestNode("root", value: "Rome")])

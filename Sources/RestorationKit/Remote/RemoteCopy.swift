@@ -136,6 +136,12 @@ final class RemoteCopy: Sendable {
     readNote()
   }
 
+  deinit {
+    told.withLock { told in
+      for listener in told.listeners.values { listener.finish() }
+    }
+  }
+
   var isFetched: Bool { content.withLock { $0.isFetched } }
 
   /// Whether something is here that the store has not said it has.
