@@ -38,6 +38,67 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(saved.outcome, .saved)
   }
 
+  /// Waits until something has taken the place of what was stored.
+  private func waitUntilStored(after before: [UInt8]?) async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    while store[bytes: "main"] == before {
+      guard ContinuousClock.now < end else { return XCTFail("Nothing was stored.") }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  func testARestoreFromALocalCopyTakesTheLease() async throws {
+    there.lease = RemoteLease(owner: "server 2")
+    let device = Device("here", store, keys: keys, localCopy: MemoryStateDirectory())
+    device.lease = RemoteLease(owner: "server 1")
+    let first = try device.launch()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    // The copy is what the store has, or an older state that the next restore replaces.
+    for isNewer in [false, true] {
+      if isNewer {
+        let other = Device("elsewhere", store, keys: keys)
+        let (keeper, root) = (try other.launch(), TestNode("root"))
+        _ = try await keeper.restore(into: [root])
+        root.value = "Oslo"
+        _ = try await keeper.save([root])
+      }
+      let before = store[bytes: "main"]
+      let (keeper, root) = (try device.launch(), TestNode("root"))
+      _ = try await keeper.restore(into: [root])
+      XCTAssertEqual(root.value, "Rome")
+      if isNewer {
+        for await case .newer in keeper.remoteStatusChanges { break }
+        _ = try await keeper.restore(into: [root])
+        XCTAssertEqual(root.value, "Oslo")
+      }
+      try await waitUntilStored(after: before)
+      let other = try await there.launch().restore()
+      XCTAssertEqual(other.outcome, .inUse(by: "server 1"))
+      await keeper.close()
+    }
+  }
+
+  func testARestoreFromALocalCopyLeavesTheLeaseOfAnother() async throws {
+    let device = Device("here", store, keys: keys, localCopy: MemoryStateDirectory())
+    device.lease = RemoteLease(owner: "server 1")
+    let first = try device.launch()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    let other = try there.launch()
+    _ = try await other.restore()
+    let stored = store[bytes: "main"]
+    let (keeper, root) = (try device.launch(), TestNode("root"))
+    _ = try await keeper.restore(into: [root])
+    XCTAssertEqual(root.value, "Rome")
+    for await status in keeper.remoteStatusChanges {
+      guard case .newer(let conflict) = status else { continue }
+      XCTAssertEqual(conflict.takenOverBy, "server 2")
+      break
+    }
+    XCTAssertEqual(store[bytes: "main"], stored)
+  }
+
   func testALeaseEndsByItself() async throws {
     let keeper = try here.launch()
     _ = try await keeper.save([TestNode("root", value: "Rome")])

@@ -64,6 +64,31 @@ final class RemoteSceneTests: XCTestCase {
     try await expectBoth()
   }
 
+  func testAHostHearsThatAnotherMachineHasSavedAScene() async throws {
+    let host = try await launch("here")
+    try await open("Rome", in: host)
+    let session = try XCTUnwrap(host.openSessions.first)
+    let changes = host.remoteStatusChanges(of: session)
+    let other = try await launch("there")
+    let scene = try await other.connect(try XCTUnwrap(other.openSessions.first))
+    (delegates[1].roots.first as? TestNode)?.value = "Oslo"
+    let report = try await other.save(scene)
+    XCTAssertEqual(report.outcome, .saved)
+    for await status in changes {
+      guard case .newer(let conflict) = status else { continue }
+      XCTAssertEqual(conflict.savedBy, "there")
+      break
+    }
+  }
+
+  func testTheStatusOfASceneEndsWithItsHost() async throws {
+    var host: SceneHost? = try await launch("here")
+    try await open("Rome", in: try XCTUnwrap(host))
+    let changes = host?.remoteStatusChanges(of: try XCTUnwrap(host?.openSessions.first))
+    host = nil
+    for await _ in try XCTUnwrap(changes) {}
+  }
+
   func testADiscardedSceneIsGoneOnAllMachines() async throws {
     let host = try await launch("here")
     try await open("Rome", in: host)

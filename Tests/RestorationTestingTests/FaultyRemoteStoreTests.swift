@@ -1,5 +1,7 @@
 import RestorationKit
 import RestorationTesting
+import Synchronization
+import TestSupport
 import XCTest
 
 final class FaultyRemoteStoreTests: XCTestCase {
@@ -28,6 +30,30 @@ final class FaultyRemoteStoreTests: XCTestCase {
       }
     }
     XCTAssertEqual(failures, [])
+  }
+
+  /// Whoever looks after each answer that is lost or refused keeps all promises over such a store.
+  func testLostAnswersAndRepeatedWritesCanBeSettled() async {
+    let seen = Mutex<Set<RemoteCall.Operation>>([])
+    let failures = await RemoteStoreConformance.checks.failures {
+      let base = MemoryRemoteStateStore()
+      return {
+        SettlingStore(
+          FaultyRemoteStateStore(base) { call in
+            guard [.replace, .append].contains(call.operation) else {
+              return .delay(.microseconds(call.number % 7))
+            }
+            seen.withLock { _ = $0.insert(call.operation) }
+            switch call.number % 3 {
+            case 0: return .lostAnswer
+            case 1: return .repeated
+            default: return .delay(.microseconds(call.number % 7))
+            }
+          })
+      }
+    }
+    XCTAssertEqual(failures, [])
+    XCTAssertEqual(seen.withLock { $0 }, [.replace, .append])
   }
 
   func testAFailureDoesNotReachTheStore() async throws {

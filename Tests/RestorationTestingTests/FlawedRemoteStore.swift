@@ -38,6 +38,8 @@ final class FlawedRemoteStore: RemoteStateStore {
     }
 
     fileprivate let content = Mutex(Content())
+    /// How many have looked at what they change.
+    fileprivate let arrivalCount = Atomic(0)
   }
 
   private let place: Place
@@ -109,7 +111,7 @@ final class FlawedRemoteStore: RemoteStateStore {
   func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool {
     let key = key(name)
     var isFitting = place.content.withLock { $0.states[key]?.version == version }
-    if flaw == .removeRaces { await turns(20) }
+    if flaw == .removeRaces { await meet() }
     if flaw == .removeIgnoresVersions {
       isFitting = place.content.withLock { $0.states[key] != nil }
     }
@@ -180,7 +182,7 @@ final class FlawedRemoteStore: RemoteStateStore {
     }
     let isFitting = place.content.withLock { fits || $0.states[key]?.version == version }
     guard isFitting else { return nil }
-    if races { await turns(20) }
+    if races { await meet() }
     let changed = place.content.withLock { content in
       let found = content.states[key]
       guard fits || races || found?.version == version else {
@@ -208,7 +210,16 @@ final class FlawedRemoteStore: RemoteStateStore {
     return new
   }
 
-  /// Lets others do the same in the meantime.
+  /// Lets each second one wait for another who has looked at the same, for a while.
+  private func meet() async {
+    let turn = place.arrivalCount.add(1, ordering: .relaxed).newValue
+    guard !turn.isMultiple(of: 2) else { return }
+    for _ in 0..<1000 where place.arrivalCount.load(ordering: .relaxed) == turn {
+      await Task.yield()
+    }
+  }
+
+  /// Lets others do something in the meantime.
   private func turns(_ count: Int) async {
     for _ in 0..<count { await Task.yield() }
   }

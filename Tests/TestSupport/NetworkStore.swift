@@ -176,4 +176,6 @@ package final class NetworkStore: RemoteStateStore {
   package func names(prefix: String) async throws -> [String] {
     try await checked { [base] in try await base.names(prefix: prefix) }
   }
+
+  package func changes() -> AsyncStream<RemoteChange> { base.changes() }
 }

@@ -21,10 +21,12 @@ extension StateFile {
     if remote.isLasting {
       if need == .toWrite { return }
       if isRestore, let newer = remote.newer, !remote.isUnsent {
-        return try adopt(newer.state, remote)
+        try adopt(newer.state, remote)
+        Task { await check(claims: true) }
+        return
       }
       if try remote.main.open() != nil || remote.isFetched {
-        if isRestore { Task { await check() } }
+        if isRestore { Task { await check(claims: true) } }
         return
       }
     } else if remote.isFetched, !isRestore || remote.isUnsent {
@@ -51,25 +53,32 @@ extension StateFile {
       }
       // What was stored from here meanwhile is newer than the answer.
       guard remote.moment == before else { continue }
-      if claims, let owner = remote.otherOwner(of: state), remote.leasing?.lease.takesOver == false
-      {
+      if claims, let owner = remote.obstacle(in: state) {
         throw ArchiveError(.locked, subject: owner, location: remote.location)
       }
       try adopt(state, remote)
-      guard claims, remote.isLeaseDue, !remote.isUnsent else { return }
+      guard claims else { return }
       do {
-        guard let outgoing = try remote.outgoing() else { return }
-        if try await write(outgoing, remote) {
-          (directory as? RemoteStateDirectory)?.renewLeases()
-          return
-        }
+        if try await takeLease(of: remote) { return }
       } catch {
         throw .storeUnavailable(RemoteStoreError(error), at: remote.location)
       }
-      // Another process was first.
-      remote.giveUpAttempts()
     }
     throw ArchiveError(.locked, location: remote.location)
+  }
+
+  /// Takes the lease of what is here and in the store, if there is one to take; false if another
+  /// process was first.
+  private func takeLease(of remote: RemoteCopy) async throws -> Bool {
+    guard !remote.isUnsent, let outgoing = remote.outgoingLease() else {
+      return true
+    }
+    guard try await write(outgoing, remote) else {
+      remote.giveUpAttempts()
+      return false
+    }
+    (directory as? RemoteStateDirectory)?.renewLeases()
+    return true
   }
 
   /// Lets others have the state before its lease ends, as soon as the store has it.
@@ -113,9 +122,12 @@ extension StateFile {
   }
 
   /// Looks whether the store has something newer than what is here, and says so.
-  func check() async {
+  ///
+  /// - Parameter claims: Whether to take a lease that nobody has: a restore that did not wait for
+  ///   the store has begun to use the state.
+  func check(claims: Bool = false) async {
     guard let remote = place.remote else { return }
-    let isOwn = remote.isUnsent || remote.hasLease && remote.isLeaseDue
+    let isOwn = remote.isUnsent || remote.isRenewalDue
     if remote.needsSending {
       guard case .sent = await send(), !isOwn else { return }
     }
@@ -125,7 +137,12 @@ extension StateFile {
         let state = try await remote.store.load(remote.name)
         guard !remote.isUnsent, remote.moment == before else { return }
         switch try remote.compare(state) {
-        case .asBefore, .settled: return remote.tell(.current)
+        case .asBefore, .settled:
+          // What another process has stored in between is looked at anew.
+          if claims, remote.obstacle(in: state) == nil, try await !takeLease(of: remote) {
+            continue
+          }
+          return remote.tell(.current)
         case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
         case .older, .changed:
           let newer = RemoteCopy.Newer(state: state)

@@ -60,7 +60,7 @@ extension StateFile {
   private func sendAll(_ remote: RemoteCopy) async -> RemoteOutcome {
     defer { sending = nil }
     // Without anything to send the store is not asked.
-    let asksStore = remote.isUnsent || remote.hasLease && remote.isLeaseDue
+    let asksStore = remote.isUnsent || remote.isRenewalDue
     let outcome: RemoteOutcome
     do {
       outcome = try await exchange(remote)

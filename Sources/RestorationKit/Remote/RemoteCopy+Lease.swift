@@ -16,6 +16,11 @@ extension RemoteCopy {
     return lease.owner
   }
 
+  /// The owner who keeps this process from taking the lease; nil if nobody does.
+  func obstacle(in state: RemoteState?) -> String? {
+    leasing?.lease.takesOver == true ? nil : otherOwner(of: state)
+  }
+
   /// Whether this process has the lease, as far as it knows.
   var hasLease: Bool {
     guard let leasing else { return false }
@@ -32,7 +37,9 @@ extension RemoteCopy {
   }
 
   /// Whether there is anything to be sent now.
-  var needsSending: Bool { isUnsent || hasUnsentAsides || hasLease && isLeaseDue }
+  var needsSending: Bool { isUnsent || hasUnsentAsides || isRenewalDue }
+
+  var isRenewalDue: Bool { hasLease && isLeaseDue }
 
   /// Whether the lease is to be taken or renewed: at half of its time.
   var isLeaseDue: Bool { dueLease != nil }
@@ -53,6 +60,10 @@ extension RemoteCopy {
         owner: leasing.lease.owner)
     }
   }
+
+  /// The lease of this process for longer, for a state that has nothing else to be sent; nil if
+  /// it has none, or it is not due.
+  func renewal() -> Outgoing? { isRenewalDue ? outgoingLease() : nil }
 
   /// A lease for a state that has nothing else to be sent; nil if none is due.
   func outgoingLease() -> Outgoing? { dueLease.flatMap(outgoing) }

@@ -15,12 +15,12 @@ extension RemoteCopy {
       (content.base, content.needsWhole, content.sent == changes && content.theirs == nil)
     }
     // A state that is only held gets longer, too.
-    let isTooLong = isLeaseDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
-    guard !isSent || isTooLong else { return outgoingLease() }
+    let isTooLong = isRenewalDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
+    guard !isSent || isTooLong else { return renewal() }
     let file = try main.open()
     let subkeys = try secrets.bytes() ?? []
     guard file != nil || !subkeys.isEmpty else {
-      if isSent { return outgoingLease() }
+      if isSent { return renewal() }
       guard let base else {
         content.withLock { $0.sent = changes }
         return nil
@@ -37,7 +37,7 @@ extension RemoteCopy {
       guard !added.isEmpty else {
         // What was written was taken back.
         content.withLock { $0.sent = changes }
-        return outgoingLease()
+        return renewal()
       }
       let parcel = RemoteParcel(kind: .change, secrets: [], archive: added)
       let lease = dueLease
@@ -146,7 +146,7 @@ extension RemoteCopy {
       return isOlder(nil) ? .older : .changed
     }
     if state.version == base?.version { return .asBefore }
-    let stored = RemoteContent(state.bytes)
+    let stored = try read(state)
     if let attempt = attempts.last(where: { stored.ids.contains($0.id) }) {
       // What follows it is not known here, so nothing may be appended to that.
       guard stored.ids.last == attempt.id else { return .changed }

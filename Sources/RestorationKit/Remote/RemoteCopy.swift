@@ -136,6 +136,12 @@ final class RemoteCopy: Sendable {
     readNote()
   }
 
+  deinit {
+    told.withLock { told in
+      for listener in told.listeners.values { listener.finish() }
+    }
+  }
+
   var isFetched: Bool { content.withLock { $0.isFetched } }
 
   /// Whether something is here that the store has not said it has.
@@ -174,8 +180,7 @@ final class RemoteCopy: Sendable {
   func adopt(_ state: RemoteState?) throws(ArchiveError) -> Bool {
     guard !isUnsent else { return false }
     let isNew = content.withLock { content in
-      defer { content.isFetched = true }
-      return !content.isFetched || content.base?.version != state?.version
+      !content.isFetched || content.base?.version != state?.version
     }
     if isNew { try take(state) }
     return isNew
@@ -183,7 +188,7 @@ final class RemoteCopy: Sendable {
 
   /// Makes what the store has what is here, whatever was here.
   func take(_ state: RemoteState?) throws(ArchiveError) {
-    let stored = state.map { RemoteContent($0.bytes) }
+    let stored = try state.map { (state) throws(ArchiveError) in try read(state) }
     // The subkeys first: a state without its own loses its secrets.
     try secrets.adopt(stored.flatMap { $0.secrets.isEmpty ? nil : $0.secrets })
     try main.adopt(stored?.state)
@@ -196,6 +201,15 @@ final class RemoteCopy: Sendable {
       (content.attempts, content.theirs) = ([], nil)
     }
     writeNote()
+  }
+
+  /// What the store has, if this version of the software knows its format.
+  func read(_ state: RemoteState) throws(ArchiveError) -> RemoteContent {
+    let stored = RemoteContent(state.bytes)
+    guard !stored.isNewer else {
+      throw ArchiveError(.unsupportedFeature, location: main.location)
+    }
+    return stored
   }
 
   /// Says that the store was asked, or need not be.

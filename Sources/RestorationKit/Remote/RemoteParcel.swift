@@ -16,6 +16,9 @@
 ///
 /// A whole parcel without an archive has the subkeys of what was set aside: the state is gone.
 ///
+/// Another digit in place of the 1 says that a later format follows. What does not know it reads
+/// nothing there and writes nothing.
+///
 /// A write may have two parcels, the second of them a lease. A lease that comes before any
 /// whole state stands for none.
 ///
@@ -82,6 +85,11 @@ struct RemoteParcel: Equatable, Sendable {
       archive: Array(rest.dropFirst(secretsCount).prefix(archiveCount)))
   }
 
+  /// Whether a later version of the software has written what begins a slice.
+  static func isOfLaterFormat(_ bytes: ArraySlice<UInt8>) -> Bool {
+    (2...9).contains { bytes.starts(with: "RKP\($0)".utf8) }
+  }
+
   init(id: ID = .random(), kind: Kind, secrets: [UInt8], archive: [UInt8]) {
     (self.id, self.kind) = (id, kind)
     (self.secrets, self.archive) = (secrets, archive)
@@ -104,6 +112,8 @@ struct RemoteContent: Equatable, Sendable {
   ///
   /// It is at the end of the archive then, which is found damaged, as a file would be.
   var isDamaged = false
+  /// Whether what comes after the last parcel is one of a later format.
+  var isNewer = false
 
   /// Reads the bytes of a store, whatever they are.
   ///
@@ -115,6 +125,7 @@ struct RemoteContent: Equatable, Sendable {
       rest = rest.dropFirst(parcel.byteCount)
     }
     isDamaged = !rest.isEmpty
+    isNewer = RemoteParcel.isOfLaterFormat(rest)
     archive += rest
   }
 

@@ -155,7 +155,7 @@ extension RemoteStateDirectory {
         while !Task.isCancelled {
           do { try await Task.sleep(for: leasing.lease.duration / 4) } catch { return }
           guard let copies = self?.copies.withLock({ $0.values.compactMap(\.copy) }) else { return }
-          self?.lookout.look(after: copies.filter { $0.hasLease && $0.isLeaseDue })
+          self?.lookout.look(after: copies.filter(\.isRenewalDue))
         }
       }
     }

@@ -10,6 +10,18 @@ extension SceneHost {
     return engine(of: session).remoteStatus
   }
 
+  /// The status of a session now, and each one that follows, as
+  /// ``StateKeeper/remoteStatusChanges``.
+  ///
+  /// - Parameter session: As of ``remoteStatus(of:)``.
+  /// - Returns: A sequence of its own for each call, which ends when the session is forgotten;
+  ///   empty where the status is nil.
+  /// - Complexity: As ``remoteStatus(of:)``.
+  public func remoteStatusChanges(of session: SceneSession) -> AsyncStream<RemoteStatus> {
+    guard knows(session) else { return AsyncStream { $0.finish() } }
+    return engine(of: session).remoteStatusChanges
+  }
+
   /// Asks the store whether it has something newer of a session, and sends what it does not
   /// have.
   ///
