@@ -43,6 +43,44 @@ final class UserKeysTests: XCTestCase {
     }
   }
 
+  /// After so many writes all others are late: they get to the store when the user was removed.
+  func testAWriteThatLandsLateBringsNoRemovedKeyBack() async throws {
+    let name = try await row(of: "ada")
+    for count in 0..<4 {
+      _ = try await keys().removeUser("ada")
+      let network = NetworkStore(base)
+      let server = keys(network)
+      _ = try await server.provider(for: "bob")
+      network.delaysWrites = true
+      for _ in 0..<count {
+        do { _ = try await server.provider(for: "ada") } catch {}
+        if count > 2 { try await network.landDelayedWrites() }
+      }
+      do { _ = try await server.provider(for: "ada") } catch {}
+      _ = try await keys().removeUser("ada")
+      network.delaysWrites = false
+      try await network.landDelayedWrites()
+      let isRemoved = try await keys().removeUser("ada")
+      XCTAssertFalse(isRemoved, "\(count)")
+    }
+    let names = try await base.names(prefix: "user-")
+    XCTAssertFalse(names.contains(name))
+  }
+
+  func testAPlaceForAKeyIsNoKey() async throws {
+    let name = try await row(of: "ada")
+    _ = try await keys().removeUser("ada")
+    base[bytes: name] = Array("none".utf8)
+    let server = keys(master: FixedKeyProvider.new(), former: [master])
+    let rotation = try await server.rotate()
+    XCTAssertEqual(rotation.problems.count, 0)
+    XCTAssertEqual(base[bytes: name], Array("none".utf8))
+    let key = try await key(of: "ada", server)
+    XCTAssertNotEqual(base[bytes: name], Array("none".utf8))
+    let again = try await self.key(of: "ada", server)
+    XCTAssertTrue(again.isSame(as: key))
+  }
+
   func testUsersAreToldApartByTheirBytes() async throws {
     let users = [
       "", "a", "A", "é", "e\u{301}", "names", "user-", String(repeating: "a", count: 5000),

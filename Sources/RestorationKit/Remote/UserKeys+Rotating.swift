@@ -58,7 +58,9 @@ extension UserKeys {
   /// Whether the key was sealed anew; nil if it is not there any more.
   private func rotate(_ name: String, _ masters: MasterKeys) async throws -> Bool? {
     for _ in 0..<Self.tryCount {
-      guard let stored = try await store.load(name) else { return nil }
+      guard let stored = try await store.load(name), stored.bytes != Self.placeOfKey else {
+        return nil
+      }
       let (key, isCurrent) = try masters.open(stored.bytes, name, in: store.location)
       guard !isCurrent else { return false }
       let sealed = try masters.seal(key, name)

@@ -59,6 +59,10 @@ public final class UserKeys: Sendable {
 
   static let rowOfNames = "names"
   static let userPrefix = "user-"
+  /// What is stored first where a key is to be: the key takes the place of that.
+  ///
+  /// So a first write that gets to the store late, when the user was removed, brings no key back.
+  static let placeOfKey = Array("none".utf8)
   /// So often another server may be faster.
   static let tryCount = 10
 
@@ -117,6 +121,7 @@ public final class UserKeys: Sendable {
     for _ in 0..<Self.tryCount {
       guard let stored = try await store.load(name) else { return false }
       guard try await store.remove(name, expecting: stored.version) else { continue }
+      guard stored.bytes != Self.placeOfKey else { return false }
       content.withLock { content in
         content.live[name] = nil
         // Who asks from now on must not get what was loaded before.
@@ -156,16 +161,22 @@ public final class UserKeys: Sendable {
   private func key(at name: String, creating: Bool) async throws -> ArchiveKey? {
     let masters = try await masterKeys()
     for _ in 0..<Self.tryCount {
-      if let stored = try await store.load(name) {
+      let stored = try await store.load(name)
+      if let stored, stored.bytes != Self.placeOfKey {
         if let key = liveKey(at: name, stored.version) { return key }
         let key = try masters.open(stored.bytes, name, in: store.location).key.packed()
         remember(key, at: name, stored.version)
         return key
       }
       guard creating else { return nil }
+      var place = stored?.version
+      if place == nil {
+        place = try await store.replace(name, with: Self.placeOfKey, expecting: nil)
+      }
+      guard let place else { continue }
       let key = try ArchiveKey().packed()
       let sealed = try masters.seal(key, name)
-      if let version = try await store.replace(name, with: sealed, expecting: nil) {
+      if let version = try await store.replace(name, with: sealed, expecting: place) {
         remember(key, at: name, version)
         return key
       }
