@@ -61,6 +61,27 @@ final class LocalCopyTests: XCTestCase {
     XCTAssertEqual(value, "Oslo")
   }
 
+  func testAnOlderStateThatSomebodyHasBroughtBackIsNotOverwritten() async throws {
+    var keeper: StateKeeper? = try here.launch()
+    let root = TestNode("root", value: "Rome")
+    _ = try await keeper?.save([root])
+    let first = base[bytes: "main"]
+    root.value = "Oslo"
+    _ = try await keeper?.save([root])
+    keeper = nil
+    base[bytes: "main"] = first
+    let next = try here.launch()
+    _ = try await next.restore(into: [root])
+    XCTAssertEqual(root.value, "Oslo")
+    let status = await next.checkRemoteState()
+    guard case .newer = status else { return XCTFail("It was \(status as Any).") }
+    root.value = "Bern"
+    guard case .conflict = try await next.save([root]).outcome else {
+      return XCTFail("No conflict")
+    }
+    XCTAssertEqual(base[bytes: "main"], first)
+  }
+
   func testALaunchSaysNothingOfTheStoreUntilItWasAsked() async throws {
     var keeper: StateKeeper? = try here.launch()
     _ = try await keeper?.save([TestNode("root", value: "Rome")])

@@ -159,7 +159,7 @@ extension RemoteCopy {
     }
     // A process that ended before it noted an answer has sent it: no two archives begin alike.
     guard isLasting, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
-      stored.archive.count >= Self.sampleByteCount,
+      stored.archive.count >= Self.sampleByteCount, couldHaveSent(stored.archive.count),
       let bytes = try main.bytes(), bytes.starts(with: stored.archive)
     else { return .changed }
     let hasSecrets = try secrets.bytes() ?? [] == stored.secrets
@@ -175,6 +175,14 @@ extension RemoteCopy {
     }
     writeNote()
     return .settled
+  }
+
+  /// Whether an archive of that size, with which what is here begins, may come from here: what was
+  /// noted is part of it. A shorter one was brought back by somebody.
+  private func couldHaveSent(_ byteCount: Int) -> Bool {
+    content.withLock { content in
+      content.needsWhole || byteCount >= content.base?.byteCount ?? 0
+    }
   }
 
   /// Takes another place for the state, or none: nothing was lost by that.
