@@ -92,6 +92,11 @@ package final class Desktop {
     ]) { $1 }
   }
 
+  /// Gives the process of the test itself the environment of the desktop, until it ends.
+  package func enter() {
+    for (name, value) in environment { setenv(name, value, 1) }
+  }
+
   /// Sets what GTK reads at a launch; nothing on the screen moves by itself.
   ///
   /// The font is one as `Sans 14`, or the usual one.
