@@ -113,6 +113,13 @@ package final class Desktop {
     try Data(settings.utf8).write(to: folder.appending(path: "settings.ini"))
   }
 
+  /// Lets apps always show which widget has the keyboard, and not only for the three seconds after
+  /// a key.
+  package func showFocusAlways() throws {
+    try Data("*:focus { outline: 2px solid blue; outline-offset: -2px; }".utf8)
+      .write(to: directory.appending(path: "config/gtk-4.0/gtk.css"))
+  }
+
   /// The keys are those of the tests, and no user's.
   private static let windowManagerSettings = """
     <openbox_config xmlns="http://openbox.org/3.4/rc">
@@ -157,6 +164,9 @@ package final class Desktop {
     servers.append(try child(["setpriv", "--pdeathsig", "TERM"] + command, input: input))
     return servers[servers.count - 1]
   }
+
+  /// Whether the screen, the window manager and the buses have nothing to do.
+  package var isAsleep: Bool { servers.allSatisfy(\.isAsleep) }
 
   /// A place for a file that nobody else uses.
   package func newFile() -> URL { directory.appending(path: UUID().uuidString) }
