@@ -7,8 +7,7 @@ final class RandomKillTests: XCTestCase {
   func testKilledThirtyTimesAtRandomMomentsItShowsWhatWasThereInTheLastSecond() throws {
     var generator = try seededGenerator()
     let desktop = try Desktop()
-    // What is compared may have taken longer to come.
-    try desktop.showFocusAlways()
+    try desktop.useSteadyLook()
     var app = try desktop.launch()
     var restored = try desktop.screen()
     var changes = 0
