@@ -44,6 +44,10 @@ let package = Package(
     .target(
       name: "DesktopTestSupport", path: "Tests/TestSupport", exclude: ["desktop-peers.py"],
       swiftSettings: settings),
+    // These show widgets in the process of the test.
+    .testTarget(
+      name: "GtkRestorationTests", dependencies: ["CGtk", "DesktopTestSupport", "GtkRestoration"],
+      swiftSettings: settings),
     // These run the built program, which is a dependency although nothing of it is imported.
     .testTarget(
       name: "DesktopCatalogTests",

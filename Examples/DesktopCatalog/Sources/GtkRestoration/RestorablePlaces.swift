@@ -11,6 +11,8 @@ public final class ScrolledPlace: @MainActor RestorableView, @MainActor Restorab
   /// The name of the view.
   public let restorationIdentifier: String?
 
+  /// A `GtkScrolledWindow`.
+  private let scrolled: ObjectPointer
   private let horizontal: Scroller
   private let vertical: Scroller
 
@@ -24,6 +26,7 @@ public final class ScrolledPlace: @MainActor RestorableView, @MainActor Restorab
     _ scrolled: ObjectPointer, restorationIdentifier identifier: String,
     changed: @escaping @MainActor () -> Void
   ) {
+    self.scrolled = scrolled
     restorationIdentifier = identifier
     horizontal = Scroller(
       ObjectPointer(made: gtk_scrolled_window_get_hadjustment(scrolled.opaque)), changed: changed)
@@ -31,9 +34,12 @@ public final class ScrolledPlace: @MainActor RestorableView, @MainActor Restorab
       ObjectPointer(made: gtk_scrolled_window_get_vadjustment(scrolled.opaque)), changed: changed)
   }
 
-  /// The offset, in pixels.
+  /// The offset in the next frame, in pixels.
   public var contentOffset: ScrollOffset {
-    get { ScrollOffset(x: horizontal.value, y: vertical.value) }
+    get {
+      layOutNow(scrolled)
+      return ScrollOffset(x: horizontal.value, y: vertical.value)
+    }
     set { (horizontal.value, vertical.value) = (newValue.x, newValue.y) }
   }
 

@@ -18,6 +18,8 @@ public final class RestorableRows: @MainActor RestorableView, @MainActor Restora
 
   /// A `GtkSingleSelection`.
   private let selection: ObjectPointer
+  /// A `GtkScrolledWindow`.
+  private let scrolled: ObjectPointer
   private let scroller: Scroller
   private let identifiers: @MainActor () -> [String]
   /// The row that is to be at the top once the rows have a height, and how much of it is
@@ -39,6 +41,7 @@ public final class RestorableRows: @MainActor RestorableView, @MainActor Restora
     identifiers: @escaping @MainActor () -> [String], changed: @escaping @MainActor () -> Void
   ) {
     self.selection = selection
+    self.scrolled = scrolled
     self.identifiers = identifiers
     restorationIdentifier = identifier
     let adjustment = ObjectPointer(
@@ -65,9 +68,10 @@ public final class RestorableRows: @MainActor RestorableView, @MainActor Restora
     }
   }
 
-  /// The row at the top.
+  /// The row at the top in the next frame.
   public var firstVisibleIndexPath: IndexPath? {
     get {
+      layOutNow(scrolled)
       if let waiting { return IndexPath(index: waiting.row) }
       guard rowCount > 0 else { return nil }
       return IndexPath(index: rowHeight > 0 ? min(Int(topRow), rowCount - 1) : 0)
@@ -90,6 +94,7 @@ public final class RestorableRows: @MainActor RestorableView, @MainActor Restora
 
   /// Writes how much of the row at the top is above the top.
   public func encodeRestorableState(with coder: StateEncoder) throws {
+    layOutNow(scrolled)
     let fraction = waiting?.fraction ?? (rowHeight > 0 ? topRow - topRow.rounded(.down) : 0)
     coder.encode(fraction, forKey: Key.fraction)
   }

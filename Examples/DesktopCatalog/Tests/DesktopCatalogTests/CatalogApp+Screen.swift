@@ -4,22 +4,27 @@ import XCTest
 
 /// What is seen of the app, and what is done to it by keys.
 extension CatalogApp {
-  /// Waits until a window of the app has the keyboard, nothing moves, and all is stored.
+  /// Waits until a window of the app has the keyboard, nobody has anything to do, nothing moves,
+  /// and all is stored.
   @discardableResult
   func settled() throws -> Screenshot {
     try waitForWindow()
     if !arguments.contains("--forgetful") {
       try waitFor("a stored state") { !desktop.windowFiles.isEmpty }
     }
+    // On a busy machine an app stands still before it has drawn its window.
+    var wakes = 0
     // Longer than saves are apart.
     return try waitUntilStill("the screen and the state", for: 0.6) {
-      Moment(screen: try desktop.screen(), state: desktop.stateVersion)
+      if !child.isAsleep || !desktop.isAsleep { wakes += 1 }
+      return Moment(screen: try desktop.screen(), state: desktop.stateVersion, wakes: wakes)
     }.screen
   }
 
   private struct Moment: Equatable {
     let screen: Screenshot
     let state: [String]
+    let wakes: Int
   }
 
   /// Presses keys, and waits until what they change is to be seen and stored.

@@ -56,6 +56,19 @@ package final class Child {
     return ended == nil
   }
 
+  /// Whether all its threads wait for something; one that waits for a processor has something to do.
+  package var isAsleep: Bool {
+    let threads = "/proc/\(identifier)/task"
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: threads)) ?? []
+    return numbers.allSatisfy { number in
+      // A thread that has ended meanwhile does nothing.
+      guard let facts = try? String(contentsOfFile: "\(threads)/\(number)/stat", encoding: .utf8)
+      else { return true }
+      // The state comes after the name of the program, in which anything may stand.
+      return facts.split(separator: ")").last?.hasPrefix(" S") ?? true
+    }
+  }
+
   package func send(_ signal: Int32) {
     if isRunning { kill(identifier, signal) }
   }

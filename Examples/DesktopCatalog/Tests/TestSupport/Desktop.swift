@@ -92,6 +92,11 @@ package final class Desktop {
     ]) { $1 }
   }
 
+  /// Gives the process of the test itself the environment of the desktop, until it ends.
+  package func enter() {
+    for (name, value) in environment { setenv(name, value, 1) }
+  }
+
   /// Sets what GTK reads at a launch; nothing on the screen moves by itself.
   ///
   /// The font is one as `Sans 14`, or the usual one.
@@ -106,6 +111,18 @@ package final class Desktop {
       \(font.map { "gtk-font-name=\($0)" } ?? "")
       """
     try Data(settings.utf8).write(to: folder.appending(path: "settings.ini"))
+  }
+
+  /// Lets apps draw nothing that depends on how long ago a key was.
+  ///
+  /// The focus is also seen after three seconds, and a button that is down looks as one that is not.
+  package func useSteadyLook() throws {
+    let style = """
+      *:focus { outline: 2px solid blue; outline-offset: -2px; }
+      button { background: white; color: black; border-color: gray; box-shadow: none; }
+      button:checked { background: silver; }
+      """
+    try Data(style.utf8).write(to: directory.appending(path: "config/gtk-4.0/gtk.css"))
   }
 
   /// The keys are those of the tests, and no user's.
@@ -152,6 +169,9 @@ package final class Desktop {
     servers.append(try child(["setpriv", "--pdeathsig", "TERM"] + command, input: input))
     return servers[servers.count - 1]
   }
+
+  /// Whether the screen, the window manager and the buses have nothing to do.
+  package var isAsleep: Bool { servers.allSatisfy(\.isAsleep) }
 
   /// A place for a file that nobody else uses.
   package func newFile() -> URL { directory.appending(path: UUID().uuidString) }
