@@ -55,7 +55,7 @@ extension WebCatalog {
     }
     // Never the one from before: somebody may know that.
     try await accounts.end(context.session)
-    sessions.begin(Session(of: user), &response)
+    sessions.begin(user, &response)
     return response
   }
 
@@ -67,7 +67,7 @@ extension WebCatalog {
 
   private func signedOut() -> Response {
     var response = pages.redirect(to: "/")
-    sessions.begin(Session(of: nil), &response)
+    sessions.begin(nil, &response)
     return response
   }
 

@@ -58,6 +58,9 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   @Option(help: .hidden)
   var linkSeconds = Handovers.lifetime
 
+  @Option(help: .hidden)
+  var daysAhead = 0.0
+
   /// Creates one with the usual options.
   public init() {}
 
@@ -86,7 +89,7 @@ public struct WebCatalogCommand: AsyncParsableCommand {
         store: store(folder, "states"), keys: keys, name: "\(host):\(port)",
         operatorsToken: token(), usesSecureCookies: secureCookies,
         unusedLimit: .seconds(closeAfter), heartbeat: .seconds(heartbeatSeconds),
-        linkLifetime: linkSeconds,
+        linkLifetime: linkSeconds, now: { [daysAhead] in Date() + daysAhead * 86_400 },
         address: .hostname(host, port: port)))
     try await catalog.run { [host] port in
       tell("Open http://\(host):\(port)/")
