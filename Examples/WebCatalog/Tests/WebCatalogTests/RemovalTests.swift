@@ -1,24 +1,25 @@
 import Foundation
 import RestorationKit
 import RestorationPostgreSQL
+import Synchronization
 import TestSupport
 import WebCatalogKit
 import XCTest
 
 /// After an account is removed, nobody can read what was stored for it, and nothing is left over.
 final class RemovalTests: XCTestCase {
-  func testARemovedAccountLeavesNothing() async throws {
+  func testARemovedAccountLeavesNothing() throws {
     let site = try Site(usesDatabase: true)
     let visitor = Visitor(try site.serve())
-    let keys = try await site.names(in: "keys")
+    let keys = try site.names(in: "keys")
     let tab = try visitor.signIn("Ann")
     _ = try visitor.path(of: visitor.post("/tabs"))
     let cookies = visitor.cookies
-    let before = try await site.names(in: "states")
+    let before = try site.names(in: "states")
     XCTAssertEqual(before.count { $0.hasPrefix("tab-") }, 2)
     XCTAssertEqual(before.count { $0.hasPrefix("web.session") }, 2)
     try visitor.post("/account/remove", tokenOf: "/")
-    let after = try await (site.names(in: "states"), site.names(in: "keys"))
+    let after = try (site.names(in: "states"), site.names(in: "keys"))
     XCTAssertEqual(after.0, ["web.signatures"])
     XCTAssertEqual(after.1, keys)
     // Who has the old cookie, and who takes the name after that, are other users.
@@ -29,12 +30,12 @@ final class RemovalTests: XCTestCase {
     XCTAssertEqual(try later.get(tab).status, 404)
   }
 
-  func testARemovalThatCannotDestroyTheKeyRemovesNothingAndIsTriedAgain() async throws {
+  func testARemovalThatCannotDestroyTheKeyRemovesNothingAndIsTriedAgain() throws {
     let site = try Site()
     let visitor = Visitor(try site.serve())
-    let keys = try await site.names(in: "keys")
+    let keys = try site.names(in: "keys")
     let tab = try visitor.signIn("Ann")
-    let before = try await (site.names(in: "states"), site.names(in: "keys"))
+    let before = try (site.names(in: "states"), site.names(in: "keys"))
     let lock = site.file("data/keys/lock")
     try FileManager.default.removeItem(atPath: lock)
     // Nobody can open this as a file, root neither.
@@ -43,22 +44,22 @@ final class RemovalTests: XCTestCase {
     XCTAssertEqual(answer.status, 503)
     XCTAssertTrue(answer.text.contains("Your account could not be removed. Try again"), answer.text)
     try FileManager.default.removeItem(atPath: lock)
-    let after = try await (site.names(in: "states"), site.names(in: "keys"))
+    let after = try (site.names(in: "states"), site.names(in: "keys"))
     XCTAssertEqual(after.0, before.0)
     XCTAssertEqual(after.1, before.1)
     XCTAssertEqual(try visitor.get(tab).status, 200)
     XCTAssertEqual(try visitor.post("/account/remove").status, 303)
-    let end = try await (site.names(in: "states"), site.names(in: "keys"))
+    let end = try (site.names(in: "states"), site.names(in: "keys"))
     XCTAssertEqual(end.0, ["web.signatures"])
     XCTAssertEqual(end.1, keys)
   }
 
-  func testAnOldCookieMakesNoKeyAtAnyServerAndATabThatIsOpenThereLeavesNothing() async throws {
+  func testAnOldCookieMakesNoKeyAtAnyServerAndATabThatIsOpenThereLeavesNothing() throws {
     let site = try Site(usesDatabase: true)
     let options = ["--close-after", "0.4", "--heartbeat-seconds", "0.2"]
     let servers = [try site.serve(), try site.serve(options)]
     let visitor = Visitor(servers[0])
-    let keys = try await site.names(in: "keys")
+    let keys = try site.names(in: "keys")
     let tab = try visitor.signIn("Ann")
     let token = try visitor.token(of: tab)
     let copied = visitor.cookies
@@ -84,30 +85,33 @@ final class RemovalTests: XCTestCase {
     try TestSupport.wait(for: "the end of the tab at the other server") {
       try elsewhere.operatorsPage().contains("0 open at this server, 0 stored")
     }
-    let after = try await (site.names(in: "states"), site.names(in: "keys"))
+    let after = try (site.names(in: "states"), site.names(in: "keys"))
     XCTAssertEqual(after.0, ["web.signatures"])
     XCTAssertEqual(after.1, keys)
     withExtendedLifetime(events) {}
   }
 
-  func testATabThatIsClosedAtOneServerAndChangedAtAnotherLeavesNothing() async throws {
+  func testATabThatIsClosedAtOneServerAndChangedAtAnotherLeavesNothing() throws {
     let site = try Site(usesDatabase: true)
     let (first, second) = (Visitor(try site.serve()), Visitor(try site.serve()))
     let tab = try first.signIn("Ann")
-    let before = try await site.names(in: "states").filter { $0.hasPrefix("web.account") }
+    let before = try site.names(in: "states").filter { $0.hasPrefix("web.account") }
     second.cookies = first.cookies
     let token = try second.token(of: tab)
     try first.post("\(tab)/close")
     let change: [String: Any] = ["page": "a", "number": 1, "search": "tea"]
     XCTAssertEqual(try second.tell(change, in: tab, token: token).status, 404)
-    let after = try await site.names(in: "states")
+    let after = try site.names(in: "states")
     XCTAssertEqual(after, before + ["web.signatures"])
   }
 }
 
 extension Site {
   /// The names of all that servers have stored, in order; in a database, if they share one.
-  fileprivate func names(in part: String) async throws -> [String] {
+  ///
+  /// It waits, so that no test is async: a server ends with the thread that has started it, and
+  /// those of async tests end when they have nothing to do for some seconds.
+  fileprivate func names(in part: String) throws -> [String] {
     let store: any RemoteStateStore =
       if let database {
         try PostgreSQLStateStore(
@@ -116,6 +120,22 @@ extension Site {
       } else {
         try FolderStore(file("data/\(part)"))
       }
-    return try await store.names(prefix: "").sorted()
+    let (found, isDone) = (Found(), DispatchSemaphore(value: 0))
+    Task.detached {
+      let result: Result<[String], any Error>
+      do {
+        result = .success(try await store.names(prefix: "").sorted())
+      } catch {
+        result = .failure(error)
+      }
+      found.result.withLock { $0 = result }
+      isDone.signal()
+    }
+    isDone.wait()
+    return try found.result.withLock { try $0?.get() } ?? []
   }
+}
+
+private final class Found: Sendable {
+  let result = Mutex<Result<[String], any Error>?>(nil)
 }
