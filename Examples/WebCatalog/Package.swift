@@ -58,6 +58,7 @@ let package = Package(
       dependencies: [
         "TestSupport", "WebCatalogKit", "web-catalog",
         .product(name: "RestorationKit", package: "RestorationKit"),
+        .product(name: "RestorationPostgreSQL", package: "RestorationKit"),
         .product(name: "RestorationTesting", package: "RestorationKit"),
       ],
       swiftSettings: settings),

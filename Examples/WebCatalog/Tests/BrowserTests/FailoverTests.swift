@@ -94,6 +94,26 @@ final class FailoverTests: XCTestCase {
       "Not stored: There is nothing here, or it is not yours.")
   }
 
+  func testAPageWhoseTabIsClosedListensLessAndLessOften() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    let tab = try browser.text("location.pathname")
+    // The clock of this page goes as fast as its server answers.
+    try browser.run(
+      """
+      const later = setTimeout;
+      window.pauses = [];
+      window.setTimeout = (action, pause) => { pauses.push(pause); return later(action, 0); };
+      """)
+    let other = Visitor(server, cookies: ["session": try browser.cookie("session")])
+    try other.post("\(tab)/close", tokenOf: tab)
+    try browser.wait(until: "pauses.length >= 8")
+    XCTAssertEqual(
+      try browser.text("pauses.slice(0, 8)"), "1000,2000,4000,8000,16000,32000,60000,60000")
+  }
+
   func testAChangeOnOneDeviceIsShownOnTheOther() throws {
     let site = try Site(usesDatabase: true)
     let server = try site.serve()

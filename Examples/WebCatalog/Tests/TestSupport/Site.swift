@@ -6,7 +6,8 @@ package final class Site {
   package static let operatorsToken = "operators-token-of-a-test"
 
   package let directory: URL
-  private let database: [String]
+  /// The connection string and the schema, if servers share a database.
+  package let database: (connection: String, schema: String)?
   private var serverCount = 0
 
   /// Makes a site without servers.
@@ -17,8 +18,7 @@ package final class Site {
   package init(usesDatabase: Bool = false) throws {
     let connection = ProcessInfo.processInfo.environment["RESTORATION_POSTGRES"]
     let schema = "test_" + UUID().uuidString.lowercased().filter { $0 != "-" }
-    database =
-      usesDatabase ? connection.map { ["--database", $0, "--schema", schema] } ?? [] : []
+    database = usesDatabase ? connection.map { ($0, schema) } : nil
     directory = FileManager.default.temporaryDirectory
       .appending(path: "web-catalog-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -30,11 +30,21 @@ package final class Site {
   /// The path of a file that servers share.
   package func file(_ name: String) -> String { directory.appending(path: name).path }
 
-  package var hasDatabase: Bool { !database.isEmpty }
+  package var hasDatabase: Bool { database != nil }
+
+  private var options: [String] {
+    database.map { ["--database", $0.connection, "--schema", $0.schema] } ?? []
+  }
 
   /// Starts a server, and waits until it answers.
   package func serve(
     port: Int = 0, masterKey: String = "key", _ options: String...
+  ) throws -> Server {
+    try serve(port: port, masterKey: masterKey, options)
+  }
+
+  package func serve(
+    port: Int = 0, masterKey: String = "key", _ options: [String]
   ) throws -> Server {
     serverCount += 1
     return try Server(
@@ -42,7 +52,8 @@ package final class Site {
         Self.program, "--port", "\(port)", "--folder", directory.appending(path: "data").path,
         "--master-key", file(masterKey),
         "--operators-token", directory.appending(path: "token").path,
-      ] + database + options, output: directory.appending(path: "server-\(serverCount)"), of: self)
+      ] + self.options + options, output: directory.appending(path: "server-\(serverCount)"),
+      of: self)
   }
 
   /// The files of the folder that the servers share, by the names of what is in them.
@@ -65,10 +76,12 @@ package final class Site {
   /// Runs the program until it ends by itself.
   ///
   /// - Returns: What it has said.
-  package func run(_ options: String...) throws -> String {
+  package func run(_ options: String...) throws -> String { try run(options) }
+
+  package func run(_ options: [String]) throws -> String {
     let output = directory.appending(path: "output-\(UUID().uuidString)")
     let child = try Child(
-      [Self.program, "--folder", file("data")] + options + database, output: output)
+      [Self.program, "--folder", file("data")] + options + self.options, output: output)
     let ending = try child.ending()
     let words = try String(contentsOf: output, encoding: .utf8)
     XCTAssertEqual(ending, .exit(0), words)

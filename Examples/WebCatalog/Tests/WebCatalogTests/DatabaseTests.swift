@@ -72,12 +72,25 @@ private final class Database {
     URLComponents(string: connection)?.password ?? ""
   }
 
-  /// Kills all of its processes.
+  /// Kills all of its processes: one that is left would go on answering for a moment.
   func kill() throws {
     let file = folder.appending(path: "data/postmaster.pid")
     let number = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").first
-    Glibc.kill(try XCTUnwrap(number.flatMap { pid_t($0) }), SIGKILL)
+    let main = try XCTUnwrap(number.flatMap { pid_t($0) })
+    let others = try FileManager.default.contentsOfDirectory(atPath: "/proc")
+      .compactMap { pid_t($0) }.filter { Self.parent(of: $0) == main }
+    for process in [main] + others { Glibc.kill(process, SIGKILL) }
     child.send(SIGKILL)
     try child.ending()
+    try TestSupport.wait(for: "the end of PostgreSQL") {
+      ([main] + others).allSatisfy { Glibc.kill($0, 0) != 0 }
+    }
+  }
+
+  private static func parent(of process: pid_t) -> pid_t? {
+    // The name of a program may have spaces and parentheses in it.
+    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    return status?.split(separator: ")").last?.split(separator: " ").dropFirst().first
+      .flatMap { pid_t($0) }
   }
 }

@@ -29,6 +29,31 @@ final class SecurityTests: XCTestCase {
     XCTAssertEqual(try site.stored(""), names)
   }
 
+  func testALinkOfAnotherSiteChangesNothingInATab() throws {
+    let site = try Site()
+    let visitor = Visitor(try site.serve())
+    let tab = try visitor.signIn("Ann")
+    let queries = ["search=tea", "product=\(try visitor.firstProduct(in: tab))", "detail=details"]
+    let before = try visitor.get(tab).text
+    for origin in ["cross-site", "same-site", "another-word"] {
+      let headers = ["Sec-Fetch-Site": origin]
+      for query in queries {
+        let answer = try visitor.get("\(tab)?\(query)", headers: headers)
+        XCTAssertEqual(answer.status, 403, "\(origin) \(query)")
+        XCTAssertTrue(answer.text.contains("Another site has led you here"), answer.text)
+      }
+      // To look is no change.
+      XCTAssertEqual(try visitor.get(tab, headers: headers).text, before)
+    }
+    // A page of this site, a person at the address bar, and a browser that does not say.
+    for headers in [["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"], [:]] {
+      let word = headers.values.first ?? "other"
+      let answer = try visitor.get("\(tab)?search=\(word)", headers: headers)
+      XCTAssertEqual(try visitor.path(of: answer), tab)
+      XCTAssertTrue(try visitor.get(tab).text.contains(#"type="search" value="\#(word)""#))
+    }
+  }
+
   func testASessionThatSomebodyPlantedIsNotTheOneThatIsSignedIn() throws {
     let server = try Site().serve()
     let attacker = Visitor(server)

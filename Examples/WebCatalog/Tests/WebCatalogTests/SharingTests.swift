@@ -148,24 +148,6 @@ final class SharingTests: XCTestCase {
     XCTAssertTrue(
       try events.next().contains("event: edited\ndata: {\"product\":\"\(product)\"}"))
   }
-
-  func testARemovedAccountLeavesNothing() throws {
-    let site = try Site()
-    let visitor = Visitor(try site.serve())
-    let tab = try visitor.signIn("Ann")
-    let cookies = visitor.cookies
-    XCTAssertEqual(try site.stored("web.session").count, 1)
-    try visitor.post("/account/remove", tokenOf: "/")
-    XCTAssertEqual(try site.stored("tab-"), [])
-    XCTAssertEqual(try site.stored("web.session"), [])
-    XCTAssertEqual(try site.stored("web.account"), [])
-    // Who has the old cookie, and who takes the name after that, are other users.
-    visitor.cookies = cookies
-    XCTAssertTrue(try visitor.get(tab).text.contains("Passphrase"))
-    let later = Visitor(visitor.server)
-    _ = try later.signIn("Ann")
-    XCTAssertEqual(try later.get(tab).status, 404)
-  }
 }
 
 private final class Statuses: @unchecked Sendable {

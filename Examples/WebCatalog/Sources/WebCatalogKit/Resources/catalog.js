@@ -9,7 +9,7 @@
   const list = find("list"), side = find("side"), handle = find("handle"), status = find("status");
   const fields = ["search", "title", "description"].map(find).filter((field) => field);
   const page = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
-  const pause = 150, longestPause = 5000;
+  const pause = 150, longestPause = 5000, firstPauseOfListening = 1000, longestPauseOfListening = 60000;
 
   let revision = Number(tab.dataset.revision);
   let number = 0;
@@ -177,6 +177,7 @@
 
   // What others do.
 
+  let pauseOfListening = firstPauseOfListening;
   const listen = () => {
     const events = new EventSource(`${address}/events`);
     events.addEventListener("changed", (event) => {
@@ -187,9 +188,13 @@
     });
     events.addEventListener("notstored", (event) => show("failed", JSON.parse(event.data).sentence));
     events.addEventListener("edited", () => refresh(["list", "detail"]));
+    events.onopen = () => { pauseOfListening = firstPauseOfListening; };
+    // The browser asks again by itself if nobody answers. Here there was an answer without events: maybe the user
+    // has signed out or closed the tab elsewhere, or the store is away for a moment.
     events.onerror = () => {
       if (events.readyState !== EventSource.CLOSED) return;
-      setTimeout(listen, 1000);
+      setTimeout(listen, pauseOfListening);
+      pauseOfListening = Math.min(longestPauseOfListening, 2 * pauseOfListening);
     };
   };
   listen();

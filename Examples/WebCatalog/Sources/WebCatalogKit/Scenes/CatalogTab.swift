@@ -122,6 +122,11 @@ actor CatalogTab {
       throw WebProblem.notStored("\(error)")
     }
     guard try await restore() else {
+      do {
+        try await keeper.discardState(includingSetAside: true)
+      } catch {
+        // What was set aside of a tab that nobody has any more goes with the account.
+      }
       await end()
       throw WebProblem.notFound
     }

@@ -85,8 +85,8 @@ actor Tabs {
       do {
         return try await make(
           Scenes(
-            directory: directory, keys: try await keys.provider(for: user.account.description),
-            environment: environment, records: records))
+            directory: directory, keys: try await key(of: user), environment: environment,
+            records: records))
       } catch {
         forget(name, number)
         throw error
@@ -95,6 +95,14 @@ actor Tabs {
     let opening = Opening(number: number, task: task)
     open[name] = opening
     return opening
+  }
+
+  private func key(of user: User) async throws -> any KeyProvider {
+    do {
+      return try await keys.provider(for: user.account.description)
+    } catch {
+      throw WebProblem.unavailable("Your key cannot be read. Try again in a moment.", "\(error)")
+    }
   }
 
   private func forget(_ name: String, _ number: Int) {
@@ -112,6 +120,19 @@ actor Tabs {
       guard let tab = try? await opening.task.value else { continue }
       if await tab.closeIfUnused(for: limit) { forget(name, opening.number) }
     }
+  }
+
+  /// Removes all tabs of a user with what was set aside of them, which takes no key.
+  func removeAll(of user: User) async throws {
+    let prefix = Self.prefix(of: user)
+    for (name, opening) in open where name.hasPrefix(prefix) {
+      // One that could not be opened has nothing to close.
+      if let tab = try? await opening.task.value { await tab.close() }
+      forget(name, opening.number)
+    }
+    try await entries.removeAll(prefix: prefix)
+    // A kill may have left some without their tabs.
+    try await records.removeAll(prefix: prefix)
   }
 
   /// Closes all of them, before the server ends.

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -7,7 +8,7 @@ struct SessionContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   /// A new one, of nobody, where the browser has none that is signed by a server of ours and
   /// signed out at none.
-  var session = Session(of: nil)
+  var session = Session(of: nil, now: Date())
 
   init(source: Source) {
     coreContext = .init(source: source)
@@ -35,25 +36,32 @@ struct SessionMiddleware: RouterMiddleware {
   let signatures: Signatures
   let accounts: Accounts
   let isSecure: Bool
+  let now: @Sendable () -> Date
 
   func handle(
     _ request: Request, context: SessionContext,
     next: @concurrent (Request, SessionContext) async throws -> Response
   ) async throws -> Response {
     var context = context
-    let cookie = request.cookies[cookieName]?.value
-    var session = cookie.flatMap { Session($0, signatures) }
+    let (cookie, now) = (request.cookies[cookieName]?.value, now())
+    var session = cookie.flatMap { Session($0, signatures, now: now) }
     if let found = session, found.user != nil, try await !accounts.has(found) { session = nil }
-    context.session = session ?? context.session
+    context.session = session ?? Session(of: nil, now: now)
     var response = try await next(request, context)
-    if session == nil, response.headers[.setCookie] == nil { begin(context.session, &response) }
+    let begun = session == nil ? context.session : session?.renewed(now: now)
+    if let begun, response.headers[.setCookie] == nil { set(begun, &response) }
     return response
   }
 
   /// A browser sends a cookie of this prefix only where this host has set it over TLS.
   private var cookieName: String { (isSecure ? "__Host-" : "") + Session.cookie }
 
-  func begin(_ session: Session, _ response: inout Response) {
+  /// Begins another session, of a user or of nobody.
+  func begin(_ user: User?, _ response: inout Response) {
+    set(Session(of: user, now: now()), &response)
+  }
+
+  private func set(_ session: Session, _ response: inout Response) {
     response.setCookie(
       Cookie(
         name: cookieName, value: session.cookie(signatures), maxAge: Int(Session.lifetime),

@@ -55,7 +55,7 @@ extension WebCatalog {
     }
     // Never the one from before: somebody may know that.
     try await accounts.end(context.session)
-    sessions.begin(Session(of: user), &response)
+    sessions.begin(user, &response)
     return response
   }
 
@@ -67,7 +67,7 @@ extension WebCatalog {
 
   private func signedOut() -> Response {
     var response = pages.redirect(to: "/")
-    sessions.begin(Session(of: nil), &response)
+    sessions.begin(nil, &response)
     return response
   }
 
@@ -76,13 +76,22 @@ extension WebCatalog {
   ) async throws -> Response {
     _ = try await forms.read(Plain.self, request, context)
     let user = try context.user
+    // After this no copy of a tab opens, in no backup either. The account goes last, so that its
+    // user can try again whatever fails.
+    try await destroyKey(of: user)
+    try await tabs.removeAll(of: user)
     try await accounts.remove(user)
-    for id in try await tabs.names(of: user) {
-      try await tabs.with(id, of: user) { try await $0.discard() }
-    }
-    try await tabs.records.removeAll(prefix: Tabs.prefix(of: user))
-    // After this no copy of a tab opens, in no backup either.
-    _ = try await settings.keys.removeUser(user.account.description)
+    // A request that came in between has made another one, which opens nothing.
+    try await destroyKey(of: user)
     return signedOut()
+  }
+
+  private func destroyKey(of user: User) async throws {
+    do {
+      try await settings.keys.removeUser(user.account.description)
+    } catch {
+      throw WebProblem.unavailable(
+        "Your account could not be removed. Try again in a moment.", "\(error)")
+    }
   }
 }

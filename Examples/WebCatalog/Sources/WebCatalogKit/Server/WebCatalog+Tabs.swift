@@ -17,6 +17,7 @@ extension WebCatalog {
     let user = try context.user
     let query = request.uri.queryParameters
     if !query.isEmpty {
+      guard !request.isLedByAnotherSite else { throw WebProblem.otherSite }
       let (search, product, detail) = (query["search"], query["product"], query["detail"])
       try await tabs.with(id, of: user) { tab in
         try await tab.change { content in
@@ -118,6 +119,17 @@ extension WebCatalog {
         }
         try await writer.finish(nil)
       })
+  }
+}
+
+extension Request {
+  /// Whether a page of another site has the browser ask this, with the cookie of its user.
+  ///
+  /// Browsers have said so since 2023, over TLS and on the machine itself, and no page can say it
+  /// in their place. A link has no token of its own: that would be in histories and in logs.
+  fileprivate var isLedByAnotherSite: Bool {
+    let site = headers.first { $0.name.canonicalName == "sec-fetch-site" }?.value
+    return !["same-origin", "none", nil].contains(site)
   }
 }
 

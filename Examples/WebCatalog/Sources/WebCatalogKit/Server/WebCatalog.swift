@@ -21,6 +21,8 @@ struct WebCatalog: Sendable {
     var heartbeat = Duration.seconds(15)
     /// How long a link to another device works, in seconds.
     var linkLifetime = Handovers.lifetime
+    /// The time, as sessions count it.
+    var now: @Sendable () -> Date = { Date() }
     var address = BindAddress.hostname("127.0.0.1", port: 8080)
   }
 
@@ -39,7 +41,7 @@ struct WebCatalog: Sendable {
     self.settings = settings
     entries = Entries(store: settings.store)
     signatures = try await Signatures.shared(in: settings.store, keys: settings.keys)
-    accounts = Accounts(entries, signatures)
+    accounts = Accounts(entries, signatures, now: settings.now)
     guard let file = ProductFile.bundled else { throw StartProblem("The products are not there.") }
     products = SharedProducts(try Products(file), in: entries)
     try await products.refresh()
@@ -48,7 +50,8 @@ struct WebCatalog: Sendable {
     pages = try await Pages()
     forms = Forms(signatures: signatures)
     sessions = SessionMiddleware(
-      signatures: signatures, accounts: accounts, isSecure: settings.usesSecureCookies)
+      signatures: signatures, accounts: accounts, isSecure: settings.usesSecureCookies,
+      now: settings.now)
   }
 
   /// Serves until the process is asked to end; then all that is open is closed.

@@ -35,6 +35,9 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   @Option(help: "The file with a master key from before; may come more than once.")
   var formerMasterKey: [String] = []
 
+  @Flag(help: "Makes the file with the master key if it is not there, and ends.")
+  var makeMasterKey = false
+
   @Flag(help: "Seals the keys of all users under the master key, and ends.")
   var rotateKeys = false
 
@@ -55,6 +58,9 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   @Option(help: .hidden)
   var linkSeconds = Handovers.lifetime
 
+  @Option(help: .hidden)
+  var daysAhead = 0.0
+
   /// Creates one with the usual options.
   public init() {}
 
@@ -70,8 +76,10 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   public func run() async throws {
     let home = FileManager.default.homeDirectoryForCurrentUser.path
     let folder = folder ?? home + "/.local/share/web-catalog"
-    let master = FileKeyProvider(path: masterKey ?? folder + ".key")
+    let path = masterKey ?? folder + ".key"
+    let master = FileKeyProvider(path: path)
     _ = try master.key(creating: true)
+    guard !makeMasterKey else { return tell("The master key is in \(path).") }
     let keys = UserKeys(
       store: try store(folder, "keys"), master: master,
       former: formerMasterKey.map { FileKeyProvider(path: $0) })
@@ -81,7 +89,7 @@ public struct WebCatalogCommand: AsyncParsableCommand {
         store: store(folder, "states"), keys: keys, name: "\(host):\(port)",
         operatorsToken: token(), usesSecureCookies: secureCookies,
         unusedLimit: .seconds(closeAfter), heartbeat: .seconds(heartbeatSeconds),
-        linkLifetime: linkSeconds,
+        linkLifetime: linkSeconds, now: { [daysAhead] in Date() + daysAhead * 86_400 },
         address: .hostname(host, port: port)))
     try await catalog.run { [host] port in
       tell("Open http://\(host):\(port)/")

@@ -14,6 +14,9 @@ struct WebProblem: Error, Hashable, Sendable {
     status: .unprocessableContent, sentence: "The browser sent something that this page does not.")
   static let forged = WebProblem(
     status: .forbidden, sentence: "This form is out of date. Go back, reload the page, try again.")
+  static let otherSite = WebProblem(
+    status: .forbidden,
+    sentence: "Another site has led you here, which must not change a tab. Open it from your tabs.")
   static let tooLarge = WebProblem(
     status: .contentTooLarge, sentence: "That is more than this server takes.")
   static let linkUsed = WebProblem(

@@ -16,10 +16,11 @@ struct Accounts: Sendable {
 
   let entries: Entries
   let signatures: Signatures
+  let now: @Sendable () -> Date
   private let locks = PassphraseLocks()
 
-  init(_ entries: Entries, _ signatures: Signatures) {
-    (self.entries, self.signatures) = (entries, signatures)
+  init(_ entries: Entries, _ signatures: Signatures, now: @escaping @Sendable () -> Date) {
+    (self.entries, self.signatures, self.now) = (entries, signatures, now)
   }
 
   private func entry(_ name: String) -> String {
@@ -57,7 +58,7 @@ struct Accounts: Sendable {
   func end(_ session: Session) async throws {
     guard let user = session.user else { return }
     try await entries.update(entry(user.name)) { (account: inout Account) in
-      if account.id == user.account { account.ended.insert(session) }
+      if account.id == user.account { account.ended.insert(session, now: now()) }
     }
   }
 
@@ -74,26 +75,25 @@ struct Accounts: Sendable {
 
 /// Sessions that were signed out before their cookies are too old.
 private struct EndedSessions: Codable {
-  /// When each of them began.
-  private var beginnings: [String: Date] = [:]
+  /// When each of them ended: no copy of its cookie was renewed after that.
+  private var ends: [String: Date] = [:]
   /// All that had begun by then are signed out.
   private var limit = Date(timeIntervalSince1970: 0)
 
   private static let mostCount = 50
 
   func contains(_ session: Session) -> Bool {
-    session.begun <= limit || beginnings[session.id.description] != nil
+    session.begun <= limit || ends[session.id.description] != nil
   }
 
-  /// If there are too many, the oldest makes room, and all that are older end with it.
-  mutating func insert(_ session: Session) {
-    beginnings[session.id.description] = session.begun
-    beginnings = beginnings.filter { !Session.isOver($0.value) }
-    guard beginnings.count > Self.mostCount,
-      let oldest = beginnings.min(by: { $0.value < $1.value })
+  /// If there are too many, the oldest makes room, and all that had begun when it ended end, too.
+  mutating func insert(_ session: Session, now: Date) {
+    ends[session.id.description] = now
+    ends = ends.filter { !Session.isOver($0.value, now: now) }
+    guard ends.count > Self.mostCount, let oldest = ends.min(by: { $0.value < $1.value })
     else { return }
     limit = max(limit, oldest.value)
-    beginnings[oldest.key] = nil
+    ends[oldest.key] = nil
   }
 }
 

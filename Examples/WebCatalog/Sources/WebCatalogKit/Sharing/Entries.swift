@@ -60,6 +60,21 @@ struct Entries: Sendable {
     }
   }
 
+  /// Removes what is stored under a name, whatever it is, also if others change it meanwhile.
+  func remove(_ name: String) async throws {
+    do {
+      while let stored = try await store.load(name) {
+        if try await store.remove(name, expecting: stored.version) { return }
+      }
+    } catch {
+      throw WebProblem.notStored("\(error)")
+    }
+  }
+
+  func removeAll(prefix: String) async throws {
+    for name in try await names(prefix: prefix) { try await remove(name) }
+  }
+
   func names(prefix: String) async throws -> [String] {
     do {
       return try await store.names(prefix: prefix)

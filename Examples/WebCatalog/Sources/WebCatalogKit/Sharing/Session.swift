@@ -5,25 +5,26 @@ struct Session: Hashable, Sendable {
   /// Another one after each sign-in, so that nobody can plant one that they know.
   let id: RandomName
   let user: User?
-  let begun: Date
+  /// When the user signed in, or when the cookie was renewed last.
+  private(set) var begun: Date
 
   static let cookie = "session"
   static let lifetime: TimeInterval = 30 * 24 * 3600
 
-  init(of user: User?) {
+  init(of user: User?, now: Date) {
     (id, self.user) = (RandomName(), user)
-    begun = Date()
+    begun = now
   }
 
   /// Reads a cookie; nil if it is not signed by a server of ours, or too old.
-  init?(_ cookie: String, _ signatures: Signatures) {
+  init?(_ cookie: String, _ signatures: Signatures, now: Date) {
     let parts = cookie.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 5, let id = RandomName(parts[0]), let begun = Int(parts[3]),
       signatures.isValid(parts[4], .session, parts[..<4].joined(separator: "."))
     else { return nil }
     self.id = id
     self.begun = Date(timeIntervalSince1970: Double(begun))
-    guard !Self.isOver(self.begun) else { return nil }
+    guard !Self.isOver(self.begun, now: now) else { return nil }
     guard let account = RandomName(parts[1]) else {
       user = nil
       return
@@ -33,7 +34,17 @@ struct Session: Hashable, Sendable {
   }
 
   /// Whether a session that began then is too old.
-  static func isOver(_ begun: Date) -> Bool { begun.timeIntervalSinceNow <= -lifetime }
+  static func isOver(_ begun: Date, now: Date) -> Bool {
+    now.timeIntervalSince(begun) >= lifetime
+  }
+
+  /// The same with all of its time before it; nil while it has half of that.
+  func renewed(now: Date) -> Session? {
+    guard now.timeIntervalSince(begun) >= Self.lifetime / 2 else { return nil }
+    var session = self
+    session.begun = now
+    return session
+  }
 
   func cookie(_ signatures: Signatures) -> String {
     let account = user?.account.description ?? ""

@@ -55,16 +55,11 @@ struct SessionRecords: Sendable {
   }
 
   func remove(of name: String) async throws {
-    let name = Self.prefix + name
-    while let stored = try await entries.load(name, as: SessionFacts.self) {
-      if try await entries.remove(name, expecting: stored.version) { return }
-    }
+    try await entries.remove(Self.prefix + name)
   }
 
-  /// Removes all whose tabs have names of a prefix: a kill may have left some without theirs.
+  /// Removes all whose tabs have names of a prefix.
   func removeAll(prefix: String) async throws {
-    for name in try await entries.names(prefix: Self.prefix + prefix) {
-      try await remove(of: String(name.dropFirst(Self.prefix.count)))
-    }
+    try await entries.removeAll(prefix: Self.prefix + prefix)
   }
 }
