@@ -177,8 +177,9 @@ extension RemoteCopy {
     return .settled
   }
 
-  /// Whether an archive of that size, with which what is here begins, may come from here: what was
-  /// noted is part of it. A shorter one was brought back by somebody.
+  /// Whether an archive of that size, with which what is here begins, may come from here.
+  ///
+  /// What was noted is part of it then. A shorter one was brought back by somebody.
   private func couldHaveSent(_ byteCount: Int) -> Bool {
     content.withLock { content in
       content.needsWhole || byteCount >= content.base?.byteCount ?? 0

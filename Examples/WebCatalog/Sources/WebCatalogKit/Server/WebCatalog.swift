@@ -97,7 +97,7 @@ private struct Housekeeping: Service {
 
   private func tellChanges() async {
     for await change in catalog.settings.store.changes() {
-      if change.name == SharedProducts.entry {
+      if change.name == SharedProducts.entry || change == .any {
         // If it cannot be read now, the next page reads it.
         let changed = (try? await catalog.products.refresh()) ?? []
         for product in changed { await catalog.tabs.tell(.edited(product)) }
