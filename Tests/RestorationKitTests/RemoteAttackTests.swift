@@ -129,6 +129,33 @@ final class RemoteAttackTests: XCTestCase {
     }
   }
 
+  func testAConflictWithWhatALaterFormatHasChangesNothing() async throws {
+    let store = MemoryRemoteStateStore()
+    let keeper = try Device("here", store, keys: keys).launch()
+    let root = TestNode("root", value: "Rome")
+    _ = try await keeper.save([root])
+    let other = try Device("there", store, keys: keys).launch()
+    _ = try await other.restore(into: [TestNode("root")])
+    _ = try await other.save([TestNode("root", value: "Oslo")])
+    root.value = "Bern"
+    guard case .conflict = try await keeper.save([root]).outcome else {
+      return XCTFail("No conflict")
+    }
+    var later = parcel(1, [1, 2, 3])
+    later[3] = UInt8(ascii: "2")
+    store[bytes: "main"] = later
+    for choice in [ConflictChoice.ours, .theirs] {
+      do {
+        XCTFail("\(try await keeper.resolveConflict(keeping: choice) ?? "nothing")")
+      } catch {
+        XCTAssertEqual(error.archive?.code, .unsupportedFeature)
+      }
+    }
+    XCTAssertEqual(store[bytes: "main"], later)
+    let names = try await store.names(prefix: "")
+    XCTAssertEqual(names, ["main"])
+  }
+
   func testAnyBytesMayBeStored() async throws {
     var random = SeededGenerator()
     let bytes = try await stored()

@@ -2,20 +2,42 @@ package import RestorationKit
 import Synchronization
 
 /// A store on a network that can be cut, or loses answers, or shows what was stored before.
+@dynamicMemberLookup
 package final class NetworkStore: RemoteStateStore {
+  /// What the network does; each is also a member of the store.
+  package struct Faults: Sendable {
+    package var isReachable = true
+
+    /// Without answers each call waits for them.
+    package var answers = true
+
+    /// Does what it is asked, and throws.
+    package var losesAnswers = false
+
+    /// The next load of each state shows what was stored before, if something was.
+    package var isBehind = false
+
+    /// The next load shows nothing, as of a replica that has not heard of the state.
+    package var hidesNext = false
+
+    /// Loads take place, and their answers wait until it is false.
+    package var holdsLoads = false
+
+    /// Writes take place, and their answers wait until it is false.
+    package var holdsWrites = false
+
+    /// Writes throw, and get to the store with ``NetworkStore/landDelayedWrites()`` only.
+    package var delaysWrites = false
+
+    /// After so many writes the network is cut; nil if it is not.
+    package var writesBeforeTheCut: Int?
+  }
+
   private struct Content {
-    var isReachable = true
-    var answers = true
-    var losesAnswers = false
-    var isBehind = false
-    var hidesNext = false
-    var holdsLoads = false
-    var holdsWrites = false
+    var faults = Faults()
     var heldCount = 0
     var before: [String: RemoteState] = [:]
     var writeCount = 0
-    var delaysWrites = false
-    var writesBeforeTheCut: Int?
     var delayed: [@Sendable () async throws -> Void] = []
   }
 
@@ -26,55 +48,13 @@ package final class NetworkStore: RemoteStateStore {
     self.base = base
   }
 
-  package var isReachable: Bool {
-    get { content.withLock { $0.isReachable } }
-    set { content.withLock { $0.isReachable = newValue } }
-  }
-
-  /// Without answers each call waits for them.
-  package var answers: Bool {
-    get { content.withLock { $0.answers } }
-    set { content.withLock { $0.answers = newValue } }
-  }
-
-  /// Does what it is asked, and throws.
-  package var losesAnswers: Bool {
-    get { content.withLock { $0.losesAnswers } }
-    set { content.withLock { $0.losesAnswers = newValue } }
-  }
-
-  /// The next load of each state shows what was stored before, if something was.
-  package var isBehind: Bool {
-    get { content.withLock { $0.isBehind } }
-    set { content.withLock { $0.isBehind = newValue } }
-  }
-
-  /// The next load shows nothing, as of a replica that has not heard of the state.
-  package var hidesNext: Bool {
-    get { content.withLock { $0.hidesNext } }
-    set { content.withLock { $0.hidesNext = newValue } }
+  package subscript<Value>(dynamicMember fault: WritableKeyPath<Faults, Value>) -> Value {
+    get { content.withLock { $0.faults }[keyPath: fault] }
+    set { content.withLock { $0.faults[keyPath: fault] = newValue } }
   }
 
   /// How many writes the store was asked for.
   package var writeCount: Int { content.withLock { $0.writeCount } }
-
-  /// Loads take place, and their answers wait until it is false.
-  package var holdsLoads: Bool {
-    get { content.withLock { $0.holdsLoads } }
-    set { content.withLock { $0.holdsLoads = newValue } }
-  }
-
-  /// Writes take place, and their answers wait until it is false.
-  package var holdsWrites: Bool {
-    get { content.withLock { $0.holdsWrites } }
-    set { content.withLock { $0.holdsWrites = newValue } }
-  }
-
-  /// Writes throw, and get to the store with ``landDelayedWrites()`` only.
-  package var delaysWrites: Bool {
-    get { content.withLock { $0.delaysWrites } }
-    set { content.withLock { $0.delaysWrites = newValue } }
-  }
 
   /// Lets the writes that were delayed get to the store, in their order.
   package func landDelayedWrites() async throws {
@@ -85,17 +65,11 @@ package final class NetworkStore: RemoteStateStore {
     for write in delayed { try await write() }
   }
 
-  /// After so many writes the network is cut; nil if it is not.
-  package var writesBeforeTheCut: Int? {
-    get { content.withLock { $0.writesBeforeTheCut } }
-    set { content.withLock { $0.writesBeforeTheCut = newValue } }
-  }
-
   private func countWrite() {
     content.withLock { content in
-      guard let count = content.writesBeforeTheCut else { return }
-      content.writesBeforeTheCut = count > 0 ? count - 1 : nil
-      if count == 0 { content.isReachable = false }
+      guard let count = content.faults.writesBeforeTheCut else { return }
+      content.faults.writesBeforeTheCut = count > 0 ? count - 1 : nil
+      if count == 0 { content.faults.isReachable = false }
     }
   }
 
@@ -115,15 +89,15 @@ package final class NetworkStore: RemoteStateStore {
   ) async throws -> Value {
     let error = RemoteStoreError(.unavailable, "The network is down. Connect it.")
     if isWrite { countWrite() }
-    guard isReachable else { throw error }
-    if isWrite, delaysWrites {
+    guard self.isReachable else { throw error }
+    if isWrite, self.delaysWrites {
       content.withLock { $0.delayed.append { _ = try await body() } }
       throw error
     }
-    while !answers { try await Task.sleep(for: .milliseconds(5)) }
+    while !self.answers { try await Task.sleep(for: .milliseconds(5)) }
     let value = try await body()
-    try await hold { isWrite ? holdsWrites : holdsLoads }
-    if losesAnswers { throw error }
+    try await hold { isWrite ? self.holdsWrites : self.holdsLoads }
+    if self.losesAnswers { throw error }
     return value
   }
 
@@ -131,11 +105,11 @@ package final class NetworkStore: RemoteStateStore {
     try await checked { [self] in
       let state = try await base.load(name)
       return content.withLock { content in
-        if content.hidesNext {
-          content.hidesNext = false
+        if content.faults.hidesNext {
+          content.faults.hidesNext = false
           return nil
         }
-        if content.isBehind, let before = content.before.removeValue(forKey: name) {
+        if content.faults.isBehind, let before = content.before.removeValue(forKey: name) {
           return before
         }
         return state
@@ -145,7 +119,7 @@ package final class NetworkStore: RemoteStateStore {
 
   /// Keeps what is about to be replaced.
   private func keep(_ name: String) async throws {
-    guard isBehind, let state = try await base.load(name) else { return }
+    guard self.isBehind, let state = try await base.load(name) else { return }
     content.withLock { $0.before[name] = state }
   }
 

@@ -13,15 +13,16 @@ extension StateFile {
     var theirs: RemoteState?
     try await sending(remote) { theirs = try await remote.store.load(remote.name) }
     guard remote.theirs != nil else { return false }
+    // A later format is neither taken nor replaced.
+    let content = try theirs.map { (state) throws(ArchiveError) in try remote.read(state) }
     remote.oppose(theirs)
     switch choice {
     case .theirs: try await giveWay(to: theirs, remote, settingAside)
     case .ours:
       // What is replaced is in the store under another name before, and its subkeys are here.
-      let content = RemoteContent(theirs?.bytes ?? [])
       try keepSecrets(
-        ofSetAside: subkeys(in: content.secrets), forgottenBy: try place.storage.open())
-      if let theirs, content.state != nil {
+        ofSetAside: subkeys(in: content?.secrets ?? []), forgottenBy: try place.storage.open())
+      if let theirs, let content, content.state != nil {
         let parcel = RemoteParcel(kind: .whole, secrets: [], archive: content.archive)
         try await sending(remote) {
           let name = remote.asideName(.conflict, settingAside.date)
