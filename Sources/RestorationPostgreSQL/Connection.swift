@@ -118,9 +118,11 @@ final class Connection {
     return isSent == 1 && flush()
   }
 
+  /// Says that the server has prepared a statement.
+  func notePrepared(_ statement: Statement) { prepared.insert(statement) }
+
   private func prepare(_ statement: Statement, _ sql: String) -> CInt {
     let types = statement.parameters.map(\.rawValue)
-    prepared.insert(statement)
     return unsafe PQsendPrepare(connection, statement.rawValue, sql, CInt(types.count), types)
   }
 

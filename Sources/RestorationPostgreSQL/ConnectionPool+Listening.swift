@@ -5,11 +5,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 internal import RestorationKit
+internal import Synchronization
 
 /// Those who want to know of changes, and the connection that tells them.
 struct Listening {
   var listeners: [Int: AsyncStream<RemoteChange>.Continuation] = [:]
-  var count = 0
   var task: Task<Void, Never>?
   /// Whether the server tells this process of changes now.
   var isTold = false
@@ -33,20 +33,20 @@ struct Listening {
 extension ConnectionPool {
   nonisolated func changes() -> AsyncStream<RemoteChange> {
     let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
-    onQueue { $0.add(continuation) }
-    return stream
-  }
-
-  private func add(_ listener: AsyncStream<RemoteChange>.Continuation) {
-    guard !isClosed else { return listener.finish() }
-    listening.count += 1
-    let number = listening.count
-    listening.listeners[number] = listener
-    if listening.isTold { listener.yield(.any) }
-    listener.onTermination = { [weak self] _ in
+    let number = listenerCount.add(1, ordering: .relaxed).newValue
+    onQueue { $0.add(continuation, number) }
+    // What ends before it is added is removed after it.
+    continuation.onTermination = { [weak self] _ in
       guard let self else { return }
       onQueue { $0.removeListener(number) }
     }
+    return stream
+  }
+
+  private func add(_ listener: AsyncStream<RemoteChange>.Continuation, _ number: Int) {
+    guard !isClosed else { return listener.finish() }
+    listening.listeners[number] = listener
+    if listening.isTold { listener.yield(.any) }
     if listening.task == nil { listening.task = Task { await listen() } }
   }
 

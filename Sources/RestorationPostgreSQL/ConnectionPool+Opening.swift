@@ -5,16 +5,20 @@ internal import RestorationKit
 extension ConnectionPool {
   /// Opens a connection to the first server that takes it, ready for statements.
   ///
-  /// - Throws: `RemoteStoreError` of the last server.
+  /// - Throws: `RemoteStoreError` of the first server at which somebody has to mend something, or
+  ///   of the last one.
   func open() async throws -> Connection {
     var failure = RemoteStoreError.unreachable(place, "the connection string names no server")
+    func note(_ error: RemoteStoreError) {
+      if failure.code == .unavailable { failure = error }
+    }
     for (server, queue) in zip(string.servers, resolving) {
       do {
         return try await open(server, on: queue)
       } catch let error as RemoteStoreError {
-        failure = error
+        note(error)
       } catch let error as ConnectionLoss {
-        failure = error.storeError
+        note(error.storeError)
       }
     }
     throw failure
@@ -28,6 +32,7 @@ extension ConnectionPool {
     do {
       try await connect(connection, until: deadline)
       try await prepareSession(of: connection)
+      guard connections[connection.number] != nil else { throw lostConnection }
       return connection
     } catch {
       close(connection)

@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Dispatch
 internal import RestorationKit
+internal import Synchronization
 
 /// The connections of a store, and the queries that wait for one.
 ///
@@ -45,6 +46,7 @@ actor ConnectionPool {
 
   var isClosed = false
   var listening = Listening()
+  nonisolated let listenerCount = Atomic(0)
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe executor.asUnownedSerialExecutor()
@@ -132,6 +134,7 @@ actor ConnectionPool {
       let command = Command.prepare(query.statement, texts[query.statement])
       perform(command, on: connection, until: deadline) { result in
         if case .success(let answer) = result, answer?.errorCode == nil {
+          connection.notePrepared(query.statement)
           self.execute(query, on: connection, until: deadline)
         } else {
           self.finish(query, on: connection, with: result)
@@ -206,13 +209,17 @@ actor ConnectionPool {
     finish: @escaping (Result<QueryResult?, any Error>) -> Void
   ) {
     guard connections[connection.number] != nil else {
-      return finish(.failure(RemoteStoreError.closed(place)))
+      return finish(.failure(lostConnection))
     }
     connection.work = Connection.Work(
       deadline: deadline, lateness: .timedOut(place, after: options.queryTimeout),
       isRead: command.isRead, finish: finish)
     planExpiry(deadline)
     if !connection.send(command) { lose(connection, connection.message) }
+  }
+
+  var lostConnection: RemoteStoreError {
+    isClosed ? .closed(place) : .unreachable(place, "the connection was lost")
   }
 
   /// Goes on where a socket has told of itself.
@@ -379,9 +386,11 @@ actor ConnectionPool {
     for query in late { query.finish(.failure(waitingError)) }
     for connection in Array(connections.values) {
       if let work = connection.work, work.deadline <= now {
+        let wasOpen = !connection.isConnecting
         abandon(connection, work.lateness)
-        // The next calls need not find out one by one that the server is gone.
-        for other in idle { close(other) }
+        // The next calls need not find out one by one that the server is gone. A server that does
+        // not let in may be another one.
+        if wasOpen { for other in idle { close(other) } }
       } else if let idleSince = connection.idleSince, idleSince + options.idleTimeout <= now {
         close(connection)
       }

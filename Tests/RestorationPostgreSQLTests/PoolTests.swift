@@ -141,20 +141,29 @@ final class PoolTests: StoreTestCase {
   func testACancelledWriteIsThereOrNotAndTheStoreGoesOn() async throws {
     let store = try makeStore(named(schema), limit: 2)
     var version = try await store.replace("a", with: [0], expecting: nil)
+    var possible: [[UInt8]] = [[0]]
     for round in 0..<200 {
       let expected = try XCTUnwrap(version)
       let task = Task { try await store.append([1], to: "a", expecting: expected) }
       for _ in 0..<round { await Task.yield() }
       task.cancel()
       let result = await task.result
-      if case .success(let new) = result { version = new }
+      possible = possible.flatMap { [$0, $0 + [1]] }
+      if case .success(let new) = result {
+        version = new
+        let found = try await store.load("a")
+        XCTAssertEqual(found?.bytes, possible.last)
+        possible = [found?.bytes ?? []]
+      }
       if case .failure = result {
         // It may still be on its way: the next write waits for it, or was before it.
         while true {
           let found = try await store.load("a")
+          XCTAssertTrue(possible.contains(found?.bytes ?? []), "\(found?.bytes ?? [])")
           version = try await store.replace("a", with: [0], expecting: XCTUnwrap(found?.version))
           if version != nil { break }
         }
+        possible = [[0]]
       }
     }
     try await eventually("no more connections than allowed") {

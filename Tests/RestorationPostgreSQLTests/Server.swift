@@ -95,8 +95,24 @@ final class Server: @unchecked Sendable {
   func kill() throws {
     let processes = try processes()
     for process in processes { Glibc.kill(process, SIGKILL) }
-    while !processes.allSatisfy({ Glibc.kill($0, 0) != 0 }) { usleep(1000) }
+    let end = ContinuousClock.now + .seconds(20)
+    while !processes.allSatisfy(Self.hasEnded) {
+      guard ContinuousClock.now < end else { throw ServerFailure(reason: "It does not end.") }
+      usleep(1000)
+    }
     stop()
+  }
+
+  /// Whether a process runs no more; nobody may have asked how it has ended.
+  private static func hasEnded(_ process: pid_t) -> Bool {
+    guard Glibc.kill(process, 0) == 0, let fields = fields(of: process) else { return true }
+    return fields.first == "Z"
+  }
+
+  /// What follows the name of a process in what the system says of it; nil if it is gone.
+  private static func fields(of process: pid_t) -> [Substring]? {
+    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    return status?.split(separator: ")").last?.split(separator: " ")
   }
 
   /// Stops or continues all of its processes: what is sent to them is not answered.
@@ -114,9 +130,7 @@ final class Server: @unchecked Sendable {
   }
 
   private static func parent(of process: pid_t) -> pid_t? {
-    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-    return status?.split(separator: ")").last?.split(separator: " ").dropFirst().first
-      .flatMap { pid_t($0) }
+    fields(of: process)?.dropFirst().first.flatMap { pid_t($0) }
   }
 
   /// Runs SQL as the owner, and gives the fields of the answer as text.

@@ -53,7 +53,7 @@ package final class NetworkStore: RemoteStateStore {
     set { content.withLock { $0.faults[keyPath: fault] = newValue } }
   }
 
-  /// How many writes the store was asked for.
+  /// How many times the store was asked to replace or to append.
   package var writeCount: Int { content.withLock { $0.writeCount } }
 
   /// Lets the writes that were delayed get to the store, in their order.
