@@ -99,6 +99,14 @@ private final class History {
   }
 
   func run() async throws {
+    do {
+      try await runAll()
+    } catch {
+      throw HistoryFailure("\(error)\n\(log.joined(separator: "\n"))")
+    }
+  }
+
+  private func runAll() async throws {
     for _ in 0..<40 { try await step() }
     for look in looks { await look.value }
     fails.isSet = false
@@ -163,27 +171,23 @@ private final class History {
     var found: Set<String> = []
     for name in try await base.names(prefix: "main") {
       guard let value = try await value(storedAs: name) else { continue }
-      guard saved.contains(value) else { throw failure("“\(value)” was saved by nobody.") }
+      guard saved.contains(value) else { throw HistoryFailure("“\(value)” was saved by nobody.") }
       found.formUnion(value.split(separator: " ").map(String.init))
     }
     let lost = acknowledged.subtracting(found)
     guard lost.isEmpty else {
-      throw failure("\(lost.sorted()) are lost; there are \(found.sorted()).")
+      throw HistoryFailure("\(lost.sorted()) are lost; there are \(found.sorted()).")
     }
     let last = try await value(storedAs: "main")
     for machine in machines {
       _ = await machine.keeper?.checkRemoteState()
       _ = await machine.restore()
       guard machine.value == last else {
-        throw failure(
+        throw HistoryFailure(
           "\(machine.device.name) ends with \(machine.value ?? "nothing"), the store with "
             + "\(last ?? "nothing").")
       }
     }
-  }
-
-  private func failure(_ what: String) -> HistoryFailure {
-    HistoryFailure("\(what)\n\(log.joined(separator: "\n"))")
   }
 
   private func value(storedAs name: String) async throws -> String? {
@@ -225,13 +229,21 @@ private final class HistoryMachine {
   func kill() { keeper = nil }
 
   /// The keeper of the process that runs, with what it brings back.
+  ///
+  /// It waits for the end of the process before it, which may have a call under way: a second one
+  /// at a time would have a state of its own.
   private func running() async throws -> StateKeeper {
     if let keeper { return keeper }
     let keeper = try device.launch()
+    keeper.instancePolicy = .single
     self.keeper = keeper
-    root.value = nil
-    _ = try await keeper.restore(into: [root])
-    return keeper
+    let end = ContinuousClock.now + .seconds(20)
+    while true {
+      root.value = nil
+      guard case .inUse = try await keeper.restore(into: [root]).outcome else { return keeper }
+      guard ContinuousClock.now < end else { throw HistoryFailure("A process does not end.") }
+      try await Task.sleep(for: .milliseconds(2))
+    }
   }
 
   func restore() async -> String {

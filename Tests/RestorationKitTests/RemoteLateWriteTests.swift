@@ -96,6 +96,27 @@ final class RemoteLateWriteTests: XCTestCase {
     XCTAssertEqual(other.openSessions.count, 0)
   }
 
+  func testADiscardRemovesAPlaceToWhichNoStateHasCome() async throws {
+    try await saveHalf(here, network)
+    XCTAssertNotNil(base[bytes: "main"])
+    try await there.launch().discardState()
+    XCTAssertNil(base[bytes: "main"])
+  }
+
+  func testADiscardInTheProcessWhoseFirstSaveGotHalfOfTheWayRemovesItsPlace() async throws {
+    let keeper = try here.launch()
+    network.writesBeforeTheCut = 1
+    do {
+      _ = try await keeper.save([TestNode("root", value: "Rome")])
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .store)
+    }
+    network.isReachable = true
+    try await keeper.discardState()
+    XCTAssertNil(base[bytes: "main"])
+  }
+
   /// Ends a process whose first save has got half of the way.
   private func saveHalf(_ device: Device, _ network: NetworkStore) async throws {
     var keeper: StateKeeper? = try device.launch()

@@ -38,6 +38,19 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(saved.outcome, .saved)
   }
 
+  func testAStateThatWasDiscardedLeavesNoLeaseInTheStore() async throws {
+    for isSaved in [false, true] {
+      let keeper = try here.launch()
+      _ = try await keeper.restore()
+      if isSaved { _ = try await keeper.save([TestNode("root", value: "Rome")]) }
+      XCTAssertNotNil(store[bytes: "main"])
+      try await keeper.discardState()
+      XCTAssertNil(store[bytes: "main"])
+      await keeper.close()
+      XCTAssertNil(store[bytes: "main"])
+    }
+  }
+
   /// Waits until something has taken the place of what was stored.
   private func waitUntilStored(after before: [UInt8]?) async throws {
     let end = ContinuousClock.now + .seconds(20)

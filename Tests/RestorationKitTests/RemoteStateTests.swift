@@ -143,6 +143,15 @@ final class RemoteStateTests: XCTestCase {
     XCTAssertNil(value)
   }
 
+  func testADiscardOfAStateThatWasNotRestoredHereRemovesItFromTheStore() async throws {
+    for copy in [nil, MemoryStateDirectory()] {
+      _ = try await here.launch().save([TestNode("root", value: "Rome")])
+      try await Device("third", store, keys: keys, localCopy: copy).launch().discardState()
+      let names = try await store.names(prefix: "")
+      XCTAssertEqual(names, [])
+    }
+  }
+
   func testADiscardOfWhatAnotherMachineHasSavedSinceThrows() async throws {
     let keeper = try await conflict()
     do {

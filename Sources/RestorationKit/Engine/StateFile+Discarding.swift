@@ -37,12 +37,13 @@ extension StateFile {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
       try await take()
-      try await fetch(.toWrite)
+      try await fetch(.toDiscard)
       if includingSetAside { try await fetchAsides() }
       guard number > lastNumber else { return }
       open.close()
       try removeSecrets()
       try place.storage.remove()
+      place.remote?.wantNothing()
       if includingSetAside { try removeAllSetAside() }
       // Crashes of what is gone are not counted for what comes after it.
       note { try place.marker.storage.remove() }

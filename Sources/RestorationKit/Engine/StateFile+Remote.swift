@@ -9,6 +9,8 @@ extension StateFile {
     case toRestore
     /// A copy that lasts goes on without the store.
     case toWrite
+    /// Whatever is stored; a copy that has nothing does not know what that is.
+    case toDiscard
   }
 
   /// Makes sure that what is here is what the store has, or newer.

@@ -63,6 +63,11 @@ extension RemoteCopy {
         write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
   }
 
+  /// Says that the store is to have nothing, also no place for a state.
+  func wantNothing() {
+    content.withLock { $0.sent = Changes(main: .max, secrets: .max) }
+  }
+
   func removal(of base: Base) -> Outgoing {
     let attempt = Attempt(
       id: .random(), isWhole: true, parcelCount: 0, byteCount: 0, changes: changes)
@@ -100,7 +105,7 @@ extension RemoteCopy {
       // What came after it may go on from something else.
       let isLast = content.attempts.last?.id == attempt.id
       content.base = version.map { Base($0, after: attempt) }
-      content.lease = attempt.lease ?? content.lease
+      content.lease = version == nil ? nil : attempt.lease ?? content.lease
       if attempt.isWhole || !isLast { content.needsWhole = !isLast }
       content.sent = attempt.changes
       (content.attempts, content.theirs) = ([], nil)
