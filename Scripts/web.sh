@@ -57,13 +57,11 @@ serve_web() {
   heading "Open http://localhost:$proxy_port/"
   echo "Sign in with any name, search, choose a product, press Edit, and type."
   echo "Then kill a server in another terminal, and reload the page:"
-  echo "  kill -9 ${server_pids[one]}    or    kill -9 ${server_pids[two]}"
+  echo "  kill -9 $server_pid_one    or    kill -9 $server_pid_two"
   echo "The operators' page is /operators; the password is $(cat "$sandbox/token"), the name does not matter."
   echo "Ctrl-C ends all of it, and what was stored is removed."
   wait
 }
-
-declare -A server_pids server_ports
 
 start_database() {
   mkfifo "$sandbox/database-end"
@@ -80,14 +78,15 @@ start_web_server() {
   [ -s "$sandbox/token" ] || od -An -N16 -tx1 /dev/urandom | tr -d ' \n' >"$sandbox/token"
   "$web_catalog" --port 0 --database "$database" --master-key "$sandbox/key" \
     --operators-token "$sandbox/token" >"$sandbox/server-$name" 2>&1 </dev/null 9>&- &
-  server_pids[$name]=$!
+  printf -v "server_pid_$name" %s "$!"
   web_children+=($!)
   wait_for_web server has_opened "$name"
-  server_ports[$name]=$(sed -n 's/.*:\([0-9]*\).*/\1/p' "$sandbox/server-$name")
+  printf -v "server_port_$name" %s "$(sed -n 's/.*:\([0-9]*\).*/\1/p' "$sandbox/server-$name")"
 }
 
 has_opened() {
-  kill -0 "${server_pids[$1]}" 2>/dev/null || fail "A server has ended. $(cat "$sandbox/server-$1")"
+  local pid=server_pid_$1
+  kill -0 "${!pid}" 2>/dev/null || fail "A server has ended. $(cat "$sandbox/server-$1")"
   grep -q "^Open " "$sandbox/server-$1"
 }
 
@@ -97,7 +96,7 @@ start_proxy() {
   while answers "$proxy_port"; do proxy_port=$((proxy_port + 1)); done
   mkdir "$sandbox/nginx"
   sed -e "s#@FOLDER@#$sandbox/nginx#g" -e "s#@PORT@#$proxy_port#" \
-    -e "s#@SERVERS@#server 127.0.0.1:${server_ports[one]} max_fails=0; server 127.0.0.1:${server_ports[two]} max_fails=0;#" \
+    -e "s#@SERVERS@#server 127.0.0.1:$server_port_one max_fails=0; server 127.0.0.1:$server_port_two max_fails=0;#" \
     "$web/nginx.conf" >"$sandbox/nginx/nginx.conf"
   PATH=$PATH:/usr/sbin nginx -p "$sandbox/nginx" -e "$sandbox/nginx/log" \
     -c "$sandbox/nginx/nginx.conf" 9>&- &

@@ -62,6 +62,25 @@ final class FailoverTests: XCTestCase {
     withExtendedLifetime(again) {}
   }
 
+  func testALinkIsFollowedWhenWhatWasTypedIsStored() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    try server.kill()
+    try browser.type("o", into: "#search")
+    try browser.wait(until: "document.getElementById('status').dataset.state === 'failed'")
+    try browser.click("#list li:nth-child(3) a")
+    try browser.wait(until: "document.getElementById('status').dataset.state === 'failed'")
+    XCTAssertEqual(try browser.text("document.getElementById('search').value"), "o")
+    let again = try site.serve(port: server.port)
+    try browser.waitUntilSaved()
+    try browser.click("#list li:nth-child(3) a")
+    try browser.wait(until: "document.querySelector('#detail h1')")
+    XCTAssertEqual(try browser.text("document.getElementById('search').value"), "o")
+    withExtendedLifetime(again) {}
+  }
+
   func testWhatNoServerTakesIsStoredWithoutIt() throws {
     let site = try Site(usesDatabase: true)
     let server = try site.serve()
@@ -74,11 +93,12 @@ final class FailoverTests: XCTestCase {
       search.dispatchEvent(new Event('input', { bubbles: true }));
       """#)
     try browser.waitUntilSaved()
+    XCTAssertEqual(try browser.text("document.getElementById('search').value"), "a b \u{FFFD}c")
     try browser.reload()
     XCTAssertEqual(try browser.text("document.getElementById('search').value"), "a b \u{FFFD}c")
   }
 
-  func testAPageWhoseTabIsClosedSaysSoAndAsksNoMore() throws {
+  func testAPageWhoseTabIsClosedSaysSo() throws {
     let site = try Site(usesDatabase: true)
     let server = try site.serve()
     let browser = try Chromium(in: site.directory)
@@ -202,9 +222,14 @@ extension Chromium {
   }
 
   func scroll(_ element: String, to offset: Int) throws {
-    try run("document.getElementById('\(element)').scrollTop = \(offset)")
-    // A page hears of it with its next frame.
-    Thread.sleep(forTimeInterval: 0.1)
+    try run(
+      """
+      const element = document.getElementById('\(element)');
+      window.hasScrolled = false;
+      element.addEventListener('scroll', () => { window.hasScrolled = true; }, { once: true });
+      element.scrollTop = \(offset);
+      """)
+    try wait(until: "window.hasScrolled")
     try waitUntilSaved()
   }
 

@@ -14,6 +14,8 @@ final class ProxyTests: XCTestCase {
     XCTAssertEqual(statuses.first, 403)
     XCTAssertEqual(statuses.last, 429)
     XCTAssertLessThan(statuses.count { $0 == 403 }, 20)
+    XCTAssertEqual(try HTTP.send("POST", "/sign-in/", port: proxy.port).status, 429)
+    XCTAssertEqual(try HTTP.send("POST", "//sign-in//", port: proxy.port).status, 429)
     XCTAssertEqual(try HTTP.send("GET", "/", port: proxy.port).status, 200)
     XCTAssertEqual(try HTTP.send("POST", "/tabs", port: proxy.port).status, 403)
   }

@@ -124,6 +124,9 @@ package final class Server {
     (try? String(contentsOf: file, encoding: .utf8)) ?? ""
   }
 
+  /// Waits for its end.
+  package func ending() throws -> Child.Ending { try child.ending() }
+
   /// Ends it as a crash or a power cut would.
   package func kill() throws {
     child.send(SIGKILL)

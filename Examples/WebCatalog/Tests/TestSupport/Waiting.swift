@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Looks again and again until something is so, and throws when that takes too long.
 package func wait(
@@ -16,4 +17,32 @@ package struct TookTooLong: Error, CustomStringConvertible {
   let seconds: Double
 
   package var description: String { "Waited \(seconds) seconds for \(what)." }
+}
+
+/// Waits for something asynchronous, so that no test is.
+///
+/// A server ends with the thread that has started it, and those of async tests end when they have
+/// nothing to do for some seconds.
+package func result<Value: Sendable>(
+  of body: @escaping @Sendable () async throws -> Value
+) throws -> Value {
+  let (found, isDone) = (Found<Value>(), DispatchSemaphore(value: 0))
+  Task.detached {
+    let result: Result<Value, any Error>
+    do {
+      result = .success(try await body())
+    } catch {
+      result = .failure(error)
+    }
+    found.result.withLock { $0 = result }
+    isDone.signal()
+  }
+  guard isDone.wait(timeout: .now() + 60) == .success,
+    let result = found.result.withLock({ $0 })
+  else { throw TookTooLong(what: "an asynchronous call", seconds: 60) }
+  return try result.get()
+}
+
+private final class Found<Value: Sendable>: Sendable {
+  let result = Mutex<Result<Value, any Error>?>(nil)
 }

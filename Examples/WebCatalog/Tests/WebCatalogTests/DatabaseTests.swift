@@ -57,7 +57,7 @@ private final class Database {
     child = try Child(
       [
         script.path, "--folder", folder.path, "bash", "-c",
-        "echo $RESTORATION_POSTGRES; exec setpriv --pdeathsig KILL sleep 120",
+        "echo $RESTORATION_POSTGRES; exec setpriv --pdeathsig KILL sleep infinity",
       ], output: output)
     var connection = ""
     try TestSupport.wait(for: "PostgreSQL", seconds: 60) { [child] in

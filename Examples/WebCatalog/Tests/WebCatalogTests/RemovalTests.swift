@@ -1,7 +1,6 @@
 import Foundation
 import RestorationKit
 import RestorationPostgreSQL
-import Synchronization
 import TestSupport
 import WebCatalogKit
 import XCTest
@@ -108,9 +107,6 @@ final class RemovalTests: XCTestCase {
 
 extension Site {
   /// The names of all that servers have stored, in order; in a database, if they share one.
-  ///
-  /// It waits, so that no test is async: a server ends with the thread that has started it, and
-  /// those of async tests end when they have nothing to do for some seconds.
   fileprivate func names(in part: String) throws -> [String] {
     let store: any RemoteStateStore =
       if let database {
@@ -120,22 +116,6 @@ extension Site {
       } else {
         try FolderStore(file("data/\(part)"))
       }
-    let (found, isDone) = (Found(), DispatchSemaphore(value: 0))
-    Task.detached {
-      let result: Result<[String], any Error>
-      do {
-        result = .success(try await store.names(prefix: "").sorted())
-      } catch {
-        result = .failure(error)
-      }
-      found.result.withLock { $0 = result }
-      isDone.signal()
-    }
-    isDone.wait()
-    return try found.result.withLock { try $0?.get() } ?? []
+    return try result { try await store.names(prefix: "").sorted() }
   }
-}
-
-private final class Found: Sendable {
-  let result = Mutex<Result<[String], any Error>?>(nil)
 }

@@ -68,7 +68,7 @@
       revision = Math.max(revision, Number(said.revision));
       for (const key in sent) if (changes[key] === sent[key]) delete changes[key];
       failures = 0;
-      if ("search" in sent) await refresh(["list"]);
+      if ("search" in sent) await refresh(["list"]).catch(() => {});
       if (!Object.keys(changes).length) show("saved", "Saved");
     }).catch((error) => {
       failures += 1;
@@ -82,10 +82,12 @@
     return sending;
   };
 
-  // Before a link is followed: what was typed must be there first.
+  // Before a link is followed: what was typed must be there first. False if the page must stay, since it is the
+  // only place that has it; what is refused would be refused again.
   const flush = async () => {
     await sending;
     await send();
+    return isRefused || !Object.keys(changes).length;
   };
 
   // Shows what the server shows now in some parts of the page.
@@ -112,7 +114,13 @@
   for (const field of fields) {
     field.addEventListener("input", () => {
       // The server takes no control characters, which may come with what is pasted.
-      note({ [field.id]: field.value.toWellFormed().replace(/[\0-\x08\x0b-\x1f\x7f]/g, " ") });
+      const words = field.value.toWellFormed().replace(/[\0-\x08\x0b-\x1f\x7f]/g, " ");
+      if (words !== field.value) {
+        const [start, end] = [field.selectionStart, field.selectionEnd];
+        field.value = words;
+        field.setSelectionRange(start, end);
+      }
+      note({ [field.id]: words });
       noteFocus();
     });
     field.addEventListener("focus", noteFocus);
@@ -150,8 +158,7 @@
     const link = click.target.closest("a[href]");
     if (!link || click.button || click.metaKey || click.ctrlKey || click.shiftKey) return;
     click.preventDefault();
-    await flush();
-    location.assign(link.href);
+    if (await flush()) location.assign(link.href);
   });
   tab.addEventListener("submit", async (submit) => {
     if (submit.target.method === "get") {  // The search, which is told already.
@@ -160,7 +167,7 @@
     }
     if (submit.target.dataset.flushed) return;
     submit.preventDefault();
-    await flush();
+    if (!await flush()) return;
     submit.target.dataset.flushed = "yes";
     // A form cannot be submitted while it tells that it is.
     setTimeout(() => submit.target.requestSubmit(submit.submitter));
@@ -177,6 +184,9 @@
 
   // What others do.
 
+  const reload = async () => {
+    if (await flush()) location.reload(); else setTimeout(reload, longestPause);
+  };
   let pauseOfListening = firstPauseOfListening;
   const listen = () => {
     const events = new EventSource(`${address}/events`);
@@ -184,7 +194,7 @@
       const said = JSON.parse(event.data);
       if (isLeaving || said.page === page || Number(said.revision) <= revision) return;
       // Another device has this tab, too. What is not stored yet goes first, and then is there.
-      flush().then(() => location.reload());
+      reload();
     });
     events.addEventListener("notstored", (event) => show("failed", JSON.parse(event.data).sentence));
     events.addEventListener("edited", () => refresh(["list", "detail"]));

@@ -12,8 +12,6 @@ actor CatalogTab {
   let name: String
   private let keeper: StateKeeper
   private var window = TabWindow()
-  private var lastPage = ""
-  private var lastNumber = 0
   private let records: SessionRecords
   private var facts = SessionFacts()
   private var noting: Task<Void, Never>?
@@ -34,12 +32,13 @@ actor CatalogTab {
     self.name = name
     records = scenes.records
     keeper = try scenes.keeper(of: name)
-    _ = try await restore()
-    window.content = content
-    facts.begun = content.window.begun
-    try await records.make(facts, of: name)
-    guard try await save() else { throw WebProblem.notStored("This tab is there already.") }
-    listen()
+    try await begin {
+      _ = try await self.restore()
+      self.window.content = content
+      self.facts.begun = content.window.begun
+      try await self.records.make(self.facts, of: name)
+      guard try await self.save() else { throw WebProblem.notStored("This tab is there already.") }
+    }
   }
 
   /// A tab that was stored before, maybe by another server.
@@ -49,9 +48,21 @@ actor CatalogTab {
     self.name = name
     records = scenes.records
     keeper = try scenes.keeper(of: name)
-    guard try await restore() else {
+    try await begin {
+      guard try await self.restore() else {
+        // A server that was killed while it made this tab may have left a place for it.
+        try await self.removeState()
+        throw WebProblem.notFound
+      }
+    }
+  }
+
+  private func begin(_ body: () async throws -> Void) async throws {
+    do {
+      try await body()
+    } catch {
       await keeper.close()
-      throw WebProblem.notFound
+      throw error
     }
     listen()
   }
@@ -157,13 +168,7 @@ actor CatalogTab {
   /// - Returns: The revision that is stored now.
   func change(_ change: TabChange) async throws -> Int {
     try await inTurn {
-      // One that comes late has nothing that a later one does not have.
-      if change.page == self.lastPage, change.number <= self.lastNumber {
-        return self.window.restorableState.revision
-      }
-      let revision = try await self.store(by: change.page) { change.apply(to: &$0) }
-      (self.lastPage, self.lastNumber) = (change.page, change.number)
-      return revision
+      try await self.store(by: change.page) { change.apply(to: &$0) }
     }
   }
 
@@ -272,14 +277,18 @@ actor CatalogTab {
   func discard() async throws {
     try await inTurn {
       if await self.isOld { try await self.restoreAgain() }
-      do {
-        try await self.keeper.discardState(includingSetAside: true)
-      } catch {
-        throw WebProblem.notStored("\(error)")
-      }
-      try await self.records.remove(of: self.name)
+      try await self.removeState()
       await self.end()
     }
+  }
+
+  private func removeState() async throws {
+    do {
+      try await keeper.discardState(includingSetAside: true)
+    } catch {
+      throw WebProblem.notStored("\(error)")
+    }
+    try await records.remove(of: name)
   }
 
   private func end() async {

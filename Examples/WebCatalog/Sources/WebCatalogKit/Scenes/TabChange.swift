@@ -47,7 +47,9 @@ struct TabChange: Decodable, Hashable, Sendable {
       && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || "\n\t" ~= $0 }
   }
 
+  /// Changes what a tab shows; one that comes late has nothing that a later one does not have.
   func apply(to content: inout TabContent) {
+    guard content.window.lastMessages.note(number, of: page) else { return }
     if let search { content.list.search = search }
     if let listScroll { content.list.scroll = listScroll }
     if let listWidth { content.window.listWidth = listWidth }
@@ -56,6 +58,32 @@ struct TabChange: Decodable, Hashable, Sendable {
     if let title { content.editor?.words.title = title }
     if let description { content.editor?.words.description = description }
     if let editorScroll { content.editor?.scroll = editorScroll }
+  }
+}
+
+/// The last message of each page that told something.
+///
+/// It is stored with what the message changed, so any server knows what comes late.
+struct LastMessages: Codable, Hashable, Sendable {
+  private struct Message: Codable, Hashable {
+    let page: String
+    let number: Int
+  }
+
+  private static let limit = 8
+
+  /// The newest one is the last.
+  private var messages: [Message] = []
+
+  /// Notes a message; false if that one or a later one of its page was noted before.
+  mutating func note(_ number: Int, of page: String) -> Bool {
+    if let index = messages.firstIndex(where: { $0.page == page }) {
+      guard messages[index].number < number else { return false }
+      messages.remove(at: index)
+    }
+    messages.append(Message(page: page, number: number))
+    messages.removeFirst(max(messages.count - Self.limit, 0))
+    return true
   }
 }
 

@@ -10,6 +10,7 @@ final class TabWindow: StatefulNode, RestorablePresenter {
     var begun = Date()
     /// Counts the changes, so that a page knows whether it shows the last one.
     var revision = 0
+    var lastMessages = LastMessages()
     var product: UUID?
     var listWidth = 360.0
     var focus: Focus?

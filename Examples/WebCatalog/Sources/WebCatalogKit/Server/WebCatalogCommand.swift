@@ -83,7 +83,13 @@ public struct WebCatalogCommand: AsyncParsableCommand {
     let keys = UserKeys(
       store: try store(folder, "keys"), master: master,
       former: formerMasterKey.map { FileKeyProvider(path: $0) })
-    guard !rotateKeys else { return tell("\(try await keys.rotate())") }
+    if rotateKeys {
+      let rotation = try await keys.rotate()
+      tell("\(rotation)")
+      // The old key is still needed.
+      guard rotation.problems.isEmpty else { throw ExitCode.failure }
+      return
+    }
     let catalog = try await WebCatalog(
       WebCatalog.Settings(
         store: store(folder, "states"), keys: keys, name: "\(host):\(port)",
@@ -108,20 +114,21 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   }
 
   private func token() throws -> String? {
-    guard let path = operatorsToken else {
-      return ProcessInfo.processInfo.environment["OPERATORS_TOKEN"].flatMap {
-        $0.isEmpty ? nil : $0
-      }
-    }
+    let place = operatorsToken ?? "OPERATORS_TOKEN"
     let text: String
-    do {
-      text = try String(contentsOfFile: path, encoding: .utf8)
-    } catch {
-      throw StartProblem("The token in \(path) cannot be read. Is there a file of UTF-8 text?")
+    if let operatorsToken {
+      do {
+        text = try String(contentsOfFile: operatorsToken, encoding: .utf8)
+      } catch {
+        throw StartProblem("The token in \(place) cannot be read. Is there a file of UTF-8 text?")
+      }
+    } else {
+      text = ProcessInfo.processInfo.environment[place] ?? ""
+      if text.isEmpty { return nil }
     }
     let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard token.utf8.count >= 16 else {
-      throw StartProblem("The token in \(path) has less than 16 characters. Make a longer one.")
+      throw StartProblem("The token in \(place) has less than 16 characters. Make a longer one.")
     }
     return token
   }

@@ -40,6 +40,7 @@ package final class FolderStore: RemoteStateStore {
     try await locked {
       guard try self.state(name)?.version == version else { return false }
       try FileManager.default.removeItem(at: self.file(name))
+      try self.sync(self.folder, O_RDONLY | O_DIRECTORY)
       return true
     }
   }

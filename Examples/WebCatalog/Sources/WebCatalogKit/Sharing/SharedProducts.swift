@@ -29,7 +29,8 @@ actor SharedProducts {
     let stored = try await entries.update(Self.entry, from: [String: ProductEdit]()) { stored in
       products.edits = Self.edits(stored)
       guard let present = products[id]?.words else { throw WebProblem.notFound }
-      guard present == original else { throw WordsHaveChanged(present: present) }
+      // They may be stored already, and the answer be lost.
+      guard present == original || present == edit else { throw WordsHaveChanged(present: present) }
       do {
         try products.lay(edit, over: id)
       } catch CatalogError.titleEmpty {
