@@ -396,7 +396,7 @@ actor ConnectionPool {
       }
     }
     let times =
-      waiting.map(\.latestStart) + connections.values.compactMap(\.work?.deadline)
+      waiting.map(\.latestStart) + connections.values.compactMap { $0.work?.deadline }
       + connections.values.compactMap { $0.idleSince.map { $0 + options.idleTimeout } }
     if let next = times.min() { planExpiry(next) }
   }

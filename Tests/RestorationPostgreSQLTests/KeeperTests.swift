@@ -142,6 +142,14 @@ final class KeeperTests: XCTestCase {
     XCTAssertEqual(processes[3].kill(), .killed(signal: SIGKILL))
     let before = try noteSize(in: folder.path)
     try await eventually("the others go on") { try noteSize(in: folder.path) > before + 20_000 }
+    // It dies while saves wait for its answers.
+    try server.signal(SIGSTOP)
+    var last = 0
+    try await eventually("all wait") {
+      try await Task.sleep(for: .milliseconds(200))
+      defer { last = (try? noteSize(in: folder.path)) ?? 0 }
+      return try noteSize(in: folder.path) == last
+    }
     try server.kill()
     try server.start()
     let again = try noteSize(in: folder.path)
