@@ -152,11 +152,11 @@ joined() {
 
 # The traits of the package whose libraries are on this machine, as in SecretService,PostgreSQL.
 available_traits() {
-  local traits=()
+  local found=()
   has_command pkg-config || return 0
-  ! pkg-config --exists libsecret-1 || traits+=(SecretService)
-  ! pkg-config --exists libpq || traits+=(PostgreSQL)
-  [ ${#traits[@]} -eq 0 ] || joined , "${traits[@]}"
+  ! pkg-config --exists libsecret-1 || found+=(SecretService)
+  ! pkg-config --exists libpq || found+=(PostgreSQL)
+  [ ${#found[@]} -eq 0 ] || joined , "${found[@]}"
 }
 
 # What the store in a database needs, and a server to try it with.

@@ -21,7 +21,7 @@ show_web() {
   heading "A user, two servers behind nginx, and PostgreSQL"
   echo "A browser signs in, searches, scrolls, opens a product and types into it. Then the server is"
   echo "killed with SIGKILL, and the browser reloads the page, which the other server answers."
-  cd "$web"
+  cd "$web" || exit
   CATALOG_TEST_PICTURES=$pictures run_quietly "$root/Scripts/postgres" \
     swift test --skip-build --filter "BrowserTests.FailoverTests/$journey"
   grep -q "Executed 1 test, with 0 failures" "$sandbox/log" || {

@@ -128,7 +128,7 @@ private final class History {
   private func step() async throws {
     let machine = machines[Int.random(in: 0..<machines.count, using: &random)]
     lookBeside(machine)
-    let action = Int.random(in: 0..<(isFaulty ? 13 : 12), using: &random)
+    let action = Int.random(in: 0..<(isFaulty ? 14 : 13), using: &random)
     switch action {
     case 0...4:
       tokenCount += 1
@@ -155,6 +155,11 @@ private final class History {
       let status = await machine.keeper?.checkRemoteState()
       log.append("\(machine.device.name) looks: \(status.map { "\($0)" } ?? "-")")
     case 12:
+      // What is discarded needs not be there in the end, but all that was set aside before.
+      acknowledged.subtract(Self.tokens(of: try await value(storedAs: "main")))
+      let outcome = await machine.discard { acknowledged.subtract($0) }
+      log.append("\(machine.device.name) discards: \(outcome)")
+    case 13:
       let outcome = await machine.putBack(Int.random(in: 0..<3, using: &random))
       log.append("\(machine.device.name) puts back: \(outcome)")
     default:
@@ -172,7 +177,7 @@ private final class History {
     for name in try await base.names(prefix: "main") {
       guard let value = try await value(storedAs: name) else { continue }
       guard saved.contains(value) else { throw HistoryFailure("“\(value)” was saved by nobody.") }
-      found.formUnion(value.split(separator: " ").map(String.init))
+      found.formUnion(Self.tokens(of: value))
     }
     let lost = acknowledged.subtracting(found)
     guard lost.isEmpty else {
@@ -188,6 +193,10 @@ private final class History {
             + "\(last ?? "nothing").")
       }
     }
+  }
+
+  static func tokens(of value: String?) -> [String] {
+    (value ?? "").split(separator: " ").map(String.init)
   }
 
   private func value(storedAs name: String) async throws -> String? {
@@ -224,7 +233,7 @@ private final class HistoryMachine {
   }
 
   var value: String? { root.value }
-  var tokens: [String] { (root.value ?? "").split(separator: " ").map(String.init) }
+  var tokens: [String] { History.tokens(of: root.value) }
 
   func kill() { keeper = nil }
 
@@ -286,6 +295,21 @@ private final class HistoryMachine {
       let location = try await keeper?.resolveConflict(keeping: choice)
       if choice == .theirs, keeper != nil { return await restore() }
       return location ?? "-"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// Discards what is here, whether that is sent now or later.
+  ///
+  /// - Parameter willDiscard: Is called with what is here before.
+  func discard(_ willDiscard: ([String]) -> Void) async -> String {
+    do {
+      let keeper = try await running()
+      willDiscard(tokens)
+      root.value = nil
+      try await keeper.discardState()
+      return "done"
     } catch {
       return "\(error)"
     }

@@ -1,5 +1,6 @@
 import Foundation
 import RestorationKit
+import RestorationTesting
 import TestSupport
 import XCTest
 
@@ -48,6 +49,100 @@ final class RemoteLeaseTests: XCTestCase {
       XCTAssertNil(store[bytes: "main"])
       await keeper.close()
       XCTAssertNil(store[bytes: "main"])
+    }
+  }
+
+  func testWhoHasLookedAtAStateThatIsInUseNeitherSavesNorDiscardsIt() async throws {
+    let keeper = try here.launch()
+    _ = try await keeper.save([TestNode("root", value: "Rome")])
+    let before = store[bytes: "main"]
+    let looks: [(StateKeeper) async throws -> Void] = [
+      { _ = try await $0.checkStoredState() }, { _ = try await $0.isSnapshotUsable() },
+      { _ = try await $0.setAsideStates() }, { _ in },
+    ]
+    for (number, look) in looks.enumerated() {
+      let other = try there.launch()
+      try await look(other)
+      let saved = try await other.save([TestNode("root", value: "Oslo")])
+      XCTAssertEqual(saved.outcome, .inUse(by: "server 1"), "\(number)")
+      do {
+        try await other.discardState()
+        XCTFail("It did not throw.")
+      } catch {
+        XCTAssertEqual(error.code, .inUse, "\(number)")
+      }
+      XCTAssertEqual(store[bytes: "main"], before, "\(number)")
+    }
+    let report = try await keeper.save([TestNode("root", value: "Bern")])
+    XCTAssertEqual(report.outcome, .saved)
+  }
+
+  func testSecretsOfAStateThatIsInUseAreNotForgotten() async throws {
+    let node = TestNode("root", value: "Rome")
+    node.onEncode = { $0.encode("1234", forKey: "pin", sensitivity: .secret) }
+    let keeper = try here.launch()
+    _ = try await keeper.save([node])
+    let before = store[bytes: "main"]
+    let other = try there.launch()
+    do {
+      try await other.forgetSecrets(.all)
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .inUse)
+    }
+    XCTAssertEqual(store[bytes: "main"], before)
+  }
+
+  func testAStateThatWasConsumedIsInUseUntilItsProcessCloses() async throws {
+    let first = try here.launch()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    let (keeper, root) = (try here.launch(), TestNode("root"))
+    keeper.consumesStateOnLaunch = true
+    _ = try await keeper.restore(into: [root])
+    XCTAssertEqual(root.value, "Rome")
+    let other = try await there.launch().restore()
+    XCTAssertEqual(other.outcome, .inUse(by: "server 1"))
+    root.value = "Oslo"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome, .saved)
+    await keeper.close()
+    let value = try await there.restoredValue()
+    XCTAssertEqual(value, "Oslo")
+  }
+
+  func testAConsumedStateOfAProcessThatClosesLeavesNothingInTheStore() async throws {
+    let first = try here.launch()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    let keeper = try here.launch()
+    keeper.consumesStateOnLaunch = true
+    _ = try await keeper.restore(into: [TestNode("root")])
+    await keeper.close()
+    XCTAssertNil(store[bytes: "main"])
+  }
+
+  func testADiscardAfterALeaseWhoseAnswerWasLostLeavesNothing() async throws {
+    for isRestored in [false, true] {
+      let isLost = Flag()
+      let faulty = FaultyRemoteStateStore(store) { call in
+        guard call.operation == .replace, !isLost.isSet else { return nil }
+        isLost.isSet = true
+        return .lostAnswer
+      }
+      let device = Device("here", faulty, keys: keys)
+      device.lease = RemoteLease(owner: "server 1")
+      let keeper = try device.launch()
+      do {
+        if isRestored { _ = try await keeper.restore() } else { try await keeper.discardState() }
+        XCTFail("It did not throw.")
+      } catch {
+        XCTAssertEqual(error.code, .store)
+      }
+      XCTAssertNotNil(store[bytes: "main"])
+      try await keeper.discardState()
+      XCTAssertNil(store[bytes: "main"])
+      await keeper.close()
     }
   }
 

@@ -160,13 +160,20 @@ final class RemoteSecretTests: XCTestCase {
 
   func testAStateThatGoesLeavesTheSecretsOfWhatWasSetAside() async throws {
     for isConsumed in [false, true] {
-      for localCopy in [nil, MemoryStateDirectory()] {
-        let what = "\(isConsumed ? "consumed" : "declined"), a copy: \(localCopy != nil)"
+      for (localCopy, lease) in [
+        (nil, nil), (MemoryStateDirectory(), nil), (nil, RemoteLease(owner: "server 1")),
+        (MemoryStateDirectory(), RemoteLease(owner: "server 1")),
+      ] {
+        let what =
+          "\(isConsumed ? "consumed" : "declined"), a copy: \(localCopy != nil), "
+          + "a lease: \(lease != nil)"
         for name in try await base.names(prefix: "") { base[bytes: name] = nil }
         let keeper = try await conflict()
         try await keeper.resolveConflict(keeping: .theirs)
         await keeper.close()
-        let later = try Device("there", base, keys: keys, localCopy: localCopy).launch()
+        let device = Device("there", base, keys: keys, localCopy: localCopy)
+        device.lease = lease
+        let later = try device.launch()
         later.consumesStateOnLaunch = isConsumed
         _ = try await later.restore(into: [node()])
         if !isConsumed {
@@ -181,6 +188,10 @@ final class RemoteSecretTests: XCTestCase {
         let value = try await here.restoredValue()
         XCTAssertNil(value, what)
         await later.close()
+        // A launch that only restores changes nothing of it.
+        let between = try device.launch()
+        _ = try await between.restore(into: [node()])
+        await between.close()
         let last = try there.launch()
         _ = try await last.restore(into: [node()])
         // Nor does a state that has no secrets take them with it.

@@ -164,6 +164,20 @@ final class RemoteStateTests: XCTestCase {
     XCTAssertEqual(value, "Oslo")
   }
 
+  func testADiscardOfWhatAnotherMachineHasSavedSinceNothingWasThereThrows() async throws {
+    let keeper = try here.launch()
+    _ = try await keeper.restore()
+    _ = try await there.launch().save([TestNode("root", value: "Oslo")])
+    do {
+      try await keeper.discardState()
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .conflict)
+    }
+    let value = try await there.restoredValue()
+    XCTAssertEqual(value, "Oslo")
+  }
+
   func testARowThatWasRemovedByHandIsAConflict() async throws {
     let keeper = try here.launch()
     let root = TestNode("root", value: "Rome")

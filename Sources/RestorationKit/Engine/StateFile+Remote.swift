@@ -32,9 +32,20 @@ extension StateFile {
         return
       }
     } else if remote.isFetched, !isRestore || remote.isUnsent {
+      if need != .toLook { try await checkLease(of: remote) }
       return
     }
     try await load(remote, claims: need != .toLook)
+  }
+
+  /// Throws if another process has the lease; what is written takes it if nobody has.
+  private func checkLease(of remote: RemoteCopy) async throws(ArchiveError) {
+    guard remote.mayBeLeased else { return }
+    var state: RemoteState?
+    try await sending(remote) { state = try await remote.store.load(remote.name) }
+    if let owner = remote.obstacle(in: state) {
+      throw ArchiveError(.locked, subject: owner, location: remote.location)
+    }
   }
 
   /// Makes what the store has what is here, with its lease if there is one to take.

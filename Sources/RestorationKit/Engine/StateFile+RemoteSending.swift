@@ -83,7 +83,7 @@ extension StateFile {
   private func exchange(_ remote: RemoteCopy) async throws -> RemoteOutcome {
     if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
     try await sendAsides(remote)
-    if !remote.isFetched || remote.isUnclear {
+    if !remote.isFetched || remote.isUnclear || remote.mayBeThere {
       let state = try await remote.store.load(remote.name)
       if case .changed = try remote.compare(state) { return oppose(state, remote) }
       remote.markFetched()

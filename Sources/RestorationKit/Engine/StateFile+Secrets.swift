@@ -247,6 +247,7 @@ extension StateFile {
     secrets.remove { selection.contains($0.place) }
     guard try place.secrets.isStored else { return }
     try await take()
+    try await fetch(.toWrite)
     guard selection != .all else { return try removeSecrets() }
     storedSecrets = nil
     let stored = try readStoredSecrets()

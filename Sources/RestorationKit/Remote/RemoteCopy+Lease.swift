@@ -71,6 +71,13 @@ extension RemoteCopy {
   /// A place for a state of which the store has nothing.
   func outgoingPlace() -> Outgoing? { outgoing(newLease ?? .place(at: now())) }
 
+  /// A place with the lease of this process for a state that is gone; nil if it has none, or is
+  /// about to let it go.
+  func outgoingPlace(insteadOf base: Base) -> Outgoing? {
+    guard hasLease, !endsLease, let lease = newLease else { return nil }
+    return outgoing(lease, insteadOf: base, changes)
+  }
+
   /// A lease that has ended, if this process has one.
   func outgoingRelease() -> Outgoing? {
     guard hasLease, let leasing else { return nil }
@@ -80,19 +87,37 @@ extension RemoteCopy {
   }
 
   private func outgoing(_ lease: StoredLease) -> Outgoing? {
-    let id = RemoteParcel.ID.random()
-    guard let bytes = lease.parcel(id).bytes else { return nil }
     let base = content.withLock { $0.theirs == nil ? $0.base : nil }
-    // Without a state it takes the place of the leases before it.
-    let appended = base.flatMap { $0.byteCount > 0 ? $0 : nil }
-    let attempt = Attempt(
-      id: id, isWhole: false, parcelCount: (appended?.parcelCount ?? 0) + 1,
-      byteCount: appended?.byteCount ?? 0, changes: content.withLock { $0.sent }, lease: lease)
-    if appended == nil { content.withLock { $0.needsWhole = true } }
-    return begin(
-      Outgoing(
-        write: appended.map { .append(bytes, expecting: $0.version) }
-          ?? .replace(bytes, expecting: base?.version),
-        attempt: attempt))
+    guard let base, !base.isPlace else { return outgoing(lease, insteadOf: base, nil) }
+    let parcel = lease.parcel(.random())
+    return parcel.bytes.map { bytes in
+      begin(
+        Outgoing(
+          write: .append(bytes, expecting: base.version),
+          attempt: Attempt(
+            id: parcel.id, isWhole: false, parcelCount: base.parcelCount + 1,
+            byteCount: base.byteCount, changes: nil, lease: lease)))
+    }
   }
+
+  /// A lease alone, which makes a place.
+  private func outgoing(
+    _ lease: StoredLease, insteadOf base: Base?, _ changes: Changes?
+  ) -> Outgoing? {
+    let parcel = lease.parcel(.random())
+    return parcel.bytes.map { bytes in
+      content.withLock { $0.needsWhole = true }
+      return begin(
+        Outgoing(
+          write: .replace(bytes, expecting: base?.version),
+          attempt: Attempt(
+            id: parcel.id, isWhole: false, parcelCount: 1, byteCount: 0, changes: changes,
+            lease: lease, isPlace: true)))
+    }
+  }
+
+  /// Whether another process may have a lease that nobody has looked for here.
+  ///
+  /// Who has only looked at a state has not asked for it.
+  var mayBeLeased: Bool { leasing != nil && !hasLease && !isUnsent }
 }

@@ -26,7 +26,7 @@ extension RemoteCopy {
         return nil
       }
       writeNote(isRemoved: true)
-      return removal(of: base)
+      return (isUnwanted ? nil : outgoingPlace(insteadOf: base)) ?? removal(of: base)
     }
     guard base != nil else { return outgoingPlace() }
     if let base, !needsWhole, base.parcelCount < Self.largestParcelCount,
@@ -65,8 +65,21 @@ extension RemoteCopy {
 
   /// Says that the store is to have nothing, also no place for a state.
   func wantNothing() {
-    content.withLock { $0.sent = Changes(main: .max, secrets: .max) }
+    let changes = changes
+    content.withLock { content in
+      content.sent = Changes(main: .max, secrets: .max)
+      content.unwanted = changes
+    }
   }
+
+  /// Whether nothing was written since the store was to have nothing.
+  var isUnwanted: Bool {
+    let changes = changes
+    return content.withLock { $0.unwanted == changes }
+  }
+
+  /// Whether somebody may have stored what is to be removed, and nobody has looked.
+  var mayBeThere: Bool { isUnsent && isUnwanted && version == nil }
 
   func removal(of base: Base) -> Outgoing {
     let attempt = Attempt(
@@ -107,7 +120,7 @@ extension RemoteCopy {
       content.base = version.map { Base($0, after: attempt) }
       content.lease = version == nil ? nil : attempt.lease ?? content.lease
       if attempt.isWhole || !isLast { content.needsWhole = !isLast }
-      content.sent = attempt.changes
+      content.sent = attempt.changes ?? content.sent
       (content.attempts, content.theirs) = ([], nil)
       content.isFetched = true
     }

@@ -62,12 +62,12 @@ final class RemoteCopy: Sendable {
     let isWhole: Bool
     let parcelCount: Int
     let byteCount: Int
-    let changes: Changes
+    /// The changes that it brings to the store; nil if it brings none.
+    let changes: Changes?
     /// The lease that it takes; nil if it leaves that as it is.
     var lease: StoredLease?
-
     /// Whether it makes a place for a state, and stores none.
-    var isPlace: Bool { !isWhole && byteCount == 0 }
+    var isPlace = false
   }
 
   struct Changes: Equatable, Sendable {
@@ -92,6 +92,8 @@ final class RemoteCopy: Sendable {
     var needsWhole = false
     /// The changes that the store has.
     var sent = Changes()
+    /// The changes after which the store was to have nothing, also no lease.
+    var unwanted: Changes?
     var attempts: [Attempt] = []
     /// The lease that the store has.
     var lease: StoredLease?
