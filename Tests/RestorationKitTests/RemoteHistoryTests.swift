@@ -303,6 +303,7 @@ private final class HistoryMachine {
   /// Discards what is here, whether that is sent now or later.
   ///
   /// - Parameter willDiscard: Is called with what is here before.
+  /// - Returns: What came of it.
   func discard(_ willDiscard: ([String]) -> Void) async -> String {
     do {
       let keeper = try await running()

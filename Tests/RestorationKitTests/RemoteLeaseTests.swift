@@ -311,6 +311,30 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(restored.outcome, .inUse(by: "server 1"))
   }
 
+  func testATimerRenewsALeaseThatCameWithWhatWasSentLater() async throws {
+    let device = Device("here", network, keys: keys, localCopy: MemoryStateDirectory())
+    device.lease = RemoteLease(owner: "server 1", duration: .seconds(1))
+    let first = try device.launch()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    network.isReachable = false
+    var keeper: StateKeeper? = try device.launch()
+    let root = TestNode("root")
+    _ = try await keeper?.restore(into: [root])
+    root.value = "Oslo"
+    _ = try await keeper?.save([root])
+    keeper = nil
+    network.isReachable = true
+    var before = store[bytes: "main"]
+    keeper = try device.launch()
+    _ = try await keeper?.restore(into: [root])
+    try await waitUntilStored(after: before)
+    before = store[bytes: "main"]
+    device.now += 0.6
+    try await waitUntilStored(after: before)
+    _ = keeper
+  }
+
   func testATimerRenewsTheLease() async throws {
     here.lease = RemoteLease(owner: "server 1", duration: .seconds(1))
     let keeper = try here.launch()

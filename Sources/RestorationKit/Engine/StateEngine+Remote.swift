@@ -24,13 +24,7 @@ extension StateEngine {
   /// - Throws: If the store has another state. What is only in a local copy is sent later.
   func send() async throws(RestorationError) {
     switch await file.send() {
-    case .sent:
-      // What was put back is in the store before it goes from where it was.
-      do throws(ArchiveError) {
-        try await file.sendRemovedAsides()
-      } catch {
-        if await !file.isCopyLasting { throw RestorationError(error) }
-      }
+    case .sent: break
     case .unsent(let error):
       if await !file.isCopyLasting {
         throw RestorationError(ArchiveError.storeUnavailable(error))

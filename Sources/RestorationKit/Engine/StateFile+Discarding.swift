@@ -9,7 +9,7 @@ extension StateFile {
     guard number > lastNumber else { return nil }
     if isAnythingToClaim {
       let taken = try await take()
-      try await fetch(.toWrite)
+      try await fetch(.toDiscard)
       let secretsOfAsides = await secretsOfStoredAsides()
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
@@ -38,7 +38,7 @@ extension StateFile {
     if isAnythingToClaim {
       try await take()
       try await fetch(.toDiscard)
-      if includingSetAside { try await fetchAsides() }
+      if includingSetAside { try await fetchAsides(removesPlaces: true) }
       guard number > lastNumber else { return }
       open.close()
       try removeSecrets()

@@ -29,6 +29,7 @@ extension StateFile {
       }
       if try remote.main.open() != nil || remote.isFetched {
         if isRestore { Task { await check(claims: true) } }
+        if need == .toDiscard { await learn(remote) }
         return
       }
     } else if remote.isFetched, !isRestore || remote.isUnsent {
@@ -36,6 +37,16 @@ extension StateFile {
       return
     }
     try await load(remote, claims: need != .toLook)
+  }
+
+  /// Finds out whether the store has what is here, as long as that is here to be compared.
+  func learn(_ remote: RemoteCopy) async {
+    guard remote.isLasting, !remote.isFetched else { return }
+    do {
+      _ = try remote.compare(try await remote.store.load(remote.name))
+    } catch {
+      // Then what the store has is a conflict, which somebody has to decide.
+    }
   }
 
   /// Throws if another process has the lease; what is written takes it if nobody has.
@@ -87,10 +98,9 @@ extension StateFile {
       return true
     }
     guard try await write(outgoing, remote) else {
-      remote.giveUpAttempts()
+      remote.giveUp(outgoing.attempt)
       return false
     }
-    (directory as? RemoteStateDirectory)?.renewLeases()
     return true
   }
 

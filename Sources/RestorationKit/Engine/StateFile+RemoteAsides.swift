@@ -83,7 +83,9 @@ extension StateFile {
   }
 
   /// Finds what the store has that was set aside, also by other machines.
-  func fetchAsides() async throws(ArchiveError) {
+  ///
+  /// - Parameter removesPlaces: Whether places of others go, too, to which nothing has come yet.
+  func fetchAsides(removesPlaces: Bool = false) async throws(ArchiveError) {
     guard let remote = place.remote else { return }
     try await sending(remote) {
       let names = try await remote.store.names(prefix: remote.name + StateClaim.asideMark)
@@ -94,8 +96,12 @@ extension StateFile {
           continue
         }
         let content = RemoteContent(stored.bytes)
-        if content.isPlace {
-          try await remove(content, stored.version, as: name, remote)
+        guard !content.isPlace else {
+          if removesPlaces {
+            _ = try await remote.store.remove(name, expecting: stored.version)
+          } else {
+            try await remove(content, stored.version, as: name, remote)
+          }
           continue
         }
         remote.note(remote.stored(asideNamed: name, stored.version))
@@ -159,23 +165,22 @@ extension StateFile {
   }
 
   /// Removes from the store what was set aside and is gone here.
-  func sendRemovedAsides() async throws(ArchiveError) {
-    guard let remote = place.remote else { return }
-    let gone = try remote.removedAsides()
-    try await sending(remote) {
+  func sendRemovedAsides(_ remote: RemoteCopy) async throws {
+    guard remote.hasRemovedAsides else { return }
+    var gone = try remote.removedAsides()
+    while !gone.isEmpty {
       for aside in gone {
         let version =
           if let version = aside.version { version } else {
             try await remote.store.load(aside.name)?.version
           }
-        guard let version else {
-          remote.forget(aside)
-          continue
-        }
         // One that is there in another version was stored by somebody else.
-        _ = try await remote.store.remove(aside.name, expecting: version)
+        if let version { _ = try await remote.store.remove(aside.name, expecting: version) }
         remote.forget(aside)
       }
+      // While the store was asked, others may have gone.
+      gone = try remote.removedAsides()
     }
+    remote.markRemovedAsidesSent()
   }
 }

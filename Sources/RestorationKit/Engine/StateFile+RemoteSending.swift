@@ -63,7 +63,10 @@ extension StateFile {
     let asksStore = remote.isUnsent || remote.isRenewalDue
     let outcome: RemoteOutcome
     do {
-      outcome = try await exchange(remote)
+      let answer = try await exchange(remote)
+      // What was put back is in the store before it goes from where it was.
+      if case .sent = answer { try await sendRemovedAsides(remote) }
+      outcome = answer
     } catch {
       outcome = .unsent(RemoteStoreError(error))
     }
@@ -135,6 +138,7 @@ extension StateFile {
     }
     guard let version else { return false }
     remote.settle(outgoing.attempt, as: version)
+    if remote.hasLease { (directory as? RemoteStateDirectory)?.renewLeases() }
     return true
   }
 

@@ -45,6 +45,7 @@ extension StateFile {
     (known, replacing, window) = (nil, .previous, nil)
     open.close()
     try place.storage.putBack(stored)
+    place.remote?.noteRemovedAsides()
     // Crashes of another state are not counted for this one.
     note { try place.marker.storage.remove() }
     if let replaced { removeExcess(settingAside, except: replaced) }
@@ -54,6 +55,7 @@ extension StateFile {
   func removeSetAside(_ state: SetAsideState) async throws(ArchiveError) {
     try await takeAsLookedAt()
     try archive(of: state)?.storage.remove()
+    place.remote?.noteRemovedAsides()
   }
 
   /// Nil if it is gone, or of another state.
@@ -65,6 +67,7 @@ extension StateFile {
 
   func removeAllSetAside() throws(ArchiveError) {
     for archive in try place.storage.setAsideArchives() { try archive.storage.remove() }
+    place.remote?.noteRemovedAsides()
   }
 
   func setAside(
@@ -106,6 +109,7 @@ extension StateFile {
       for archive in settingAside.bound.excess(of: archives, at: settingAside.date)
       where archive.storage.location != location {
         try archive.storage.remove()
+        place.remote?.noteRemovedAsides()
       }
     } catch {
     }

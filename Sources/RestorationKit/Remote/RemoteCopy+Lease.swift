@@ -37,7 +37,7 @@ extension RemoteCopy {
   }
 
   /// Whether there is anything to be sent now.
-  var needsSending: Bool { isUnsent || hasUnsentAsides || isRenewalDue }
+  var needsSending: Bool { isUnsent || hasUnsentAsides || hasRemovedAsides || isRenewalDue }
 
   var isRenewalDue: Bool { hasLease && isLeaseDue }
 

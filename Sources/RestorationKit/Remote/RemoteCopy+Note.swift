@@ -13,7 +13,8 @@ extension RemoteCopy {
       case change, whole, removal
     }
 
-    var version: RemoteVersion
+    /// Nil if nobody knows what the store has.
+    var version: RemoteVersion?
     var id: RemoteParcel.ID?
     var parcelCount: Int
     var byteCount: Int
@@ -31,6 +32,8 @@ extension RemoteCopy {
   private struct Aside: Codable {
     let name: String
     let identifier: String
+    /// Whether it is to be removed from the store.
+    var isRemoved = false
   }
 
   /// What of the archive is kept in the note, to tell whether it goes on from there.
@@ -42,28 +45,49 @@ extension RemoteCopy {
   func writeNote(isRemoved: Bool = false) {
     guard isLasting else { return }
     do {
-      let (known, needsWhole, sent) = content.withLock { ($0.base, $0.needsWhole, $0.sent) }
-      guard let base = known else { return try note.remove() }
+      let changes = changes
+      let (known, needsWhole, sent, removed) = content.withLock {
+        ($0.base, $0.needsWhole, $0.sent, $0.removed)
+      }
+      let isRemoved = isRemoved || removed == changes && sent != changes
+      guard let base = known else {
+        guard isRemoved || hasRemovedAsides else { return try note.remove() }
+        return try write(
+          Note(
+            version: nil, id: nil, parcelCount: 0, byteCount: 0, isPlace: false,
+            rest: isRemoved ? .removal : .whole, sample: [], secrets: [],
+            sentAsides: try notedAsides()))
+      }
       // Another archive may have taken the place of the one that was sent.
       let isSame =
         !isRemoved && !needsWhole && main.changes.unchangedByteCount >= base.byteCount
         && sent.secrets == changes.secrets
       let archive = isSame ? try sample(of: main, base.byteCount) : nil
       let rest: Note.Rest = if isRemoved { .removal } else { archive == nil ? .whole : .change }
-      let bytes = try JSONEncoder().encode(
+      try write(
         Note(
           version: base.version, id: base.id, parcelCount: base.parcelCount,
           byteCount: base.byteCount, isPlace: base.isPlace, rest: rest, sample: archive ?? [],
-          secrets: try sample(of: secrets) ?? [],
-          sentAsides: asides.withLock { asides in
-            asides.stored.filter { $0.stored == nil }.map {
-              Aside(name: $0.name, identifier: $0.identifier)
-            }
-          }))
-      try note.replace { sink throws(ArchiveError) in try sink.write(Array(bytes)) }
+          secrets: try sample(of: secrets) ?? [], sentAsides: try notedAsides()))
     } catch {
       // Then the next launch finds out what the store has.
     }
+  }
+
+  private func write(_ content: Note) throws {
+    let bytes = try JSONEncoder().encode(content)
+    try note.replace { sink throws(ArchiveError) in try sink.write(Array(bytes)) }
+  }
+
+  /// Those that are here and in the store, and those that are to be removed from it.
+  private func notedAsides() throws(ArchiveError) -> [Aside] {
+    let removed = hasRemovedAsides ? Set(try removedAsides().map(\.name)) : []
+    return asides.withLock { $0.stored }
+      .filter { $0.stored == nil || removed.contains($0.name) }
+      .map {
+        Aside(
+          name: $0.name, identifier: $0.identifier, isRemoved: removed.contains($0.name))
+      }
   }
 
   /// Nil if nothing is there, or less.
@@ -90,19 +114,24 @@ extension RemoteCopy {
       guard Self.parcelCounts.contains(note.parcelCount) else { return }
       // A file that somebody has taken away is still in the store.
       let here = Set(try main.setAsideArchives().map(\.identifier))
-      for aside in note.sentAsides where here.contains(aside.identifier) {
+      for aside in note.sentAsides where aside.isRemoved || here.contains(aside.identifier) {
         self.note(
           StoredAside(
             name: aside.name, version: nil, identifier: aside.identifier, stored: nil))
+        if aside.isRemoved { asides.withLock { $0.hasRemoved = true } }
       }
       // A file that somebody has taken away is no state that the user has discarded.
       guard size != nil || note.rest == .removal else { return }
       let isSame =
         try note.rest == .change && sample(of: main, note.byteCount) == note.sample
         && sample(of: secrets) ?? [] == note.secrets
+      guard let version = note.version else {
+        if size == nil { content.withLock { $0.sent = Changes(main: .max, secrets: .max) } }
+        return
+      }
       content.withLock { content in
         content.base = Base(
-          note.version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount,
+          version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount,
           isPlace: note.isPlace)
         content.isFetched = true
         content.needsWhole = !isSame

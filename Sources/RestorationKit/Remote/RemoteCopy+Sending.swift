@@ -104,8 +104,10 @@ extension RemoteCopy {
     return outgoing
   }
 
-  /// Says that none of what was tried is in the store.
-  func giveUpAttempts() { content.withLock { $0.attempts = [] } }
+  /// Says that the store does not have an attempt.
+  func giveUp(_ attempt: Attempt) {
+    content.withLock { $0.attempts.removeAll { $0.id == attempt.id } }
+  }
 
   /// Whether an answer is missing, so that nobody knows what the store has.
   var isUnclear: Bool { content.withLock { !$0.attempts.isEmpty } }

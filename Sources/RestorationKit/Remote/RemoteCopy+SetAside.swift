@@ -101,6 +101,21 @@ extension RemoteCopy {
   /// Whether the store may not have all that was set aside.
   var hasUnsentAsides: Bool { asides.withLock { $0.sentCount } != main.changes.setAsideCount }
 
+  /// Notes that some of those in the store may have been removed here.
+  func noteRemovedAsides() {
+    asides.withLock { $0.hasRemoved = true }
+    writeNote()
+  }
+
+  /// Notes that the store has none of those that were removed.
+  func markRemovedAsidesSent() {
+    asides.withLock { $0.hasRemoved = false }
+    writeNote()
+  }
+
+  /// Whether the store may have some that were removed here.
+  var hasRemovedAsides: Bool { asides.withLock { $0.hasRemoved } }
+
   /// Notes what the store has now.
   func note(_ aside: StoredAside) { asides.withLock { $0.stored.append(aside) } }
 
@@ -142,6 +157,7 @@ extension RemoteCopy {
     var stored: [StoredAside] = []
     /// The changes of what is set aside that the store has.
     var sentCount: UInt64 = 0
+    var hasRemoved = false
     /// What the store does not take, by what it is called here.
     var refused: Set<String> = []
   }

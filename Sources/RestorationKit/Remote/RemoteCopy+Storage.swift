@@ -4,6 +4,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+internal import Synchronization
 
 /// Whoever has the storage of a state has the copy.
 extension RemoteCopy: ArchiveStorage {
@@ -35,8 +36,10 @@ extension RemoteCopy: ArchiveStorage {
 
   func remove() throws(ArchiveError) {
     try main.remove()
+    let changes = changes
+    content.withLock { $0.removed = changes }
     // The process may end before the store can be told.
-    if isUnsent { writeNote(isRemoved: true) }
+    if isUnsent { writeNote() }
   }
 
   func setAside() throws(ArchiveError) -> String? { try main.setAside() }

@@ -92,6 +92,8 @@ final class RemoteCopy: Sendable {
     var needsWhole = false
     /// The changes that the store has.
     var sent = Changes()
+    /// The changes after which the state was removed here.
+    var removed: Changes?
     /// The changes after which the store was to have nothing, also no lease.
     var unwanted: Changes?
     var attempts: [Attempt] = []
@@ -193,6 +195,10 @@ final class RemoteCopy: Sendable {
     let stored = try state.map { (state) throws(ArchiveError) in try read(state) }
     // The subkeys first: a state without its own loses its secrets.
     try secrets.adopt(stored.flatMap { $0.secrets.isEmpty ? nil : $0.secrets })
+    if stored?.state == nil, version != nil {
+      // Older ones of a state that somebody has discarded must not come back for it.
+      for generation in try main.generations() { try generation.storage.remove() }
+    }
     try main.adopt(stored?.state)
     content.withLock { content in
       content.base = state.flatMap { state in stored.map { Base(state.version, $0) } }

@@ -1,0 +1,144 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import RestorationTesting
+import TestSupport
+import XCTest
+
+/// What goes from a local copy goes from the store, and what has gone from the store from the copy.
+@MainActor
+final class LocalCopyDiscardTests: XCTestCase {
+  private let base = MemoryRemoteStateStore()
+  private lazy var store = NetworkStore(base)
+  private let keys = MemoryKeyProvider()
+  private let copy = MemoryStateDirectory()
+  private lazy var here = Device("here", store, keys: keys, localCopy: copy)
+  private lazy var there = Device("there", base, keys: keys)
+
+  /// Saves with an older version of the app and with this one, so that a generation stays.
+  private func saveTwice() async throws {
+    for version in ["10", "11"] {
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: RemoteStateDirectory(store, localCopy: copy),
+        keys: keys,
+        environment: ApplicationEnvironment(applicationVersion: version, deviceName: "here"))
+      let root = TestNode("root")
+      _ = try await keeper.restore(into: [root])
+      root.value = "Rome \(version)"
+      _ = try await keeper.save([root])
+      await keeper.close()
+    }
+  }
+
+  func testAStateThatAnotherHasDiscardedDoesNotComeBackFromAGeneration() async throws {
+    for isConflict in [false, true] {
+      try await saveTwice()
+      let (keeper, root) = (try here.launch(), TestNode("root"))
+      _ = try await keeper.restore(into: [root])
+      XCTAssertEqual(root.value, "Rome 11")
+      let generations = try await keeper.generations()
+      XCTAssertEqual(generations.count, 1)
+      try await there.launch().discardState()
+      if isConflict {
+        root.value = "Oslo"
+        let report = try await keeper.save([root])
+        guard case .conflict = report.outcome else { return XCTFail("\(report.outcome)") }
+        try await keeper.resolveConflict(keeping: .theirs)
+      } else {
+        _ = await keeper.checkRemoteState()
+      }
+      let restored = try await keeper.restore(into: [root])
+      XCTAssertEqual(restored.outcome, .noArchive, "a conflict: \(isConflict)")
+      await keeper.close()
+    }
+  }
+
+  private func removeNote() throws {
+    try copy.launchStorage(ofStateNamed: "main.remote").remove()
+  }
+
+  func testADiscardOfACopyWhoseNoteIsGoneIsNoConflictWithItself() async throws {
+    for isConsumed in [false, true] {
+      var keeper: StateKeeper? = try here.launch()
+      _ = try await keeper?.save([TestNode("root", value: "Rome")])
+      await keeper?.close()
+      keeper = nil
+      try removeNote()
+      let next = try here.launch()
+      if isConsumed {
+        next.consumesStateOnLaunch = true
+        _ = try await next.restore(into: [TestNode("root")])
+      } else {
+        try await next.discardState()
+      }
+      XCTAssertNil(base[bytes: "main"], "consumed: \(isConsumed)")
+      await next.close()
+    }
+  }
+
+  func testADiscardWithoutTheStoreAndTheNoteIsNotForgotten() async throws {
+    var keeper: StateKeeper? = try here.launch()
+    _ = try await keeper?.save([TestNode("root", value: "Rome")])
+    await keeper?.close()
+    try removeNote()
+    store.isReachable = false
+    keeper = try here.launch()
+    try await keeper?.discardState()
+    keeper = nil
+    store.isReachable = true
+    let next = try here.launch()
+    let report = try await next.restore(into: [TestNode("root")])
+    XCTAssertEqual(report.outcome, .noArchive)
+    // What the store has may be newer, so somebody has to decide.
+    guard case .conflict = await next.checkRemoteState() else {
+      return XCTFail("\(String(describing: next.remoteStatus))")
+    }
+    try await next.resolveConflict(keeping: .ours)
+    XCTAssertNil(base[bytes: "main"])
+  }
+
+  func testWhatIsRemovedOfWhatWasSetAsideWithoutTheStoreIsRemovedLater() async throws {
+    for endsBefore in [false, true] {
+      var keeper: StateKeeper? = try here.launch()
+      _ = try await keeper?.save([TestNode("root", value: "Rome")])
+      // Nobody has read what this one replaces.
+      let other = try there.launch()
+      _ = try await other.save([TestNode("root", value: "Oslo")])
+      _ = await keeper?.checkRemoteState()
+      let root = TestNode("root", value: "Bern")
+      _ = try await keeper?.save([root])
+      try await keeper?.resolveConflict(keeping: .theirs)
+      let states = try await keeper?.setAsideStates() ?? []
+      let before = try await base.names(prefix: "main.aside")
+      XCTAssertEqual(states.count, before.count)
+      XCTAssertFalse(states.isEmpty)
+      store.isReachable = false
+      for state in states { try await keeper?.removeSetAside(state) }
+      if endsBefore {
+        keeper = nil
+        keeper = try here.launch()
+        _ = try await keeper?.restore(into: [root])
+      }
+      store.isReachable = true
+      _ = await keeper?.checkRemoteState()
+      let names = try await base.names(prefix: "main.aside")
+      XCTAssertEqual(names, [], "the process ends before: \(endsBefore)")
+      let left = try await keeper?.setAsideStates()
+      XCTAssertEqual(left, [])
+      await keeper?.close()
+    }
+  }
+
+  func testAPlaceForWhatWasSetAsideGoesWithADiscardOfAllOfIt() async throws {
+    let keeper = try here.launch()
+    _ = try await keeper.save([TestNode("root", value: "Rome")])
+    // The first parcel of what a killed process would have set aside.
+    let place = Device("place", base, keys: keys)
+    place.lease = RemoteLease(owner: "server 1")
+    _ = try await place.launch("other").restore()
+    base[bytes: "main.aside.conflict-1"] = base[bytes: "other"]
+    try await keeper.discardState(includingSetAside: true)
+    let names = try await base.names(prefix: "main")
+    XCTAssertEqual(names, [])
+  }
+}
