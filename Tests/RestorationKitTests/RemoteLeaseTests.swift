@@ -207,6 +207,42 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(store[bytes: "main"], stored)
   }
 
+  func testASaveOfALocalCopyOfWhatIsInUseElsewhereIsAConflict() async throws {
+    for restoresAgain in [false, true] {
+      let device = Device("here", store, keys: keys, localCopy: MemoryStateDirectory())
+      device.lease = RemoteLease(owner: "server 1")
+      let first = try device.launch()
+      _ = try await first.restore()
+      _ = try await first.save([TestNode("root", value: "Rome")])
+      await first.close()
+      let other = try there.launch()
+      _ = try await other.restore()
+      let stored = store[bytes: "main"]
+      let (keeper, root) = (try device.launch(), TestNode("root"))
+      _ = try await keeper.restore(into: [root])
+      for await case .newer in keeper.remoteStatusChanges { break }
+      if restoresAgain { _ = try await keeper.restore(into: [root]) }
+      _ = await keeper.checkRemoteState()
+      root.value = "Oslo"
+      let report = try await keeper.save([root])
+      guard case .conflict(let conflict) = report.outcome else {
+        return XCTFail("\(report.outcome), restored again: \(restoresAgain)")
+      }
+      XCTAssertEqual(conflict.takenOverBy, "server 2")
+      XCTAssertEqual(store[bytes: "main"], stored)
+      // Somebody decides that this machine goes on.
+      try await keeper.resolveConflict(keeping: .ours)
+      root.value = "Bern"
+      let next = try await keeper.save([root])
+      XCTAssertEqual(next.outcome, .saved)
+      await other.close()
+      await keeper.close()
+      let value = try await there.restoredValue()
+      XCTAssertEqual(value, "Bern")
+      store[bytes: "main"] = nil
+    }
+  }
+
   func testALeaseEndsByItself() async throws {
     let keeper = try here.launch()
     _ = try await keeper.save([TestNode("root", value: "Rome")])

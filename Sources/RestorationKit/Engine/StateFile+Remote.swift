@@ -161,10 +161,12 @@ extension StateFile {
         guard !remote.isUnsent, remote.moment == before else { return }
         switch try remote.compare(state) {
         case .asBefore, .settled:
-          // What another process has stored in between is looked at anew.
-          if claims, remote.obstacle(in: state) == nil, try await !takeLease(of: remote) {
-            continue
+          if claims, remote.obstacle(in: state) != nil {
+            remote.noteLease(of: state)
+            return remote.tell(.newer(conflict(with: state)), newer: RemoteCopy.Newer(state: state))
           }
+          // What another process has stored in between is looked at anew.
+          if claims, try await !takeLease(of: remote) { continue }
           return remote.tell(.current)
         case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
         case .older, .changed:

@@ -85,6 +85,7 @@ extension StateFile {
   /// Finds what the store has that was set aside, also by other machines.
   ///
   /// - Parameter removesPlaces: Whether places of others go, too, to which nothing has come yet.
+  /// - Throws: `storeUnavailable`.
   func fetchAsides(removesPlaces: Bool = false) async throws(ArchiveError) {
     guard let remote = place.remote else { return }
     try await sending(remote) {

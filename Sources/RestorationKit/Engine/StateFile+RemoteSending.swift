@@ -91,6 +91,10 @@ extension StateFile {
       if case .changed = try remote.compare(state) { return oppose(state, remote) }
       remote.markFetched()
     }
+    if remote.isUnsent, remote.isInUseElsewhere {
+      let state = try await remote.store.load(remote.name)
+      if remote.obstacle(in: state) != nil { return oppose(state, remote) }
+    }
     for round in 0..<Self.largestRoundCount {
       guard let outgoing = try remote.outgoing() else { return .sent }
       if try await write(outgoing, remote) {

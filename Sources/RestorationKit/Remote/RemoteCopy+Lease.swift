@@ -21,6 +21,20 @@ extension RemoteCopy {
     leasing?.lease.takesOver == true ? nil : otherOwner(of: state)
   }
 
+  /// Whether another process has the lease, as far as is known here.
+  var isInUseElsewhere: Bool {
+    guard let leasing, !leasing.lease.takesOver, let lease = content.withLock({ $0.lease }) else {
+      return false
+    }
+    return lease.holder != leasing.holder && lease.end > leasing.now()
+  }
+
+  /// Notes whose lease is on what the store has.
+  func noteLease(of state: RemoteState?) {
+    let lease = state.flatMap { RemoteContent($0.bytes).lease }
+    content.withLock { $0.lease = lease }
+  }
+
   /// Whether this process has the lease, as far as it knows.
   var hasLease: Bool {
     guard let leasing else { return false }

@@ -227,7 +227,7 @@ extension RemoteCopy {
   func prevail() {
     content.withLock { content in
       guard let theirs = content.theirs else { return }
-      content.theirs = nil
+      (content.theirs, content.lease) = (nil, nil)
       content.needsWhole = true
       // What is here was not sent to that.
       content.sent = Changes(main: .max, secrets: .max)

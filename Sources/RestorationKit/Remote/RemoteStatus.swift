@@ -7,6 +7,9 @@ public enum RemoteStatus: Hashable, Sendable {
   case current
 
   /// The store has something newer, which a restore brings back; nothing here is lost by that.
+  ///
+  /// With ``RemoteConflict/takenOverBy`` another process has the state in use, and a save is in
+  /// conflict as long as it has.
   case newer(RemoteConflict)
 
   /// What was saved here is not in the store; it is sent again in a while, and with the next
