@@ -243,6 +243,25 @@ final class RemoteLeaseTests: XCTestCase {
     }
   }
 
+  func testAKeeperThatIsClosedBeforeItHasTheLeaseTakesNone() async throws {
+    let device = Device("here", network, keys: keys, localCopy: MemoryStateDirectory())
+    device.lease = RemoteLease(owner: "server 1")
+    let first = try device.launch()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    let before = store[bytes: "main"]
+    network.answers = false
+    let keeper = try device.launch()
+    _ = try await keeper.restore()
+    // Its question to the store is on its way.
+    try await Task.sleep(for: .milliseconds(20))
+    await keeper.close()
+    network.answers = true
+    _ = await keeper.checkRemoteState()
+    try await Task.sleep(for: .milliseconds(20))
+    XCTAssertEqual(store[bytes: "main"], before)
+  }
+
   func testALeaseEndsByItself() async throws {
     let keeper = try here.launch()
     _ = try await keeper.save([TestNode("root", value: "Rome")])

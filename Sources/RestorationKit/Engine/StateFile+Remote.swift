@@ -94,13 +94,15 @@ extension StateFile {
   /// Takes the lease of what is here and in the store, if there is one to take; false if another
   /// process was first.
   private func takeLease(of remote: RemoteCopy) async throws -> Bool {
-    guard !remote.isUnsent, let outgoing = remote.outgoingLease() else {
+    guard !remote.isUnsent, !remote.endsLease, let outgoing = remote.outgoingLease() else {
       return true
     }
     guard try await write(outgoing, remote) else {
       remote.giveUp(outgoing.attempt)
       return false
     }
+    // It may have been let go meanwhile.
+    await endLease(remote)
     return true
   }
 
@@ -108,9 +110,9 @@ extension StateFile {
   ///
   /// Whoever went on from what the store has would be in conflict with what is sent later.
   func release() async {
-    guard let remote = place.remote, remote.hasLease else { return }
+    guard let remote = place.remote else { return }
     remote.endsLease = true
-    guard !remote.isUnsent else { return }
+    guard remote.hasLease, !remote.isUnsent else { return }
     while let sending { _ = await sending.value }
     await endLease(remote)
   }

@@ -21,11 +21,11 @@ extension RemoteCopy {
     leasing?.lease.takesOver == true ? nil : otherOwner(of: state)
   }
 
-  /// Whether another process has the lease, as far as is known here.
+  /// Whether another process has the lease of what is worked on here without the store.
   var isInUseElsewhere: Bool {
-    guard let leasing, !leasing.lease.takesOver, let lease = content.withLock({ $0.lease }) else {
-      return false
-    }
+    guard isLasting, let leasing, !leasing.lease.takesOver,
+      let lease = content.withLock({ $0.lease })
+    else { return false }
     return lease.holder != leasing.holder && lease.end > leasing.now()
   }
 
