@@ -53,6 +53,19 @@ final class LocalCopyDiscardTests: XCTestCase {
     }
   }
 
+  func testWhatAnotherHasSetAsideIsPutBackWhereNothingWasRestored() async throws {
+    let other = try there.launch()
+    _ = try await other.save([TestNode("root", value: "Rome")])
+    await other.close()
+    // Nobody has read what this one replaces.
+    _ = try await there.launch().save([TestNode("root", value: "Oslo")])
+    let keeper = try here.launch()
+    let states = try await keeper.setAsideStates()
+    try await keeper.putBack(XCTUnwrap(states.first))
+    let value = try await there.restoredValue()
+    XCTAssertEqual(value, "Rome")
+  }
+
   private func removeNote() throws {
     try copy.launchStorage(ofStateNamed: "main.remote").remove()
   }

@@ -152,6 +152,48 @@ final class RemoteStateTests: XCTestCase {
     }
   }
 
+  func testADiscardOfAllRemovesWhatOtherInstancesHaveStored() async throws {
+    for copy in [nil, MemoryStateDirectory()] {
+      let directory = RemoteStateDirectory(store, localCopy: copy)
+      func launch() throws -> StateKeeper {
+        try StateKeeper(application: Launch.application, directory: directory, keys: keys)
+      }
+      var keepers = [try launch(), try launch(), try launch()]
+      for keeper in keepers {
+        _ = try await keeper.restore()
+        _ = try await keeper.save([TestNode("root", value: "Rome")])
+      }
+      let names = try await store.names(prefix: "")
+      XCTAssertEqual(names.sorted(), ["main", "main~2", "main~3"])
+      await keepers[0].close()
+      await keepers[1].close()
+      let keeper = try launch()
+      // One instance still runs.
+      try await keeper.discardState(includingSetAside: true)
+      let left = try await store.names(prefix: "")
+      XCTAssertEqual(left, ["main~3"])
+      await keepers[2].close()
+      keepers = []
+      try await keeper.discardState(includingSetAside: true)
+      let last = try await store.names(prefix: "")
+      XCTAssertEqual(last, [])
+      await keeper.close()
+    }
+  }
+
+  func testWhatShortProcessesSetAsideIsBoundedInTheStore() async throws {
+    for _ in 0..<8 {
+      let keeper = try here.launch()
+      keeper.setAsideBound = SetAsideBound(oldestCount: 1, newestCount: 2, age: 0)
+      // Nobody has read what it replaces.
+      _ = try await keeper.save([TestNode("root", value: "Rome")])
+      await keeper.close()
+    }
+    let names = try await store.names(prefix: "main.aside")
+    XCTAssertLessThanOrEqual(names.count, 3)
+    XCTAssertGreaterThan(names.count, 0)
+  }
+
   func testADiscardOfWhatAnotherMachineHasSavedSinceThrows() async throws {
     let keeper = try await conflict()
     do {

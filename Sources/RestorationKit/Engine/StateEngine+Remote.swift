@@ -16,6 +16,7 @@ extension StateEngine {
     case .conflict(let conflict): report.outcome = .conflict(conflict)
     }
     report.unsentAside = await file.takeRefusal()?.description
+    if report.setAside != nil { await file.boundStoredAsides(settings.settingAside) }
     return report
   }
 

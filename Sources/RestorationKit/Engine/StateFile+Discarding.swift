@@ -9,7 +9,7 @@ extension StateFile {
     guard number > lastNumber else { return nil }
     if isAnythingToClaim {
       let taken = try await take()
-      try await fetch(.toDiscard)
+      try await fetch(.toReplace)
       let secretsOfAsides = await secretsOfStoredAsides()
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
@@ -37,7 +37,7 @@ extension StateFile {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
       try await take()
-      try await fetch(.toDiscard)
+      try await fetch(.toReplace)
       if includingSetAside { try await fetchAsides(removesPlaces: true) }
       guard number > lastNumber else { return }
       open.close()
@@ -55,7 +55,10 @@ extension StateFile {
           || $0 == name + StateClaim.secretsSuffix
       }
     }
-    if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
+    if includingSetAside, suffix.isEmpty {
+      try removeNumberedStates { _ in true }
+      try await removeNumberedStatesOfStore()
+    }
     lastNumber = number
   }
 

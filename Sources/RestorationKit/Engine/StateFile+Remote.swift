@@ -10,7 +10,7 @@ extension StateFile {
     /// A copy that lasts goes on without the store.
     case toWrite
     /// Whatever is stored; a copy that has nothing does not know what that is.
-    case toDiscard
+    case toReplace
   }
 
   /// Makes sure that what is here is what the store has, or newer.
@@ -29,7 +29,7 @@ extension StateFile {
       }
       if try remote.main.open() != nil || remote.isFetched {
         if isRestore { Task { await check(claims: true) } }
-        if need == .toDiscard { await learn(remote) }
+        if need == .toReplace { await learn(remote) }
         return
       }
     } else if remote.isFetched, !isRestore || remote.isUnsent {

@@ -33,15 +33,22 @@ extension StateFile {
       }
       remote.prevail()
     }
-    do {
-      try await removeExcessAsides(remote, settingAside)
-    } catch {
-      // They go after a later conflict.
-    }
+    await boundStoredAsides(settingAside)
     return true
   }
 
-  /// Removes from the store what was set aside too long ago.
+  /// Removes from the store what was set aside too long ago, also by other machines.
+  ///
+  /// What cannot be removed now is tried again when another one is set aside.
+  func boundStoredAsides(_ settingAside: SettingAside) async {
+    guard let remote = place.remote else { return }
+    do {
+      try await removeExcessAsides(remote, settingAside)
+    } catch {
+      // It is no reason to fail what has set another one aside.
+    }
+  }
+
   private func removeExcessAsides(
     _ remote: RemoteCopy, _ settingAside: SettingAside
   ) async throws {

@@ -24,7 +24,7 @@ extension StateFile {
     _ state: SetAsideState, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
     try await takeAsLookedAt()
-    try await fetch(.toWrite)
+    try await fetch(.toReplace)
     guard let stored = try archive(of: state) else { return false }
     return try await with(stored) { () throws(ArchiveError) in
       try putBack(stored, number: number, settingAside)

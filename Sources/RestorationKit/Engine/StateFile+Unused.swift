@@ -68,6 +68,22 @@ extension StateFile {
     }
   }
 
+  /// Removes from the store what other instances have stored there, unless one has it.
+  func removeNumberedStatesOfStore() async throws(ArchiveError) {
+    guard let remote = place.remote else { return }
+    try await sending(remote) {
+      for stored in try await remote.store.names(prefix: "\(claim.name)\(StateClaim.numberMark)") {
+        let state = stored.firstRange(of: StateClaim.asideMark).map { stored[..<$0.lowerBound] }
+        guard let number = claim.numberedName(in: String(state ?? stored[...])),
+          number != claim.taken?.name, try !directory.storage(named: number).isLocked(),
+          remote.otherOwner(of: try await remote.store.load(number)) == nil,
+          let version = try await remote.store.load(stored)?.version
+        else { continue }
+        _ = try await remote.store.remove(stored, expecting: version)
+      }
+    }
+  }
+
   /// The identifiers of the scenes that have files beside this state, in order.
   func storedScenes() async throws(ArchiveError) -> [String] {
     let prefix = claim.lookedAt + StateClaim.sceneSuffix(of: "")
