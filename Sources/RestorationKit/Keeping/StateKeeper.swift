@@ -234,7 +234,9 @@ public final class StateKeeper {
   ///
   /// - Parameter includingSetAside: Whether states that were set aside go, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
-  ///   has the state. No state is not an error.
+  ///   has the state; of a ``RemoteStateDirectory`` also `store` if the store does not answer
+  ///   and nothing of the state is here, and `conflict` if another machine has saved
+  ///   meanwhile. No state is not an error.
   public func discardState(
     includingSetAside: Bool = false
   ) async throws(RestorationError) {
@@ -258,7 +260,8 @@ public final class StateKeeper {
   /// - Parameter selection: Which secrets. If there are none, that is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the subkeys cannot be read or
   ///   removed, or the key is locked, which ``SecretSelection/all`` does not need;
-  ///   `inUse` if another instance has the state.
+  ///   `inUse` if another instance has the state; of a ``RemoteStateDirectory`` also `store`
+  ///   and `conflict`.
   /// - Complexity: O(*n*) in the secrets of the state.
   public func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
     try await engine.forgetSecrets(selection)
