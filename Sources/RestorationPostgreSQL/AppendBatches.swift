@@ -82,7 +82,8 @@ final class AppendBatches: Sendable {
   /// of the others, so each is asked for alone then.
   private func fail(_ batch: [Pending], _ error: any Error) {
     let code = (error as? RemoteStoreError)?.code ?? .unavailable
-    if code != .unavailable, batch.count > 1 {
+    // Or somebody held up one of them.
+    if code != .unavailable || error is UndoneAppends, batch.count > 1 {
       for pending in batch {
         Task {
           do {
@@ -204,5 +205,10 @@ enum BinaryArray {
     }
     return bytes
   }
+}
+
+/// Many appends of which none took place, since one of them waited for too long.
+struct UndoneAppends: Error {
+  let error: RemoteStoreError
 }
 #endif

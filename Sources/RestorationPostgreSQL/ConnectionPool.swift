@@ -127,9 +127,13 @@ actor ConnectionPool {
 
   // MARK: Queries
 
+  /// For the way to the server and back.
+  private static let graceTime = Duration.seconds(1)
+
   private func start(_ query: Query, on connection: Connection) {
     query.connection = connection.number
-    let deadline = ContinuousClock.now + options.queryTimeout
+    // The server ends it before: what that says is more than silence does.
+    let deadline = ContinuousClock.now + options.queryTimeout + Self.graceTime
     guard connection.isPrepared(for: query.statement) else {
       let command = Command.prepare(query.statement, texts[query.statement])
       perform(command, on: connection, until: deadline) { result in
@@ -166,6 +170,10 @@ actor ConnectionPool {
       if error.leavesConnection { release(connection) } else { close(connection) }
       if error.invitesRetry, query.returnCount < 5 {
         giveBack(query)
+      } else if error.isOfShutdown, query.statement.isRead, query.returnCount < 1 {
+        giveBack(query)
+      } else if error.isOfWaiting, query.statement == .appendMany {
+        query.finish(.failure(UndoneAppends(error: error.storeError)))
       } else {
         query.finish(.failure(error.storeError))
       }
@@ -380,6 +388,7 @@ actor ConnectionPool {
 
   /// Ends whatever has waited for too long.
   private func expire() {
+    timer.noteTold()
     let now = ContinuousClock.now
     let late = waiting.filter { $0.latestStart <= now }
     waiting.removeAll { $0.latestStart <= now }

@@ -24,6 +24,7 @@ struct ConnectionString: Sendable {
     try Self.refuseStrayCredentials(in: text)
     let options = try Self.options(in: text)
     let hosts = Self.list(options["host"])
+    try Self.refuseNestedString(options["dbname"] ?? "", hosts)
     let addresses = Self.list(options["hostaddr"])
     let ports = Self.list(options["port"])
     let count = max(hosts.count, addresses.count, 1)
@@ -91,6 +92,21 @@ struct ConnectionString: Sendable {
       .refused,
       "The connection string has an @ where libpq expects a server or a database. Write the @, /, : "
         + "and ? of a password percent-encoded, as %40, %2F, %3A and %3F.")
+  }
+
+  /// Refuses a connection string in the place of a database, or a user in that of a server, which
+  /// would be in what is shown.
+  private static func refuseNestedString(
+    _ database: String, _ hosts: [String]
+  ) throws(RemoteStoreError) {
+    // A socket in the abstract namespace begins with @.
+    guard database.contains("://") || database.contains("=")
+      || hosts.contains(where: { $0.dropFirst().contains("@") })
+    else { return }
+    throw RemoteStoreError(
+      .refused,
+      "The connection string has another one in the place of a database, or an @ in that of a "
+        + "server. Give the inner one alone, or each part with its own keyword.")
   }
 
   private static func list(_ value: String?) -> [String] {

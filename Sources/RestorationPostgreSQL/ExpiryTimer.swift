@@ -1,33 +1,39 @@
 #if PostgreSQL
-internal import Dispatch
+package import Dispatch
 
 /// Tells when the earliest of many times has come.
 ///
 /// Calls end long before their time, and nothing is undone then: their times come in order, so
 /// the timer is set anew once in a while and not for each call.
-final class ExpiryTimer {
+package final class ExpiryTimer {
   private let source: any DispatchSourceTimer
   private var next: ContinuousClock.Instant?
 
-  init(on queue: DispatchQueue) {
+  package init(on queue: DispatchQueue) {
     source = DispatchSource.makeTimerSource(queue: queue)
   }
 
-  func tell(_ body: @escaping @Sendable () -> Void) {
+  /// - Parameter body: Is called on the queue, and says first that it was.
+  package func tell(_ body: @escaping @Sendable () -> Void) {
     source.setEventHandler(handler: body)
     source.activate()
   }
+
+  /// Notes that it has told.
+  package func noteTold() { next = nil }
 
   deinit {
     source.cancel()
   }
 
   /// Tells at a time, or before.
-  func plan(_ time: ContinuousClock.Instant) {
-    let now = ContinuousClock.now
-    if let next, next > now, next <= time { return }
+  ///
+  /// One that has come and is not told yet stays: a timer that is set anew forgets it.
+  package func plan(_ time: ContinuousClock.Instant) {
+    if let next, next <= time { return }
     next = time
-    source.schedule(deadline: .now() + now.seconds(to: time), leeway: .milliseconds(5))
+    source.schedule(
+      deadline: .now() + ContinuousClock.now.seconds(to: time), leeway: .milliseconds(5))
   }
 }
 

@@ -57,6 +57,12 @@ struct ServerError {
   /// Whether the statement was undone since others were in its way, so that it can be run anew.
   var invitesRetry: Bool { code == "40001" || code == "40P01" }
 
+  /// Whether the server ends, or has not begun yet.
+  var isOfShutdown: Bool { ["57P01", "57P02", "57P03"].contains(code) }
+
+  /// Whether the statement was undone since it took too long, as one that waits for others does.
+  var isOfWaiting: Bool { code == "57014" || code == "55P03" }
+
   /// Whether the connection is as good as before.
   ///
   /// After anything else it is closed: the server is stopping, is a standby now, or its tables

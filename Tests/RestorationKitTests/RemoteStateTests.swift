@@ -154,7 +154,8 @@ final class RemoteStateTests: XCTestCase {
 
   func testADiscardOfAllRemovesWhatOtherInstancesHaveStored() async throws {
     for copy in [nil, MemoryStateDirectory()] {
-      let directory = RemoteStateDirectory(store, localCopy: copy)
+      let directory = RemoteStateDirectory(
+        store, localCopy: copy, lease: RemoteLease(owner: "server 1"))
       func launch() throws -> StateKeeper {
         try StateKeeper(application: Launch.application, directory: directory, keys: keys)
       }

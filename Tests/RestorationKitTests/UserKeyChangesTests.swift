@@ -149,6 +149,52 @@ final class UserKeyChangesTests: UserKeysTestCase {
     _ = try await keys().provider(for: "ada")
   }
 
+  /// A server with the old master key has made a place, and is killed while the key is on its way.
+  func testAKeyThatLandsAfterARotationIsNotStoredUnderTheOldMasterKey() async throws {
+    let name = try await row(of: "eve")
+    let sealed = base[bytes: name]
+    base[bytes: name] = nil
+    let store = FaultyRemoteStateStore(base)
+    // The place is there, and the network is gone.
+    store.fail(.delay(.zero), next: .replace)
+    store.fail(.unreachable, next: .replace)
+    do { _ = try await keys(store).provider(for: "eve") } catch {}
+    let stored = try await base.load(name)
+    let place = try XCTUnwrap(stored)
+    XCTAssertNotEqual(place.bytes, sealed)
+    let new = FixedKeyProvider.new()
+    let rotation = try await keys(master: new, former: [master]).rotate()
+    XCTAssertEqual(rotation.problems, [])
+    let late = try await base.replace(name, with: XCTUnwrap(sealed), expecting: place.version)
+    XCTAssertNil(late)
+    _ = try await keys(master: new).provider(for: "eve")
+  }
+
+  func testWhoAsksAfterARepeatedRemovalGetsNothingThatWasLoadedBefore() async throws {
+    let removed = try await keys().key(of: "ada")
+    let faults = FaultyRemoteStateStore(base)
+    let store = LateAnswers(faults)
+    let server = keys(store)
+    _ = try await server.key(of: "someone")
+    // A load is under way, whose answer has the key.
+    store.isLate.isSet = true
+    let before = Task { try await server.key(of: "ada") }
+    try await waitUntil("its answer waits") { store.isWaiting.isSet }
+    store.isLate.isSet = false
+    faults.fail(.lostAnswer, next: .remove)
+    do {
+      try await server.removeUser("ada")
+      XCTFail("It did not throw.")
+    } catch is RemoteStoreError {}
+    try await server.removeUser("ada")
+    let after = Task { try await server.key(of: "ada") }
+    for _ in 0..<100 { await Task.yield() }
+    store.goesOn.isSet = true
+    let key = try await after.value
+    XCTAssertFalse(key.isSame(as: removed))
+    _ = try await before.value
+  }
+
   func testARemovalWhoseAnswerIsLostCanBeRepeated() async throws {
     _ = try await keys().provider(for: "ada")
     let store = FaultyRemoteStateStore(base)
@@ -163,4 +209,35 @@ final class UserKeyChangesTests: UserKeysTestCase {
     let isRemoved = try await server.removeUser("ada")
     XCTAssertFalse(isRemoved)
   }
+}
+
+/// A store whose answers to loads come late.
+private final class LateAnswers: RemoteStateStore {
+  let isLate = Flag(), isWaiting = Flag(), goesOn = Flag()
+  private let base: any RemoteStateStore
+
+  init(_ base: any RemoteStateStore) { self.base = base }
+
+  var location: String { base.location }
+
+  func load(_ name: String) async throws -> RemoteState? {
+    let isLate = isLate.isSet
+    let state = try await base.load(name)
+    guard isLate else { return state }
+    isWaiting.isSet = true
+    try await waitUntil("somebody lets the answer go") { goesOn.isSet }
+    return state
+  }
+
+  func replace(
+    _ name: String, with bytes: [UInt8], expecting version: RemoteVersion?
+  ) async throws -> RemoteVersion? {
+    try await base.replace(name, with: bytes, expecting: version)
+  }
+
+  func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool {
+    try await base.remove(name, expecting: version)
+  }
+
+  func names(prefix: String) async throws -> [String] { try await base.names(prefix: prefix) }
 }

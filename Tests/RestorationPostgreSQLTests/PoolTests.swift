@@ -138,6 +138,62 @@ final class PoolTests: StoreTestCase {
     XCTAssertNil(state)
   }
 
+  func testATimeThatHasComeIsNotForgottenForALaterOne() async throws {
+    let queue = DispatchQueue(label: "test")
+    let told = Flag()
+    let timer = ExpiryTimer(on: queue)
+    timer.tell { told.set() }
+    queue.sync {
+      timer.plan(.now + .milliseconds(20))
+      // The queue is busy when the time comes.
+      usleep(60_000)
+      timer.plan(.now + .seconds(3600))
+    }
+    try await eventually("it tells") { told.isSet }
+    withExtendedLifetime(timer) {}
+  }
+
+  func testWhoHoldsUpOneStateHoldsUpNoAppendsToOthers() async throws {
+    let store = try makeStore(limit: 2, queryTimeout: .seconds(1))
+    let names = (0..<40).map { "state \($0)" }
+    var versions: [String: RemoteVersion] = [:]
+    for name in names { versions[name] = try await store.replace(name, with: [1], expecting: nil) }
+    let known = versions
+    let session = try Session(
+      server.connectionString,
+      "BEGIN; SELECT * FROM \"\(schema)\".states WHERE name = 'state 7' FOR UPDATE")
+    let appends = names.map { name in
+      Task {
+        let version = try XCTUnwrap(known[name])
+        return try await store.append([2], to: name, expecting: version)
+      }
+    }
+    for (name, append) in zip(names, appends) where name != "state 7" {
+      let version = try await append.value
+      XCTAssertNotNil(version, name)
+    }
+    await assertStoreError(.unavailable) { try await appends[7].value }
+    try session.run("COMMIT")
+  }
+
+  func testALoadIsAskedAgainWhenItsServerEndsTheConnection() async throws {
+    let store = try makeStore()
+    _ = try await store.replace("a", with: [1], expecting: nil)
+    let session = try Session(
+      server.connectionString,
+      "BEGIN; LOCK TABLE \"\(schema)\".states IN ACCESS EXCLUSIVE MODE")
+    let load = Task { try await store.load("a") }
+    try await eventually("it waits") { try waiterCount() == 1 }
+    try server.sql(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_locks
+      WHERE NOT granted AND relation = '"\(schema)".states'::regclass
+      """)
+    try session.run("COMMIT")
+    let state = try await load.value
+    XCTAssertEqual(state?.bytes, [1])
+  }
+
   func testACancelledWriteIsThereOrNotAndTheStoreGoesOn() async throws {
     let store = try makeStore(named(schema), limit: 2)
     var version = try await store.replace("a", with: [0], expecting: nil)

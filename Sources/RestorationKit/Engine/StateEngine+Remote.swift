@@ -7,7 +7,14 @@ extension StateEngine {
     guard report.outcome == .saved || report.outcome == .declined else { return report }
     var report = report
     switch await file.sendSoon() {
-    case .sent: break
+    case .sent:
+      if report.setAside != nil {
+        let bounding = Task { [file, settingAside = settings.settingAside] in
+          await file.boundStoredAsides(settingAside)
+        }
+        // With a copy that lasts, nothing waits for the store for long.
+        if await !file.isCopyLasting { await bounding.value }
+      }
     case .unsent(let error):
       guard await file.isCopyLasting else {
         throw RestorationError(ArchiveError.storeUnavailable(error))
@@ -16,7 +23,6 @@ extension StateEngine {
     case .conflict(let conflict): report.outcome = .conflict(conflict)
     }
     report.unsentAside = await file.takeRefusal()?.description
-    if report.setAside != nil { await file.boundStoredAsides(settings.settingAside) }
     return report
   }
 
@@ -25,7 +31,10 @@ extension StateEngine {
   /// - Throws: If the store has another state. What is only in a local copy is sent later.
   func send() async throws(RestorationError) {
     switch await file.send() {
-    case .sent: break
+    case .sent:
+      if let failure = await file.removalFailure, await !file.isCopyLasting {
+        throw RestorationError(ArchiveError.storeUnavailable(failure))
+      }
     case .unsent(let error):
       if await !file.isCopyLasting {
         throw RestorationError(ArchiveError.storeUnavailable(error))

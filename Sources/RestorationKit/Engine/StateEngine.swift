@@ -117,6 +117,12 @@ final class StateEngine {
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }
     try await send()
+    guard includingSetAside else { return }
+    do {
+      try await file.removeNumberedStatesOfStore()
+    } catch {
+      throw RestorationError(error)
+    }
   }
 
   /// Forgets secrets between two saves.

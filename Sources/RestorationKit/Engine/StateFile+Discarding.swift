@@ -38,6 +38,7 @@ extension StateFile {
     if isAnythingToClaim {
       try await take()
       try await fetch(.toReplace)
+      if let remote = place.remote { await learn(remote) }
       if includingSetAside { try await fetchAsides(removesPlaces: true) }
       guard number > lastNumber else { return }
       open.close()
@@ -55,10 +56,7 @@ extension StateFile {
           || $0 == name + StateClaim.secretsSuffix
       }
     }
-    if includingSetAside, suffix.isEmpty {
-      try removeNumberedStates { _ in true }
-      try await removeNumberedStatesOfStore()
-    }
+    if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
   }
 

@@ -29,7 +29,6 @@ extension StateFile {
       }
       if try remote.main.open() != nil || remote.isFetched {
         if isRestore { Task { await check(claims: true) } }
-        if need == .toReplace { await learn(remote) }
         return
       }
     } else if remote.isFetched, !isRestore || remote.isUnsent {
@@ -43,7 +42,10 @@ extension StateFile {
   func learn(_ remote: RemoteCopy) async {
     guard remote.isLasting, !remote.isFetched else { return }
     do {
-      _ = try remote.compare(try await remote.store.load(remote.name))
+      let state = try await remote.store.load(remote.name)
+      // Something may have been sent meanwhile.
+      guard !remote.isFetched, sending == nil else { return }
+      _ = try remote.compare(state)
     } catch {
       // Then what the store has is a conflict, which somebody has to decide.
     }

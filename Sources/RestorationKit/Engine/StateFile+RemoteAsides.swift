@@ -166,8 +166,21 @@ extension StateFile {
   }
 
   /// Removes from the store what was set aside and is gone here.
-  func sendRemovedAsides(_ remote: RemoteCopy) async throws {
+  ///
+  /// What cannot be removed is tried again in a while; the state is stored all the same.
+  func sendRemovedAsides(_ remote: RemoteCopy) async {
+    removalFailure = nil
     guard remote.hasRemovedAsides else { return }
+    do {
+      try await removeAsides(remote)
+      remote.markRemovedAsidesSent()
+    } catch {
+      removalFailure = RemoteStoreError(error)
+      tryAgain()
+    }
+  }
+
+  private func removeAsides(_ remote: RemoteCopy) async throws {
     var gone = try remote.removedAsides()
     while !gone.isEmpty {
       for aside in gone {
@@ -182,6 +195,5 @@ extension StateFile {
       // While the store was asked, others may have gone.
       gone = try remote.removedAsides()
     }
-    remote.markRemovedAsidesSent()
   }
 }

@@ -2,6 +2,9 @@ internal import ArchiveCodec
 
 /// Decides which of two states stays that two machines have stored.
 extension StateFile {
+  /// Whether somebody has to decide.
+  var isInConflict: Bool { place.remote?.theirs != nil }
+
   /// Ends a conflict; false if there is none.
   func resolve(
     _ choice: ConflictChoice, _ settingAside: SettingAside

@@ -47,7 +47,10 @@ extension StateFile {
 
   /// Goes on without an answer; what has come meanwhile counts.
   private func giveUp(_ answer: FirstAnswer, _ remote: RemoteCopy) {
-    guard remote.isUnsent else { return }
+    guard remote.isUnsent else {
+      _ = answer.give(.sent)
+      return
+    }
     let error = RemoteStoreError(
       .unavailable,
       "\(remote.store.location) has not answered in \(Self.patience). The state is sent when it"
@@ -63,10 +66,7 @@ extension StateFile {
     let asksStore = remote.isUnsent || remote.isRenewalDue
     let outcome: RemoteOutcome
     do {
-      let answer = try await exchange(remote)
-      // What was put back is in the store before it goes from where it was.
-      if case .sent = answer { try await sendRemovedAsides(remote) }
-      outcome = answer
+      outcome = try await exchange(remote)
     } catch {
       outcome = .unsent(RemoteStoreError(error))
     }
@@ -74,6 +74,8 @@ extension StateFile {
     case .sent:
       if asksStore { remote.tell(.current) }
       await endLease(remote)
+      // What was put back is in the store before it goes from where it was.
+      await sendRemovedAsides(remote)
     case .unsent(let error):
       remote.tell(.unsent(error))
       tryAgain()
@@ -175,7 +177,7 @@ extension StateFile {
   }
 
   /// Sends again in a while, and in ever longer ones.
-  private func tryAgain() {
+  func tryAgain() {
     guard retry == nil else { return }
     retry = Task { [weak self] in
       var pause = Duration.seconds(1)

@@ -69,17 +69,32 @@ extension StateFile {
   }
 
   /// Removes from the store what other instances have stored there, unless one has it.
+  ///
+  /// Without leases nobody knows whether one has, on another machine, so nothing is removed.
   func removeNumberedStatesOfStore() async throws(ArchiveError) {
-    guard let remote = place.remote else { return }
+    guard let remote = place.remote, remote.leasing != nil, suffix.isEmpty else { return }
     try await sending(remote) {
+      var states: [String: [String]] = [:]
       for stored in try await remote.store.names(prefix: "\(claim.name)\(StateClaim.numberMark)") {
-        let state = stored.firstRange(of: StateClaim.asideMark).map { stored[..<$0.lowerBound] }
-        guard let number = claim.numberedName(in: String(state ?? stored[...])),
-          number != claim.taken?.name, try !directory.storage(named: number).isLocked(),
-          remote.otherOwner(of: try await remote.store.load(number)) == nil,
-          let version = try await remote.store.load(stored)?.version
+        let name = stored.firstRange(of: StateClaim.asideMark).map { stored[..<$0.lowerBound] }
+        guard let number = claim.numberedName(in: String(name ?? stored[...])),
+          number != claim.taken?.name
         else { continue }
-        _ = try await remote.store.remove(stored, expecting: version)
+        states[number, default: []].append(stored)
+      }
+      for (number, names) in states {
+        guard try !directory.storage(named: number).isLocked() else { continue }
+        var versions: [String: RemoteVersion] = [:]
+        var isInUse = false
+        for name in names {
+          let state = try await remote.store.load(name)
+          isInUse = isInUse || remote.otherOwner(of: state) != nil
+          versions[name] = state?.version
+        }
+        guard !isInUse else { continue }
+        for (name, version) in versions {
+          _ = try await remote.store.remove(name, expecting: version)
+        }
       }
     }
   }

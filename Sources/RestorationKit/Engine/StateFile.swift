@@ -53,6 +53,8 @@ package actor StateFile {
 
   /// Why the store did not take what was set aside, until it is reported.
   var refusal: RemoteStoreError?
+  /// Why the store still has what was removed of that; nil if it does not.
+  var removalFailure: RemoteStoreError?
   /// What is sent to the store, while the answer is awaited.
   var sending: Task<RemoteOutcome, Never>?
   /// Tries again to send what could not be sent.

@@ -122,6 +122,7 @@ extension RemoteCopy {
       }
       // A file that somebody has taken away is no state that the user has discarded.
       guard size != nil || note.rest == .removal else { return }
+      if size == nil { content.withLock { $0.removed = Changes() } }
       let isSame =
         try note.rest == .change && sample(of: main, note.byteCount) == note.sample
         && sample(of: secrets) ?? [] == note.secrets

@@ -58,8 +58,14 @@ extension UserKeys {
   /// Whether the key was sealed anew; nil if it is not there any more.
   private func rotate(_ name: String, _ masters: MasterKeys) async throws -> Bool? {
     for _ in 0..<Self.tryCount {
-      guard let stored = try await store.load(name), stored.bytes != Self.placeOfKey else {
-        return nil
+      guard let stored = try await store.load(name) else { return nil }
+      if stored.bytes == Self.placeOfKey {
+        // A key that a server is about to store there may be sealed under a former master key: it
+        // finds another version, and makes the key anew.
+        let place = try await store.replace(
+          name, with: Self.placeOfKey, expecting: stored.version)
+        guard place == nil else { return nil }
+        continue
       }
       let (key, isCurrent) = try masters.open(stored.bytes, name, in: store.location)
       guard !isCurrent else { return false }

@@ -109,8 +109,8 @@ public final class UserKeys: Sendable {
   ///
   /// No state of the user opens after that, nor any copy or backup of one, unless there is
   /// still a backup of the key. A later user of the same name gets another key. End the
-  /// user's sessions first, on all servers: whoever has the key in memory can use it until
-  /// then. It also removes a key that cannot be read.
+  /// user's sessions first, on all servers: whoever has the key in memory, or has asked for it
+  /// and waits, can use it until then. It also removes a key that cannot be read.
   ///
   /// - Parameter user: The user, as of ``provider(for:)``.
   /// - Returns: False if there was no key.
@@ -118,16 +118,17 @@ public final class UserKeys: Sendable {
   @discardableResult
   public func removeUser(_ user: String) async throws -> Bool {
     let name = try await row(of: user)
+    // Who asks from then on must not get what was loaded before, whatever is known of the removal.
+    defer {
+      content.withLock { content in
+        content.live[name] = nil
+        content.loading[Array(user.utf8)] = nil
+      }
+    }
     for _ in 0..<Self.tryCount {
       guard let stored = try await store.load(name) else { return false }
       guard try await store.remove(name, expecting: stored.version) else { continue }
-      guard stored.bytes != Self.placeOfKey else { return false }
-      content.withLock { content in
-        content.live[name] = nil
-        // Who asks from now on must not get what was loaded before.
-        content.loading[Array(user.utf8)] = nil
-      }
-      return true
+      return stored.bytes != Self.placeOfKey
     }
     throw Self.busy(name)
   }

@@ -131,7 +131,11 @@ extension SceneHost {
       let file = keeper.engine.ofScene(identifier, telling: need).file
       do {
         guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
-          if isOwner { await file.removeOldPlace() }
+          if isOwner {
+            // The store may not know yet that it was discarded.
+            _ = await file.sendSoon()
+            await file.removeOldPlace()
+          }
           continue
         }
         let session = SceneSession(

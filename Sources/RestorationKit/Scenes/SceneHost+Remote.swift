@@ -70,7 +70,11 @@ extension SceneHost {
     return try await replacingState(
       of: session, orClosed: true
     ) { (engine) async throws(RestorationError) in
-      try await engine.resolveConflict(keeping: choice)
+      let isInConflict = await engine.file.isInConflict
+      let location = try await engine.resolveConflict(keeping: choice)
+      // What was set here since is in what was set aside.
+      if isInConflict { session.startAfresh() }
+      return location
     }
   }
 
@@ -83,6 +87,7 @@ extension SceneHost {
     case .theirs:
       discarded.removeAll { $0 == session }
       openSessions.append(session)
+      session.startAfresh()
       await load(session)
       await writeList()
     }

@@ -76,7 +76,12 @@ public struct CredentialKeyProvider: KeyProvider {
   ///   - folder: The folder that it is in; if nil, `$CREDENTIALS_DIRECTORY`.
   public init(_ name: String, folder: String? = nil) {
     self.name = name
-    self.folder = folder ?? ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+    self.folder = folder ?? Self.folderOfService
+  }
+
+  /// The whole environment may have keys, so it is not copied.
+  private static var folderOfService: String? {
+    unsafe getenv("CREDENTIALS_DIRECTORY").map { unsafe String(cString: $0) }
   }
 
   /// The path of the credential.
