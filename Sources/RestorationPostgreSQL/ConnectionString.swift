@@ -100,8 +100,9 @@ struct ConnectionString: Sendable {
     _ database: String, _ hosts: [String]
   ) throws(RemoteStoreError) {
     // A socket in the abstract namespace begins with @.
-    guard database.contains("://") || database.contains("=")
-      || hosts.contains(where: { $0.dropFirst().contains("@") })
+    guard
+      database.contains("://") || database.contains("=")
+        || hosts.contains(where: { $0.dropFirst().contains("@") })
     else { return }
     throw RemoteStoreError(
       .refused,

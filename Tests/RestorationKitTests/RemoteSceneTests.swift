@@ -115,6 +115,63 @@ final class RemoteSceneTests: XCTestCase {
     return (host, scene)
   }
 
+  func testAClosedSceneThatAnotherMachineHasSavedMeanwhileComesBackIfNobodyDecides() async throws {
+    let (host, scene) = try await changedTwice()
+    do {
+      try await host.discard(scene.session)
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .conflict)
+    }
+    await host.close()
+    let value = try await valueElsewhere()
+    XCTAssertEqual(value, "Oslo")
+    // Whoever discards it now has seen it.
+    let last = try await launch("last")
+    try await last.discard(last.openSessions)
+    let names = try await store.names(prefix: "main.scene-")
+    XCTAssertEqual(names, [])
+  }
+
+  func testADiscardThatTheStoreDidNotHearOfIsSentByTheNextLaunch() async throws {
+    let copy = MemoryStateDirectory()
+    let host = try await launch("here", copy)
+    try await open("Rome", in: host)
+    let scene = try XCTUnwrap(host.connectedScenes.first)
+    network.delaysWrites = true
+    do { try await host.discard(scene.session) } catch {}
+    await host.close()
+    network.delaysWrites = false
+    let next = try await launch("here", copy)
+    XCTAssertEqual(next.openSessions.count, 0)
+    let names = try await store.names(prefix: "main.scene-")
+    XCTAssertEqual(names, [])
+  }
+
+  func testTheirsComesWithItsValuesAndNothingOfOurs() async throws {
+    for isDiscard in [false, true] {
+      for name in try await store.names(prefix: "") { store[bytes: name] = nil }
+      delegates = []
+      let host = try await launch("here")
+      try await open("Rome", in: host)
+      let scene = try XCTUnwrap(host.connectedScenes.first)
+      let other = try await launch("there")
+      let theirs = try await other.connect(try XCTUnwrap(other.openSessions.first))
+      theirs.session.userInfo["draft"] = "theirs"
+      try await other.save(theirs)
+      await other.close()
+      scene.session.userInfo["draft"] = "ours"
+      if isDiscard {
+        do { try await host.discard(scene.session) } catch {}
+      } else {
+        expectConflict(try await host.save(scene))
+        try await host.disconnect(scene)
+      }
+      try await host.resolveConflict(of: scene.session, keeping: .theirs)
+      XCTAssertEqual(scene.session.userInfo["draft"], "theirs", "a discard: \(isDiscard)")
+    }
+  }
+
   private func expectConflict(_ report: PreservationReport?) {
     guard case .conflict(let conflict) = report?.outcome else {
       return XCTFail("The outcome was \(report?.outcome as Any).")

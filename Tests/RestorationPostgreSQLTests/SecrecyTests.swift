@@ -69,7 +69,8 @@ final class SecrecyTests: StoreTestCase {
       "postgresql://ada:s3?cr@@db/states", "postgresql://ada:s3cr@db:5x,other:6/states",
       "host=db password=s3 cr", "host=db password='s3cr", "password=s3cr pass=t", "s3cr",
       "host=db dbname=postgresql://ada:s3cr@db/states", "host=db dbname='password=s3cr'",
-      "host=ada:s3cr@db", "host=a,b,c port=1,2 password=s3cr", "host=a,b hostaddr=127.0.0.1 password=s3cr",
+      "host=ada:s3cr@db", "host=a,b,c port=1,2 password=s3cr",
+      "host=a,b hostaddr=127.0.0.1 password=s3cr",
     ]
     for string in strings {
       XCTAssertThrowsError(try PostgreSQLStateStore(string), string) { error in

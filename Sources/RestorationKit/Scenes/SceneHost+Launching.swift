@@ -105,7 +105,10 @@ extension SceneHost {
     closedSessions = closed
     // Who only looks writes and discards nothing.
     (isListRead, isListLocked) = (isOwner, false)
-    if isOwner { await discardUnwanted(found) }
+    if isOwner {
+      await keepSavedElsewhere()
+      await discardUnwanted(found)
+    }
     if let failure { throw failure }
   }
 
@@ -162,6 +165,27 @@ extension SceneHost {
       session.dropActivity { $0.isExpired(at: keeper.engine.settings.now()) }
     } catch {
       session.failure = RestorationError(error)
+    }
+  }
+
+  /// Brings back what was discarded, and what another machine has saved since: nobody has decided.
+  private func keepSavedElsewhere() async {
+    guard keeper.engine.settings.directory is RemoteStateDirectory else { return }
+    for session in discarded {
+      guard let version = session.version else { continue }
+      do {
+        guard let part = try await engine(of: session).file.readHostPart(),
+          part.version != version
+        else { continue }
+      } catch {
+        // Its discard says why, and is tried again.
+        continue
+      }
+      discarded.removeAll { $0 === session }
+      session.closedAt = nil
+      openSessions.append(session)
+      session.startAfresh()
+      await load(session)
     }
   }
 

@@ -220,7 +220,7 @@ public final class SceneHost {
         SceneList(
           scenes: openSessions.map(\.entry),
           closed: closedSessions.isEmpty ? nil : closedSessions.map(\.entry),
-          discarded: discarded.map(\.entry), endedCleanly: endsCleanly)
+          discarded: discarded.map(\.discardedEntry), endedCleanly: endsCleanly)
       }
       listSetAsideAt = location ?? listSetAsideAt
       listFailure = nil

@@ -18,6 +18,8 @@ struct SceneList: Hashable, Codable, Sendable {
     var byteCount = 0
     var change: Change?
     var closedAt: Date?
+    /// The file that is discarded, of one that was.
+    var version: ArchiveVersion?
   }
 
   /// What was set on a session and is not in its file.

@@ -71,6 +71,7 @@ public final class SceneSession {
     closedAt = entry.closedAt
     content = SceneContent(entry.role, configurationName: entry.configurationName)
     listed = entry.change
+    version = entry.version
   }
 
   /// A new session.
@@ -157,6 +158,13 @@ public final class SceneSession {
   }
 
   private static let longestListedTitle = 256
+
+  /// What the list says of one that is discarded: which file that was.
+  var discardedEntry: SceneList.Entry {
+    var entry = entry
+    entry.version = version
+    return entry
+  }
 
   var entry: SceneList.Entry {
     var entry = SceneList.Entry(
