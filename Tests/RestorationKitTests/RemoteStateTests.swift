@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationTesting
 import TestSupport
 import XCTest
 
@@ -179,6 +180,69 @@ final class RemoteStateTests: XCTestCase {
       let last = try await store.names(prefix: "")
       XCTAssertEqual(last, [])
       await keeper.close()
+    }
+  }
+
+  func testADiscardOfAllLeavesWhatAnInstanceOnAnotherMachineHas() async throws {
+    let directory = RemoteStateDirectory(store, lease: RemoteLease(owner: "server 2"))
+    func launch() throws -> StateKeeper {
+      try StateKeeper(application: Launch.application, directory: directory, keys: keys)
+    }
+    // A second instance whose scenes alone are in the store, with their leases.
+    let first = try launch()
+    _ = try await first.restore()
+    let host = SceneHost(try launch())
+    host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root", value: "Rome")) })
+    try await host.launch()
+    let scene = try await host.open()
+    try await host.save(scene)
+    await first.close()
+    let before = try await store.names(prefix: "")
+    XCTAssertTrue(before.contains { $0.hasPrefix("main~2.scene-") }, "\(before)")
+    let here = Device("here", store, keys: keys)
+    here.lease = RemoteLease(owner: "server 1")
+    try await here.launch().discardState(includingSetAside: true)
+    let after = try await store.names(prefix: "")
+    XCTAssertEqual(after, before)
+    // Without leases nobody knows whether it is in use.
+    try await Device("there", store, keys: keys).launch().discardState(includingSetAside: true)
+    let last = try await store.names(prefix: "")
+    XCTAssertEqual(last, before)
+  }
+
+  func testARemovalOfWhatWasSetAsideThatFailsIsTriedAgainAndIsNoFailureOfASave() async throws {
+    for copy in [nil, MemoryStateDirectory()] {
+      for name in try await store.names(prefix: "") { store[bytes: name] = nil }
+      let first = try here.launch()
+      _ = try await first.save([TestNode("root", value: "Rome")])
+      let faulty = FaultyRemoteStateStore(store)
+      let keeper = try Device("faulty", faulty, keys: keys, localCopy: copy).launch()
+      let root = TestNode("root", value: "Oslo")
+      if copy != nil { _ = try await keeper.restore() }
+      _ = try await keeper.save([root])
+      let other = try there.launch()
+      _ = try await other.save([TestNode("root", value: "Paris")])
+      root.value = "Bern"
+      _ = try await keeper.save([root])
+      try await keeper.resolveConflict(keeping: .ours)
+      let states = try await keeper.setAsideStates()
+      XCTAssertFalse(states.isEmpty)
+      for state in states.dropFirst() { try await keeper.removeSetAside(state) }
+      faulty.fail(.unreachable, next: .remove)
+      do {
+        try await keeper.removeSetAside(states[0])
+        XCTAssertNotNil(copy, "It did not throw.")
+      } catch {
+        XCTAssertNil(copy, "\(error)")
+      }
+      XCTAssertEqual(keeper.remoteStatus, .current)
+      root.value = "Lima"
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.outcome, .saved)
+      XCTAssertNil(report.unsent)
+      XCTAssertEqual(keeper.remoteStatus, .current)
+      let names = try await store.names(prefix: "main.aside")
+      XCTAssertEqual(names, [])
     }
   }
 
