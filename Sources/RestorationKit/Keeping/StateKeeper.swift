@@ -230,7 +230,9 @@ public final class StateKeeper {
   /// removed before it, so that no copy of the state gives the secrets back. States that
   /// were set aside stay by default, since an app that discards its state whenever it ends
   /// could never put one back; see ``setAsideStates()``. Remove them too where a user must
-  /// leave nothing behind; then the states with a number that no instance has go as well.
+  /// leave nothing behind; then the states with a number that no instance has go as well. Of
+  /// a store that machines share they go with a ``RemoteLease`` only: without one, nobody
+  /// knows whether an instance on another machine has them.
   ///
   /// - Parameter includingSetAside: Whether states that were set aside go, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
