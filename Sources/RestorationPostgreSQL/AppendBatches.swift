@@ -84,7 +84,7 @@ final class AppendBatches: Sendable {
     let code = (error as? RemoteStoreError)?.code ?? .unavailable
     // Or somebody held up one of them.
     if code != .unavailable || error is UndoneAppends, batch.count > 1 {
-      for pending in batch {
+      for pending in batch where !pending.answer.isFinished {
         Task {
           do {
             let changed = try await run([pending.append])

@@ -99,10 +99,10 @@ struct ConnectionString: Sendable {
   private static func refuseNestedString(
     _ database: String, _ hosts: [String]
   ) throws(RemoteStoreError) {
-    // A socket in the abstract namespace begins with @.
+    // A socket in the abstract namespace begins with @, and a folder of sockets may have one.
     guard
       database.contains("://") || database.contains("=")
-        || hosts.contains(where: { $0.dropFirst().contains("@") })
+        || hosts.contains(where: { !$0.hasPrefix("/") && $0.dropFirst().contains("@") })
     else { return }
     throw RemoteStoreError(
       .refused,

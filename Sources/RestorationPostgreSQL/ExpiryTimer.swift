@@ -7,7 +7,8 @@ package import Dispatch
 /// the timer is set anew once in a while and not for each call.
 package final class ExpiryTimer {
   private let source: any DispatchSourceTimer
-  private var next: ContinuousClock.Instant?
+  /// By the clock of the timer, which stops while the machine sleeps.
+  private var next: DispatchTime?
 
   package init(on queue: DispatchQueue) {
     source = DispatchSource.makeTimerSource(queue: queue)
@@ -30,10 +31,10 @@ package final class ExpiryTimer {
   ///
   /// One that has come and is not told yet stays: a timer that is set anew forgets it.
   package func plan(_ time: ContinuousClock.Instant) {
-    if let next, next <= time { return }
-    next = time
-    source.schedule(
-      deadline: .now() + ContinuousClock.now.seconds(to: time), leeway: .milliseconds(5))
+    let deadline = DispatchTime.now() + ContinuousClock.now.seconds(to: time)
+    if let next, next <= deadline { return }
+    next = deadline
+    source.schedule(deadline: deadline, leeway: .milliseconds(5))
   }
 }
 

@@ -101,8 +101,10 @@ final class RemoteSceneTests: XCTestCase {
   }
 
   /// A scene that another machine has saved meanwhile, and that has changed here as well.
-  private func changedTwice() async throws -> (host: SceneHost, scene: Scene) {
-    let host = try await launch("here")
+  private func changedTwice(
+    _ copy: MemoryStateDirectory? = nil
+  ) async throws -> (host: SceneHost, scene: Scene) {
+    let host = try await launch("here", copy)
     try await open("Rome", in: host)
     let other = try await launch("there")
     let theirs = try await other.connect(try XCTUnwrap(other.openSessions.first))
@@ -115,22 +117,44 @@ final class RemoteSceneTests: XCTestCase {
     return (host, scene)
   }
 
-  func testAClosedSceneThatAnotherMachineHasSavedMeanwhileComesBackIfNobodyDecides() async throws {
-    let (host, scene) = try await changedTwice()
-    do {
-      try await host.discard(scene.session)
-      XCTFail("It did not throw.")
-    } catch {
-      XCTAssertEqual(error.code, .conflict)
+  func testASceneThatAnotherMachineHasSavedMeanwhileComesBackIfNobodyDecidesAboutItsDiscard()
+    async throws
+  {
+    for copy in [nil, MemoryStateDirectory()] {
+      for name in try await store.names(prefix: "") { store[bytes: name] = nil }
+      delegates = []
+      let (host, scene) = try await changedTwice(copy)
+      do {
+        try await host.discard(scene.session)
+        XCTFail("It did not throw.")
+      } catch {
+        XCTAssertEqual(error.code, .conflict)
+      }
+      await host.close()
+      let next = try await launch("here", copy)
+      XCTAssertEqual(next.openSessions.count, 1)
+      await next.close()
+      let value = try await valueElsewhere()
+      XCTAssertEqual(value, "Oslo")
+      // Whoever discards it now has seen it.
+      let last = try await launch("last")
+      try await last.discard(last.openSessions)
+      let names = try await store.names(prefix: "main.scene-")
+      XCTAssertEqual(names, [])
     }
+  }
+
+  func testASceneThatWasDiscardedOfflineComesBackIfAnotherMachineHasSavedIt() async throws {
+    let copy = MemoryStateDirectory()
+    let (host, scene) = try await changedTwice(copy)
+    network.delaysWrites = true
+    do { try await host.discard(scene.session) } catch {}
     await host.close()
-    let value = try await valueElsewhere()
-    XCTAssertEqual(value, "Oslo")
-    // Whoever discards it now has seen it.
-    let last = try await launch("last")
-    try await last.discard(last.openSessions)
-    let names = try await store.names(prefix: "main.scene-")
-    XCTAssertEqual(names, [])
+    network.delaysWrites = false
+    let next = try await launch("here", copy)
+    let session = try XCTUnwrap(next.openSessions.first)
+    try await next.connect(session)
+    XCTAssertEqual(value(delegates.count - 1), "Oslo")
   }
 
   func testADiscardThatTheStoreDidNotHearOfIsSentByTheNextLaunch() async throws {
@@ -146,6 +170,23 @@ final class RemoteSceneTests: XCTestCase {
     XCTAssertEqual(next.openSessions.count, 0)
     let names = try await store.names(prefix: "main.scene-")
     XCTAssertEqual(names, [])
+  }
+
+  func testWhatIsOnlyInTheListOfAnotherMachineIsTakenOver() async throws {
+    let first = try await launch("first")
+    try await open("Rome", in: first)
+    await first.close()
+    let (host, other) = (try await launch("here"), try await launch("there"))
+    other.openSessions[0].userInfo["pinned"] = true
+    try await other.saveSessions()
+    await other.close()
+    // Its list is another one.
+    try await open("Oslo", in: host)
+    await host.close()
+    let last = try await launch("last")
+    let pinned = last.openSessions.filter { $0.userInfo["pinned"] == true }
+    XCTAssertEqual(pinned.count, 1)
+    XCTAssertEqual(last.openSessions.count, 2)
   }
 
   func testTheirsComesWithItsValuesAndNothingOfOurs() async throws {

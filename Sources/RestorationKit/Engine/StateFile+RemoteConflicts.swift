@@ -5,6 +5,25 @@ extension StateFile {
   /// Whether somebody has to decide.
   var isInConflict: Bool { place.remote?.theirs != nil }
 
+  /// What another machine has written in the name of a scene, if it is in conflict with what is
+  /// here; nil also if that cannot be read.
+  func theirHostPart() -> HostPart? {
+    guard let state = place.remote?.theirs ?? nil else { return nil }
+    do {
+      guard
+        let archive = try Archive.open(
+          MemoryStorage(RemoteContent(state.bytes).archive), key: existingKey(),
+          context: place.context, limits: limits, recovery: .recover),
+        let values = try archive.record(NodeRecord.application)?
+          .container(forKey: NodeRecord.hostKey)
+      else { return nil }
+      return HostPart(
+        values: values, savedAt: nil, version: archive.version, byteCount: state.bytes.count)
+    } catch {
+      return nil
+    }
+  }
+
   /// Ends a conflict; false if there is none.
   func resolve(
     _ choice: ConflictChoice, _ settingAside: SettingAside

@@ -24,6 +24,8 @@ extension SceneHost {
     let gone = (openSessions + closedSessions).filter { sessions.contains($0) }
     guard !gone.isEmpty else { return }
     for scene in gone.compactMap(\.scene) { release(scene) }
+    // What was written last, also if its save has failed after that.
+    for session in gone { session.version = engine(of: session).rows.version ?? session.version }
     openSessions.removeAll { gone.contains($0) }
     closedSessions.removeAll { gone.contains($0) }
     discarded += gone

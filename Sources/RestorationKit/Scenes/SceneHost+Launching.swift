@@ -131,14 +131,15 @@ extension SceneHost {
     var found: [SceneSession] = []
     for identifier in try await keeper.engine.file.storedScenes() where !known.contains(identifier)
     {
-      let file = keeper.engine.ofScene(identifier, telling: need).file
+      let engine = keeper.engine.ofScene(identifier, telling: need)
       do {
-        guard let content = try SceneContent(reading: await file.readHostPart()?.values) else {
-          if isOwner {
-            // The store may not know yet that it was discarded.
-            _ = await file.sendSoon()
-            await file.removeOldPlace()
-          }
+        var content = try SceneContent(reading: await engine.file.readHostPart()?.values)
+        // The store may not know yet that it was discarded.
+        if content == nil, isOwner, try await takeBack(engine) {
+          content = try SceneContent(reading: await engine.file.readHostPart()?.values)
+        }
+        guard let content else {
+          if isOwner { await engine.file.removeOldPlace() }
           continue
         }
         let session = SceneSession(
@@ -168,15 +169,27 @@ extension SceneHost {
     }
   }
 
+  /// Sends the discard of a scene that a local copy has noted; true if another machine has saved
+  /// it since, which is here then.
+  private func takeBack(_ engine: StateEngine) async throws(RestorationError) -> Bool {
+    guard case .conflict(let conflict) = await engine.file.sendSoon(), !conflict.isRemoved else {
+      return false
+    }
+    _ = try await engine.resolveConflict(keeping: .theirs)
+    return true
+  }
+
   /// Brings back what was discarded, and what another machine has saved since: nobody has decided.
   private func keepSavedElsewhere() async {
     guard keeper.engine.settings.directory is RemoteStateDirectory else { return }
     for session in discarded {
-      guard let version = session.version else { continue }
+      let engine = engine(of: session)
       do {
-        guard let part = try await engine(of: session).file.readHostPart(),
-          part.version != version
-        else { continue }
+        if try await !takeBack(engine) {
+          guard let version = session.version,
+            let part = try await engine.file.readHostPart(), part.version != version
+          else { continue }
+        }
       } catch {
         // Its discard says why, and is tried again.
         continue

@@ -94,6 +94,7 @@ public final class SceneHost {
   public init(_ keeper: StateKeeper) {
     self.keeper = keeper
     list = SceneListFile(beside: keeper.engine)
+    list.take = { [weak self] in self?.take($0) }
   }
 
   // MARK: Configurations
@@ -210,6 +211,16 @@ public final class SceneHost {
   public func saveSessions() async throws(RestorationError) {
     await writeList()
     if let listFailure { throw listFailure }
+  }
+
+  /// Takes what another machine has set on sessions, and is in its list alone.
+  private func take(_ theirs: SceneList) {
+    let sessions = Dictionary(
+      (openSessions + closedSessions).map { ($0.persistentIdentifier, $0) },
+      uniquingKeysWith: { first, _ in first })
+    for entry in theirs.scenes + (theirs.closed ?? []) {
+      if let change = entry.change { sessions[entry.identifier]?.take(change) }
+    }
   }
 
   /// Stores the list of sessions if it says anything new.

@@ -60,6 +60,10 @@ final class SceneListFile {
   /// What is stored; nil if that is not known.
   private var written: SceneList?
   private var underWay: UnderWay?
+  /// What another machine has listed, and was set aside for ours.
+  private var theirs: SceneList?
+  /// Takes over what is only there.
+  var take: (SceneList) -> Void = { _ in }
 
   private static let key = "scenes"
 
@@ -106,6 +110,14 @@ final class SceneListFile {
   /// - Throws: ``RestorationError`` with `archive`, also if the key is locked.
   @discardableResult
   func write(_ list: () -> SceneList) async throws(RestorationError) -> String? {
+    let location = try await writeOnce(list)
+    guard let theirs else { return location }
+    self.theirs = nil
+    take(theirs)
+    return try await writeOnce(list) ?? location
+  }
+
+  private func writeOnce(_ list: () -> SceneList) async throws(RestorationError) -> String? {
     while let underWay { await underWay.end() }
     let list = list()
     guard !list.isSame(as: written) else { return nil }
@@ -142,12 +154,23 @@ final class SceneListFile {
         if await !file.isCopyLasting { throw .storeUnavailable(error) }
         return nil
       case .conflict:
+        let part = await file.theirHostPart()
         guard try await file.resolve(.ours, settingAside) else { return nil }
         await file.send()
+        theirs = part.flatMap(Self.list)
         return await file.reportSetAside()
       }
     } catch {
       throw RestorationError(error)
+    }
+  }
+
+  /// Nil for one that cannot be read, as that of a later version of the app.
+  private static func list(_ part: StateFile.HostPart) -> SceneList? {
+    do {
+      return try part.values.decode(SceneList.self, forKey: key)
+    } catch {
+      return nil
     }
   }
 

@@ -130,6 +130,16 @@ public final class SceneSession {
     title = content.activity?.title
   }
 
+  /// Takes what the list of another machine says was set after the same file.
+  ///
+  /// What was set here stays, and a scene here has values of its own.
+  func take(_ change: SceneList.Change) {
+    guard scene == nil, listed == nil, change.version == version else { return }
+    content.take(change.parts.subtracting(changes), from: change.content)
+    changes.formUnion(change.parts)
+    title = content.activity?.title
+  }
+
   /// Leaves out an activity that is stored and does not come back.
   func dropActivity(where isOut: (UserActivity.Content) -> Bool) {
     guard let activity = content.activity, isOut(activity) else { return }
