@@ -1,20 +1,12 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
-import RestorationTesting
 import TestSupport
 import XCTest
 
 /// What goes from a local copy goes from the store, and what has gone from the store from the copy.
 @MainActor
-final class LocalCopyDiscardTests: XCTestCase {
-  private let base = MemoryRemoteStateStore()
-  private lazy var store = NetworkStore(base)
-  private let keys = MemoryKeyProvider()
-  private let copy = MemoryStateDirectory()
-  private lazy var here = Device("here", store, keys: keys, localCopy: copy)
-  private lazy var there = Device("there", base, keys: keys)
-
+final class LocalCopyDiscardTests: LocalCopyTestCase {
   /// Saves with an older version of the app and with this one, so that a generation stays.
   private func saveTwice() async throws {
     for version in ["10", "11"] {

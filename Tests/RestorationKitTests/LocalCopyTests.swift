@@ -6,14 +6,7 @@ import XCTest
 
 /// States of a store of which a machine has a copy.
 @MainActor
-final class LocalCopyTests: XCTestCase {
-  private let base = MemoryRemoteStateStore()
-  private lazy var store = NetworkStore(base)
-  private let keys = MemoryKeyProvider()
-  private let copy = MemoryStateDirectory()
-  private lazy var here = Device("here", store, keys: keys, localCopy: copy)
-  private lazy var there = Device("there", base, keys: keys)
-
+final class LocalCopyTests: LocalCopyTestCase {
   func testALaunchWithoutTheStoreRestoresTheLocalState() async throws {
     _ = try await here.launch().save([TestNode("root", value: "Rome")])
     store.isReachable = false

@@ -187,7 +187,10 @@ final class RemoteLeaseTests: XCTestCase {
     }
   }
 
-  func testARestoreFromALocalCopyLeavesTheLeaseOfAnother() async throws {
+  /// A keeper that has restored its local copy of a state, which another keeper has in use.
+  private func restoredWhileUsedElsewhere() async throws -> (
+    keeper: StateKeeper, root: TestNode, other: StateKeeper
+  ) {
     let device = Device("here", store, keys: keys, localCopy: MemoryStateDirectory())
     device.lease = RemoteLease(owner: "server 1")
     let first = try device.launch()
@@ -195,31 +198,28 @@ final class RemoteLeaseTests: XCTestCase {
     await first.close()
     let other = try there.launch()
     _ = try await other.restore()
-    let stored = store[bytes: "main"]
     let (keeper, root) = (try device.launch(), TestNode("root"))
     _ = try await keeper.restore(into: [root])
-    XCTAssertEqual(root.value, "Rome")
+    return (keeper, root, other)
+  }
+
+  func testARestoreFromALocalCopyLeavesTheLeaseOfAnother() async throws {
+    let (keeper, root, other) = try await restoredWhileUsedElsewhere()
+    let stored = store[bytes: "main"]
     for await status in keeper.remoteStatusChanges {
       guard case .newer(let conflict) = status else { continue }
       XCTAssertEqual(conflict.takenOverBy, "server 2")
       break
     }
+    XCTAssertEqual(root.value, "Rome")
     XCTAssertEqual(store[bytes: "main"], stored)
+    withExtendedLifetime(other) {}
   }
 
   func testASaveOfALocalCopyOfWhatIsInUseElsewhereIsAConflict() async throws {
     for restoresAgain in [false, true] {
-      let device = Device("here", store, keys: keys, localCopy: MemoryStateDirectory())
-      device.lease = RemoteLease(owner: "server 1")
-      let first = try device.launch()
-      _ = try await first.restore()
-      _ = try await first.save([TestNode("root", value: "Rome")])
-      await first.close()
-      let other = try there.launch()
-      _ = try await other.restore()
+      let (keeper, root, other) = try await restoredWhileUsedElsewhere()
       let stored = store[bytes: "main"]
-      let (keeper, root) = (try device.launch(), TestNode("root"))
-      _ = try await keeper.restore(into: [root])
       for await case .newer in keeper.remoteStatusChanges { break }
       if restoresAgain { _ = try await keeper.restore(into: [root]) }
       _ = await keeper.checkRemoteState()

@@ -259,30 +259,27 @@ final class RemoteStateTests: XCTestCase {
     XCTAssertGreaterThan(names.count, 0)
   }
 
-  func testADiscardOfWhatAnotherMachineHasSavedSinceThrows() async throws {
-    let keeper = try await conflict()
+  private func assertDiscardLeavesTheirs(_ keeper: StateKeeper, line: UInt = #line) async throws {
     do {
       try await keeper.discardState()
-      XCTFail("It did not throw.")
+      XCTFail("It did not throw.", line: line)
     } catch {
-      XCTAssertEqual(error.code, .conflict)
+      XCTAssertEqual(error.code, .conflict, line: line)
     }
     let value = try await there.restoredValue()
-    XCTAssertEqual(value, "Oslo")
+    XCTAssertEqual(value, "Oslo", line: line)
+  }
+
+  func testADiscardOfWhatAnotherMachineHasSavedSinceThrows() async throws {
+    let keeper = try await conflict()
+    try await assertDiscardLeavesTheirs(keeper)
   }
 
   func testADiscardOfWhatAnotherMachineHasSavedSinceNothingWasThereThrows() async throws {
     let keeper = try here.launch()
     _ = try await keeper.restore()
     _ = try await there.launch().save([TestNode("root", value: "Oslo")])
-    do {
-      try await keeper.discardState()
-      XCTFail("It did not throw.")
-    } catch {
-      XCTAssertEqual(error.code, .conflict)
-    }
-    let value = try await there.restoredValue()
-    XCTAssertEqual(value, "Oslo")
+    try await assertDiscardLeavesTheirs(keeper)
   }
 
   func testARowThatWasRemovedByHandIsAConflict() async throws {

@@ -38,7 +38,7 @@ extension StateFile {
     if isAnythingToClaim {
       try await take()
       try await fetch(.toReplace)
-      if let remote = place.remote { await learn(remote) }
+      await learn()
       if includingSetAside { try await fetchAsides(removesPlaces: true) }
       guard number > lastNumber else { return }
       open.close()

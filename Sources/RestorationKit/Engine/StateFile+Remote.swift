@@ -39,8 +39,8 @@ extension StateFile {
   }
 
   /// Finds out whether the store has what is here, as long as that is here to be compared.
-  func learn(_ remote: RemoteCopy) async {
-    guard remote.isLasting, !remote.isFetched else { return }
+  func learn() async {
+    guard let remote = place.remote, remote.isLasting, !remote.isFetched else { return }
     do {
       let state = try await remote.store.load(remote.name)
       // Something may have been sent meanwhile.

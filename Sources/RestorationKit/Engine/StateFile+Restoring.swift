@@ -190,7 +190,7 @@ extension StateFile {
   /// Takes the mark away, and the state, if it is still the one that was restored and nothing
   /// of it was unreadable.
   func endRestore(window number: UInt64, consuming settingAside: SettingAside) async {
-    if let remote = place.remote { await learn(remote) }
+    await learn()
     let secretsOfAsides = await secretsOfStoredAsides()
     endRestore(window: number, consuming: settingAside, secretsOfAsides: secretsOfAsides)
   }

@@ -25,7 +25,7 @@ extension StateFile {
   ) async throws(ArchiveError) -> Bool {
     try await takeAsLookedAt()
     try await fetch(.toReplace)
-    if let remote = place.remote { await learn(remote) }
+    await learn()
     guard let stored = try archive(of: state) else { return false }
     return try await with(stored) { () throws(ArchiveError) in
       try putBack(stored, number: number, settingAside)

@@ -42,14 +42,21 @@ extension RemoteCopy {
   /// More than any state has; a note that says otherwise is none.
   private static let parcelCounts = 0...(1 << 20)
 
-  func writeNote(isRemoved: Bool = false) {
+  /// Notes that the state was removed here: the process may end before the store can be told.
+  func noteRemoval() {
+    let changes = changes
+    content.withLock { $0.removed = changes }
+    if isUnsent { writeNote() }
+  }
+
+  func writeNote() {
     guard isLasting else { return }
     do {
       let changes = changes
       let (known, needsWhole, sent, removed) = content.withLock {
         ($0.base, $0.needsWhole, $0.sent, $0.removed)
       }
-      let isRemoved = isRemoved || removed == changes && sent != changes
+      let isRemoved = removed == changes && sent != changes
       guard let base = known else {
         guard isRemoved || hasRemovedAsides else { return try note.remove() }
         return try write(

@@ -25,7 +25,7 @@ extension RemoteCopy {
         content.withLock { $0.sent = changes }
         return nil
       }
-      writeNote(isRemoved: true)
+      noteRemoval()
       return (isUnwanted ? nil : outgoingPlace(insteadOf: base)) ?? removal(of: base)
     }
     guard base != nil else { return outgoingPlace() }

@@ -4,7 +4,6 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import Synchronization
 
 /// Whoever has the storage of a state has the copy.
 extension RemoteCopy: ArchiveStorage {
@@ -36,10 +35,7 @@ extension RemoteCopy: ArchiveStorage {
 
   func remove() throws(ArchiveError) {
     try main.remove()
-    let changes = changes
-    content.withLock { $0.removed = changes }
-    // The process may end before the store can be told.
-    if isUnsent { writeNote() }
+    noteRemoval()
   }
 
   func setAside() throws(ArchiveError) -> String? { try main.setAside() }
