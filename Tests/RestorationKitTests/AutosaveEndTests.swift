@@ -50,6 +50,17 @@ final class AutosaveEndTests: AutosaveTestCase {
     XCTAssertEqual(outcomes, ["saved", "saved"])
   }
 
+  func testAnyDurationIsOneThatCanBeWaitedFor() async throws {
+    // With the clock of the machine, which reckons with the time that has passed.
+    for duration in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {
+      let keeper = try await keeper()
+      let autosave = keeper.autosave(every: duration) { [node] in [node] }
+      let isStored = await autosave.flush(within: duration)
+      XCTAssertTrue(isStored || duration <= .zero)
+      autosave.stop()
+    }
+  }
+
   func testALastFailureDoesNotHoldUpTheEnd() async throws {
     let keeper = try await keeper()
     let autosave = try await begun(keeper)

@@ -43,4 +43,37 @@ final class RestoreOverlapTests: XCTestCase {
       XCTAssertEqual(log.all.count { $0 == "write" }, 1)
     }
   }
+
+  func testASaveThatHasWalkedBeforeARestoreIsWrittenBeforeIt() async throws {
+    // Who of both gets the state first is a matter of chance.
+    for _ in 1...8 {
+      let launch = Launch()
+      _ = try await launch.keeper().save([TestNode("a", value: "real")])
+      let stored = try XCTUnwrap(launch.storedBytes)
+      launch.endProcess()
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: launch.store, keys: launch.keys)
+      keeper.instancePolicy = .single
+      // Another instance has the state, and lets it go while both wait.
+      var lock: (any ArchiveLock)? = try launch.store.storage(named: "main").lock()
+      XCTAssertNotNil(lock)
+      let walked = TestNode("a", value: "default")
+      var isRestoring = false
+      walked.onEncode = { _ in isRestoring = true }
+      let save = Task { @MainActor in try await keeper.save([walked]) }
+      try await waitUntil("the save has walked") { isRestoring }
+      let back = TestNode("a")
+      let restore = Task { @MainActor in try await keeper.restore(into: [back]) }
+      try await Task.sleep(for: .milliseconds(20))
+      lock = nil
+      let saved = try await save.value
+      let restored = try await restore.value
+      XCTAssertEqual(saved.outcome, .saved)
+      XCTAssertEqual(saved.setAside, "memory 1")
+      XCTAssertEqual(saved.notes, [.notRestoredBefore])
+      XCTAssertEqual(launch.setAside, [stored])
+      XCTAssertEqual(restored.outcome, .restored)
+      XCTAssertEqual(back.value, "default")
+    }
+  }
 }

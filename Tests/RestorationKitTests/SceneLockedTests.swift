@@ -108,6 +108,26 @@ final class SceneLockedTests: XCTestCase {
     XCTAssertEqual(app.delegates[1].interactions.map(\.id), [1])
   }
 
+  func testASceneThatCannotBeSavedNowStaysConnected() async throws {
+    let host = try await app.host()
+    let root = TestNode("root", value: "early")
+    app.prepare = { $0.roots = [root] }
+    let scene = try await host.open()
+    try await host.save(scene)
+    root.value = "late"
+    keys.isLocked = true
+    let locked = try await host.disconnect(scene)
+    XCTAssertEqual(locked.outcome, .locked)
+    XCTAssertEqual(scene.activationState, .background)
+    keys.isLocked = false
+    let saved = try await host.disconnect(scene)
+    XCTAssertEqual(saved.outcome, .saved)
+    XCTAssertEqual(scene.activationState, .unattached)
+    root.value = nil
+    try await host.connect(scene.session)
+    XCTAssertEqual(root.value, "late")
+  }
+
   func testWhatIsSetWhileTheFileIsLockedAddsToWhatWasSetBefore() async throws {
     try await app.store(1, in: try await app.host())
     let second = try await app.host()

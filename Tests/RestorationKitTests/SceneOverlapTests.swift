@@ -366,4 +366,20 @@ final class SceneOverlapTests: XCTestCase {
     let back = try await last.connect(last.openSessions[0])
     XCTAssertEqual(DraftModel(back).draft, "x")
   }
+
+  func testTheDelegateIsToldOnceOfEachWindowThatIsClosedWithOthers() async throws {
+    let host = try await app.host()
+    var scenes: [Scene] = []
+    for _ in 0..<3 {
+      scenes.append(try await host.open())
+      try await host.save(scenes[scenes.count - 1])
+    }
+    let closings = scenes.map { scene in
+      Task { @MainActor in _ = try await host.close(scene) }
+    }
+    for closing in closings { try await closing.value }
+    let told = app.hostDelegate.discarded.flatMap(\.self)
+    XCTAssertEqual(told.count, 3, "\(app.hostDelegate.discarded)")
+    XCTAssertEqual(Set(told), Set(scenes.map(\.session.persistentIdentifier)))
+  }
 }

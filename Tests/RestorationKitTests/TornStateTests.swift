@@ -77,6 +77,95 @@ final class TornStateTests: XCTestCase {
     }
   }
 
+  /// Saves twice, with the second save damaged, and gives what is stored then.
+  private func saveTorn(in launch: Launch) async throws -> [UInt8] {
+    let first = try launch.keeper()
+    let root = TrackedNode("root")
+    root.value = "first"
+    _ = try await first.save([root])
+    root.value = "second"
+    _ = try await first.save([root])
+    await first.close()
+    let torn =
+      try XCTUnwrap(launch.storedBytes).dropLast(10) + [UInt8](repeating: 0, count: 10)
+    launch.storedBytes = Array(torn)
+    return Array(torn)
+  }
+
+  func testADamagedEndIsKeptWhenItsStateIsConsumedByTheLaunch() async throws {
+    let launch = Launch()
+    let torn = try await saveTorn(in: launch)
+    let keeper = try launch.keeper()
+    keeper.consumesStateOnLaunch = true
+    let root = TrackedNode("root")
+    let restored = try await keeper.restore(into: [root])
+    XCTAssertNotNil(restored.launchProblem)
+    XCTAssertEqual(root.value, "first")
+    XCTAssertNil(launch.storedBytes)
+    XCTAssertEqual(launch.setAside, [torn])
+    let saved = try await keeper.save([root])
+    XCTAssertEqual(saved.setAside, "memory 1")
+    XCTAssertEqual(launch.setAside, [torn])
+  }
+
+  func testADamagedEndIsKeptWhenTheGateSaysNo() async throws {
+    let launch = Launch()
+    let torn = try await saveTorn(in: launch)
+    let delegate = TestDelegate()
+    delegate.saves = false
+    let keeper = try launch.keeper(delegate: delegate)
+    let root = TrackedNode("root")
+    _ = try await keeper.restore(into: [root])
+    let declined = try await keeper.save([root])
+    XCTAssertEqual(declined.outcome, .declined)
+    XCTAssertEqual(declined.setAside, "memory 1")
+    XCTAssertNil(launch.storedBytes)
+    XCTAssertEqual(launch.setAside, [torn])
+    delegate.saves = true
+    let saved = try await keeper.save([root])
+    XCTAssertNil(saved.setAside)
+    XCTAssertEqual(launch.setAside, [torn])
+  }
+
+  func testWhatHasToStayIsKeptAlsoWhenItIsRestoredAgainAfterASaveThatFailed() async throws {
+    for isTorn in [true, false] {
+      let launch = Launch()
+      let kept: [UInt8]
+      if isTorn {
+        kept = try await saveTorn(in: launch)
+      } else {
+        // That of another version of the app stays as a generation.
+        _ = try await launch.keeper().save([TrackedNode("root")])
+        kept = try XCTUnwrap(launch.storedBytes)
+        launch.environment = ApplicationEnvironment(applicationVersion: "12")
+      }
+      let isFull = Flag()
+      let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
+        if call == .replace, isFull.isSet { throw ArchiveError(.storageFull) }
+      }
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: store, keys: launch.keys,
+        environment: launch.environment)
+      let root = TrackedNode("root")
+      _ = try await keeper.restore(into: [root])
+      isFull.isSet = true
+      root.value = "third"
+      await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory"))) {
+        _ = try await keeper.save([root])
+      }
+      isFull.isSet = false
+      _ = try await keeper.restore(into: [root])
+      root.value = "fourth"
+      _ = try await keeper.save([root])
+      let storage = launch.store.memory(named: "main")
+      let generations = try storage.generations().map { archive in
+        try archive.storage.open().map { try $0.read(at: 0, count: $0.byteCount) }
+      }
+      XCTAssertEqual(isTorn ? storage.setAsideBytes : generations.compactMap(\.self), [kept])
+      XCTAssertEqual(try launch.storedRecords()?["root"]?.value, "fourth")
+    }
+  }
+
   func testADeclinedOrDiscardedStateIsNotRemovedUnderAWriter() async throws {
     let launch = Launch()
     let directory = try TemporaryDirectory()

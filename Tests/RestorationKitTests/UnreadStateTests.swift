@@ -213,4 +213,56 @@ final class UnreadStateTests: XCTestCase {
     let second = try await keeper.save([TestNode("a")])
     XCTAssertEqual(second.description, "Nothing saved: the save gate said no.")
   }
+
+  /// A state of which there is only a generation, since its file is empty, with the bytes of that.
+  private func storeGenerationOnly() async throws -> [UInt8] {
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a", value: "typed for hours")])
+    let good = try XCTUnwrap(launch.storedBytes)
+    // A save of everything, by another version of the app, keeps it.
+    launch.environment = ApplicationEnvironment(applicationVersion: "12")
+    let next = try launch.keeper()
+    let node = TestNode("a")
+    _ = try await next.restore(into: [node])
+    _ = try await next.save([node])
+    launch.storedBytes = []
+    launch.endProcess()
+    return good
+  }
+
+  func testAGenerationThatNobodyHasReadIsKeptWhenItsStateIsGone() async throws {
+    let good = try await storeGenerationOnly()
+    let keeper = try launch.keeper()
+    for number in 1...4 {
+      let report = try await keeper.save([TestNode("a", value: "default \(number)")])
+      XCTAssertEqual(report.setAside, number == 1 ? "memory 2" : nil)
+      XCTAssertEqual(launch.setAside, [[], good])
+    }
+    XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "default 4")
+  }
+
+  func testAGenerationThatNobodyHasReadIsKeptWhenTheGateSaysNo() async throws {
+    let good = try await storeGenerationOnly()
+    let delegate = TestDelegate()
+    delegate.saves = false
+    let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
+    XCTAssertEqual(report.setAside, "memory 2")
+    XCTAssertEqual(launch.setAside, [[], good])
+    XCTAssertNil(launch.storedBytes)
+  }
+
+  func testAGenerationThatWasRestoredStaysOne() async throws {
+    let good = try await storeGenerationOnly()
+    let keeper = try launch.keeper()
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "typed for hours")
+    _ = try await keeper.save([node])
+    XCTAssertEqual(launch.setAside, [[]])
+    let generations = try launch.store.memory(named: "main").generations()
+    let bytes = try generations.map { archive in
+      try archive.storage.open().map { try $0.read(at: 0, count: $0.byteCount) }
+    }
+    XCTAssertEqual(bytes, [good])
+  }
 }

@@ -173,7 +173,10 @@ package struct Directory: Sendable {
 
   /// Calls a body for every name in the directory that begins so; for none if
   /// there is no directory.
-  func forEachName(
+  ///
+  /// - Throws: What the body throws, and what the system calls report. The body may have
+  ///   been called for some of the names then.
+  package func forEachName(
     beginningWith prefix: String, _ body: (String) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     guard let stream = unsafe opendir(path) else {
@@ -181,7 +184,13 @@ package struct Directory: Sendable {
       throw ArchiveError(systemError: errno)
     }
     defer { unsafe closedir(stream) }
-    while let entry = unsafe readdir(stream) {
+    while true {
+      // At its end it leaves that as it was.
+      errno = 0
+      guard let entry = unsafe readdir(stream) else {
+        guard errno == 0 else { throw ArchiveError(systemError: errno) }
+        return
+      }
       let name: String? = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         unsafe pointer.withMemoryRebound(
           to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)

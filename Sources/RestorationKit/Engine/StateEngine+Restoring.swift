@@ -21,6 +21,8 @@ extension StateEngine {
       // Those who save may have waited for it.
       need.tell()
     }
+    // What that has walked is not what is restored now; it may be waiting for the state.
+    await writeUnderWay?.end()
     restorationExtension.beginRestore()
     var window: UInt64?
     let result: Result<RestorationReport, RestorationError>

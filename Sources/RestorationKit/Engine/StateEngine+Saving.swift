@@ -60,6 +60,12 @@ extension StateEngine {
         builder = await builderOfChanges()
         stored = try await treeForBudget(changing: builder)
       } while restoreUnderWay != nil
+      let underWay = UnderWay()
+      writeUnderWay = underWay
+      defer {
+        writeUnderWay = nil
+        underWay.finish()
+      }
       // What came late meanwhile is in no stored record.
       if rows.version == nil { builder = nil }
       do throws(any Error) {

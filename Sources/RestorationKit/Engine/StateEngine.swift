@@ -23,6 +23,8 @@ final class StateEngine {
   var restoreUnderWay: UnderWay?
   /// The save that was called last, while it runs; the next one waits for its end.
   var saveUnderWay: UnderWay?
+  /// A save that has begun to walk and is not written, for which a restore waits.
+  var writeUnderWay: UnderWay?
   /// Is told when something may need saving.
   let need: SaveNeed
   /// What is stored, as far as it is known here.

@@ -14,7 +14,9 @@ extension StateFile {
       guard number > lastNumber else { return nil }
       if let key = try keys.key(creating: false) {
         let writer = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
-        if let archive = writer.archive, let reason = try obstacle(to: archive) {
+        if let archive = writer.archive,
+          let reason = try obstacle(to: archive) ?? replacing.setAsideReason
+        {
           moved = try setAside(reason, settingAside) ?? moved
         }
         open.close()
@@ -27,6 +29,7 @@ extension StateFile {
       }
       try removeSecretsOfOne(secretsOfAsides)
       try place.storage.remove()
+      replacing = .previous
     }
     lastNumber = number
     return reportSetAside()

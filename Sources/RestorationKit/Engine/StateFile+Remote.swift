@@ -142,7 +142,8 @@ extension StateFile {
 
   /// Goes on as if nothing of what is stored were known here.
   func forgetStored() {
-    (known, replacing, window) = (nil, .previous, nil)
+    knowNothing()
+    window = nil
     open.close()
     place.storage.forgetGenerations()
     (storedSecrets, generationSecrets) = (nil, [:])

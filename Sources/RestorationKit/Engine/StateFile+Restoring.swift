@@ -55,7 +55,7 @@ extension StateFile {
       guard error.code == .locked else { throw error }
       return .inUse(by: error.subject)
     }
-    (known, replacing) = (nil, .previous)
+    knowNothing()
     return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
   }
 
@@ -123,6 +123,7 @@ extension StateFile {
       replacing = replacing(
         tree, dropped: loaded.dropped, hasCrashed: stored?.content.skipped.isOf(tree) == true)
     }
+    if tree.isWhole { knownGeneration = loaded.generation?.identifier }
     if isClaimed { begin(tree, stored?.content, key) }
     let isCrashNear = (window?.marked?.begunRestores ?? 0) >= threshold
     return .state(
@@ -215,8 +216,10 @@ extension StateFile {
       }
       guard let stored, stored.content == window.version else { return }
       open.close()
-      // What a generation stood in for cannot be read.
-      if stored.generation != nil { _ = try setAside(.unreadable, settingAside) }
+      // What a generation stood in for cannot be read, and a save would have kept the rest.
+      if let reason = stored.generation.map({ _ in .unreadable }) ?? replacing.setAsideReason {
+        moved = try setAside(reason, settingAside) ?? moved
+      }
       try removeSecretsOfOne(secretsOfAsides)
       try place.storage.remove()
     }

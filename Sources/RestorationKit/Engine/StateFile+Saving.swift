@@ -219,8 +219,8 @@ extension StateFile {
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     // The writer makes sure that the lock is held.
-    guard known == change.version, let taken = claim.taken, taken.name + suffix == place.name,
-      let writer = try openWriter(taken.lock)
+    guard known == change.version, replacing == .previous, let taken = claim.taken,
+      taken.name + suffix == place.name, let writer = try openWriter(taken.lock)
     else { throw ArchiveError(.outdated) }
     place.storage.prepare(settingAside)
     var writtenByteCount = 0
@@ -269,18 +269,54 @@ extension StateFile {
     }
     do throws(ArchiveError) {
       let writer = try open()
-      guard let archive = writer.archive, let reason = try obstacle(to: archive) else {
-        return writer
-      }
-      if canBeReplaced(archive) {
-        replacing = .setAside(reason)
-        place.storage.prepare(settingAside, as: reason)
+      if let archive = writer.archive {
+        guard let reason = try obstacle(to: archive) else { return writer }
+        if canBeReplaced(archive) {
+          replacing = .setAside(reason)
+          place.storage.prepare(settingAside, as: reason)
+          return writer
+        }
+      } else if try !isAnyGenerationUnread() {
         return writer
       }
     } catch  where error.isAboutContent {
     }
     moved = try setAside(.unreadable, settingAside) ?? moved
+    try setUnreadGenerationsAside(key, settingAside)
     return try open()
+  }
+
+  /// Whether a generation stands in for a state of which nothing was read here.
+  private func isAnyGenerationUnread() throws(ArchiveError) -> Bool {
+    guard known == nil, let newest = try place.storage.generations().last else { return false }
+    return newest.identifier != knownGeneration
+  }
+
+  /// Sets aside the generation that a restore would take, with those that it would pass over.
+  private func setUnreadGenerationsAside(
+    _ key: CurrentKey, _ settingAside: SettingAside
+  ) throws(ArchiveError) {
+    var isFound = false
+    while !isFound, try isAnyGenerationUnread(),
+      let newest = try place.storage.generations().last
+    {
+      isFound = isWhole(newest, key)
+      try place.storage.putBack(newest)
+      moved = try setAside(isFound ? .unread : .unreadable, settingAside) ?? moved
+    }
+  }
+
+  private func isWhole(_ generation: SetAsideArchive, _ key: CurrentKey) -> Bool {
+    do throws(ArchiveError) {
+      guard
+        let archive = try Archive.open(
+          generation.storage, key: key.key, context: place.context, limits: limits,
+          recovery: .recover)
+      else { return false }
+      return try StoredTree(reading: archive).isWhole
+    } catch {
+      return false
+    }
   }
 
   /// Whether another archive can follow it.

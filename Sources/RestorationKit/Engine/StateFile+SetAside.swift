@@ -43,7 +43,8 @@ extension StateFile {
     _ = try StoredTree(reading: archive)
     let replaced = try place.storage.setAside(.replaced, at: settingAside.date)
     lastNumber = max(lastNumber, number)
-    (known, replacing, window) = (nil, .previous, nil)
+    knowNothing()
+    window = nil
     open.close()
     try place.storage.putBack(stored)
     place.remote?.noteRemovedAsides()

@@ -28,6 +28,8 @@ package actor StateFile {
   var place: Place
   /// The archive that was read whole, or written, here; only that is replaced.
   var known: ArchiveVersion?
+  /// The generation that was read whole here in place of the state.
+  var knownGeneration: String?
   /// What the next whole save sets the stored state aside as.
   var replacing = Replacing.previous
   /// What goes on with it, if somebody has begun to.
@@ -179,10 +181,16 @@ package actor StateFile {
   func move(to name: String) {
     guard place.name != name + suffix else { return }
     place = Place(name + suffix, directory: directory, application: application)
-    (known, replacing, window) = (nil, .previous, nil)
+    knowNothing()
+    window = nil
     open.close()
     // Those that a save has made before it was known whose they are stay.
     (storedSecrets, generationSecrets) = (nil, [:])
+  }
+
+  /// Whatever is stored, it was neither read nor written here.
+  func knowNothing() {
+    (known, knownGeneration, replacing) = (nil, nil, .previous)
   }
 
   /// Goes on under the name that is looked at now.

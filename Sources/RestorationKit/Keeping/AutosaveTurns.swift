@@ -142,7 +142,7 @@ final class AutosaveTurns: Sendable {
     }
     let number = state.newNumber()
     let task = Task { [clock, duration, weak self] in
-      try? await clock.sleep(for: duration)
+      try? await clock.sleep(for: duration.bounded)
       self?.endPause(number)
     }
     return (number, task)
@@ -167,7 +167,7 @@ final class AutosaveTurns: Sendable {
         state.changeCount += 1
         let number = state.newNumber()
         let limit = Task { [clock, weak self] in
-          try? await clock.sleep(for: limit)
+          try? await clock.sleep(for: limit.bounded)
           self?.giveUp(number)
         }
         state.flushes.append(Flush(number: number, waiting: waiting, limit: limit))
@@ -217,4 +217,9 @@ extension Autosave.Event {
     let isStored = reports.allSatisfy { $0.outcome == .saved || $0.outcome == .superseded }
     self = isStored ? .saved(reports) : .withheld(reports)
   }
+}
+
+extension Duration {
+  /// At most a year: a clock adds it to the time, which for any duration would be a trap.
+  fileprivate var bounded: Duration { min(max(self, .zero), .seconds(365 * 24 * 3600)) }
 }

@@ -34,6 +34,14 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// What was saved is kept here until that is decided: in the local copy, or else in
     /// memory.
     case conflict(RemoteConflict)
+
+    /// Whether nothing was written that may be written later.
+    var isPostponed: Bool {
+      switch self {
+      case .locked, .inUse: true
+      case .saved, .delegateGone, .declined, .superseded, .conflict: false
+      }
+    }
   }
 
   /// What happened to one node.

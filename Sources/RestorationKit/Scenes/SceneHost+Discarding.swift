@@ -40,6 +40,14 @@ extension SceneHost {
   /// Those whose file cannot be removed stay in the list for the next launch.
   @discardableResult
   func tellDiscarded() async -> RestorationError? {
+    // Those who come meanwhile would remove and tell of the same ones again.
+    while let telling { await telling.end() }
+    let underWay = UnderWay()
+    telling = underWay
+    defer {
+      telling = nil
+      underWay.finish()
+    }
     var failure: RestorationError?
     var told: [SceneSession] = []
     for session in discarded {

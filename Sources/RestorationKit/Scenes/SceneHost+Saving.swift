@@ -234,12 +234,14 @@ extension SceneHost {
   /// - Parameter scene: A connected scene. It is saved first; if it comes to the
   ///   front meanwhile, it stays.
   /// - Returns: What was saved last. The scene is let go also if that is in conflict; decide
-  ///   with ``resolveConflict(of:keeping:)``.
+  ///   with ``resolveConflict(of:keeping:)``. It stays connected, in the background, if it
+  ///   could not be saved now: the outcome is ``PreservationReport/Outcome/locked`` or
+  ///   ``PreservationReport/Outcome/inUse(by:)``. Disconnect it again later.
   /// - Throws: As ``save(_:)``; the scene stays connected then.
   @discardableResult
   public func disconnect(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
     let report = try await saveAgain(scene, after: try await background(scene))
-    await letGo(scene)
+    if !report.outcome.isPostponed { await letGo(scene) }
     return report
   }
 

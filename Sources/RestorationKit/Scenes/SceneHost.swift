@@ -79,6 +79,8 @@ public final class SceneHost {
   var connections: [String: UnderWay] = [:]
   /// Discarded, and the delegate has not been told.
   var discarded: [SceneSession] = []
+  /// The removal of these, while it goes on.
+  var telling: UnderWay?
   private var configurations: [SceneConfiguration] = []
   private var engines: [String: StateEngine] = [:]
   /// A scene lives as long as it is connected.
