@@ -26,7 +26,8 @@ final class DirectoryListingTests: XCTestCase {
     for number in 0..<3 { try directory.write([1], to: "state \(number)") }
     var names: [String] = []
     XCTAssertThrowsError(
-      try Directory(directory.path).forEachName(beginningWith: "state") { name throws(ArchiveError) in
+      try Directory(directory.path).forEachName(beginningWith: "state") {
+        name throws(ArchiveError) in
         if names.isEmpty { XCTAssertNoThrow(try breakListing(of: directory.path)) }
         names.append(name)
       }

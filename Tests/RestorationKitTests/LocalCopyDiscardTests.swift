@@ -134,6 +134,37 @@ final class LocalCopyDiscardTests: LocalCopyTestCase {
     }
   }
 
+  func testWhatWasSetAsideStaysIfADiscardOfAllOfItGivesWayToAnotherMachine() async throws {
+    for device in [here, Device("here", store, keys: keys)] {
+      let other = try there.launch()
+      for value in ["Rome", "Oslo"] {
+        // Nobody has read what the second one replaces.
+        _ = try await device.launch().save([TestNode("root", value: value)])
+      }
+      let asides = try await base.names(prefix: "main.aside")
+      XCTAssertFalse(asides.isEmpty)
+      let keeper = try device.launch()
+      _ = try await keeper.restore(into: [TestNode("root")])
+      let root = TestNode("root")
+      _ = try await other.restore(into: [root])
+      root.value = "Bern"
+      _ = try await other.save([root])
+      let error = await restorationError {
+        try await keeper.discardState(includingSetAside: true)
+      }
+      XCTAssertEqual(error?.code, .conflict)
+      try await keeper.resolveConflict(keeping: .theirs)
+      _ = await keeper.checkRemoteState()
+      let left = try await base.names(prefix: "main.aside")
+      XCTAssertEqual(left, asides)
+      let listed = try await keeper.setAsideStates()
+      XCTAssertEqual(listed.count, asides.count)
+      try await keeper.discardState(includingSetAside: true)
+      let names = try await base.names(prefix: "")
+      XCTAssertEqual(names, [])
+    }
+  }
+
   func testAPlaceForWhatWasSetAsideGoesWithADiscardOfAllOfIt() async throws {
     let keeper = try here.launch()
     _ = try await keeper.save([TestNode("root", value: "Rome")])

@@ -92,6 +92,8 @@ extension StateFile {
   private func giveWay(
     to theirs: RemoteState?, _ remote: RemoteCopy, _ settingAside: SettingAside
   ) async throws(ArchiveError) {
+    // A discard that is taken back has removed what was set aside, too.
+    if try place.storage.open() == nil { try remote.keepRemovedAsides() }
     let before = setAsideIdentifiers() ?? []
     let ours = try subkeys(in: try remote.secrets.bytes() ?? [])
     open.close()

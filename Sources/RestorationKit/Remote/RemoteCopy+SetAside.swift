@@ -107,7 +107,7 @@ extension RemoteCopy {
     writeNote()
   }
 
-  /// Notes that the store has none of those that were removed.
+  /// Notes that the store need not hear of those that were removed.
   func markRemovedAsidesSent() {
     asides.withLock { $0.hasRemoved = false }
     writeNote()
@@ -127,6 +127,12 @@ extension RemoteCopy {
         aside.stored.map { !$0.isThere } ?? !here.contains(aside.identifier)
       }
     }
+  }
+
+  /// Leaves in the store what was removed here, to be found there anew.
+  func keepRemovedAsides() throws(ArchiveError) {
+    for aside in try removedAsides() { forget(aside) }
+    markRemovedAsidesSent()
   }
 
   func forget(_ aside: StoredAside) {
