@@ -62,7 +62,11 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
 
   /// What a store has thrown, whatever that is.
   init(_ error: any Error) {
-    self = error as? RemoteStoreError ?? RemoteStoreError(.unavailable, error.reason)
+    self =
+      error as? RemoteStoreError
+      ?? RemoteStoreError(
+        .unavailable,
+        "The store did not answer. Try again when it can be reached. (\(error.reason))")
   }
 }
 
