@@ -57,6 +57,8 @@ let package = Package(
       name: "WebCatalogTests",
       dependencies: [
         "TestSupport", "WebCatalogKit", "web-catalog",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "RestorationKit", package: "RestorationKit"),
         .product(name: "RestorationPostgreSQL", package: "RestorationKit"),
         .product(name: "RestorationTesting", package: "RestorationKit"),

@@ -168,12 +168,19 @@ package final class Visitor {
     return answer
   }
 
-  /// Sends a form with the token that a page has.
+  /// Sends a form with the token that a page has, and with the product of its editor.
   @discardableResult
   package func post(
     _ path: String, _ fields: [String: String] = [:], tokenOf page: String = "/"
   ) throws -> Answer {
-    try post(path, fields, token: token(of: page))
+    let text = try get(page).text
+    let edited = Self.editedProduct(in: text).map { ["product": $0] } ?? [:]
+    return try post(path, edited.merging(fields) { $1 }, token: token(in: text, of: page))
+  }
+
+  /// The product whose words a page edits.
+  package static func editedProduct(in page: String) -> String? {
+    page.firstMatch(of: /name="product" value="([0-9A-F-]{36})"/).map { String($0.1) }
   }
 
   @discardableResult
@@ -191,7 +198,10 @@ package final class Visitor {
   }
 
   package func token(of page: String = "/") throws -> String {
-    let text = try get(page).text
+    try token(in: get(page).text, of: page)
+  }
+
+  private func token(in text: String, of page: String) throws -> String {
     let match = try XCTUnwrap(
       text.firstMatch(of: /name="token" value="([0-9a-f]{64})"/), "\(page) has no form: \(text)")
     return String(match.1)
@@ -212,11 +222,15 @@ package final class Visitor {
     return try XCTUnwrap(answer["Location"])
   }
 
-  /// Tells what a user does in a tab, as the page does.
+  /// Tells what a user does in a tab, as the page does that it has now.
   @discardableResult
   package func tell(
     _ change: [String: Any], in tab: String, token: String? = nil
   ) throws -> Answer {
+    var change = change
+    if change["title"] ?? change["description"] != nil, change["product"] == nil {
+      change["product"] = Self.editedProduct(in: try get(tab).text)
+    }
     let token = try token ?? self.token(of: tab)
     return try send(
       "POST", tab + "/changes",

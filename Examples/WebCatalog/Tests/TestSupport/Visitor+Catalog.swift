@@ -4,8 +4,19 @@ import XCTest
 extension Visitor {
   /// The identifier of the first product in the list of a tab.
   package func firstProduct(in tab: String) throws -> String {
-    let page = try get(tab).text
-    return String(try XCTUnwrap(page.firstMatch(of: /\?product=([0-9A-F-]{36})"/)).1)
+    try XCTUnwrap(try products(in: tab).first)
+  }
+
+  /// Opens the editor of a product.
+  package func edit(_ product: String, in tab: String) throws {
+    _ = try get("\(tab)?product=\(product)")
+    let answer = try post("\(tab)/edit", ["do": "begin"], tokenOf: tab)
+    XCTAssertEqual(answer.status, 303, answer.text)
+  }
+
+  /// The identifiers of the products in the list of a tab.
+  package func products(in tab: String) throws -> [String] {
+    try get(tab).text.matches(of: /\?product=([0-9A-F-]{36})"/).map { String($0.1) }
   }
 
   /// Gives the first product another title.
@@ -14,8 +25,7 @@ extension Visitor {
   @discardableResult
   package func save(_ title: String, in tab: String) throws -> String {
     let product = try firstProduct(in: tab)
-    _ = try get("\(tab)?product=\(product)")
-    try post("\(tab)/edit", ["do": "begin"], tokenOf: tab)
+    try edit(product, in: tab)
     let answer = try post(
       "\(tab)/edit", ["do": "save", "title": title, "description": "x"], tokenOf: tab)
     XCTAssertEqual(answer.status, 303, answer.text)

@@ -1,3 +1,5 @@
+import ArchiveCodec
+import Crypto
 import Foundation
 import RestorationKit
 import RestorationPostgreSQL
@@ -13,6 +15,7 @@ final class RemovalTests: XCTestCase {
     let keys = try site.names(in: "keys")
     let tab = try visitor.signIn("Ann")
     _ = try visitor.path(of: visitor.post("/tabs"))
+    _ = try visitor.link(of: tab)
     let cookies = visitor.cookies
     let before = try site.names(in: "states")
     XCTAssertEqual(before.count { $0.hasPrefix("tab-") }, 2)
@@ -27,6 +30,51 @@ final class RemovalTests: XCTestCase {
     let later = Visitor(visitor.server)
     _ = try later.signIn("Ann")
     XCTAssertEqual(try later.get(tab).status, 404)
+  }
+
+  func testARequestUnderWayWhileItsAccountIsRemovedLeavesNothing() throws {
+    let site = try Site()
+    let server = try site.serve()
+    let keys = try site.names(in: "keys")
+    for round in 0..<10 {
+      let visitor = Visitor(server)
+      let tab = try visitor.signIn("Ann")
+      let token = try visitor.token(of: tab)
+      // Each of them has a thread of its own.
+      nonisolated(unsafe) let visitors = (0..<6).map { _ in
+        Visitor(server, cookies: visitor.cookies)
+      }
+      DispatchQueue.concurrentPerform(iterations: visitors.count) { number in
+        let path = number == 0 ? "/account/remove" : "/tabs"
+        if number == 0 { Thread.sleep(forTimeInterval: 0.001 * Double(round)) }
+        _ = try? visitors[number].post(path, [:], token: token)
+      }
+      // Whoever was last takes away what it has made.
+      let after = try (site.names(in: "states"), site.names(in: "keys"))
+      XCTAssertEqual(after.0, ["web.signatures"], "round \(round)")
+      XCTAssertEqual(after.1, keys, "round \(round)")
+    }
+  }
+
+  /// A backup of the states has it also when the account is gone.
+  func testALinkOpensNothingWithoutTheKeyOfItsUser() throws {
+    let site = try Site()
+    let visitor = Visitor(try site.serve())
+    let tab = try visitor.signIn("Ann")
+    try visitor.tell(["page": "a", "number": 1, "search": "blue teapots"], in: tab)
+    let link = try visitor.link(of: tab)
+    let name = try XCTUnwrap(try site.stored("web.handover").first)
+    let stored = try Data(contentsOf: try XCTUnwrap(try site.files()[name]))
+    let lines = stored.split(separator: UInt8(ascii: "\n"), maxSplits: 2)
+    struct Entry: Decodable { let sealed: Data }
+    let sealed = try JSONDecoder().decode(Entry.self, from: lines[2]).sealed
+    var bytes = Array(SHA256.hash(data: Data("key\n\(link)".utf8)))
+    let key = try bytes.withUnsafeMutableBytes { try ArchiveKey(moving: $0) }
+    let inner = try ArchiveDecoder().decode(
+      Data.self, from: Array(sealed), key: key,
+      context: ArchiveContext(["org.restorationkit.web-catalog", "handover"]))
+    XCTAssertGreaterThan(inner.count, 100)
+    XCTAssertNil(inner.range(of: Data("blue teapots".utf8)))
   }
 
   func testARemovalThatCannotDestroyTheKeyRemovesNothingAndIsTriedAgain() throws {

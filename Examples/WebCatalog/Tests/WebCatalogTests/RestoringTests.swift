@@ -41,6 +41,37 @@ final class RestoringTests: XCTestCase {
     }
   }
 
+  func testAPageNeverShowsAsStoredWhatIsNotAndItsServerKeepsIt() throws {
+    let site = try Site()
+    let visitor = Visitor(try site.serve("--close-after", "0.4"))
+    let tab = try visitor.signIn("Ann")
+    let token = try visitor.token(of: tab)
+    func tell(_ number: Int, _ words: String) throws -> Int {
+      try visitor.tell(["page": "a", "number": number, "search": words], in: tab, token: token)
+        .status
+    }
+    XCTAssertEqual(try tell(1, "early"), 200)
+    let name = try XCTUnwrap(try site.stored("tab-").first)
+    let file = try XCTUnwrap(try site.files()[name])
+    // What the store writes first; nobody can open this as a file, root neither.
+    let obstacle = file.appendingPathExtension("new")
+    try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+    XCTAssertEqual(try tell(2, "late"), 503)
+    let answer = try visitor.get(tab)
+    XCTAssertEqual(answer.status, 503)
+    XCTAssertTrue(answer.text.contains("Not stored. Try again in a moment."), answer.text)
+    // It would be closed a while after that.
+    Thread.sleep(forTimeInterval: 1)
+    XCTAssertTrue(try visitor.operatorsPage().contains("1 open at this server, 1 stored"))
+    try FileManager.default.removeItem(at: obstacle)
+    let shown = try visitor.get(tab)
+    XCTAssertEqual(shown.status, 200)
+    XCTAssertTrue(shown.text.contains(#"type="search" value="late""#), shown.text)
+    try visitor.server.kill()
+    visitor.server = try site.serve()
+    XCTAssertTrue(try visitor.get(tab).text.contains(#"type="search" value="late""#))
+  }
+
   /// The process is killed while it works at a request; each answer that has come counts.
   func testNothingThatWasAcknowledgedIsLostWhenTheServerIsKilled() throws {
     let site = try Site(usesDatabase: true)

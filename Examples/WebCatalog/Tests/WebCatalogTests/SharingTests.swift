@@ -134,6 +134,32 @@ final class SharingTests: XCTestCase {
     XCTAssertTrue(answer.text.contains("A product needs a title."))
   }
 
+  func testAPageHearsOfSavedWordsAlsoIfARequestOfAnotherUserIsTheFirstToReadThem() throws {
+    let site = try Site()
+    let (first, second) = (try site.serve(), try site.serve())
+    let (ann, bob, eve) = (Visitor(second), Visitor(second), Visitor(first))
+    let (tab, other) = (try ann.signIn("Ann"), try bob.signIn("Bob"))
+    let events = try ann.events(of: tab)
+    XCTAssertTrue(try events.next().contains("event: changed"))
+    let product = try eve.save("New", in: eve.signIn("Eve"))
+    // A folder tells nobody, so this one finds it.
+    XCTAssertTrue(try bob.get(other).text.contains("New"))
+    XCTAssertTrue(
+      try events.next().contains("event: edited\ndata: {\"product\":\"\(product)\"}"))
+  }
+
+  func testAPageHearsNothingOfWhatIsRefusedOnAnother() throws {
+    let server = try Site().serve()
+    let (desk, phone) = (Visitor(server), Visitor(server))
+    let tab = try desk.signIn("Ann")
+    phone.cookies = desk.cookies
+    let events = try desk.events(of: tab)
+    XCTAssertTrue(try events.next().contains(#"data: {"page":"","revision":"0"}"#))
+    XCTAssertEqual(try phone.get("\(tab)?search=%00").status, 422)
+    try phone.tell(["page": "phone", "number": 1, "search": "tea"], in: tab)
+    XCTAssertTrue(try events.next().contains(#"data: {"page":"phone","revision":"1"}"#))
+  }
+
   func testAPageHearsOfChangesByOtherDevicesAndOfSavedWords() throws {
     let server = try Site().serve()
     let (desk, phone) = (Visitor(server), Visitor(server))

@@ -39,7 +39,7 @@ extension TabContent {
     [
       "tab": id.description, "token": token,
       "title": product.title, "package": product.package,
-      "canEdit": editor?.product != product.id,
+      "canEdit": editor?.product != product.id && editor?.isChanged != true,
       "tabs": DetailTab.allCases.map { tab -> [String: Any] in
         [
           "title": tab.title, "address": "/tabs/\(id)?detail=\(tab.rawValue)",
@@ -60,7 +60,7 @@ extension TabContent {
     [
       "tab": id.description, "token": token,
       "title": editor.words.title, "description": editor.words.description,
-      "scroll": "\(editor.scroll)", "product": product.package,
+      "scroll": "\(editor.scroll)", "product": "\(product.id)", "package": product.package,
       "changes": editor.original == product.words
         ? [] : [["title": product.title, "description": product.description]],
     ]

@@ -7,6 +7,7 @@
   const address = `/tabs/${tab.dataset.tab}`;
   const find = (id) => document.getElementById(id);
   const list = find("list"), side = find("side"), handle = find("handle"), status = find("status");
+  const editor = find("editor");
   const fields = ["search", "title", "description"].map(find).filter((field) => field);
   const page = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
   const pause = 150, longestPause = 5000, firstPauseOfListening = 1000, longestPauseOfListening = 60000;
@@ -19,6 +20,7 @@
   let timer = 0;
   let failures = 0;
   let isRefused = false;
+  let refusal = "";  // Why words that are only in this page will never be stored.
   let isLeaving = false;
 
   // Where the user was.
@@ -48,11 +50,25 @@
     if (!timer && !sending) timer = setTimeout(send, pause);
   };
 
+  const showWhetherStored = () => {
+    if (refusal) show("failed", refusal);
+    else if (!Object.keys(changes).length) show("saved", "Saved");
+  };
+
   const message = () => ({
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Form-Token": tab.dataset.token },
-    body: JSON.stringify({ page, number: ++number, ...changes }),
+    body: JSON.stringify({ page, number: ++number, product: editor?.product.value, ...changes }),
   });
+
+  // The user has signed out and in again in another window: the page takes the token of that session.
+  const renewToken = async () => {
+    const token = (await pageNow())?.getElementById("tab")?.dataset.token;
+    if (!token || token === tab.dataset.token) return false;
+    tab.dataset.token = token;
+    for (const field of document.querySelectorAll("input[name=token]")) field.value = token;
+    return true;
+  };
 
   // Nothing leaves `changes` before the server says that it is stored.
   const send = () => {
@@ -64,15 +80,23 @@
     sending = fetch(`${address}/changes`, message()).then(async (answer) => {
       const said = await answer.json().catch(() => ({}));
       isRefused = answer.status >= 400 && answer.status < 500;
+      if (answer.status === 403 && await renewToken()) isRefused = false;
+      if (answer.status === 409) {
+        // The rest can be stored. The words stay in the page for the user to copy.
+        refusal = `Not stored: ${said.problem}`;
+        isRefused = false;
+        delete changes.title;
+        delete changes.description;
+      }
       if (!answer.ok) throw new Error(said.problem || `the server answers ${answer.status}`);
       revision = Math.max(revision, Number(said.revision));
       for (const key in sent) if (changes[key] === sent[key]) delete changes[key];
       failures = 0;
       if ("search" in sent) await refresh(["list"]).catch(() => {});
-      if (!Object.keys(changes).length) show("saved", "Saved");
+      showWhetherStored();
     }).catch((error) => {
       failures += 1;
-      show("failed", `${isRefused ? "Not stored" : "Not stored yet"}: ${error.message}`);
+      show("failed", refusal || `${isRefused ? "Not stored" : "Not stored yet"}: ${error.message}`);
     }).finally(() => {
       sending = null;
       // What is refused would be refused again: the user has signed out, or closed the tab elsewhere.
@@ -90,23 +114,37 @@
     return isRefused || !Object.keys(changes).length;
   };
 
-  // Shows what the server shows now in some parts of the page.
-  const refresh = async (parts) => {
+  // The page as the server shows it now; nothing if it does not.
+  const pageNow = async () => {
     const answer = await fetch(address);
-    if (!answer.ok) return;
-    const now = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  };
+
+  // Shows what the server shows now in some parts of the page, with the keyboard where it was.
+  const refresh = async (parts) => {
+    const now = await pageNow();
     for (const part of parts) {
-      const [old, fresh] = [find(part), now.getElementById(part)];
-      if (old && fresh) old.replaceChildren(...fresh.childNodes);
+      const [old, fresh] = [find(part), now?.getElementById(part)];
+      if (!old || !fresh) continue;
+      const place = focusable(old).indexOf(document.activeElement);
+      const target = document.activeElement.getAttribute("href");
+      old.replaceChildren(...fresh.childNodes);
+      if (place < 0) continue;
+      const all = focusable(old);
+      const same = all.find((element) => target && element.getAttribute("href") === target);
+      (same ?? all[Math.min(place, all.length - 1)])?.focus({ preventScroll: true });
     }
   };
+  const focusable = (part) => Array.from(part.querySelectorAll("a[href], button"));
 
   // What the user does.
 
   const noteFocus = () => {
     const field = document.activeElement;
-    if (!fields.includes(field)) return;
-    const focus = { field: field.id, start: field.selectionStart, end: field.selectionEnd };
+    if (!tab.contains(field) || (!told && !fields.includes(field))) return;
+    const focus = fields.includes(field)
+      ? { field: field.id, start: field.selectionStart, end: field.selectionEnd }
+      : { field: "elsewhere", start: 0, end: 0 };
     if (JSON.stringify(focus) !== JSON.stringify(told)) note({ focus: told = focus });
   };
   let told = focused && { field: tab.dataset.focus, start: focused.selectionStart, end: focused.selectionEnd };
@@ -123,8 +161,8 @@
       note({ [field.id]: words });
       noteFocus();
     });
-    field.addEventListener("focus", noteFocus);
   }
+  document.addEventListener("focusin", noteFocus);
   document.addEventListener("selectionchange", noteFocus);
 
   const follow = (element, key) => {
@@ -139,11 +177,20 @@
   follow(side, "detailScroll");
   if (text) follow(text, "editorScroll");
 
+  const [least, most] = [180, () => innerWidth - 200];
+  const tellWidth = () => {
+    handle.setAttribute("aria-valuemin", least);
+    handle.setAttribute("aria-valuemax", most());
+    handle.setAttribute("aria-valuenow", list.offsetWidth);
+  };
   const resize = (width) => {
-    const bounded = Math.max(180, Math.min(width, innerWidth - 200));
+    const bounded = Math.max(least, Math.min(width, most()));
     list.style.width = `${bounded}px`;
+    tellWidth();
     note({ listWidth: bounded });
   };
+  addEventListener("resize", tellWidth);
+  tellWidth();
   handle.addEventListener("pointerdown", (press) => {
     handle.setPointerCapture(press.pointerId);
     handle.onpointermove = (move) => resize(move.clientX);
@@ -180,12 +227,14 @@
   addEventListener("beforeunload", () => { isLeaving = true; });
   addEventListener("pagehide", leave);
   document.addEventListener("visibilitychange", () => { if (document.hidden) leave(); });
-  addEventListener("pageshow", (shown) => { if (shown.persisted) location.reload(); });
+  addEventListener("pageshow", (shown) => { if (shown.persisted) reload(); });
 
   // What others do.
 
+  // Nobody has asked for it, so it waits for what is in this page alone.
   const reload = async () => {
-    if (await flush()) location.reload(); else setTimeout(reload, longestPause);
+    await flush();
+    if (!refusal && !Object.keys(changes).length) location.reload(); else setTimeout(reload, longestPause);
   };
   let pauseOfListening = firstPauseOfListening;
   const listen = () => {
@@ -196,7 +245,6 @@
       // Another device has this tab, too. What is not stored yet goes first, and then is there.
       reload();
     });
-    events.addEventListener("notstored", (event) => show("failed", JSON.parse(event.data).sentence));
     events.addEventListener("edited", () => refresh(["list", "detail"]));
     events.onopen = () => { pauseOfListening = firstPauseOfListening; };
     // The browser asks again by itself if nobody answers. Here there was an answer without events: maybe the user

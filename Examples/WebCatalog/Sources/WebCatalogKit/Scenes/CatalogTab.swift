@@ -16,6 +16,8 @@ actor CatalogTab {
   private var facts = SessionFacts()
   private var noting: Task<Void, Never>?
   private var wroteSomething = false
+  /// Whether something is shown that no save has stored.
+  private var isUnsaved = false
 
   private var turn: Task<Void, Never>?
   private var watchers: [Int: AsyncStream<TabEvent>.Continuation] = [:]
@@ -78,7 +80,7 @@ actor CatalogTab {
     } catch {
       throw WebProblem.unavailable("This tab cannot be read.", "\(error)")
     }
-    self.window = window
+    (self.window, isUnsaved) = (window, false)
     facts.begun = window.restorableState.begun
     switch report.outcome {
     case .restored: return true
@@ -100,10 +102,18 @@ actor CatalogTab {
     facts.note(report)
     wroteSomething = report.writtenByteCount > 0
     switch report.outcome {
-    case .saved, .superseded: return true
+    case .saved, .superseded:
+      isUnsaved = false
+      return true
     case .conflict: return false
     default: throw WebProblem.notStored(report.headline)
     }
+  }
+
+  /// Stores what could not be stored before; what another server has stored since takes its place.
+  private func saveUnsaved() async throws {
+    guard isUnsaved else { return }
+    if try await !save() { try await restoreAgain() }
   }
 
   /// Tells operators, but no page waits for that; and once where there are many saves.
@@ -158,6 +168,8 @@ actor CatalogTab {
   /// What the tab shows, also if another server has changed it.
   func content() async throws -> TabContent {
     try await inTurn {
+      // A page says that what it shows is stored.
+      try await self.saveUnsaved()
       if await self.isOld { try await self.restoreAgain() }
       return self.window.content
     }
@@ -168,7 +180,7 @@ actor CatalogTab {
   /// - Returns: The revision that is stored now.
   func change(_ change: TabChange) async throws -> Int {
     try await inTurn {
-      try await self.store(by: change.page) { change.apply(to: &$0) }
+      try await self.store(by: change.page) { try change.apply(to: &$0) }
     }
   }
 
@@ -186,6 +198,7 @@ actor CatalogTab {
       if content != window.content {
         content.window.revision += 1
         window.content = content
+        isUnsaved = true
       }
       // A save of nothing new asks no store, so it would not see what another server has.
       if try await save(), wroteSomething ? true : await !isOld {
@@ -207,12 +220,7 @@ actor CatalogTab {
       await before?.value
       guard !isClosed else { throw TabIsClosed() }
       lastUse = .now
-      do {
-        return try await body()
-      } catch let problem as WebProblem {
-        tell(.notStored(problem.sentence))
-        throw problem
-      }
+      return try await body()
     }
     turn = Task { _ = await task.result }
     return try await task.value
@@ -263,12 +271,23 @@ actor CatalogTab {
 
   /// Lets the state go, for the next request or another server; what was stored stays.
   func close() async {
-    _ = try? await inTurn { await self.end() }
+    _ = try? await inTurn {
+      // Whoever told it has no answer yet, and tells it again.
+      try? await self.saveUnsaved()
+      await self.end()
+    }
   }
 
   /// Closes it if no page shows it, and none has for some time.
   func closeIfUnused(for limit: Duration) async -> Bool {
     guard watchers.isEmpty, lastUse.duration(to: .now) >= limit else { return false }
+    if isUnsaved {
+      // Nobody else has it.
+      let before = lastUse
+      _ = try? await inTurn { try await self.saveUnsaved() }
+      lastUse = before
+      guard !isUnsaved else { return false }
+    }
     await close()
     return true
   }

@@ -18,6 +18,8 @@ struct TabChange: Decodable, Hashable, Sendable {
   var listWidth: Double?
   var detailScroll: Double?
   var editorScroll: Double?
+  /// The product of the editor that the page shows.
+  var product: UUID?
   var title: String?
   var description: String?
   var focus: Focus?
@@ -48,16 +50,23 @@ struct TabChange: Decodable, Hashable, Sendable {
   }
 
   /// Changes what a tab shows; one that comes late has nothing that a later one does not have.
-  func apply(to content: inout TabContent) {
-    guard content.window.lastMessages.note(number, of: page) else { return }
+  ///
+  /// - Throws: `otherEditor` for words of an editor that is not there, before anything is changed.
+  func apply(to content: inout TabContent) throws(WebProblem) {
+    var changed = content
+    guard changed.window.lastMessages.note(number, of: page) else { return }
+    if title != nil || description != nil {
+      try changed.type(title: title, description: description, of: product)
+    }
+    if let editorScroll, changed.editor?.product == product {
+      changed.editor?.scroll = editorScroll
+    }
+    content = changed
     if let search { content.list.search = search }
     if let listScroll { content.list.scroll = listScroll }
     if let listWidth { content.window.listWidth = listWidth }
     if let detailScroll { content.detail.scroll = detailScroll }
-    if let focus { content.window.focus = focus }
-    if let title { content.editor?.words.title = title }
-    if let description { content.editor?.words.description = description }
-    if let editorScroll { content.editor?.scroll = editorScroll }
+    if let focus { content.window.focus = focus.field == .elsewhere ? nil : focus }
   }
 }
 

@@ -5,9 +5,6 @@ enum TabEvent: Hashable, Sendable {
   /// The scene has this revision now; the page that made it knows, and others show it.
   case changed(revision: Int, by: String)
 
-  /// A save failed; the sentence says why.
-  case notStored(String)
-
   /// Somebody has saved words of a product.
   case edited(UUID)
 
@@ -17,7 +14,6 @@ enum TabEvent: Hashable, Sendable {
       switch self {
       case .changed(let revision, let page):
         ("changed", ["revision": "\(revision)", "page": page])
-      case .notStored(let sentence): ("notstored", ["sentence": sentence])
       case .edited(let product): ("edited", ["product": product.uuidString])
       }
     return "event: \(name)\ndata: \(JSON.text(data))\n\n"

@@ -72,6 +72,9 @@ final class ProductEditor: StatefulNode {
     var words = ProductEdit(title: "", description: "")
     /// In pixels.
     var scroll = 0.0
+
+    /// Whether somebody has typed something that is not saved.
+    var isChanged: Bool { words != original }
   }
 
   static var stateTracking: StateTracking { .invalidated }
@@ -88,6 +91,8 @@ final class ProductEditor: StatefulNode {
 struct Focus: Codable, Hashable, Sendable {
   enum Field: String, Codable, Sendable {
     case search, title, description
+    /// No field any more.
+    case elsewhere
   }
 
   var field: Field

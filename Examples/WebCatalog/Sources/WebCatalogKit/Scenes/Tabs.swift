@@ -10,6 +10,7 @@ actor Tabs {
 
   private let directory: RemoteStateDirectory
   private let entries: Entries
+  private let accounts: Accounts
   private let keys: UserKeys
   private let environment: ApplicationEnvironment
   let records: SessionRecords
@@ -19,15 +20,16 @@ actor Tabs {
 
   /// - Parameters:
   ///   - store: Where the states are.
+  ///   - accounts: The users whose tabs they are.
   ///   - keys: Where the keys of users are.
   ///   - server: What others that share the store call this server.
-  init(_ store: any RemoteStateStore, keys: UserKeys, server: String) {
+  init(_ store: any RemoteStateStore, _ accounts: Accounts, keys: UserKeys, server: String) {
     // Without `launches`, since a restore of a tab decodes values and runs nothing else that could
     // end the process. Where one might, it takes a directory that no other server uses.
     directory = RemoteStateDirectory(store)
     entries = Entries(store: store)
     records = SessionRecords(entries: entries)
-    self.keys = keys
+    (self.accounts, self.keys) = (accounts, keys)
     environment = ApplicationEnvironment(deviceName: server)
   }
 
@@ -83,10 +85,17 @@ actor Tabs {
     let number = openingCount
     let task = Task {
       do {
-        return try await make(
-          Scenes(
-            directory: directory, keys: try await key(of: user), environment: environment,
-            records: records))
+        let key = try await keys.provider(of: user)
+        try await expectAccount(of: user)
+        let tab = try await make(
+          Scenes(directory: directory, keys: key, environment: environment, records: records))
+        do {
+          try await expectAccount(of: user)
+        } catch {
+          try await tab.discard()
+          throw error
+        }
+        return tab
       } catch {
         forget(name, number)
         throw error
@@ -97,12 +106,13 @@ actor Tabs {
     return opening
   }
 
-  private func key(of user: User) async throws -> any KeyProvider {
-    do {
-      return try await keys.provider(for: user.account.description)
-    } catch {
-      throw WebProblem.unavailable("Your key cannot be read. Try again in a moment.", "\(error)")
-    }
+  /// Makes sure that an account was not removed while a key or a tab of its user was made.
+  ///
+  /// A removal that ends after this finds them, and one that has ended before is found here.
+  private func expectAccount(of user: User) async throws {
+    guard try await !accounts.has(user) else { return }
+    try await keys.destroyKey(of: user)
+    throw WebProblem.signedOut
   }
 
   private func forget(_ name: String, _ number: Int) {

@@ -31,6 +31,17 @@ struct Forms: Sendable {
     }
   }
 
+  /// Reads what a link or a form without a token says in an address.
+  func read<Fields: Decodable>(
+    _ type: Fields.Type, query: String
+  ) throws(WebProblem) -> Fields {
+    do {
+      return try URLEncodedFormDecoder().decode(type, from: query)
+    } catch {
+      throw .invalid
+    }
+  }
+
   /// Reads what the script of a page of this session sent.
   func readJSON<Value: Decodable>(
     _ type: Value.Type, _ request: Request, _ context: SessionContext

@@ -78,20 +78,14 @@ extension WebCatalog {
     let user = try context.user
     // After this no copy of a tab opens, in no backup either. The account goes last, so that its
     // user can try again whatever fails.
-    try await destroyKey(of: user)
+    try await settings.keys.destroyKey(of: user)
     try await tabs.removeAll(of: user)
+    try await handovers.removeAll(of: user)
     try await accounts.remove(user)
-    // A request that came in between has made another one, which opens nothing.
-    try await destroyKey(of: user)
+    // A request that came in between may have stored a tab, and made a key, which opens nothing.
+    try await tabs.removeAll(of: user)
+    try await handovers.removeAll(of: user)
+    try await settings.keys.destroyKey(of: user)
     return signedOut()
-  }
-
-  private func destroyKey(of user: User) async throws {
-    do {
-      try await settings.keys.removeUser(user.account.description)
-    } catch {
-      throw WebProblem.unavailable(
-        "Your account could not be removed. Try again in a moment.", "\(error)")
-    }
   }
 }

@@ -15,20 +15,19 @@ extension WebCatalog {
     let id = try context.randomName("tab")
     guard context.session.user != nil else { return try signInPage(context.session) }
     let user = try context.user
-    let query = request.uri.queryParameters
-    if !query.isEmpty {
+    if let query = request.uri.query, !query.isEmpty {
       guard !request.isLedByAnotherSite else { throw WebProblem.otherSite }
-      let (search, product, detail) = (query["search"], query["product"], query["detail"])
+      let shown = try forms.read(Shown.self, query: query)
       try await tabs.with(id, of: user) { tab in
         try await tab.change { content in
-          try content.show(search: search.map(String.init))
-          content.show(product: product.flatMap { UUID(uuidString: String($0)) })
-          content.show(tab: detail.flatMap { DetailTab(rawValue: String($0)) })
+          try content.show(search: shown.search)
+          content.show(product: shown.product.flatMap(UUID.init))
+          content.show(tab: shown.detail.flatMap(DetailTab.init))
         }
       }
       return pages.redirect(to: "/tabs/\(id)")
     }
-    try await products.refresh()
+    try await refreshProducts()
     let content = try await tabs.with(id, of: user) { try await $0.content() }
     return try pages.page(
       "tab",
@@ -51,6 +50,7 @@ extension WebCatalog {
   @Sendable func edit(_ request: Request, _ context: SessionContext) async throws -> Response {
     struct Fields: Decodable {
       let `do`: String
+      var product: String?
       var title: String?
       var description: String?
     }
@@ -61,19 +61,24 @@ extension WebCatalog {
     guard TabChange.isText(title ?? "", upTo: TabChange.longestLine),
       TabChange.isText(description ?? "", upTo: TabChange.longestText)
     else { throw WebProblem.invalid }
+    let product = fields.product.flatMap(UUID.init)
     switch fields.do {
     case "begin":
-      try await products.refresh()
+      try await refreshProducts()
       let products = await products.products
       try await tabs.with(id, of: user) { tab in
-        try await tab.change { $0.beginEdit(products) }
+        try await tab.change { try $0.beginEdit(products) }
       }
     case "leave":
-      try await tabs.with(id, of: user) { tab in try await tab.change { $0.endEdit() } }
+      try await tabs.with(id, of: user) { tab in
+        try await tab.change { try $0.endEdit(of: product) }
+      }
     case "save":
       try await tabs.with(id, of: user) { tab in
-        try await tab.change { $0.type(title: title, description: description) }
-        try await save(tab)
+        try await tab.change {
+          try $0.type(title: title, description: description, of: product)
+        }
+        try await save(tab, product)
       }
     default: throw WebProblem.invalid
     }
@@ -84,15 +89,16 @@ extension WebCatalog {
   ///
   /// If somebody has saved others since the edit began, the editor shows these, and saving once
   /// more replaces them.
-  private func save(_ tab: CatalogTab) async throws {
-    guard let editor = try await tab.content().editor, let product = editor.product else { return }
+  private func save(_ tab: CatalogTab, _ product: UUID?) async throws {
+    guard let editor = try await tab.content().editor, let product, editor.product == product
+    else { throw WebProblem.otherEditor }
     do {
-      try await products.save(editor.words, of: product, over: editor.original)
+      let changed = try await products.save(editor.words, of: product, over: editor.original)
+      await tell(changed)
     } catch let change as WordsHaveChanged {
-      return try await tab.change { $0.editor?.original = change.present }
+      return try await tab.change { $0.show(change.present, of: product) }
     }
-    try await tab.change { $0.endEdit() }
-    await tabs.tell(.edited(product))
+    try await tab.change { $0.endEdit(of: product, saved: editor.words) }
   }
 
   @Sendable func closeTab(_ request: Request, _ context: SessionContext) async throws -> Response {
@@ -138,6 +144,13 @@ extension String {
   fileprivate var withPlainLineEnds: String { replacing("\r\n", with: "\n") }
 }
 
+/// What a link or the search shows.
+private struct Shown: Decodable {
+  var search: String?
+  var product: String?
+  var detail: String?
+}
+
 extension TabContent {
   mutating func show(search: String?) throws {
     guard let search, search != list.search else { return }
@@ -156,18 +169,39 @@ extension TabContent {
     detail = ProductDetail.State(tab: tab)
   }
 
-  mutating func beginEdit(_ products: Products) {
+  mutating func beginEdit(_ products: Products) throws(WebProblem) {
     guard let id = window.product, let product = products[id], editor?.product != id else { return }
+    guard editor?.isChanged != true else { throw .unsavedWords }
     editor = ProductEditor.State(product: id, original: product.words, words: product.words)
     window.focus = Focus(field: .title, start: 0, end: 0)
   }
 
-  mutating func type(title: String?, description: String?) {
+  /// Throws `otherEditor` if the words are of a product that is not edited any more.
+  mutating func type(
+    title: String?, description: String?, of product: UUID?
+  ) throws(WebProblem) {
+    guard let product, editor?.product == product else { throw .otherEditor }
     if let title { editor?.words.title = title }
     if let description { editor?.words.description = description }
   }
 
-  mutating func endEdit() {
+  mutating func endEdit(of product: UUID?) throws(WebProblem) {
+    guard let product, editor?.product == product else { throw .otherEditor }
+    endEdit()
+  }
+
+  /// What was typed since is edited on.
+  mutating func endEdit(of product: UUID, saved words: ProductEdit) {
+    guard editor?.product == product else { return }
+    if editor?.words == words { endEdit() } else { editor?.original = words }
+  }
+
+  /// Shows what somebody has saved since the edit began.
+  mutating func show(_ words: ProductEdit, of product: UUID) {
+    if editor?.product == product { editor?.original = words }
+  }
+
+  private mutating func endEdit() {
     editor = nil
     if window.focus?.field != .search { window.focus = nil }
   }

@@ -44,14 +44,23 @@ struct WebCatalog: Sendable {
     accounts = Accounts(entries, signatures, now: settings.now)
     guard let file = ProductFile.bundled else { throw StartProblem("The products are not there.") }
     products = SharedProducts(try Products(file), in: entries)
-    try await products.refresh()
-    handovers = Handovers(entries: entries, duration: settings.linkLifetime)
-    tabs = Tabs(settings.store, keys: settings.keys, server: settings.name)
+    _ = try await products.refresh()
+    handovers = Handovers(entries: entries, keys: settings.keys, duration: settings.linkLifetime)
+    tabs = Tabs(settings.store, accounts, keys: settings.keys, server: settings.name)
     pages = try await Pages()
     forms = Forms(signatures: signatures)
     sessions = SessionMiddleware(
       signatures: signatures, accounts: accounts, isSecure: settings.usesSecureCookies,
       now: settings.now)
+  }
+
+  /// Reads the words that were saved, and tells all pages here of those that are new.
+  func refreshProducts() async throws {
+    await tell(try await products.refresh())
+  }
+
+  func tell(_ changed: [UUID]) async {
+    for product in changed { await tabs.tell(.edited(product)) }
   }
 
   /// Serves until the process is asked to end; then all that is open is closed.
@@ -99,8 +108,7 @@ private struct Housekeeping: Service {
     for await change in catalog.settings.store.changes() {
       if change.name == SharedProducts.entry || change == .any {
         // If it cannot be read now, the next page reads it.
-        let changed = (try? await catalog.products.refresh()) ?? []
-        for product in changed { await catalog.tabs.tell(.edited(product)) }
+        try? await catalog.refreshProducts()
       }
     }
     // A store that tells nothing ends at once, which is no reason to end the rest.

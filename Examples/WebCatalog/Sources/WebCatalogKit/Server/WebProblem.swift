@@ -29,6 +29,15 @@ struct WebProblem: Error, Hashable, Sendable {
   static let noTitle = WebProblem(
     status: .unprocessableContent, sentence: "A product needs a title.")
 
+  /// The page shows an editor that is not there any more.
+  static let otherEditor = WebProblem(
+    status: .conflict,
+    sentence: "Another page of yours has ended this edit. Copy what you typed, and reload the page."
+  )
+  static let unsavedWords = WebProblem(
+    status: .conflict,
+    sentence: "You have words for another product that are not saved. Save or leave them first.")
+
   /// A save failed; the user may try again.
   static func notStored(_ detail: String) -> WebProblem {
     WebProblem(

@@ -47,6 +47,11 @@ struct Accounts: Sendable {
     }
   }
 
+  /// Whether the account of a user is still there.
+  func has(_ user: User) async throws -> Bool {
+    try await entries.load(entry(user.name), as: Account.self)?.value.id == user.account
+  }
+
   /// Whether the account of a session is still there, and nobody has signed the session out.
   func has(_ session: Session) async throws -> Bool {
     guard let user = session.user else { return false }

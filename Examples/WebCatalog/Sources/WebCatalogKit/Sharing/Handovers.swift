@@ -7,18 +7,15 @@ import RestorationKit
 struct Handovers: Sendable {
   static let lifetime: TimeInterval = 600
 
-  /// What is stored, sealed under a key that only the link has.
-  private struct Handover: Codable {
-    let user: RandomName
-    let activity: UserActivity
-  }
-
+  /// What is stored: an activity, sealed under the key of its user and then under one that only
+  /// the link has.
   private struct Entry: Codable {
     let end: Date
     let sealed: Data
   }
 
   let entries: Entries
+  let keys: UserKeys
   let duration: TimeInterval
 
   private static let prefix = "web.handover."
@@ -29,11 +26,12 @@ struct Handovers: Sendable {
   /// - Returns: The token for the link; the store has a hash of it alone.
   func offer(_ activity: UserActivity, of user: User) async throws -> RandomName {
     let token = RandomName()
+    let inner = try ArchiveEncoder().encode(
+      activity, key: try await key(of: user), context: Self.context)
     let sealed = try ArchiveEncoder().encode(
-      Handover(user: user.account, activity: activity), key: Self.key(token),
-      context: Self.context)
+      Data(inner), key: Self.key(token), context: Self.context)
     let entry = Entry(end: Date() + duration, sealed: Data(sealed))
-    guard try await entries.replace(Self.name(token), with: entry, expecting: nil) else {
+    guard try await entries.replace(Self.name(token, of: user), with: entry, expecting: nil) else {
       throw WebProblem.unavailable("This link could not be made. Try again.")
     }
     return token
@@ -50,7 +48,7 @@ struct Handovers: Sendable {
   ///
   /// - Throws: `linkUsed` if it was taken or is over, and for another user's as well.
   func look(_ token: RandomName, as user: User) async throws -> Offer {
-    let name = Self.name(token)
+    let name = Self.name(token, of: user)
     guard let (entry, version) = try await entries.load(name, as: Entry.self) else {
       throw WebProblem.linkUsed
     }
@@ -58,20 +56,33 @@ struct Handovers: Sendable {
       _ = try await entries.remove(name, expecting: version)
       throw WebProblem.linkUsed
     }
-    let handover: Handover
+    let key = try await key(of: user)
     do {
-      handover = try ArchiveDecoder().decode(
-        Handover.self, from: Array(entry.sealed), key: Self.key(token), context: Self.context)
+      let inner = try ArchiveDecoder().decode(
+        Data.self, from: Array(entry.sealed), key: Self.key(token), context: Self.context)
+      let activity = try ArchiveDecoder().decode(
+        UserActivity.self, from: Array(inner), key: key, context: Self.context)
+      return Offer(activity: activity, name: name, version: version)
     } catch {
       throw WebProblem.linkUsed
     }
-    guard handover.user == user.account else { throw WebProblem.linkUsed }
-    return Offer(activity: handover.activity, name: name, version: version)
+  }
+
+  private func key(of user: User) async throws -> ArchiveKey {
+    guard let key = try await keys.provider(of: user).key(creating: false) else {
+      throw WebProblem.linkUsed
+    }
+    return key
   }
 
   /// Takes what was looked at; of all who try, also at other servers, one gets true.
   func take(_ offer: Offer) async throws -> Bool {
     try await entries.remove(offer.name, expecting: offer.version)
+  }
+
+  /// Removes all that a user has not taken yet, which takes no key.
+  func removeAll(of user: User) async throws {
+    try await entries.removeAll(prefix: Self.prefix + user.mark)
   }
 
   /// Removes what nobody has taken in time.
@@ -84,8 +95,8 @@ struct Handovers: Sendable {
     }
   }
 
-  private static func name(_ token: RandomName) -> String {
-    prefix + Hex.text(SHA256.hash(data: Data("name\n\(token)".utf8)))
+  private static func name(_ token: RandomName, of user: User) -> String {
+    "\(prefix)\(user.mark)-\(Hex.text(SHA256.hash(data: Data("name\n\(token)".utf8))))"
   }
 
   private static func key(_ token: RandomName) throws -> ArchiveKey {

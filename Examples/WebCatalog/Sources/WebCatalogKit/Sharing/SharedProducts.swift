@@ -15,7 +15,6 @@ actor SharedProducts {
   /// Reads what other servers have saved.
   ///
   /// - Returns: The products of which other words are shown now.
-  @discardableResult
   func refresh() async throws -> [UUID] {
     let stored = try await entries.load(Self.entry, as: [String: ProductEdit].self)
     return take(stored?.value ?? [:])
@@ -23,8 +22,11 @@ actor SharedProducts {
 
   /// Saves words of a product.
   ///
+  /// - Returns: As ``refresh()``.
   /// - Throws: `WordsHaveChanged` if they are not the ones that the edit began with any more.
-  func save(_ edit: ProductEdit, of id: UUID, over original: ProductEdit) async throws {
+  func save(_ edit: ProductEdit, of id: UUID, over original: ProductEdit) async throws
+    -> [UUID]
+  {
     var products = products
     let stored = try await entries.update(Self.entry, from: [String: ProductEdit]()) { stored in
       products.edits = Self.edits(stored)
@@ -38,10 +40,9 @@ actor SharedProducts {
       }
       stored[id.uuidString] = products.edits[id]
     }
-    take(stored ?? [:])
+    return take(stored ?? [:])
   }
 
-  @discardableResult
   private func take(_ stored: [String: ProductEdit]) -> [UUID] {
     let (before, now) = (products.edits, Self.edits(stored))
     products.edits = now

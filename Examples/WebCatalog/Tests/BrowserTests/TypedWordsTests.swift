@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import XCTest
+
+/// What a person has typed, and where the keyboard is, while others change what the page shows.
+final class TypedWordsTests: XCTestCase {
+  private let status = "document.getElementById('status').textContent"
+
+  func testWordsThatNoEditorTakesStayInThePageAndTheRestIsStored() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let desk = try Chromium(in: site.directory)
+    try desk.signIn("Ann", at: server.port)
+    let tab = try desk.text("location.pathname")
+    try desk.click("#list li a")
+    try desk.wait(until: "document.querySelector('button[value=begin]')")
+    try desk.click("button[value=begin]")
+    try desk.wait(until: "document.getElementById('description')")
+    try desk.type("Half a word", into: "#description")
+    try desk.waitUntilSaved()
+    // The edit is left elsewhere before the page has told what was typed last.
+    try desk.run(
+      """
+      window.marker = 'here';
+      const later = setTimeout;
+      window.setTimeout = (action, pause) => later(action, 1000 + pause);
+      const text = document.getElementById('description');
+      text.value += '!';
+      text.dispatchEvent(new Event('input', { bubbles: true }));
+      const form = document.getElementById('editor');
+      const fields = new URLSearchParams(new FormData(form));
+      fields.set('do', 'leave');
+      fetch(form.action, { method: 'POST', body: fields });
+      """)
+    try desk.wait(until: "\(status).startsWith('Not stored: Another page of yours')")
+    try desk.type("o", into: "#search")
+    try desk.wait(until: "document.querySelectorAll('#list li').length < 158")
+    let phone = Visitor(server, cookies: ["session": try desk.cookie("session")])
+    XCTAssertTrue(try phone.get(tab).text.contains(#"type="search" value="o""#))
+    XCTAssertTrue(
+      try desk.text("document.getElementById('description').value").contains("Half a word!"))
+    XCTAssertTrue(try desk.text(status).hasPrefix("Not stored: Another page of yours"))
+    // No reload has replaced it.
+    XCTAssertEqual(try desk.text("window.marker"), "here")
+  }
+
+  func testAPageWhoseUserHasSignedInAgainGoesOnWithTheNewSession() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    let before = try browser.cookie("session")
+    // As another window does, which has the same cookies.
+    try browser.run(
+      """
+      const token = async (address) =>
+        new DOMParser().parseFromString(await (await fetch(address)).text(), 'text/html')
+          .querySelector('input[name=token]').value;
+      const send = async (address, fields) => fetch(address, {
+        method: 'POST', body: new URLSearchParams({ ...fields, token: await token('/') }) });
+      window.isIn = false;
+      (async () => {
+        await send('/sign-out', {});
+        await send('/sign-in', { name: 'Ann', passphrase: '' });
+        window.isIn = true;
+      })();
+      """)
+    try browser.wait(until: "window.isIn")
+    XCTAssertNotEqual(try browser.cookie("session"), before)
+    try browser.type("tea", into: "#search")
+    try browser.waitUntilSaved()
+    let visitor = Visitor(server, cookies: ["session": try browser.cookie("session")])
+    let tab = try browser.text("location.pathname")
+    XCTAssertTrue(try visitor.get(tab).text.contains(#"type="search" value="tea""#))
+    // Forms have the new token, too.
+    try browser.click("form[action$=link] button")
+    try browser.wait(until: "document.getElementById('link')")
+  }
+
+  func testTheKeyboardStaysWhereItIsWhenSomebodySavesWords() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    try browser.run("document.querySelectorAll('#list a')[20].focus()")
+    let target = try browser.text("document.activeElement.href")
+    let eve = Visitor(server)
+    try eve.save("New words", in: eve.signIn("Eve"))
+    try browser.wait(until: "document.querySelector('#list li b').textContent === 'New words'")
+    XCTAssertEqual(try browser.text("document.activeElement.href"), target)
+  }
+
+  func testTheKeyboardDoesNotGoBackToAFieldThatTheUserHasLeft() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    try browser.type("o", into: "#search")
+    try browser.waitUntilSaved()
+    try browser.run("document.querySelectorAll('#list a')[2].focus()")
+    try browser.press(Key.enter)
+    try browser.wait(until: "document.querySelector('#detail h1')")
+    XCTAssertEqual(try browser.text("document.activeElement.tagName"), "BODY")
+    try browser.reload()
+    try browser.wait(until: "document.getElementById('status')")
+    XCTAssertEqual(try browser.text("document.activeElement.tagName"), "BODY")
+  }
+
+  func testTheWidthOfTheListIsToldToThoseWhoDoNotSeeIt() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    let handle = "document.getElementById('handle')"
+    XCTAssertEqual(
+      try browser.text(
+        "['min', 'now', 'max'].map((name) => \(handle).getAttribute('aria-value' + name))"),
+      "180,360,900")
+    try browser.run("\(handle).focus()")
+    try browser.press(Key.right)
+    try browser.wait(until: "\(handle).getAttribute('aria-valuenow') === '380'")
+  }
+}
