@@ -174,6 +174,37 @@ final class FaultyRemoteStoreTests: XCTestCase {
     XCTAssertEqual(names, [])
   }
 
+  func testNothingIsToldWhileItIsNotReachableAndAnyAfterwards() async throws {
+    let store = FaultyRemoteStateStore(base)
+    var iterators = [store.changes().makeAsyncIterator(), store.changes().makeAsyncIterator()]
+    for index in iterators.indices {
+      let first = await iterators[index].next()
+      XCTAssertEqual(first, .any)
+    }
+    store.isReachable = false
+    _ = try await base.replace("cut", with: [1], expecting: nil)
+    store.isReachable = true
+    store.isReachable = true
+    let version = try await base.replace("end", with: [1], expecting: nil)
+    for index in iterators.indices {
+      var told: [RemoteChange] = []
+      while told.last?.name != "end" {
+        let change = await iterators[index].next()
+        told.append(try XCTUnwrap(change))
+      }
+      XCTAssertEqual(told.first, .any)
+      // Whoever passes changes on may look only when it is reachable again.
+      XCTAssertEqual(
+        told.dropFirst().filter { $0.name != "cut" }, [RemoteChange(name: "end", version: version)])
+    }
+  }
+
+  func testWhatABaseDoesNotTellIsNotTold() async {
+    for await change in FaultyRemoteStateStore(SettlingStore(base)).changes() {
+      XCTFail("It told \(change).")
+    }
+  }
+
   func testCallsAreRecordedInTheirOrder() async throws {
     let store = FaultyRemoteStateStore(base)
     _ = try await store.load("a")

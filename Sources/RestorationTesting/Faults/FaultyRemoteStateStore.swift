@@ -24,6 +24,8 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
     var next: [(fault: RemoteFault, operation: RemoteCall.Operation?)] = []
     /// By the bytes of the names, what was seen of each, the last one at the end.
     var seen: [[UInt8]: [RemoteState?]] = [:]
+    var listeners: [Int: AsyncStream<RemoteChange>.Continuation] = [:]
+    var listenerCount = 0
   }
 
   private let base: any RemoteStateStore
@@ -75,9 +77,19 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
   }
 
   /// Whether any call reaches the store; while it is false, each throws `unavailable`.
+  ///
+  /// No changes are told meanwhile. When it is true again, ``/RestorationKit/RemoteChange/any``
+  /// is, as by a store that has its connection back.
   public var isReachable: Bool {
     get { content.withLock { $0.isReachable } }
-    set { content.withLock { $0.isReachable = newValue } }
+    set {
+      let listeners = content.withLock { content in
+        let isBack = newValue && !content.isReachable
+        content.isReachable = newValue
+        return isBack ? Array(content.listeners.values) : []
+      }
+      for listener in listeners { listener.yield(.any) }
+    }
   }
 
   /// All calls so far, in the order in which they came.
@@ -138,8 +150,23 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
     try await perform(begin(.names, prefix)) { [base] in try await base.names(prefix: prefix) }
   }
 
-  /// The changes of the base.
-  public func changes() -> AsyncStream<RemoteChange> { base.changes() }
+  /// The changes of the base, while it is reachable.
+  public func changes() -> AsyncStream<RemoteChange> {
+    let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
+    let changes = base.changes()
+    let number = content.withLock { content in
+      content.listenerCount += 1
+      content.listeners[content.listenerCount] = continuation
+      return content.listenerCount
+    }
+    let passing = Task { [self] in
+      for await change in changes where isReachable { continuation.yield(change) }
+      content.withLock { _ = $0.listeners.removeValue(forKey: number) }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in passing.cancel() }
+    return stream
+  }
 
   private func begin(
     _ operation: RemoteCall.Operation, _ name: String, byteCount: Int = 0
