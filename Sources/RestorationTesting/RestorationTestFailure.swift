@@ -23,6 +23,9 @@ public struct RestorationTestFailure: Error, Hashable, Sendable {
     /// A storage, a directory, a provider of keys or a remote store breaks a promise of its protocol.
     public static let brokenPromise = Code("brokenPromise")
 
+    /// The closures of a test could not make or open the place that a check looks at.
+    public static let noPlace = Code("noPlace")
+
     /// A recorded state does not come back.
     public static let stateNotBack = Code("stateNotBack")
 

@@ -81,6 +81,20 @@ final class RemoteStoreConformanceTests: XCTestCase {
           + "Afterwards it had 100 bytes that begin with 1, 4, 7, 10 and not nothing.")
     }
   }
+
+  func testAPlaceThatCannotBeMadeOrOpenedIsNoBrokenPromise() async {
+    struct NoServer: Error {}
+    let failures =
+      await all.prefix(1).failures { throw NoServer() }
+      + all.prefix(1).failures { { throw NoServer() } }
+    XCTAssertEqual(failures.map(\.code), [.noPlace, .noPlace])
+    XCTAssertEqual(
+      failures.map { "\($0)" },
+      ["made", "opened"].map {
+        "nothingStoredIsNil: The test makes an empty place and opens it. "
+          + "It could not be \($0): NoServer()"
+      })
+  }
 }
 
 /// A store of one's own, as short as one can be.

@@ -130,10 +130,12 @@ final class StorageConformanceTests: XCTestCase {
     }
   }
 
-  func testAPlaceThatCannotBeMadeFailsTheCheck() {
+  func testAPlaceThatCannotBeMadeOrOpenedIsNoBrokenPromise() {
     struct NoPlace: Error {}
-    let failures = all.failures { throw NoPlace() }
-    XCTAssertEqual(failures.count, all.count)
-    XCTAssertEqual(failures.first?.seen, "It threw an error: NoPlace()")
+    let failures = all.failures { throw NoPlace() } + all.failures { { throw NoPlace() } }
+    XCTAssertEqual(failures.count, 2 * all.count)
+    XCTAssertEqual(Set(failures.map(\.code)), [.noPlace])
+    XCTAssertEqual(failures.first?.seen, "It could not be made: NoPlace()")
+    XCTAssertEqual(failures.last?.seen, "It could not be opened: NoPlace()")
   }
 }

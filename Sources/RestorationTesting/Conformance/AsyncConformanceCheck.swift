@@ -27,13 +27,14 @@ public struct AsyncConformanceCheck<Subject: Sendable>: Sendable {
   /// Checks the promise in a new place.
   ///
   /// - Parameter makePlace: Makes an empty place, and returns a function that opens it.
-  /// - Throws: ``RestorationTestFailure`` with `brokenPromise` as
+  /// - Throws: ``RestorationTestFailure`` with `brokenPromise` or `noPlace` as
   ///   ``ConformanceCheck/run(_:)``.
   public func run(
     _ makePlace: () async throws -> () async throws -> Subject
   ) async throws(RestorationTestFailure) {
     do {
-      try await body(try await makePlace())
+      let open = try await placed("made", makePlace)
+      try await body { try await placed("opened", open) }
     } catch {
       throw RestorationTestFailure(brokenPromise: promise, of: name, by: error)
     }

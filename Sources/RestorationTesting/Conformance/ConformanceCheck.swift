@@ -31,12 +31,13 @@ public struct ConformanceCheck<Subject>: Sendable {
   /// - Parameter makePlace: Makes an empty place, and returns a function that opens it.
   /// - Throws: ``RestorationTestFailure`` with `brokenPromise` if the promise is
   ///   broken, also by an error that should not have been thrown. It has the promise,
-  ///   and what was seen.
+  ///   and what was seen. `noPlace` if the place could not be made or opened.
   public func run(
     _ makePlace: () throws -> () throws -> Subject
   ) throws(RestorationTestFailure) {
     do {
-      try body(try makePlace())
+      let open = try placed("made", makePlace)
+      try body { try placed("opened", open) }
     } catch {
       throw RestorationTestFailure(brokenPromise: promise, of: name, by: error)
     }
@@ -80,6 +81,12 @@ extension Sequence {
 extension RestorationTestFailure {
   /// What a check has thrown, as a failure of it.
   init(brokenPromise promise: String, of check: String, by error: any Error) {
+    if let error = error as? NoPlace {
+      self.init(
+        .noPlace, check, expected: "The test makes an empty place and opens it.",
+        seen: error.sentence)
+      return
+    }
     let seen = (error as? Observation)?.sentence ?? "It threw an error: \(error)"
     self.init(.brokenPromise, check, expected: promise, seen: seen)
   }
@@ -92,6 +99,25 @@ struct Observation: Error {
   init(_ sentence: String) {
     self.sentence = sentence
   }
+}
+
+/// Why a check has no place to look at, which says nothing about the promise.
+private struct NoPlace: Error {
+  let sentence: String
+
+  init(_ attempt: String, _ error: any Error) {
+    sentence = "It could not be \(attempt): \(error)"
+  }
+}
+
+/// Makes or opens a place as the test does.
+func placed<Value>(_ attempt: String, _ body: () throws -> Value) throws -> Value {
+  do { return try body() } catch { throw NoPlace(attempt, error) }
+}
+
+/// Makes or opens a place as the test does.
+func placed<Value>(_ attempt: String, _ body: () async throws -> Value) async throws -> Value {
+  do { return try await body() } catch { throw NoPlace(attempt, error) }
 }
 
 /// Ends the check if the condition does not hold.
