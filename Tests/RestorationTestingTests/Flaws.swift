@@ -27,15 +27,18 @@ func assertFlawsAreSeen<Subject, Flaw>(
     }, of: checks.map(\.name), covering: covers, line: line)
 }
 
-/// The same for checks that wait, and doubles that are opened several times.
-func assertFlawsAreSeen<Subject: Sendable, Flaw>(
+/// The same for checks that wait, all flaws at once, and doubles that are opened several times.
+func assertFlawsAreSeen<Subject: Sendable, Flaw: Sendable>(
   _ flaws: [Flaw], by checks: [AsyncConformanceCheck<Subject>], check: (Flaw) -> String,
-  line: UInt = #line, _ makePlace: (Flaw) -> () -> Subject
+  line: UInt = #line, _ makePlace: @escaping @Sendable (Flaw) -> () -> Subject
 ) async {
-  var seen: [(String, String, [RestorationTestFailure])] = []
-  for flaw in flaws {
-    let failures = await checks.failures { makePlace(flaw) }
-    seen.append(("\(flaw)", check(flaw), failures))
+  let seen = await withTaskGroup(of: (Flaw, [RestorationTestFailure]).self) { group in
+    for flaw in flaws {
+      group.addTask { (flaw, await checks.failures { makePlace(flaw) }) }
+    }
+    return await group.reduce(into: []) { seen, one in
+      seen.append(("\(one.0)", check(one.0), one.1))
+    }
   }
   assertSeen(seen, of: checks.map(\.name), covering: { _ in true }, line: line)
 }

@@ -28,7 +28,8 @@ final class RemoteStoreConformanceTests: XCTestCase {
     case .noLocation: "locationIsReadable"
     case .onlyText, .cutsAtAMegabyte: "bytesComeBack"
     case .firstReplacesAll: "firstReplaceStoresOnce"
-    case .replaceIgnoresVersions, .appendIgnoresVersions, .removeIgnoresVersions:
+    case .replaceIgnoresVersions, .appendIgnoresVersions, .removeIgnoresVersions,
+      .newerVersionsFit, .strangeVersionsThrow:
       "writesNeedTheStoredVersion"
     case .versionsOfBytes, .appendKeepsTheVersion: "versionsDiffer"
     case .versionsBeginAnew: "noOldVersionFits"
@@ -38,41 +39,41 @@ final class RemoteStoreConformanceTests: XCTestCase {
     case .removeDoesNothing, .namesStay: "removeRemoves"
     case .namesAreText, .namesWithoutCase, .namesAreCut: "everyNameIsAPlace"
     case .namesArePatterns, .prefixOfCharacters: "prefixesAreBytes"
-    case .readsAreKept: "openedStoresAreOne"
+    case .namesAreAPage: "allNamesAreListed"
+    case .readsAreKept, .listsAreKept, .listsAreOfOwnWrites: "openedStoresAreOne"
     case .firstRaces: "oneOfManyStores"
     case .replaceRaces: "oneOfManyReplaces"
     case .appendRaces: "oneOfManyAppends"
     case .removeRaces: "oneOfManyRemoves"
-    case .loadIsTorn: "loadIsOfOneMoment"
-    case .cancelledWriteIsTorn, .cancelledCallEndsAll: "cancelledCallsDoNoHarm"
-    case .removalsUntold, .appendsUntold: "changesAreTold"
+    case .removesByName: "oneOfManyChanges"
+    case .allIsOneDocument, .othersAreRefused: "namesAreIndependent"
+    case .loadIsTorn, .appendIsTorn, .removeIsTorn: "loadIsOfOneMoment"
+    case .cancelledWriteIsTorn, .cancelledRemoveIsTorn, .cancelledCallEndsAll:
+      "cancelledCallsDoNoHarm"
+    case .removalsUntold, .appendsUntold, .removedVersionsAreTold, .appendedVersionsAreTold:
+      "changesAreTold"
     case .oneListenerIsTold: "allListenersAreTold"
-    case .untrueVersionsAreTold: "toldVersionsAreTrue"
+    case .untrueVersionsAreTold, .toldTooEarly: "toldVersionsAreTrue"
     case .beginsUntold: "listeningIsTold"
     }
-  }
-
-  private func place(with flaw: RemoteStoreFlaw) -> () -> any RemoteStateStore {
-    let place = FlawedRemoteStore.Place()
-    return { FlawedRemoteStore(place, flaw) }
   }
 
   func testEachCheckSeesTheFlawsThatItIsThereFor() async {
     await assertFlawsAreSeen(
       RemoteStoreFlaw.allCases.filter { !RemoteStoreFlaw.ofTelling.contains($0) },
-      by: RemoteStoreConformance.checks, check: check, place)
+      by: RemoteStoreConformance.checks, check: check, makePlace)
   }
 
   func testEachCheckOfChangesSeesTheFlawsThatItIsThereFor() async {
     await assertFlawsAreSeen(
-      RemoteStoreFlaw.ofTelling, by: RemoteStoreConformance.changesChecks, check: check, place)
+      RemoteStoreFlaw.ofTelling, by: RemoteStoreConformance.changesChecks, check: check, makePlace)
   }
 
   func testAFailureSaysThePromiseAndWhatWasSeen() async throws {
     let check = try XCTUnwrap(all.first { $0.name == "removeRemoves" })
     XCTAssertEqual("\(check)", "removeRemoves")
     do {
-      try await check.run { place(with: .removeDoesNothing) }
+      try await check.run { makePlace(with: .removeDoesNothing) }
       XCTFail("It did not throw.")
     } catch {
       XCTAssertEqual(
@@ -95,6 +96,11 @@ final class RemoteStoreConformanceTests: XCTestCase {
           + "It could not be \($0): NoServer()"
       })
   }
+}
+
+private func makePlace(with flaw: RemoteStoreFlaw) -> () -> any RemoteStateStore {
+  let place = FlawedRemoteStore.Place()
+  return { FlawedRemoteStore(place, flaw) }
 }
 
 /// A store of one's own, as short as one can be.

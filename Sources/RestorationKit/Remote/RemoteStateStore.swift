@@ -64,10 +64,12 @@ public protocol RemoteStateStore: Sendable {
   /// - Throws: ``RemoteStoreError``.
   func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool
 
-  /// The names under which something is stored.
+  /// All names under which something is stored.
+  ///
+  /// Where a service lists them in pages, the store asks for the next page until the last one.
   ///
   /// - Parameter prefix: What they begin with, compared byte by byte; all if it is empty.
-  /// - Returns: The names, in any order.
+  /// - Returns: All of the names, in any order.
   /// - Throws: ``RemoteStoreError``.
   func names(prefix: String) async throws -> [String]
 
@@ -120,7 +122,8 @@ public struct RemoteState: Hashable, Sendable {
 /// Tells what is stored under a name from all that was or will be stored there.
 ///
 /// The store makes it, and nobody else looks into it. No version comes twice under a name,
-/// also not after the state was removed.
+/// also not after the state was removed. One that the store has never made, or made for another
+/// name, is no error: what is stored is not of that version.
 public struct RemoteVersion: Hashable, Codable, Sendable {
   /// The version in the words of the store; up to 255 bytes.
   public let name: String

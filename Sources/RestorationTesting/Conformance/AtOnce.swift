@@ -30,6 +30,21 @@ func atOnce<Subject: Sendable, Answer: Sendable, Failure: Error>(
   return try calls.compactMap(\.result).map { result throws(Failure) in try result.get() }
 }
 
+/// Calls the body with all subjects and their numbers at once, each in a task of its own.
+///
+/// - Returns: The answers in the order of the subjects.
+func atOnce<Subject: Sendable, Answer: Sendable>(
+  _ subjects: [Subject], _ body: @escaping @Sendable (Int, Subject) async throws -> Answer
+) async throws -> [Answer] {
+  try await withThrowingTaskGroup(of: (Int, Answer).self) { group in
+    for (number, subject) in subjects.enumerated() {
+      group.addTask { (number, try await body(number, subject)) }
+    }
+    let answers = try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+    return subjects.indices.compactMap { answers[$0] }
+  }
+}
+
 /// A call of one thread.
 ///
 /// Nobody waits for its lock, so the thread sanitizer understands it: a test of an app may run

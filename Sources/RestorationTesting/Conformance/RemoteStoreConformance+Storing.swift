@@ -20,7 +20,7 @@ extension RemoteStoreConformance {
       let store = try await $0()
       let contents: [[UInt8]] = [
         Array(0...255), [0], [255], Array("\\x00'\"%s\r\n\u{FEFF}".utf8), [0xC3, 0x28],
-        .sample(1, count: 1 << 20),
+        .sample(1, count: (1 << 20) + 1),
       ]
       var version: RemoteVersion?
       for (number, bytes) in contents.enumerated() {
@@ -49,10 +49,18 @@ extension RemoteStoreConformance {
     },
     StoreCheck(
       "writesNeedTheStoredVersion",
-      "A write that expects a version that is not stored any more is refused and changes nothing."
+      "A write that expects another version than the stored one is refused and changes nothing."
     ) {
       let store = try await $0()
+      let earlier = try await store.store(.sample(5), as: "other")
       let first = try await store.store(.sample(1))
+      let later = try await store.update(earlier, of: "other", with: .sample(6))
+      // Where each name has versions of its own, one of the other name may be the same.
+      for strange in [earlier, later, RemoteVersion("made up")] where strange != first {
+        try await store.expectRefused(strange, "With a version that the name never had,")
+      }
+      try await store.expectStored(.sample(1), at: first, "After writes that were refused")
+      try await store.expectStored(.sample(6), at: later, as: "other", "Another state")
       let second = try await store.update(first, with: .sample(2))
       try await store.expectRefused(first, "With the first of two versions,")
       try await store.expectStored(.sample(2), at: second, "After writes that were refused")

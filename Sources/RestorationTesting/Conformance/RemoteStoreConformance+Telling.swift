@@ -10,19 +10,25 @@ extension RemoteStoreConformance {
       // A store that does not say so may tell of this one first.
       let isTold = try await told.wait { !$0.isEmpty }
       _ = try await writer.store(.sample(1))
-      try expect(isTold && told.changes.first == .any, "It was not told that, in a second.")
+      try expect(isTold && told.changes.first?.change == .any, "It was not told that, in a second.")
     },
     StoreCheck("changesAreTold", "Who listens is told of what others store, append and remove.") {
       let (listener, writer) = (try await $0(), try await $0())
       let told = Told(listener.changes())
       defer { told.end() }
       try await told.expectTold("of a state that was stored") { name in
-        _ = try await writer.store(.sample(1), as: name)
+        try await writer.store(.sample(1), as: name)
       }
-      let parts: [(String, @Sendable (String, RemoteVersion) async throws -> Void)] = [
-        ("replaced", { _ = try await writer.update($1, of: $0, with: .sample(2)) }),
-        ("appended to", { _ = try await writer.extend($1, of: $0, by: .sample(3)) }),
-        ("removed", { try await writer.clear($1, of: $0) }),
+      let parts: [(String, @Sendable (String, RemoteVersion) async throws -> RemoteVersion?)] = [
+        ("replaced", { try await writer.update($1, of: $0, with: .sample(2)) }),
+        ("appended to", { try await writer.extend($1, of: $0, by: .sample(3)) }),
+        (
+          "removed",
+          {
+            try await writer.clear($1, of: $0)
+            return nil
+          }
+        ),
       ]
       for (what, write) in parts {
         try await told.expectTold("of a state that was \(what)") { name in
@@ -30,7 +36,7 @@ extension RemoteStoreConformance {
           // It may tell of this one late.
           try await told.wait { $0.contains { $0.name == name } }
           told.forget()
-          try await write(name, version)
+          return try await write(name, version)
         }
       }
     },
@@ -40,29 +46,33 @@ extension RemoteStoreConformance {
       defer { for told in all { told.end() } }
       for (number, told) in all.enumerated() {
         try await told.expectTold("as number \(number + 1) of three listeners") { name in
-          _ = try await writer.store(.sample(1), as: name)
+          try await writer.store(.sample(1), as: name)
         }
       }
     },
-    StoreCheck("toldVersionsAreTrue", "A version that is told was stored under that name.") {
+    StoreCheck("toldVersionsAreTrue", "A version that is told is stored under that name by then.") {
       let (listener, writer) = (try await $0(), try await $0())
-      let told = Told(listener.changes())
+      let told = Told(listener.changes(), loadingFrom: listener)
       defer { told.end() }
-      let stored = Mutex<Set<RemoteChange>>([])
-      try await told.expectTold("of a state that was replaced") { name in
-        let first = try await writer.store(.sample(1), as: name)
-        let second = try await writer.update(first, of: name, with: .sample(2))
-        stored.withLock { set in
-          for version in [nil, first, second] {
-            set.insert(RemoteChange(name: name, version: version))
-          }
+      let stored = Mutex<[String: [RemoteVersion]]>([:])
+      for round in 1...5 {
+        try await told.expectTold("of a state that was stored in round \(round)") { name in
+          let first = try await writer.store(.sample(1), as: name)
+          let second = try await writer.update(first, of: name, with: .sample(2))
+          let third = try await writer.extend(second, of: name, by: .sample(3))
+          stored.withLock { $0[name] = [first, second, third] }
+          return third
         }
       }
-      for change in told.changes {
-        guard let name = change.name else { continue }
-        try expect(
-          stored.withLock { $0.contains(change) },
+      for (change, loaded) in told.changes {
+        guard let name = change.name, let version = change.version else { continue }
+        let versions = stored.withLock { $0[name] ?? [] }
+        let number = try require(
+          versions.firstIndex(of: version),
           "It told of “\(name)” in a version that was not stored.")
+        try expect(
+          versions[number...].contains { $0 == loaded?.version },
+          "It told of “\(name)” before that could be loaded.")
       }
     },
   ]
@@ -70,19 +80,30 @@ extension RemoteStoreConformance {
 
 /// What a store has told of, in a task of its own.
 private final class Told: Sendable {
-  private let content = Mutex<[RemoteChange]>([])
+  typealias Change = (change: RemoteChange, loaded: RemoteState?)
+
+  private let content = Mutex<(changes: [Change], error: (any Error)?)>(([], nil))
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  init(_ stream: AsyncStream<RemoteChange>) {
+  /// Listens, and loads each state that it is told of if there is a store to load it from.
+  init(_ stream: AsyncStream<RemoteChange>, loadingFrom store: (any RemoteStateStore)? = nil) {
     let listening = Task { [weak self] in
-      for await change in stream { self?.content.withLock { $0.append(change) } }
+      for await change in stream {
+        do {
+          var loaded: RemoteState?
+          if let name = change.name { loaded = try await store?.load(name) }
+          self?.content.withLock { [loaded] in $0.changes.append((change, loaded)) }
+        } catch {
+          self?.content.withLock { $0.error = error }
+        }
+      }
     }
     task.withLock { $0 = listening }
   }
 
-  var changes: [RemoteChange] { content.withLock { $0 } }
+  var changes: [Change] { content.withLock { $0.changes } }
 
-  func forget() { content.withLock { $0 = [] } }
+  func forget() { content.withLock { $0.changes = [] } }
 
   func end() { task.withLock { $0?.cancel() } }
 
@@ -92,7 +113,8 @@ private final class Told: Sendable {
   @discardableResult
   func wait(until isTold: ([RemoteChange]) -> Bool) async throws -> Bool {
     let end = ContinuousClock.now + .seconds(1)
-    while !isTold(changes) {
+    while !isTold(changes.map(\.change)) {
+      if let error = content.withLock({ $0.error }) { throw error }
       guard ContinuousClock.now < end else { return false }
       try await Task.sleep(for: .milliseconds(5))
     }
@@ -101,13 +123,23 @@ private final class Told: Sendable {
 
   /// Ends the check if it is not told of the name that the body writes to, several times.
   ///
-  /// It may listen later than it was asked to.
-  func expectTold(_ what: String, _ write: (_ name: String) async throws -> Void) async throws {
+  /// It may listen later than it was asked to, and be told of an older version first. The body
+  /// returns the version that is stored now; nil if it was removed.
+  func expectTold(
+    _ what: String, _ write: (_ name: String) async throws -> RemoteVersion?
+  ) async throws {
+    var name = ""
     for attempt in 0..<3 {
-      let name = "\(what) \(attempt)"
-      try await write(name)
-      if try await wait(until: { $0.contains { $0.name == name } }) { return }
+      name = "\(what) \(attempt)"
+      let version = try await write(name)
+      let isTold = try await wait {
+        $0.contains { $0.name == name && ($0.version == nil || $0.version == version) }
+      }
+      if isTold { return }
     }
+    try expect(
+      !changes.contains { $0.change.name == name },
+      "It was told \(what), but in another version than the one that is stored now.")
     throw Observation("It was not told \(what), in three attempts of a second.")
   }
 }

@@ -22,6 +22,15 @@ public enum RemoteStoreConformance: Sendable {
 /// The name that most checks use.
 let checkedName = "main"
 
+/// The same place as eight machines open it.
+func openEight(
+  _ open: () async throws -> any RemoteStateStore
+) async throws -> [any RemoteStateStore] {
+  var stores: [any RemoteStateStore] = []
+  for _ in 0..<8 { stores.append(try await open()) }
+  return stores
+}
+
 /// What the checks do with stores.
 extension RemoteStateStore {
   /// Stores bytes where nothing is stored.
