@@ -148,28 +148,29 @@ final class SharingTests: XCTestCase {
       try events.next().contains("event: edited\ndata: {\"product\":\"\(product)\"}"))
   }
 
-  func testAPageHearsNothingOfWhatIsRefusedOnAnother() throws {
-    let server = try Site().serve()
-    let (desk, phone) = (Visitor(server), Visitor(server))
+  /// A page that hears what happens in its tab, and another device with that tab.
+  private func deskThatListens() throws -> (
+    desk: Visitor, phone: Visitor, tab: String, events: Events
+  ) {
+    let desk = Visitor(try Site().serve())
     let tab = try desk.signIn("Ann")
-    phone.cookies = desk.cookies
     let events = try desk.events(of: tab)
     XCTAssertTrue(try events.next().contains(#"data: {"page":"","revision":"0"}"#))
+    return (desk, Visitor(desk.server, cookies: desk.cookies), tab, events)
+  }
+
+  func testAPageHearsNothingOfWhatIsRefusedOnAnother() throws {
+    let (_, phone, tab, events) = try deskThatListens()
     XCTAssertEqual(try phone.get("\(tab)?search=%00").status, 422)
     try phone.tell(["page": "phone", "number": 1, "search": "tea"], in: tab)
     XCTAssertTrue(try events.next().contains(#"data: {"page":"phone","revision":"1"}"#))
   }
 
   func testAPageHearsOfChangesByOtherDevicesAndOfSavedWords() throws {
-    let server = try Site().serve()
-    let (desk, phone) = (Visitor(server), Visitor(server))
-    let tab = try desk.signIn("Ann")
-    phone.cookies = desk.cookies
-    let events = try desk.events(of: tab)
-    XCTAssertTrue(try events.next().contains(#"data: {"page":"","revision":"0"}"#))
+    let (desk, phone, tab, events) = try deskThatListens()
     try phone.tell(["page": "phone", "number": 1, "search": "tea"], in: tab)
     XCTAssertTrue(try events.next().contains(#"data: {"page":"phone","revision":"1"}"#))
-    let eve = Visitor(server)
+    let eve = Visitor(desk.server)
     let product = try eve.save("New", in: eve.signIn("Eve"))
     XCTAssertTrue(
       try events.next().contains("event: edited\ndata: {\"product\":\"\(product)\"}"))
