@@ -242,6 +242,69 @@ final class CodableShapeTests: XCTestCase {
     }
   }
 
+  /// Asks for its nested containers once for each value.
+  struct Scattered: Codable, Equatable {
+    var a = 1
+    var b = 2
+    var list = [1, 2, 3]
+
+    enum Key: String, CodingKey { case info, list }
+    enum Info: String, CodingKey { case a, b }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Key.self)
+      let info = try container.nestedContainer(keyedBy: Info.self, forKey: .info)
+      a = try info.decode(Int.self, forKey: .a)
+      b = try info.decode(Int.self, forKey: .b)
+      list = try container.decode([Int].self, forKey: .list)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Key.self)
+      var first = container.nestedContainer(keyedBy: Info.self, forKey: .info)
+      for number in list {
+        var elements = container.nestedUnkeyedContainer(forKey: .list)
+        try elements.encode(number)
+      }
+      var second = container.nestedContainer(keyedBy: Info.self, forKey: .info)
+      try second.encode(b, forKey: .b)
+      try first.encode(a, forKey: .a)
+    }
+  }
+
+  /// Writes another value under the key of a nested container.
+  struct Replacing: Encodable {
+    let isReplacedAgain: Bool
+
+    enum Key: String, CodingKey { case info }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Key.self)
+      var info = container.nestedContainer(keyedBy: Key.self, forKey: .info)
+      try info.encode("first", forKey: .info)
+      try container.encode("second", forKey: .info)
+      guard isReplacedAgain else { return }
+      var list = container.nestedUnkeyedContainer(forKey: .info)
+      try list.encode("third")
+    }
+  }
+
+  struct Replaced<Info: Decodable>: Decodable {
+    let info: Info
+  }
+
+  /// Asks for two kinds of container under one key.
+  struct TwoKinds: Encodable {
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Replacing.Key.self)
+      var info = container.nestedContainer(keyedBy: Replacing.Key.self, forKey: .info)
+      try info.encode("first", forKey: .info)
+      _ = container.nestedUnkeyedContainer(forKey: .info)
+    }
+  }
+
   struct Empty: Codable, Equatable {
     init() {}
     init(from decoder: any Decoder) throws {}
@@ -250,6 +313,25 @@ final class CodableShapeTests: XCTestCase {
 
   func testTwoKeyedContainersOfOneEncoderAreOne() throws {
     try roundTrip(TwoContainers())
+  }
+
+  func testNestedContainersOfOneKeyAreOneContainerUntilSomethingElseTakesItsPlace() throws {
+    try roundTrip(Scattered())
+    try roundTrip([Scattered(), Scattered()])
+    for isReplacedAgain in [false, true] {
+      let record = try TestArchives().record { encoder in
+        try encoder.encode(Replacing(isReplacedAgain: isReplacedAgain), forKey: "value")
+      }
+      if isReplacedAgain {
+        XCTAssertEqual(
+          try record.decode(Replaced<[String]>.self, forKey: "value").info, ["third"])
+      } else {
+        XCTAssertEqual(
+          try record.decode(Replaced<String>.self, forKey: "value").info, "second")
+      }
+    }
+    XCTAssertThrowsError(
+      try TestArchives().record { try $0.encode(TwoKinds(), forKey: "value") })
   }
 
   func testAValueThatEncodesNothingComesBack() throws {

@@ -295,6 +295,59 @@ final class DictionaryKeyTests: XCTestCase {
     }
   }
 
+  private enum Word: Hashable, Codable {
+    case text(String)
+    case words([String: Word])
+  }
+
+  private struct Named: Hashable, Codable, CodingKeyRepresentable {
+    let name: String
+
+    init(_ name: String) { self.name = name }
+
+    init?<Key: CodingKey>(codingKey: Key) { name = codingKey.stringValue }
+
+    var codingKey: any CodingKey { Name(stringValue: name) }
+
+    private struct Name: CodingKey {
+      let stringValue: String
+      let intValue: Int? = nil
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+  }
+
+  func testTextsAreLookedAtWhereverTheyAreInWhatIsHashed() throws {
+    let text = "a" + String(repeating: "\u{301}", count: 31)
+    let refused: [(KeyedEncoder) throws -> Void] = [
+      { try $0.encode(Set([text, nil]), forKey: "a") },
+      { try $0.encode(Set([["b", text]]), forKey: "a") },
+      { try $0.encode(Set([Word.words(["b": .text(text)])]), forKey: "a") },
+      { try $0.encode([[text]: 1], forKey: "a") },
+      { try $0.encode([Word.text(text): 1], forKey: "a") },
+      { try $0.encode([Named(text): 1], forKey: "a") },
+    ]
+    for encode in refused {
+      XCTAssertEqual(underlying { try self.record(encode) }?.code, .limitExceeded)
+    }
+    // The same without the types that refuse it.
+    let record = try self.record {
+      try $0.encode([text, nil], forKey: "optionals")
+      $0.encode([["b", text]], forKey: "arrays")
+      try $0.encode([Word.words(["b": .text(text)])], forKey: "words")
+      $0.encode([["b"], [text]], forKey: "values")
+    }
+    func code<Value: Decodable>(_ type: Value.Type, _ key: String) -> ArchiveError.Code? {
+      underlying { try record.decode(type, forKey: key) }?.code
+    }
+    XCTAssertEqual(code(Set<String?>.self, "optionals"), .limitExceeded)
+    XCTAssertEqual(code(Set<[String]>.self, "arrays"), .limitExceeded)
+    XCTAssertEqual(code(Set<Word>.self, "words"), .limitExceeded)
+    // Values are not hashed.
+    XCTAssertEqual(
+      try record.decode([[String]: [String]].self, forKey: "values"), [["b"]: [text]])
+  }
+
   func testStoredTextsThatSwiftDoesNotHashInTimeAreRefused() throws {
     let marks = String(repeating: "\u{301}", count: 31)
     let key = Array(("a" + marks).utf8)

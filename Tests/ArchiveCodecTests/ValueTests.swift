@@ -133,6 +133,19 @@ final class ValueTests: XCTestCase {
     XCTAssertEqual(try decoder.decode(Double.self, forKey: "float"), Double(Float(0.1)))
   }
 
+  func testAURLThatNoTextGivesIsRefusedWhenItIsWritten() throws {
+    let empty = try XCTUnwrap(URLComponents().url)
+    XCTAssertNil(URL(string: empty.absoluteString))
+    XCTAssertEqual(
+      archiveError { _ = try TestArchives().record { $0.encode(empty, forKey: "a") } },
+      ArchiveError(.malformed, subject: "url"))
+    XCTAssertThrowsError(try TestArchives().record { try $0.encode([empty: 1], forKey: "a") }) {
+      guard case EncodingError.invalidValue(_, let context) = $0 else { return XCTFail("\($0)") }
+      XCTAssertEqual(
+        context.underlyingError as? ArchiveError, ArchiveError(.malformed, subject: "url"))
+    }
+  }
+
   func testEveryTypeIsRefusedAsEveryOther() throws {
     let url = try XCTUnwrap(URL(string: "a"))
     let decoder = try TestArchives().record { encoder in

@@ -234,6 +234,75 @@ final class SceneActivityTests: XCTestCase {
     XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.userInfo, product.userInfo)
   }
 
+  func testWhateverIsNestedDeeperIsReportedAndNoSaveFails() async throws {
+    for depth in 31...45 {
+      var deep: PropertyListValue = 1
+      for _ in 0..<depth { deep = [deep] }
+      let app = SceneLaunch()
+      let host = try await app.host()
+      let scene = try await host.open()
+      DraftModel(scene).draft = "kept"
+      scene.session.userInfo = ["deep": deep]
+      let product = app.activity(1)
+      product.userInfo["deep"] = deep
+      app.delegates[0].activity = product
+      let report = try await host.save(scene)
+      let isStored = depth <= PropertyListValue.deepestNesting
+      XCTAssertEqual(report.notes.count, isStored ? 0 : 2, "\(depth): \(report)")
+      let next = try await app.host()
+      XCTAssertEqual(next.openSessions[0].userInfo, isStored ? ["deep": deep] : [:], "\(depth)")
+      try await next.connect(next.openSessions[0])
+      XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, "kept")
+    }
+  }
+
+  func testAURLThatIsNoneWhenItIsReadIsReportedAndKeepsNothingElseFromIt() async throws {
+    let empty = try XCTUnwrap(URLComponents().url)
+    let host = try await app.host()
+    let scene = try await host.open()
+    DraftModel(scene).draft = "kept"
+    scene.session.userInfo = ["empty": .url(empty), "kept": 1]
+    let product = app.activity(1)
+    product.webpageURL = empty
+    app.delegates[0].activity = product
+    let report = try await host.save(scene)
+    XCTAssertEqual(report.notes.count, 2, "\(report)")
+    let next = try await app.host()
+    XCTAssertNil(next.openSessions[0].failure)
+    XCTAssertEqual(next.openSessions[0].userInfo, ["kept": 1])
+    try await next.connect(next.openSessions[0])
+    XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, "kept")
+  }
+
+  func testAValueOfOneSessionThatCannotBeStoredKeepsThoseOfOthersFromNothing() async throws {
+    let first = try await app.host()
+    for number in 1...2 { try await app.store(number, in: first) }
+    var deep: PropertyListValue = 1
+    for _ in 0..<60 { deep = [deep] }
+    let values: [(PropertyListValue, reason: String)] = [
+      (.url(try XCTUnwrap(URLComponents().url)), "A URL cannot be encoded at"),
+      (deep, "Collections may be nested 32 deep."),
+    ]
+    for (value, reason) in values {
+      let host = try await app.host()
+      let sessions = host.openSessions
+      sessions[0].userInfo = ["bad": value, "good": 1]
+      sessions[0].stateRestorationActivity = app.activity(7)
+      sessions[1].userInfo = ["other": 2]
+      let error = await restorationError { try await host.saveSessions() }
+      XCTAssertEqual(error?.code, .unsupportedValue)
+      let sentence = try XCTUnwrap(error?.description)
+      XCTAssertTrue(
+        sentence.hasPrefix("The user info “bad” cannot be stored: \(reason)"), sentence)
+      XCTAssertTrue(sentence.hasSuffix(" All else is stored."), sentence)
+      let next = try await app.host()
+      XCTAssertEqual(next.openSessions.map(\.userInfo), [["good": 1], ["other": 2]])
+      XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.id, 7)
+      for session in next.openSessions { session.userInfo = [:] }
+      try await next.saveSessions()
+    }
+  }
+
   func testAValueThatCannotBeStoredIsReportedAndKeepsNothingElseFromIt() async throws {
     var secret: PropertyListValue = "do not print me"
     for _ in 0..<60 { secret = [secret] }
@@ -251,10 +320,11 @@ final class SceneActivityTests: XCTestCase {
         if case .userInfoEncodingFailed(key: "deep", _) = $0 { true } else { false }
       }), case .userInfoEncodingFailed(_, let reason) = deep
     else { return XCTFail("\(report)") }
-    for text in [activityReason, reason, "\(report)"] {
-      XCTAssertTrue(text.contains(" cannot be encoded at "), text)
-      XCTAssertFalse(text.contains("print me"), text)
+    for text in [activityReason, reason] {
+      XCTAssertEqual(text, "Collections may be nested 32 deep.")
     }
+    XCTAssertTrue("\(report)".contains(" cannot be encoded at "), "\(report)")
+    XCTAssertFalse("\(report)".contains("print me"), "\(report)")
     XCTAssertEqual(report.entries.map(\.kind), [.scene, .node])
     XCTAssertEqual(report.entries[0].notes.count, 3)
     XCTAssertEqual(report.savedPaths, ["root"])

@@ -161,24 +161,3 @@ final class DecodingSession {
     return try body(decoder ?? ValueDecoder(session: self, offset: reader.offset))
   }
 }
-
-// MARK: - Texts that will be hashed
-
-extension DecodingSession {
-  /// Refuses an array with a string that takes too long to hash.
-  func checkTexts(of array: ValueReader, for type: Any.Type) throws {
-    guard array.header.kind == .array else { return }
-    let block = bytes
-    let bytes = block.span.extracting(record)
-    var offset = array.header.payload.lowerBound
-    while offset < array.end {
-      let element = try reader(at: offset, in: bytes)
-      if element.header.kind == .string,
-        CombiningMarks.areTooMany(in: element.header.payload, of: bytes)
-      {
-        throw decodingError(CombiningMarks.error(at: offset), type, array)
-      }
-      offset = element.end
-    }
-  }
-}

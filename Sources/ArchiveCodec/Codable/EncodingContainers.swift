@@ -48,11 +48,11 @@ struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func nestedContainer<NestedKey: CodingKey>(
     keyedBy keyType: NestedKey.Type, forKey key: Key
   ) -> KeyedEncodingContainer<NestedKey> {
-    encoder.nest(under: key).container(keyedBy: keyType)
+    encoder.nestContainer(under: key).container(keyedBy: keyType)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    encoder.nest(under: key).unkeyedContainer()
+    encoder.nestContainer(under: key).unkeyedContainer()
   }
 
   func superEncoder() -> any Encoder { encoder.nest(under: NameKey.super) }

@@ -5,9 +5,6 @@ extension Set: Reshaped {}
 
 extension Set: ReshapedEncodable where Element: Encodable {
   func encodeReshaped(to encoder: ValueEncoder) throws {
-    if let texts = self as? Set<String>, texts.contains(where: CombiningMarks.areTooMany) {
-      throw CombiningMarks.error()
-    }
     try encoder.writeSorted(self, mayHaveFields: !(Element.self is any ArchiveValue.Type)) {
       try $1.encode($0)
     }
@@ -18,9 +15,7 @@ extension Set: ReshapedDecodable where Element: Decodable {
   /// Reads what the standard library does, but no text that takes too long to
   /// hash.
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self {
-    if Element.self == String.self {
-      try decoder.session.checkTexts(of: try decoder.reader(), for: Self.self)
-    }
+    try decoder.session.checkTexts(of: try decoder.reader(), for: Self.self)
     return try Self(from: decoder)
   }
 }
@@ -34,8 +29,10 @@ extension Dictionary: ReshapedDecodable where Key: Decodable, Value: Decodable {
     if Key.self == String.self {
       return try same(try [String: Value](entriesOf: decoder), as: Self.self)
     }
-    let entries = try Self(from: decoder)
     let reader = try decoder.reader()
+    try decoder.session.checkTexts(of: reader, everyOther: true, for: Self.self)
+    try decoder.session.checkKeys(of: reader, for: Self.self)
+    let entries = try Self(from: decoder)
     guard reader.header.kind != .map || entries.count == reader.header.count else {
       throw decoder.session.decodingError(reader.equalKeys, Self.self, reader)
     }
@@ -77,7 +74,8 @@ extension Dictionary: ReshapedEncodable where Key: Encodable, Value: Encodable {
   func encodeReshaped(to encoder: ValueEncoder) throws {
     guard Key.self is any CodingKeyRepresentable.Type else {
       let areDirect = Key.self is any ArchiveValue.Type && Value.self is any ArchiveValue.Type
-      return try encoder.writeSorted(self, mayHaveFields: !areDirect) { entry, elements in
+      return try encoder.writeSorted(self, mayHaveFields: !areDirect, hashesEveryOther: true) {
+        entry, elements in
         try elements.encode(entry.key)
         try elements.encode(entry.value)
       }
@@ -88,13 +86,14 @@ extension Dictionary: ReshapedEncodable where Key: Encodable, Value: Encodable {
 }
 
 extension ValueEncoder {
-  /// Writes an array of entries in the order of their bytes.
+  /// Writes an array of entries in the order of their bytes; reading hashes all of what they
+  /// write, or every other value.
   ///
   /// The numbers of field names depend on the order in which they come first.
   /// So where there may be fields, the order is found with names inline, and
   /// the entries are then written in it, and put in order once more.
   func writeSorted<Entries: Collection>(
-    _ entries: Entries, mayHaveFields: Bool,
+    _ entries: Entries, mayHaveFields: Bool, hashesEveryOther: Bool = false,
     _ encode: (Entries.Element, UnkeyedValueEncoder) throws -> Void
   ) throws {
     var entries = Array(entries)
@@ -119,6 +118,7 @@ extension ValueEncoder {
       try encode(entry, elements)
       ends.append(writer.output.count)
     }
+    try checkTexts(from: start, everyOther: hashesEveryOther)
     writer.output.sortRuns(from: start, endingAt: ends)
   }
 

@@ -17,6 +17,9 @@ final class ValueEncoder {
   /// How many elements the array has.
   private(set) var count = 0
   private var nested: [(offset: Int, encoder: ValueEncoder)] = []
+  /// Those of them that are containers of the map, by their keys: who asks for one once more
+  /// adds to it.
+  private var containers: [ByteName: ValueEncoder] = [:]
   /// What a call that cannot throw could not do; closing throws it.
   private var postponed: (any Error)?
 
@@ -105,6 +108,7 @@ extension ValueEncoder {
     }
     writer.output.write(tail[position...])
     nested = []
+    containers = [:]
   }
 }
 
@@ -116,6 +120,7 @@ extension ValueEncoder {
     _ value: Value, under key: some CodingKey, isInline: Bool = false, _ write: () throws -> Void
   ) throws {
     guard state == .map else { throw misuse("as a keyed container") }
+    if !containers.isEmpty { containers[ByteName(key.stringValue)] = nil }
     let before = (mark: session.mark(writer), map: map, nested: nested.count)
     do {
       try checkFailure()
@@ -191,6 +196,7 @@ extension ValueEncoder {
     guard nested.count > count else { return }
     for (_, encoder) in nested[count...] { encoder.abandon() }
     nested = Array(nested[..<count])
+    containers = containers.filter { $0.value.state != .closed }
   }
 
   private func encodeInside(
@@ -212,6 +218,14 @@ extension ValueEncoder {
   /// Makes an encoder for an entry that its owner fills later.
   func nest(under key: some CodingKey) -> ValueEncoder {
     nest(at: key) { place in try writeEntry((), under: key, place) }
+  }
+
+  /// The encoder of the container under a key, which is made by the first who asks for it.
+  func nestContainer(under key: some CodingKey) -> ValueEncoder {
+    if let encoder = containers[ByteName(key.stringValue)] { return encoder }
+    let encoder = nest(under: key)
+    if encoder.state == .empty { containers[ByteName(key.stringValue)] = encoder }
+    return encoder
   }
 
   /// Makes an encoder for an element that its owner fills later.

@@ -148,8 +148,22 @@ extension UUID: ArchiveValue {
   }
 }
 
+extension URL {
+  /// The URL of a text that stands for itself; nil for any other.
+  ///
+  /// Foundation makes URLs of parts that no text gives, such as an empty one, and repairs some
+  /// texts: what it would write then is not what is stored.
+  init?(archived text: String) {
+    self.init(string: text)
+    guard absoluteString.utf8.elementsEqual(text.utf8) else { return nil }
+  }
+}
+
 extension URL: ArchiveValue {
   /// Writes the absolute string; the base of a relative URL is merged in.
+  ///
+  /// A URL that cannot be made of that string again, such as an empty one, is `malformed`, and
+  /// fails what is encoded as a value over a limit does.
   public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a URL.

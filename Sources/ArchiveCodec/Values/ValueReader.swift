@@ -146,9 +146,7 @@ public struct ValueReader: Sendable {
 
   func readURL(_ bytes: Span<UInt8>) throws(ArchiveError) -> URL {
     guard header.kind == .url else { throw mismatch("url") }
-    let text = readText(bytes)
-    // Foundation repairs some texts; what it would write instead is not what is stored.
-    guard let url = URL(string: text), url.absoluteString.utf8.elementsEqual(text.utf8) else {
+    guard let url = URL(archived: readText(bytes)) else {
       throw ArchiveError(.malformed, offset: header.payload.lowerBound, subject: "url")
     }
     return url

@@ -82,7 +82,12 @@ public final class ValueWriter {
   }
 
   func write(_ value: URL) {
-    write(payload: value.absoluteString.utf8.span, tag: ValueTag.url)
+    let text = value.absoluteString
+    guard URL(archived: text) != nil else {
+      writeNull()
+      return fail(ArchiveError(.malformed, subject: "url"))
+    }
+    write(payload: text.utf8.span, tag: ValueTag.url)
   }
 
   func write(_ value: String) {

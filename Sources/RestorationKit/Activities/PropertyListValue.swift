@@ -55,8 +55,7 @@ extension PropertyListValue {
 
   private init(_ value: Any, depth: Int) throws(RestorationError) {
     guard depth <= Self.deepestNesting else {
-      throw RestorationError(
-        .unsupportedValue, "Collections may be nested \(Self.deepestNesting) deep.")
+      throw Self.tooDeep
     }
     switch value {
     case let value as PropertyListValue: self = value
@@ -79,6 +78,20 @@ extension PropertyListValue {
         .unsupportedValue,
         "A \(type(of: value)) is no property list value."
           + " Store its identifier, or encode it to Data.")
+    }
+  }
+
+  static let tooDeep = RestorationError(
+    .unsupportedValue, "Collections may be nested \(deepestNesting) deep.")
+
+  /// Whether collections in it are nested deeper; looks no further than that.
+  func isNested(deeperThan depth: Int) -> Bool {
+    guard depth >= 0 else { return true }
+    return switch self {
+    case .array(let values): values.contains { $0.isNested(deeperThan: depth - 1) }
+    case .set(let values): values.contains { $0.isNested(deeperThan: depth - 1) }
+    case .dictionary(let values): values.values.contains { $0.isNested(deeperThan: depth - 1) }
+    default: false
     }
   }
 

@@ -58,8 +58,8 @@ extension SceneHost {
     let activity = updatedActivity(of: scene, delegate, &problems)
     let storage = scene.values.encoded()
     problems += scene.values.takeProblems()
-    let unstorable = unstorableUserInfo(of: session)
-    problems += unstorable.map(\.problem)
+    let unstorable = session.content.unstorableUserInfo
+    problems += unstorable.map { .userInfoEncodingFailed(key: $0.key, $0.reason) }
     if isDelegateGone { problems.append(.hostDelegateGone) }
     // What could not be read is no mistake, and a save mends it.
     if keeper.isStrict, !problems.isEmpty {
@@ -135,20 +135,6 @@ extension SceneHost {
     return reports
   }
 
-  /// One value that cannot be stored does not keep the rest of the scene from it.
-  private func unstorableUserInfo(
-    of session: SceneSession
-  ) -> [(key: String, problem: ReportNote)] {
-    session.userInfo.sorted { $0.key < $1.key }.compactMap { key, value in
-      do {
-        _ = try StoredValue([key: value])
-        return nil
-      } catch {
-        return (key, .userInfoEncodingFailed(key: key, error.reason))
-      }
-    }
-  }
-
   private func saveNothing(of scene: Scene) async throws(RestorationError) -> PreservationReport {
     scene.needsSave = false
     try await scene.engine.discardState(includingSetAside: true)
@@ -192,13 +178,13 @@ extension SceneHost {
     let missing = activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)
     if !missing.isEmpty { problems.append(.requiredKeysMissing(missing.sorted())) }
     let content = activity.content.reducedToRequiredKeys
-    do {
-      let byteCount = try StoredValue(content).byteCount
+    do throws(RestorationError) {
+      let byteCount = try StoredValue(checking: content).byteCount
       if byteCount > activityByteLimit {
         problems.append(.largeActivity(byteCount: byteCount, limit: activityByteLimit))
       }
     } catch {
-      problems.append(.activityEncodingFailed(activity.activityType, error.reason))
+      problems.append(.activityEncodingFailed(activity.activityType, error.description))
       return nil
     }
     return content

@@ -209,10 +209,14 @@ public final class SceneHost {
   /// Stores values that were set on sessions that have no scene now.
   ///
   /// - Throws: ``RestorationError`` with `archive`; the values are not lost, and the
-  ///   next call or save stores them.
+  ///   next call or save stores them. With `unsupportedValue` a value cannot be stored, which
+  ///   the error names; all others are.
   public func saveSessions() async throws(RestorationError) {
     await writeList()
     if let listFailure { throw listFailure }
+    if let problem = (openSessions + closedSessions).lazy.compactMap(\.unstorable).first {
+      throw RestorationError(.unsupportedValue, "\(problem) All else is stored.")
+    }
   }
 
   /// Takes what another machine has set on sessions, and is in its list alone.

@@ -176,6 +176,14 @@ public final class SceneSession {
     return entry
   }
 
+  /// What was set, is not in the file and cannot be stored, in a sentence; nil if all can be.
+  var unstorable: String? {
+    guard isRestorable, !changes.isEmpty else { return nil }
+    var changed = content
+    return changed.leaveOutUnstorable().first
+  }
+
+  /// What the list says of it, without values that cannot be stored.
   var entry: SceneList.Entry {
     var entry = SceneList.Entry(
       identifier: persistentIdentifier, role: role, configurationName: configurationName,
@@ -186,6 +194,7 @@ public final class SceneSession {
     guard !changes.isEmpty || listed != nil else { return entry }
     var changed = listed?.content ?? SceneContent(role, configurationName: configurationName)
     changed.take(changes, from: content)
+    _ = changed.leaveOutUnstorable()
     entry.change = SceneList.Change(
       content: changed, parts: changes.union(listed?.parts ?? []),
       version: listed.map { $0.version } ?? version)

@@ -1,0 +1,91 @@
+// Elements of a set and keys of a dictionary may be of any type: what is hashed are the texts
+// in their values, wherever these lie.
+
+extension DecodingSession {
+  /// Refuses elements, or keys that are stored in turns with values, with a text that takes too
+  /// long to hash.
+  func checkTexts(of array: ValueReader, everyOther: Bool = false, for type: Any.Type) throws {
+    guard array.header.kind == .array else { return }
+    let block = bytes
+    do throws(ArchiveError) {
+      try CombiningMarks.check(
+        array.header.payload, of: block.span.extracting(record), everyOther: everyOther)
+    } catch {
+      throw decodingError(error, type, array)
+    }
+  }
+
+  /// Refuses a map with a key that takes too long to hash.
+  func checkKeys(of map: ValueReader, for type: Any.Type) throws {
+    guard map.header.kind == .map else { return }
+    let block = bytes
+    let bytes = block.span.extracting(record)
+    var cursor = ByteCursor(
+      bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
+    while !cursor.isAtEnd {
+      let key = name(of: try cursor.readKey(bytes))
+      guard !CombiningMarks.areTooMany(in: key) else {
+        throw decodingError(CombiningMarks.error(at: cursor.offset), type, map)
+      }
+      cursor.offset = try reader(at: cursor.offset, in: bytes).end
+    }
+  }
+}
+
+extension ValueEncoder {
+  /// Refuses elements that were written from a place on as reading them would.
+  func checkTexts(from start: Int, everyOther: Bool = false) throws(ArchiveError) {
+    let bytes = writer.output.bytes(from: start)
+    do throws(ArchiveError) {
+      try CombiningMarks.check(0..<bytes.count, of: bytes.span, everyOther: everyOther)
+    } catch {
+      // Where it is in the value says nothing of where it will be in the record.
+      throw ArchiveError(error.code, subject: error.subject)
+    }
+  }
+}
+
+extension CombiningMarks {
+  /// Refuses values one after the other, or every second of them, if there is a text in them
+  /// that takes too long to hash.
+  ///
+  /// - Complexity: O(*n*) in the bytes; no recursion.
+  fileprivate static func check(
+    _ values: Range<Int>, of bytes: Span<UInt8>, everyOther: Bool
+  ) throws(ArchiveError) {
+    var offset = values.lowerBound
+    var isChecked = true
+    while offset < values.upperBound {
+      let value = try ValueReader(bytes, at: offset)
+      if isChecked { try check(offset..<value.end, of: bytes) }
+      if everyOther { isChecked.toggle() }
+      offset = value.end
+    }
+  }
+
+  /// Goes through what is in containers as well.
+  private static func check(_ values: Range<Int>, of bytes: Span<UInt8>) throws(ArchiveError) {
+    var levels = [(isMap: false, range: values)]
+    while var level = levels.popLast() {
+      while !level.range.isEmpty {
+        if level.isMap {
+          var cursor = ByteCursor(bytes, from: level.range.lowerBound, to: level.range.upperBound)
+          _ = try cursor.readKey(bytes)
+          level.range = cursor.offset..<level.range.upperBound
+        }
+        let value = try ValueReader(bytes, at: level.range.lowerBound)
+        level.range = value.end..<level.range.upperBound
+        switch value.header.kind {
+        case .map, .array:
+          levels.append(level)
+          level = (isMap: value.header.kind == .map, range: value.header.payload)
+        case .string:
+          guard !areTooMany(in: value.header.payload, of: bytes) else {
+            throw error(at: value.offset)
+          }
+        default: break
+        }
+      }
+    }
+  }
+}
