@@ -124,7 +124,8 @@ final class ChangedStructureTests: ChangeTestCase {
       object.restorationParent = isBelowView ? view : nodes[1]
       nodes[0].references = [object]
       _ = try await keeper.save([root])
-      let path = isBelowView ? "root/n1/view/object" : "root/n1/object"
+      // A view scopes nothing.
+      let path = isBelowView ? "object" : "root/n1/object"
       XCTAssertEqual(try value(of: path), "object")
       root.below = [nodes[0], nodes[2]]
       _ = try await keeper.save([root])

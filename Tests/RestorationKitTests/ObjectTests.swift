@@ -169,6 +169,42 @@ final class ObjectTests: XCTestCase {
     XCTAssertTrue(object === back)
   }
 
+  func testAViewScopesNothingAndItsObjectsComeBack() async throws {
+    let launch = Launch()
+    func tree(_ value: String?) -> (node: TestNode, object: TestObject) {
+      let view = TestView("list", value: value)
+      let object = TestObject(value, parent: view)
+      let node = TestNode("root", value: value)
+      node.restorationViews = [view]
+      node.onEncode = { $0.encode(object, forKey: "object") }
+      return (node, object)
+    }
+    let (node, object) = tree("saved")
+    let keeper = try launch.keeper()
+    keeper.registerObject(object, restorationIdentifier: "filter")
+    for value in ["saved", "again"] {
+      object.value = value
+      let report = try await keeper.save([node])
+      XCTAssertEqual(report.notes, [])
+      XCTAssertEqual(Set(try launch.storedPaths()), ["root", "root/list", "filter"])
+    }
+    let (back, shared) = tree(nil)
+    let next = try launch.keeper()
+    next.registerObject(shared, restorationIdentifier: "filter")
+    let report = try await next.restore(into: [back])
+    XCTAssertEqual(report.outcome(of: "filter"), .restored(by: .existing))
+    XCTAssertEqual(shared.value, "again")
+    // Where it is not registered, it is kept with or without the view.
+    for hasView in [true, false] {
+      let other = try launch.keeper()
+      let node = TestNode("root")
+      node.restorationViews = hasView ? [TestView("list")] : []
+      _ = try await other.restore(into: [node])
+      _ = try await other.save([node])
+      XCTAssertTrue(try launch.storedPaths().contains("filter"), "\(hasView)")
+    }
+  }
+
   func testAScopeOfAScopeIsPreservedFirst() async throws {
     let root = TestNode("root")
     let outer = TestObject("outer", parent: root)

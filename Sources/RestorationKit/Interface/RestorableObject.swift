@@ -8,7 +8,7 @@ public protocol RestorableObject: StateRestoring {
   ///
   /// Objects of different parents may have the same identifier. The parent counts
   /// if it is a node or a registered object that is preserved itself; any other
-  /// parent is ignored.
+  /// parent, as a view, is ignored.
   var restorationParent: (any StateRestoring)? { get }
 
   /// The type that makes or finds the object when it is restored.

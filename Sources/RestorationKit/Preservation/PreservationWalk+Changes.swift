@@ -108,7 +108,7 @@ extension PreservationWalk {
       }
       // Another parent that has no place yet may get one, as a registered object does.
       try need(
-        rows.placed(parent).map { $0 == rows[number].parent }
+        rows.placed(parent).map { _ in scopingRow(parent) == rows[number].parent }
           ?? (rows[number].parent == nil && rows.missingScopes.contains(ObjectIdentifier(parent))))
     default: throw NeedsEverything()
     }

@@ -14,11 +14,17 @@ extension PreservationWalk {
     while let next = chain.popLast() { try writeObject(next) }
   }
 
+  /// The row that scopes the objects of a parent; nil for a view, which is not back when a
+  /// restore finds them.
+  func scopingRow(_ parent: any StateRestoring) -> RowNumber? {
+    rows.placed(parent).flatMap { rows[$0].kind == .view ? nil : $0 }
+  }
+
   private func writeObject(_ object: any RestorableObject) throws {
     guard let identifier = objects.identifier(ofRegistered: object) else { return }
     // A parent that is not preserved itself scopes nothing.
     let parent = object.restorationParent
-    let scope = parent.flatMap { rows.placed($0) }
+    let scope = parent.flatMap { scopingRow($0) }
     if let parent, scope == nil { rows.missingScopes.insert(ObjectIdentifier(parent)) }
     try checkCount(rows.path(of: scope).appending(identifier))
     keepAlive(object)

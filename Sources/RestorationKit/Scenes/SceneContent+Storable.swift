@@ -42,6 +42,7 @@ extension StoredValue {
   /// - Parameters:
   ///   - value: What is to be stored, also where it is deeper in a record than here.
   ///   - values: The values in it that may be nested.
+  /// - Throws: As for an activity.
   fileprivate init(
     checking value: some Encodable, in values: some Sequence<PropertyListValue>
   ) throws(RestorationError) {
