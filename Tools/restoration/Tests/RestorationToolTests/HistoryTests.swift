@@ -139,6 +139,36 @@ final class HistoryTests: ToolTestCase {
     XCTAssertEqual(same.output, "")
   }
 
+  func testDiffComparesWhereReferencesLeadAndNotTheNumbersOfRecords() async throws {
+    /// A state that is written whole, so that its records are numbered in the order of the screens.
+    func storeState(_ order: [String], to target: String) async throws -> String {
+      try FileManager.default.removeItem(atPath: try sandbox().states)
+      let screens = order.map { NotesScreen($0) }
+      let window = NotesScreen("window", children: screens)
+      window.target = screens.first { $0.restorationIdentifier == target }
+      let keeper = try app().keeper()
+      _ = try await keeper.save([window])
+      await keeper.close()
+      let copy = try sandbox().newFile().path
+      try FileManager.default.copyItem(atPath: try sandbox().stateFile, toPath: copy)
+      return copy
+    }
+    try await app().save()
+    let first = try await storeState(["a", "b"], to: "b")
+    let same = try await storeState(["b", "a"], to: "b")
+    let other = try await storeState(["b", "a"], to: "a")
+    func diff(_ files: String...) throws -> ToolRun {
+      try Tool.run(
+        ["diff"] + files + ["--app", Sandbox.application, "--state", "main"], in: sandbox())
+    }
+    let none = try diff(first, same)
+    XCTAssertEqual(none.output, "")
+    XCTAssertEqual(none.status, 0, none.errors)
+    let run = try diff(first, other)
+    XCTAssertEqual(columns(run), [["~", "window", "~target"]])
+    XCTAssertEqual(run.status, 1, run.errors)
+  }
+
   func testDiffComparesTheApplicationAndVersionsAndKeysInAnyOrder() throws {
     func storeState(_ title: String, version: Int, _ keys: [String]) throws {
       try store { builder in

@@ -13,6 +13,8 @@ final class NotesScreen: @MainActor RestorableNode {
   var restorationChildren: [any RestorableNode] = []
   var text = NotesScreen.value
   var hasSecrets = false
+  /// Another screen that it refers to.
+  var target: NotesScreen?
 
   init(_ identifier: String, children: [NotesScreen] = []) {
     restorationIdentifier = identifier
@@ -24,6 +26,7 @@ final class NotesScreen: @MainActor RestorableNode {
     coder.encode([1, 2, 3], forKey: "numbers")
     coder.encode(Double.infinity, forKey: "zoom")
     coder.encode(Date(timeIntervalSince1970: 1_800_000_000), forKey: "date")
+    if let target { coder.encode(target, forKey: "target") }
     guard hasSecrets else { return }
     coder.encode(Self.secret, forKey: "pin", sensitivity: .secret)
     coder.encode(

@@ -106,6 +106,8 @@ final class ReadingTests: ToolTestCase {
     let run = try inspect("tree")
     XCTAssertEqual(run.lines.count, 1)
     XCTAssert(run.output.contains("a\\tb\\n\\u{1b}[31m"), run.output)
+    XCTAssertEqual(try inspect("show", "a\\tb\\n\\u{1b}[31m").status, 0)
+    XCTAssertEqual(try inspect("show", "a\tb\n\u{1B}[31m").status, 0)
     XCTAssertFalse(run.output.contains("\u{1B}"))
     let elements = try XCTUnwrap(
       try inspect("tree", "--json").object()["elements"] as? [[String: Any]])

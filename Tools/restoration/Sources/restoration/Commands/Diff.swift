@@ -149,7 +149,7 @@ struct StateContents {
       switch values {
       case .success(let values):
         // The order of the keys says nothing.
-        hashes[record] = try Self.hashes(of: values).reduce(0) { sum, value in
+        hashes[record] = try hashes(of: values).reduce(0) { sum, value in
           var hasher = Hasher()
           hasher.combine(value.key)
           hasher.combine(value.value)
@@ -167,11 +167,13 @@ struct StateContents {
     return hasher.finalize()
   }
 
-  private static func hashes(of values: StoredState.Values) throws -> [String: Int] {
+  private func hashes(of values: StoredState.Values) throws -> [String: Int] {
     var hashers: [String: Hasher] = [:]
     for part in ValueLines(values: values).parts {
       try part.record.forEachToken { key, token in
-        hashers[part.prefix + key, default: Hasher()].combine(token)
+        var hasher = hashers[part.prefix + key] ?? Hasher()
+        if let place = place(of: token) { hasher.combine(place) } else { hasher.combine(token) }
+        hashers[part.prefix + key] = hasher
       }
     }
     var hashes = hashers.mapValues { $0.finalize() }
@@ -179,10 +181,17 @@ struct StateContents {
     return hashes
   }
 
+  /// The hash of the place that a reference leads to, since each state numbers its records anew;
+  /// nil if it leads nowhere, and for anything else.
+  private func place(of token: ArchiveToken) -> Int? {
+    guard case .record(let record) = token else { return nil }
+    return reading.outline.element(ofRecord: record).map(Self.hash)
+  }
+
   /// A hash for each value of a record; none if nobody can read it, which is told at the end.
   private func hashes(ofRecord record: UInt64) throws -> [String: Int] {
     guard !unreadable.contains(record) else { return [:] }
-    return try reading.state.values(ofRecord: record).map(Self.hashes) ?? [:]
+    return try reading.state.values(ofRecord: record).map(hashes) ?? [:]
   }
 
   func changes(to other: StateContents) throws -> [Change] {

@@ -21,7 +21,11 @@ struct Show: Inspection {
   func inspect(_ output: Output) throws -> ExitStatus {
     let reading = try options.read()
     var found: [StoredState.Element?] = path.isEmpty ? [nil] : []
-    reading.outline.forEach { if $0.path.description == path { found.append($0) } }
+    reading.outline.forEach { element in
+      let description = element.path.description
+      // As it is, and as a terminal shows it.
+      if description == path || description.escaped == path { found.append(element) }
+    }
     guard !found.isEmpty else {
       let isWhole = reading.status == .done
       throw Failure(
