@@ -20,7 +20,10 @@ struct BudgetPlan {
   private let rows: Rows
   /// How large the state is with what is not left out.
   private var byteCount: Int
-  private var isOut: [Bool]
+  /// The nodes that were left out in turn, each with the bytes that were still in then.
+  private var turns: [(place: Int, byteCount: Int)] = []
+  /// The turn in which a place was left out; nil if it is in.
+  private var outSince: [Int?]
 
   /// - Complexity: O(*n* log *n*) in the rows.
   init(
@@ -31,7 +34,7 @@ struct BudgetPlan {
     tree = RowTree(rows)
     byteCounts = tree.rows.map { Int(rows[$0].byteCount) }
     byteCount = byteCounts.reduce(rows.applicationByteCount, +)
-    isOut = Array(repeating: false, count: byteCounts.count)
+    outSince = Array(repeating: nil, count: byteCounts.count)
     leaveOut(candidates(priorities))
     takeBackWhatHasRoom()
     keepLast(lastByteCounts)
@@ -65,38 +68,50 @@ struct BudgetPlan {
   }
 
   private mutating func leaveOut(_ candidates: [Int]) {
-    for place in candidates where !isOut[place] {
+    for place in candidates where outSince[place] == nil {
       guard byteCount > hard else { break }
       var bytes = 0
-      var next = place
-      while next < tree.ends[place] {
-        // What went before is passed over, so each is counted once.
-        if isOut[next] {
-          next = tree.ends[next]
-        } else {
-          isOut[next] = true
-          bytes += byteCounts[next]
-          next += 1
-        }
+      // What went before is passed over, so each is counted once.
+      forEachPlace(below: place, outSince: nil) {
+        $0.outSince[$1] = $0.turns.count
+        bytes += $0.byteCounts[$1]
       }
       byteCount -= bytes
-      tops.append(Top(place: place, byteCount: 0))
+      turns.append((place, bytes))
+    }
+  }
+
+  /// Calls with a place and what is below it as far as it is in, or went in the same turn.
+  private mutating func forEachPlace(
+    below place: Int, outSince turn: Int?, _ body: (inout BudgetPlan, Int) -> Void
+  ) {
+    var next = place
+    while next < tree.ends[place] {
+      if outSince[next] == turn {
+        body(&self, next)
+        next += 1
+      } else {
+        next = tree.ends[next]
+      }
     }
   }
 
   /// Whether the one above is in the state.
   private func isTop(_ place: Int) -> Bool {
-    tree.parents[place] < 0 || !isOut[tree.parents[place]]
+    tree.parents[place] < 0 || outSince[tree.parents[place]] == nil
   }
 
+  /// The last first, since they are the most important, and a node before those below it that
+  /// went by themselves.
   private mutating func takeBackWhatHasRoom() {
-    let sums = tree.sums(of: byteCounts)
-    tops = tops.filter { isTop($0.place) }.map { Top(place: $0.place, byteCount: sums[$0.place]) }
-    for top in tops.reversed() where byteCount + top.byteCount <= hard {
-      byteCount += top.byteCount
-      for place in top.place..<tree.ends[top.place] { isOut[place] = false }
+    for (number, turn) in turns.enumerated().reversed()
+    where isTop(turn.place) && byteCount + turn.byteCount <= hard {
+      byteCount += turn.byteCount
+      forEachPlace(below: turn.place, outSince: number) { $0.outSince[$1] = nil }
     }
-    tops.removeAll { !isOut[$0.place] }
+    let sums = tree.sums(of: byteCounts)
+    tops = turns.filter { outSince[$0.place] != nil && isTop($0.place) }
+      .map { Top(place: $0.place, byteCount: sums[$0.place]) }
   }
 
   private mutating func keepLast(_ lastByteCounts: [RowNumber: Int]) {
