@@ -6,6 +6,9 @@ final class EncodingSession {
   /// of their own until their place is known.
   private var writers: [ValueWriter]
   private var callDepth = 0
+  /// The writer that has written last, and what the others had used then, if that was asked.
+  private var writing: ValueWriter?
+  private var knownUse: Int?
 
   init(_ writer: ValueWriter, userInfo: [CodingUserInfoKey: any Sendable]) {
     writers = [writer]
@@ -41,20 +44,38 @@ final class EncodingSession {
   }
 
   func mark(_ writer: ValueWriter) -> Mark {
-    Mark(bytes: writer.mark, writerCount: writers.count)
+    noteWriting(writer)
+    return Mark(bytes: writer.mark, writerCount: writers.count)
+  }
+
+  private func noteWriting(_ writer: ValueWriter) {
+    if writer !== writing { (writing, knownUse) = (writer, nil) }
   }
 
   /// Takes back what was written since the mark, also to nested containers
   /// that were made since; those that are older keep what they have.
   func goBack(_ writer: ValueWriter, to mark: Mark) {
     dropWriters(after: mark.writerCount)
-    let usedByOthers = writers.lazy.filter { $0 !== writer }.map(\.symbolsUsed).max()
-    writer.goBack(to: mark.bytes, keptSymbolCount: usedByOthers ?? 0)
+    noteWriting(writer)
+    // Without new names there is none that others use.
+    let isNewNamed = writer.symbols.count > mark.bytes.symbolCount
+    writer.goBack(to: mark.bytes, keptSymbolCount: isNewNamed ? symbolsUsedByOthers : 0)
     writer.failure = nil
   }
 
+  /// The names that writers use besides the one that writes now; there may be many of them, so
+  /// they are asked once as long as that is the same.
+  private var symbolsUsedByOthers: Int {
+    if let knownUse { return knownUse }
+    let use = writers.lazy.filter { $0 !== self.writing }.map(\.symbolsUsed).max() ?? 0
+    knownUse = use
+    return use
+  }
+
   private func dropWriters(after count: Int) {
-    if writers.count > count { writers = Array(writers[..<count]) }
+    guard writers.count > count else { return }
+    writers = Array(writers[..<count])
+    knownUse = nil
   }
 
   /// Runs the body with a writer of its own that writes names inline, so that
