@@ -428,6 +428,25 @@ final class SizeBudgetTests: ChangeTestCase {
     }
   }
 
+  func testWhoRefersToWhatIsLeftOutIsNotSaidToHaveForgottenAChange() async throws {
+    let keeper = try keeper(hard: 1_000)
+    let referrer = node("referrer", 10)
+    let root = node("root", 10, nil, [referrer])
+    _ = try await keeper.save([root])
+    let heavy = node("heavy", 5_000)
+    referrer.references = [heavy]
+    root.below.append(heavy)
+    var report = try await keeper.save([root])
+    XCTAssertEqual(leftOut(report), ["root/heavy"])
+    heavy.value = "small"
+    report = try await keeper.save([root])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(report.entries.filter { !$0.notes.isEmpty }, [])
+    XCTAssertEqual(
+      try launch.storedRecords()?.paths(referredToFrom: "root/referrer", forKey: "references"),
+      ["root/heavy"])
+  }
+
   func testTheNameOfWhatIsLeftOutIsNotTakenByAnother() async throws {
     let root = node("root", 10, nil, [node("a", 3_000), node("a", 10)])
     let report = try await keeper(hard: 1_000).save([root])

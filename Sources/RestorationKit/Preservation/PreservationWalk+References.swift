@@ -64,7 +64,10 @@ extension PreservationWalk {
       noteReference(to: placed, from: referrer)
       return placed.record
     }
-    guard !isLeftOut(object) else { return nil }
+    guard !isLeftOut(object) else {
+      if let referrer { rows[referrer].isIncomplete = true }
+      return nil
+    }
     guard objects.canBeReferred(object) else {
       let className = types.className(of: object)
       rows.note(.referenceWithoutIdentifier(key: key, className: className), referrer)
