@@ -217,4 +217,40 @@ final class LastStateTests: XCTestCase {
     }
     XCTAssertEqual(launch.storedBytes, before)
   }
+
+  private func value(of path: String) throws -> String? {
+    try launch.storedRecords()?[path]?.value
+  }
+
+  // MARK: Deep trees
+
+  func testALastStateInADeepTreeTakesLinearTime() async throws {
+    // A time that grows with the square of the depth is many times this.
+    let most = Duration.seconds(8)
+    for isForBudget in [false, true] {
+      try launch.removeState()
+      let nodes = (0..<8_000).map { _ in TrackedNode("n") }
+      for (above, below) in zip(nodes, nodes.dropFirst()) { above.below = [below] }
+      // Released one by one: a chain would overflow the stack.
+      defer { for node in nodes { node.below = [] } }
+      let (root, last) = (nodes[0], nodes[nodes.count - 1])
+      last.value = "good"
+      let first = try launch.keeper()
+      _ = try await first.save([root])
+      await first.close()
+      // A keeper that has not restored writes all.
+      let keeper = try launch.keeper()
+      if isForBudget {
+        last.value = String(repeating: "x", count: 4_000_000)
+        keeper.sizeBudget = SizeBudget(hard: 3_000_000)
+      } else {
+        last.throwsInEncode = true
+      }
+      let start = ContinuousClock.now
+      let report = try await keeper.save([root])
+      XCTAssertLessThan(ContinuousClock.now - start, most)
+      XCTAssertEqual(report.problems.last?.outcome, .savedWithLastState)
+      await keeper.close()
+    }
+  }
 }

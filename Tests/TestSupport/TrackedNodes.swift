@@ -94,6 +94,12 @@ package final class TrackedTabs: TrackedNode, @MainActor RestorableTabs {
   package var selectedTab: (any RestorableNode)? { didSet { invalidateRestorableState() } }
 }
 
+/// A stack that says nothing of its changes.
+@MainActor
+package final class PlainStack: PlainNode, @MainActor RestorableStack {
+  package func restoreStack(_ nodes: [any RestorableNode]) { below = nodes }
+}
+
 /// Tabs that say nothing of their changes.
 @MainActor
 package final class PlainTabs: PlainNode, @MainActor RestorableTabs {

@@ -102,28 +102,25 @@ extension PreservationWalk {
   /// The bytes that records take which keep what is stored, as far as something is.
   private func lastByteCounts() -> [RowNumber: Int] {
     var counts: [RowNumber: Int] = [:]
+    func note(_ stored: RecordFingerprint, _ byteCount: UInt32, _ number: RowNumber) {
+      guard stored != .none, rows.isOwn(number) else { return }
+      counts[number] = Self.mostBytes(Int(byteCount))
+    }
     guard rewrites else {
-      for lost in lost where rows[lost.number].stored != .none {
-        counts[lost.number] = Self.mostBytes(Int(rows[lost.number].byteCount))
-      }
-      for undo in undo where undo.stored != .none {
-        counts[undo.number] = Self.mostBytes(Int(undo.byteCount))
-      }
+      for lost in lost { note(rows[lost.number].stored, rows[lost.number].byteCount, lost.number) }
+      for undo in undo { note(undo.stored, undo.byteCount, undo.number) }
       return counts
     }
     guard let stored else { return [:] }
-    var byPlace: [Place: (element: StoredTree.Element, byteCount: Int)] = [:]
-    for (place, element) in stored.elements.enumerated() {
-      byPlace[Place(kind: element.content.kind, path: element.path)] =
-        stored.laterFingerprints.byteCount(at: place).map { (element, Self.mostBytes($0)) }
-    }
+    let elements = LastElements(stored, rows, knowsObjects: false)
     let inKeptPlaces = rowsInKeptPlaces
     for number in rows.placed {
-      let last = byPlace[Place(kind: rows[number].kind, path: rows.path(of: number))]
-      guard let last,
-        canKeep(last.element, of: rows.className(of: number), inKeptPlaces.contains(number))
+      guard let type = rows[number].type,
+        let place = elements.places(of: number).first,
+        let byteCount = stored.laterFingerprints.byteCount(at: place),
+        canKeep(place, of: stored, as: type, inKeptPlaces.contains(number))
       else { continue }
-      counts[number] = last.byteCount
+      counts[number] = Self.mostBytes(byteCount)
     }
     return counts
   }

@@ -10,11 +10,6 @@ struct LostState {
 }
 
 extension PreservationWalk {
-  struct Place: Hashable {
-    let kind: ElementKind
-    let path: RestorationPath
-  }
-
   /// Writes what could not be encoded, with the state that is stored of it.
   ///
   /// - Parameter tree: What is stored; nil if nothing is, or if it cannot be read.
@@ -25,28 +20,16 @@ extension PreservationWalk {
     defer { lost = [] }
     // The next save asks them again.
     rows.isRegular = false
-    let stored = (tree.map { Array($0.elements) } ?? []).map {
-      (Place(kind: $0.content.kind, path: $0.path), $0)
-    }
-    let elements = Dictionary(stored, uniquingKeysWith: { first, _ in first })
-    // One without room may have had another path in the record that is its own.
-    let byRecord =
-      rewrites || !hasFates
-      ? [:]
-      : Dictionary(
-        stored.map { ($0.1.record, $0.1) }, uniquingKeysWith: { first, _ in first })
-    // What the stored records stand for now.
-    var numbers: [UInt64: UInt64] = [:]
-    let places = placesOfRecords()
+    let elements = tree.map { LastElements($0, rows, knowsObjects: !rewrites) }
     let inKeptPlaces = rowsInKeptPlaces
-    for (place, element) in stored { numbers[element.record] = places[place] }
     for lost in lost {
-      let place = Place(kind: lost.record.kind, path: rows.path(of: lost.number))
-      let element = elements[place] ?? byRecord[lost.number.record]
-      if let element, element.values.state != nil,
-        canKeep(element, of: lost.record.className, inKeptPlaces.contains(lost.number))
-      {
-        try keep(element, for: lost, numbers)
+      let place = elements?.places(of: lost.number).first { place in
+        guard let tree, tree.values.state(at: place) != nil else { return false }
+        let type = types.info(of: lost.object)
+        return canKeep(place, of: tree, as: type, inKeptPlaces.contains(lost.number))
+      }
+      if let elements, let place {
+        try keep(place, of: elements, for: lost)
       } else {
         try append(lost.number) { try $0.copyAll(from: lost.ownPart) }
       }
@@ -61,39 +44,31 @@ extension PreservationWalk {
   ///
   /// What is kept is not replaced by one that has no state, whatever its class.
   func canKeep(
-    _ element: StoredTree.Element, of className: String, _ isInKeptPlace: Bool
+    _ place: Int, of tree: StoredTree, as type: TypeInfo, _ isInKeptPlace: Bool
   ) -> Bool {
-    element.content.className == className || isInKeptPlace
+    tree.outline.form(of: place).className == type.name || isInKeptPlace
   }
 
-  private func placesOfRecords() -> [Place: UInt64] {
-    var places: [Place: UInt64] = [:]
-    for number in rows.placed {
-      places[Place(kind: rows[number].kind, path: rows.path(of: number))] = number.record
-    }
-    return places
-  }
-
-  private func keep(
-    _ element: StoredTree.Element, for lost: LostState, _ numbers: [UInt64: UInt64]
-  ) throws {
+  private func keep(_ place: Int, of elements: LastElements, for lost: LostState) throws {
+    let tree = elements.tree
+    let form = tree.outline.form(of: place)
+    let values = tree.values[place]
     var record = lost.record
-    record.className = element.content.className
-    record.restorationClassName = element.content.restorationClassName
-    record.version = element.content.version
+    record.className = form.className
+    record.restorationClassName = form.restorationClassName
+    record.version = form.version
     record.hasLastState = true
     let parts = [
-      (NodeRecord.builtInKey, element.values.builtIn),
-      (NodeRecord.stateKey, element.values.state),
+      (NodeRecord.builtInKey, values.builtIn), (NodeRecord.stateKey, values.state),
     ]
     try append(lost.number) { encoder in
       encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
       for case (let key, let stored?) in parts {
         try encoder.encodeContainer(forKey: key) { encoder in
-          try encoder.copyAll(from: stored) { numbers[$0] }
+          try encoder.copyAll(from: stored) { elements.record($0) }
         }
       }
-      if let sensitive = element.values.sensitive {
+      if let sensitive = values.sensitive {
         try encodeLastSensitive(sensitive, of: lost.object, lost.number)
       }
     }

@@ -234,6 +234,8 @@ extension PreservationWalk {
         continue
       }
       rows.addChild(placed, of: number)
+      // Another one often has the name and the address of one that went.
+      rows.recognize(child, placed)
       if let gap { gaps[placed] = gap }
       stack.append(Visit(node: child, place: .contained(placed)))
     }

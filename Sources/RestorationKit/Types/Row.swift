@@ -31,6 +31,8 @@ struct Row {
   private(set) var isTracked: Bool
   /// Whether its object can mark it.
   var isRegistered = false
+  /// Whether saves see that its object is another one at the same address.
+  var isHeld = false
   /// Whether it is observed since it was asked last.
   var isObserved = false
   /// Whether it had another name when it got its place before.
@@ -104,17 +106,24 @@ struct Row {
   mutating func refer() { (isReferred, isReferredTo, isBelowReference) = (true, true, true) }
 
   /// Gets its place.
+  ///
+  /// - Returns: Whether only its address says that it is whose record is stored, and that
+  ///   under another name.
   mutating func place(
     _ kind: ElementKind, below parent: RowNumber?, _ identifier: String, siblingIndex: Int,
     isBelowReference: Bool
-  ) {
-    hasMoved = self.siblingIndex != siblingIndex || self.identifier != identifier
+  ) -> Bool {
+    let isRenamed = self.identifier != identifier
+    hasMoved = isRenamed || self.siblingIndex != siblingIndex
     if hasMoved { isAsked = false }
+    let isDoubtful =
+      isRenamed && !isHeld && stored != .none && !self.identifier.isEmpty
     self.isBelowReference = isBelowReference
     self.kind = kind
     self.parent = parent
     self.identifier = identifier
     self.siblingIndex = Int32(truncatingIfNeeded: siblingIndex)
     status = .placed
+    return isDoubtful
   }
 }

@@ -50,7 +50,7 @@ struct RowTree {
 
 extension Rows {
   /// Whether a row is a part of the state that was saved.
-  fileprivate func isStored(_ number: RowNumber) -> Bool {
+  func isStored(_ number: RowNumber) -> Bool {
     self[number].walk == walk && self[number].status == .placed && !self[number].isFree
   }
 

@@ -42,13 +42,10 @@ extension Rows {
   /// Holds the object of a row that saves ask without the one above it, or that says
   /// itself when it has changed.
   func hold(_ object: any StateRestoring, _ number: RowNumber) {
-    guard self[number].isTracked || !isReached(number) else { return }
-    while objects.count <= number.place { objects.append(WeakObject()) }
-    if objects[number.place].object !== object {
-      objects[number.place].object = object
-      self[number].isAsked = false
-      self[number].isObserved = false
-    }
+    let isNeeded = self[number].isTracked || !isReached(number)
+    guard isNeeded || self[number].isHeld else { return }
+    recognize(object, number)
+    guard isNeeded else { return }
     if !self[number].isTracked {
       // One that moves is held again.
       if !self[number].isEntry { entries.append(number) }
@@ -58,6 +55,21 @@ extension Rows {
       self[number].isRegistered = true
       TrackedObjects.add(ObjectIdentifier(object), number, changes)
     }
+  }
+
+  /// Finds out whether the object of a row is the one that had it before.
+  ///
+  /// Most that say nothing of their changes are not held: a weak reference to each object
+  /// takes longer than to ask it.
+  func recognize(_ object: any StateRestoring, _ number: RowNumber) {
+    while objects.count <= number.place { objects.append(WeakObject()) }
+    if objects[number.place].object !== object {
+      if self[number].isHeld { noteForeign(number) }
+      objects[number.place].object = object
+      self[number].isAsked = false
+      self[number].isObserved = false
+    }
+    self[number].isHeld = true
   }
 
   /// Whether every save comes to a row from above.
@@ -78,6 +90,7 @@ extension Rows {
       trackedCount -= 1
     }
     if number.place < objects.count { objects[number.place].object = nil }
+    self[number].isHeld = false
   }
 
   /// The rows that a save of what has changed asks first: those that said that they

@@ -84,6 +84,9 @@ final class Rows {
   /// To what the application referred in the save before this one.
   var referencesOfApplication: Set<RowNumber> = []
 
+  /// Those whose stored records are those of others, which were at the same address before
+  /// this save.
+  private(set) var foreign: Set<RowNumber> = []
   /// What lost its place in this save, and may have another.
   var loose: [RowNumber] = []
 
@@ -109,6 +112,7 @@ final class Rows {
     referencesOfApplication = references.removeValue(forKey: nil) ?? []
     changed = []
     loose = []
+    foreign = []
   }
 
   /// Begins to ask everything; what is not met is gone.
@@ -172,6 +176,19 @@ final class Rows {
     number(of: object).flatMap { self[$0].status == .placed ? $0 : nil }
   }
 
+  /// The row of a record; nil if none has the number.
+  func number(ofRecord record: UInt64) -> RowNumber? {
+    guard record >= NodeRecord.firstNode, record - NodeRecord.firstNode < UInt64(rows.count)
+    else { return nil }
+    return RowNumber(Int(record - NodeRecord.firstNode))
+  }
+
+  /// Whether what is stored of a row is of its object, as far as that is known.
+  func isOwn(_ number: RowNumber) -> Bool { foreign.isEmpty || !foreign.contains(number) }
+
+  /// Notes that what is stored of a row is that of another object.
+  func noteForeign(_ number: RowNumber) { foreign.insert(number) }
+
   /// All objects that have their place.
   var placed: some Sequence<RowNumber> {
     rows.indices.lazy.map { RowNumber($0) }
@@ -189,7 +206,11 @@ final class Rows {
     if let place = place(of: identity) {
       expected = place + 1
       let number = RowNumber(place)
-      if type !== rows[place].type { stopTracking(number) }
+      if type !== rows[place].type {
+        stopTracking(number)
+        // What is registered makes another description of the same class.
+        if let before = rows[place].type, before.type != type.type { foreign.insert(number) }
+      }
       rows[place].begin(kind, type, walk: walk)
       return number
     }
@@ -232,9 +253,10 @@ final class Rows {
       isRegular = false
     }
     setOutcome(.saved, number)
-    rows[number.place].place(
+    let isDoubtful = rows[number.place].place(
       kind, below: parent, identifier, siblingIndex: siblingIndex,
       isBelowReference: parent.map { rows[$0.place].isBelowReference } ?? false)
+    if isDoubtful { foreign.insert(number) }
   }
 
   /// Says where a row would be that is left out.

@@ -1,0 +1,225 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Whose last state it is that a save keeps.
+@MainActor
+final class LastStateOwnerTests: XCTestCase {
+  private struct Broken: Error {}
+
+  private let launch = Launch()
+
+  private func value(of path: String) throws -> String? {
+    try launch.storedRecords()?[path]?.value
+  }
+
+  func testANodeThatMovesUpInItsStackKeepsItsOwnLastState() async throws {
+    for isForBudget in [false, true] {
+      try launch.removeState()
+      let keeper = try launch.keeper()
+      let one = TestNode("page", value: "text of one")
+      let two = TestNode("page", value: "text of two")
+      let stack = TestStack("stack", children: [one, two])
+      _ = try await keeper.save([stack])
+      stack.restorationChildren = [two]
+      if isForBudget {
+        two.value = String(repeating: "x", count: 5_000)
+        keeper.sizeBudget = SizeBudget(hard: 1_000)
+      } else {
+        two.onEncode = { _ in throw Broken() }
+      }
+      let report = try await keeper.save([stack])
+      XCTAssertEqual(report.outcome(of: "stack/page"), .savedWithLastState)
+      XCTAssertEqual(try launch.storedPaths(), ["stack", "stack/page"])
+      XCTAssertEqual(try value(of: "stack/page"), "text of two")
+      await keeper.close()
+    }
+  }
+
+  func testANodeThatMovesKeepsItsLastState() async throws {
+    let keeper = try launch.keeper()
+    let node = TestNode("a", value: "good")
+    let first = TestNode("first", children: [node])
+    let second = TestNode("second")
+    let root = TestNode("root", children: [first, second])
+    _ = try await keeper.save([root])
+    first.restorationChildren = []
+    second.restorationChildren = [node]
+    node.onEncode = { _ in throw Broken() }
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/second/a"), .savedWithLastState)
+    XCTAssertEqual(try value(of: "root/second/a"), "good")
+  }
+
+  func testAReferenceInALastStateNamesANodeThatMoved() async throws {
+    let keeper = try launch.keeper()
+    let node = TestNode("a")
+    let first = TestNode("first", children: [node])
+    let second = TestNode("second")
+    let referrer = TestNode("referrer")
+    referrer.onEncode = { $0.encode(node, forKey: "node") }
+    let root = TestNode("root", children: [first, second, referrer])
+    _ = try await keeper.save([root])
+    first.restorationChildren = []
+    second.restorationChildren = [node]
+    referrer.onEncode = { _ in throw Broken() }
+    _ = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedRecords()?.paths(referredToFrom: "root/referrer", forKey: "node"),
+      ["root/second/a"])
+  }
+
+  func testAReferenceInALastStateNamesWhatIsKept() async throws {
+    // After a save that failed all is written anew.
+    for isWrittenAnew in [false, true] {
+      try launch.removeState()
+      let other = TestNode("other")
+      let node = TestNode("a")
+      node.onEncode = { $0.encode(other, forKey: "other") }
+      let first = try launch.keeper()
+      _ = try await first.save([TestNode("root", children: [node, other])])
+      await first.close()
+      let fails = Flag()
+      let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+        if name == "main", call.isWrite, fails.isSet { throw ArchiveError(.storageFull) }
+      }
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: store, keys: launch.keys)
+      let back = TestNode("a")
+      let root = TestNode("root", children: [back])
+      _ = try await keeper.restore(into: [root])
+      back.onEncode = { _ in throw Broken() }
+      if isWrittenAnew {
+        fails.isSet = true
+        await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory"))) {
+          _ = try await keeper.save([root])
+        }
+        fails.isSet = false
+      }
+      _ = try await keeper.save([root])
+      XCTAssertEqual(
+        try launch.storedRecords()?.paths(referredToFrom: "root/a", forKey: "other"),
+        ["root/other"])
+      await keeper.close()
+    }
+  }
+
+  func testANodeThatGetsTheNameOfOneThatWentDoesNotGetItsState() async throws {
+    for isHeld in [false, true] {
+      try launch.removeState()
+      let keeper = try launch.keeper()
+      let nodes = ["x", "y"].map { PlainNode($0) }
+      for node in nodes { node.value = "text of \(node.name ?? "")" }
+      // Saves hold what is below one that says when it changes.
+      let root = isHeld ? TrackedNode("root") : PlainNode("root")
+      root.below = nodes
+      _ = try await keeper.save([root])
+      root.below = [nodes[1]]
+      nodes[1].name = "x"
+      nodes[1].throwsInEncode = true
+      let report = try await keeper.save([root])
+      // One that is not held may be another at the same address.
+      XCTAssertEqual(
+        report.outcome(of: "root/x"), isHeld ? .savedWithLastState : .savedWithoutState)
+      XCTAssertEqual(try value(of: "root/x"), isHeld ? "text of y" : nil)
+      await keeper.close()
+    }
+  }
+
+  func testANewNodeDoesNotGetTheStateOfOneThatWentAndHadItsName() async throws {
+    for isTracked in [false, true] {
+      try launch.removeState()
+      let keeper = try launch.keeper()
+      let old = isTracked ? TrackedNode("a") : PlainNode("a")
+      old.value = "text of the old one"
+      let root = TrackedNode("root")
+      root.below = [old]
+      _ = try await keeper.save([root])
+      let new = isTracked ? TrackedNode("a") : PlainNode("a")
+      new.throwsInEncode = true
+      root.below = [new]
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.outcome(of: "root/a"), .savedWithoutState)
+      XCTAssertNil(try value(of: "root/a"))
+      XCTAssertEqual(old.value, "text of the old one")
+      await keeper.close()
+    }
+  }
+
+  func testANodeAtTheAddressOfOneThatWentDoesNotGetItsState() async throws {
+    let parents: [() -> PlainNode] = [{ TrackedNode("root") }, { TrackedStack("root") }]
+    for (makeParent, isForBudget) in [(parents[0], false), (parents[0], true), (parents[1], false)]
+    {
+      try await assertAnotherStateIsNotKept(below: makeParent(), isForBudget) { TrackedNode("a") }
+    }
+    try await assertAnotherStateIsNotKept(below: TrackedNode("root")) { PlainNode("a") }
+    try await assertAnotherStateIsNotKept(below: PlainStack("root")) { PlainNode("a") }
+  }
+
+  private func assertAnotherStateIsNotKept(
+    below root: PlainNode, _ isForBudget: Bool = false, _ make: () -> PlainNode, line: UInt = #line
+  ) async throws {
+    try launch.removeState()
+    let keeper = try launch.keeper()
+    let new = try await nodeAtTheAddressOfOneThatWent(below: root, with: keeper, make)
+    if isForBudget {
+      new.value = String(repeating: "x", count: 5_000)
+      keeper.sizeBudget = SizeBudget(hard: 1_000)
+    } else {
+      new.throwsInEncode = true
+    }
+    root.below = [new]
+    let report = try await keeper.save([root])
+    if isForBudget {
+      guard case .overBudget = report.outcome(of: "root/a") else {
+        return XCTFail("\(report)", line: line)
+      }
+    } else {
+      XCTAssertEqual(report.outcome(of: "root/a"), .savedWithoutState, line: line)
+      XCTAssertNil(try value(of: "root/a"), line: line)
+    }
+    await keeper.close()
+  }
+
+  private func nodeAtTheAddressOfOneThatWent(
+    below root: PlainNode, with keeper: StateKeeper, _ make: () -> PlainNode
+  ) async throws -> PlainNode {
+    root.below = [make()]
+    (root.below[0] as? PlainNode)?.value = "text of the old one"
+    let address = ObjectIdentifier(root.below[0])
+    _ = try await keeper.save([root])
+    root.below = []
+    return try node(at: address, make)
+  }
+
+  private func node(at address: ObjectIdentifier, _ make: () -> PlainNode) throws -> PlainNode {
+    var others: [PlainNode] = []
+    while others.count < 10_000 {
+      let node = make()
+      if ObjectIdentifier(node) == address { return node }
+      others.append(node)
+    }
+    throw XCTSkip("No object came to the address.")
+  }
+
+  func testANodeAtTheAddressOfOneThatWasRestoredDoesNotGetItsStateUnderAnotherName() async throws {
+    let first = try launch.keeper()
+    let saved = PlainNode("root")
+    saved.below = [PlainNode("a")]
+    _ = try await first.save([saved])
+    await first.close()
+    let keeper = try launch.keeper()
+    let root = PlainNode("root")
+    root.below = [PlainNode("a")]
+    let address = ObjectIdentifier(root.below[0])
+    _ = try await keeper.restore(into: [root])
+    root.below = []
+    let new = try node(at: address) { PlainNode("b") }
+    new.throwsInEncode = true
+    root.below = [new]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/b"), .savedWithoutState)
+    XCTAssertNil(try value(of: "root/b"))
+  }
+}
