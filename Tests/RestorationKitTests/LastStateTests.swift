@@ -222,6 +222,53 @@ final class LastStateTests: XCTestCase {
     try launch.storedRecords()?[path]?.value
   }
 
+  // MARK: Names of classes
+
+  func testANodeOfAClassThatGotAnotherNameKeepsItsLastState() async throws {
+    for isForBudget in [false, true] {
+      try launch.removeState()
+      let first = try launch.keeper()
+      try first.register(TestNode.self, as: "Old")
+      _ = try await first.save([TestNode("a", value: "good")])
+      await first.close()
+      let keeper = try launch.keeper()
+      try keeper.register(TestNode.self, as: "New", aliases: ["Old"])
+      let node = TestNode("a")
+      // A keeper that has not restored writes all.
+      if isForBudget {
+        keeper.sizeBudget = SizeBudget(hard: 1_000)
+        node.value = String(repeating: "x", count: 5_000)
+      } else {
+        _ = try await keeper.restore(into: [node])
+        node.onEncode = { _ in throw Broken() }
+      }
+      let report = try await keeper.save([node])
+      XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
+      XCTAssertEqual(try value(of: "a"), "good")
+      await keeper.close()
+    }
+  }
+
+  func testALastStateUnderANameOfALaterVersionIsKeptUnderTheOneThatIsKnown() async throws {
+    let later = try launch.keeper()
+    try later.register(TestNode.self, as: "New", aliases: ["Old"])
+    _ = try await later.save([TestNode("a", value: "good")])
+    await later.close()
+    let keeper = try launch.keeper()
+    try keeper.register(TestNode.self, as: "Old")
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    node.onEncode = { _ in throw Broken() }
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
+    await keeper.close()
+    let next = try launch.keeper()
+    try next.register(TestNode.self, as: "Old")
+    let back = TestNode("a")
+    _ = try await next.restore(into: [back])
+    XCTAssertEqual(back.value, "good")
+  }
+
   // MARK: Deep trees
 
   func testALastStateInADeepTreeTakesLinearTime() async throws {

@@ -40,13 +40,23 @@ extension PreservationWalk {
     Set(takenPlaces.values.compactMap { rows.number(of: $0) })
   }
 
-  /// Whether what is stored of an element can stay for an object.
+  /// Whether what is stored of an element can stay for an object, whatever its class is
+  /// called by now.
   ///
   /// What is kept is not replaced by one that has no state, whatever its class.
   func canKeep(
     _ place: Int, of tree: StoredTree, as type: TypeInfo, _ isInKeptPlace: Bool
   ) -> Bool {
-    tree.outline.form(of: place).className == type.name || isInKeptPlace
+    let stored = tree.outline.form(of: place).className
+    if stored == type.name || isInKeptPlace { return true }
+    return types.registration(named: knownName(of: stored, in: tree))?.type == type.type
+  }
+
+  /// A name that is registered, if there is one for a stored name: a later version of the
+  /// app may have saved it.
+  private func knownName(of stored: String, in tree: StoredTree) -> String {
+    if types.isRegistered(stored) { return stored }
+    return tree.formerNames[stored]?.first(where: types.isRegistered) ?? stored
   }
 
   private func keep(_ place: Int, of elements: LastElements, for lost: LostState) throws {
@@ -54,8 +64,8 @@ extension PreservationWalk {
     let form = tree.outline.form(of: place)
     let values = tree.values[place]
     var record = lost.record
-    record.className = form.className
-    record.restorationClassName = form.restorationClassName
+    record.className = knownName(of: form.className, in: tree)
+    record.restorationClassName = form.restorationClassName.map { knownName(of: $0, in: tree) }
     record.version = form.version
     record.hasLastState = true
     let parts = [
