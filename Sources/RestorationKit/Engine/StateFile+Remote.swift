@@ -40,12 +40,17 @@ extension StateFile {
 
   /// Finds out whether the store has what is here, as long as that is here to be compared.
   func learn() async {
-    guard let remote = place.remote, remote.isLasting, !remote.isFetched else { return }
+    guard let remote = place.remote, remote.isLasting else { return }
     do {
-      let state = try await remote.store.load(remote.name)
-      // Something may have been sent meanwhile.
-      guard !remote.isFetched, sending == nil else { return }
-      _ = try remote.compare(state)
+      while !remote.isFetched {
+        // What is sent finds it out, and must not find that what is here has gone.
+        while let sending { _ = await sending.value }
+        let state = try await remote.store.load(remote.name)
+        guard !remote.isFetched else { return }
+        if sending != nil { continue }
+        _ = try remote.compare(state)
+        return
+      }
     } catch {
       // Then what the store has is a conflict, which somebody has to decide.
     }
