@@ -14,7 +14,8 @@ extension StateKeeper {
   ///     }
   ///
   /// The registration counts for objects of exactly this class; register
-  /// subclasses by themselves. A closure goes before the class's own conformance.
+  /// subclasses by themselves. A closure goes before the class's own conformance. A
+  /// root that is given to a restore goes before a closure.
   /// Names have no module in them: two types of one name need different names here.
   ///
   /// - Parameters:

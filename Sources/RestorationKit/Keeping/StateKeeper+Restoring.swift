@@ -17,7 +17,9 @@ extension StateKeeper {
   /// be written, no instance can take the state for its own; it is restored all the
   /// same.
   ///
-  /// - Parameter roots: The nodes that exist already, in which nodes are found.
+  /// - Parameter roots: The nodes that exist already, in which nodes are found. Each goes
+  ///   before a closure that is registered for its class. If another node is back in its
+  ///   place, the report has the problem ``ReportNote/givenRootNotUsed``.
   /// - Returns: What happened to every node; nothing stored is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be read;
   ///   then nothing was called and the file is unchanged. With `strict` the

@@ -97,6 +97,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The delegate's `didDecodeRestorableState` threw.
   case didDecodeFailed(String)
 
+  /// A root that was given to the restore has its path, and another object was made, or
+  /// none. The given root keeps its defaults.
+  case givenRootNotUsed
+
   /// It is back, but the node that contained or presented it does not do so any
   /// more; the next save leaves it out, unless it is ``kept``.
   case notContained
@@ -105,13 +109,13 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// not encode it, or had no room for it in the budget.
   case lastState
 
-  /// The keys that were stored and that neither its factory nor its decoding asked
-  /// for; those in a container have its key and a dot before them.
+  /// These keys are read under another spelling, or in a hook that is never called: they are
+  /// stored, and nobody asked for them.
   ///
-  /// Of the application: those that neither the gate nor the delegate's
-  /// `didDecodeRestorableState` asked for, if there is a delegate. The next save drops
-  /// these values, unless they are written again. The key may be spelled differently
-  /// where it is written and where it is read. If a key is not needed any more, remove
+  /// Neither the node's factory nor its decoding did; of the application, neither the gate
+  /// nor the delegate's `didDecodeRestorableState`, if there is a delegate. A key in a
+  /// container has the container's key and a dot before it. The next save drops
+  /// these values, unless they are written again. If a key is not needed any more, remove
   /// it with a migration, or ask for it with ``StateDecoder/contains(_:)``.
   case unreadKeys([String])
 
@@ -185,7 +189,7 @@ extension ReportNote {
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
       .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
-      .unreadableValues:
+      .unreadableValues, .givenRootNotUsed:
       true
     }
   }
@@ -263,6 +267,9 @@ extension ReportNote: CustomStringConvertible {
     case .notContained:
       "The node above it does not contain it. Take it from coder.restoredChildren or"
         + " restoredPresented: the next save leaves it out, unless it is kept."
+    case .givenRootNotUsed:
+      "The root that was passed in for it was not used: it keeps its defaults, and a save of it"
+        + " stores those. Return that root where this one is made, or pass none."
     case .lastState:
       "The state is that of an earlier save, since later ones could not be stored."
     case .unreadKeys(let keys):

@@ -3,7 +3,8 @@
 /// A node in four steps and in this order:
 /// 1. The restoration class that the record names. Its nil is a veto; nobody
 ///    else is asked. A class that cannot be found is never a silent way to the
-///    next step, either.
+///    next step, either. A root that the app gave to the restore goes before the
+///    closure that makes its class.
 /// 2. The delegate, if the record names no class. Its nil is no opinion.
 /// 3. An existing node with exactly this path.
 /// 4. The storyboard that the record names, or else what makes nodes of the saved

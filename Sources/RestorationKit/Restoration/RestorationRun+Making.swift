@@ -8,6 +8,7 @@ extension RestorationRun {
       case .found(let object, let step): take(object, by: step, as: place)
       case .missing(let outcome): leaveOut(place, outcome)
       }
+      noteGivenRoot(place)
     }
   }
 
@@ -60,6 +61,7 @@ extension RestorationRun {
         return existingNode(for: place).map { .found($0, .existing) } ?? .missing(.tabNotFound)
       }
       if let name = prepared.restorationClassName(of: place) {
+        if let root = givenRoot(for: place, madeBy: name) { return .found(root, .existing) }
         return lookup.ask(classes.factory(named: name, form: Int(row.form)), name, coder)
       }
       return lookup.findNode(
@@ -147,6 +149,27 @@ extension RestorationRun {
     }
     return existing[parent]?.node(
       tree.outline.identifier(of: place), siblingIndex: tree.outline.siblingIndex(of: place))
+  }
+
+  /// The root that was given for a place, if the record names its class because that is
+  /// registered with a closure, and not because the root names a restoration class.
+  private func givenRoot(for place: Int, madeBy name: String) -> (any RestorableNode)? {
+    guard tree.outline.rows[place].parent == nil,
+      types.isMadeByClosure(prepared.className(of: place), registeredAs: name),
+      let given = existingNode(for: place), given.restorationClass == nil,
+      isOfClass(of: place, given)
+    else { return nil }
+    return given
+  }
+
+  /// Notes a root that was given for a place where another one is back, or none by a veto.
+  private func noteGivenRoot(_ place: Int) {
+    let row = tree.outline.rows[place]
+    guard row.parent == nil, row.kind == .node, late == nil,
+      outcomes[place].isBack || outcomes[place] == .vetoed,
+      let given = existingNode(for: place), given !== restored.node(at: place)
+    else { return }
+    unusedRoots.insert(place)
   }
 
   /// The object that was registered, with the parent that is back.

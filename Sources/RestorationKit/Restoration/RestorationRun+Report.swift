@@ -62,6 +62,7 @@ extension RestorationRun {
       if outcomes[place].isDecodable, let version = prepared.version(of: place).migratedFrom {
         notes.append(.migrated(from: version))
       }
+      if unusedRoots.contains(place) { notes.append(.givenRootNotUsed) }
       if row.hasLastState { notes.append(.lastState) }
       if !prepared.opened.isEmpty, let opened = prepared.opened[place] { notes += opened.notes }
       if !unattached.isEmpty, unattached.contains(row.record) { notes.append(.notContained) }

@@ -42,6 +42,8 @@ final class RestorationRun {
   var keptStacks: Set<Int> = []
   /// What is not back and is kept for the next save.
   var unclaimed: Set<Int> = []
+  /// The places of roots that were given and not used.
+  var unusedRoots: Set<Int> = []
   var scopedObjects = ScopedObjects()
   /// What is stored of all that, for the next save.
   private(set) var rows: Rows?

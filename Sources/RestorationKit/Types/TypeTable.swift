@@ -131,6 +131,12 @@ final class TypeTable {
     return making.factory != nil && making.makesItsClass
   }
 
+  /// Whether a closure makes the objects of a class, and is registered under this name.
+  func isMadeByClosure(_ className: String, registeredAs name: String) -> Bool {
+    guard let registration = registrations[name] else { return false }
+    return registration.making.isNamedBySaves && registrations[className]?.type == registration.type
+  }
+
   enum ResolvedClass {
     case found(Factory)
     case notAFactory
