@@ -5,11 +5,11 @@ import XCTest
 #if !canImport(Darwin)
 final class BaseDirectoriesTests: XCTestCase {
   private func state(_ environment: [String: String]) -> String {
-    BaseDirectories(environment: environment, home: "/home/u").state(of: "org.example")
+    BaseDirectories(environment: environment, databaseHome: "/home/u").state(of: "org.example")
   }
 
   private func key(_ environment: [String: String]) -> String {
-    BaseDirectories(environment: environment, home: "/home/u").keyFile(of: "org.example")
+    BaseDirectories(environment: environment, databaseHome: "/home/u").keyFile(of: "org.example")
   }
 
   func testTheStateIsUnderTheStateHome() {
@@ -52,8 +52,19 @@ final class BaseDirectoriesTests: XCTestCase {
       "/home/of/nobody/.local/share/restoration-keys/org.example.key")
   }
 
-  func testAProcessWithoutAnAbsoluteHomeHasTheOneOfItsUser() {
-    let home = FileManager.default.homeDirectoryForCurrentUser.path
+  /// The home directory of this process's user, as the file says that most systems ask.
+  private func homeOfThePasswordFile() throws -> String {
+    let users = try String(contentsOf: URL(filePath: "/etc/passwd"), encoding: .utf8)
+      .split(separator: "\n").map { $0.split(separator: ":", omittingEmptySubsequences: false) }
+    let user = users.first { $0.count > 5 && $0[2] == "\(getuid())" }
+    guard let user, user[5].hasPrefix("/") else {
+      throw XCTSkip("The user is in no password file.")
+    }
+    return String(user[5])
+  }
+
+  func testAProcessWithoutAnAbsoluteHomeHasTheOneOfThePasswordDatabase() throws {
+    let home = try homeOfThePasswordFile()
     for variable in [nil, "", "home", "./home", "~/home"] {
       let directories = directories(ofHome: variable)
       let message = "HOME is \(variable ?? "absent")"
@@ -62,6 +73,15 @@ final class BaseDirectoriesTests: XCTestCase {
       XCTAssertEqual(
         directories.keyFile(of: "org.example"),
         "\(home)/.local/share/restoration-keys/org.example.key", message)
+    }
+  }
+
+  func testAUserWithoutAHomeDirectoryHasTheOneThatContainersGive() {
+    for home in [nil, "", "home"] {
+      for environment in [[:], ["HOME": ""], ["HOME": "home"]] {
+        let directories = BaseDirectories(environment: environment, databaseHome: home)
+        XCTAssertEqual(directories.state(of: "org.example"), "/.local/state/org.example")
+      }
     }
   }
 }

@@ -3,6 +3,15 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
 
 /// Where the user's files belong: the XDG Base Directory Specification, and
 /// Application Support on Apple systems.
@@ -10,30 +19,46 @@ package struct BaseDirectories: Sendable {
   private let stateHome: String
   private let keyHome: String
 
-  package init(environment: [String: String], home: String) {
+  /// - Parameters:
+  ///   - environment: The variables of the process. A path that is not absolute is ignored.
+  ///   - databaseHome: The home directory of the user in the password database, which counts
+  ///     without `HOME`. Without either it is “/”, as where a container has no such user.
+  package init(environment: [String: String], databaseHome: @autoclosure () -> String?) {
+    func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let home = absolute(environment["HOME"]) ?? absolute(databaseHome()) ?? "/"
+    func below(_ path: String) -> String { home.hasSuffix("/") ? home + path : "\(home)/\(path)" }
     #if canImport(Darwin)
-    stateHome = "\(home)/Library/Application Support"
-    keyHome = "\(home)/Library/Application Support/Restoration Keys"
+    stateHome = below("Library/Application Support")
+    keyHome = below("Library/Application Support/Restoration Keys")
     #else
-    func directory(_ variable: String, _ fallback: String) -> String {
-      // The specification says to ignore a path that is not absolute.
-      guard let path = environment[variable], path.hasPrefix("/") else {
-        return "\(home)/\(fallback)"
-      }
-      return path
-    }
-    stateHome = directory("XDG_STATE_HOME", ".local/state")
-    keyHome = directory("XDG_DATA_HOME", ".local/share") + "/restoration-keys"
+    stateHome = absolute(environment["XDG_STATE_HOME"]) ?? below(".local/state")
+    keyHome =
+      (absolute(environment["XDG_DATA_HOME"]) ?? below(".local/share")) + "/restoration-keys"
     #endif
   }
 
   package static var current: BaseDirectories {
-    let environment = ProcessInfo.processInfo.environment
-    // A process without HOME has the directory of the password database.
-    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    return BaseDirectories(
-      environment: environment,
-      home: home ?? FileManager.default.homeDirectoryForCurrentUser.path)
+    BaseDirectories(
+      environment: ProcessInfo.processInfo.environment, databaseHome: homeOfPasswordDatabase)
+  }
+
+  /// Foundation gives `/var/empty` for a process without `HOME`, whoever its user is.
+  private static var homeOfPasswordDatabase: String? {
+    for byteCount in [1 << 10, 1 << 14, 1 << 20] {
+      var strings = [CChar](repeating: 0, count: byteCount)
+      let (failure, home) = unsafe strings.withUnsafeMutableBufferPointer { strings in
+        guard let start = strings.baseAddress else { return (ERANGE, nil as String?) }
+        var entry = unsafe passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        let failure = unsafe getpwuid_r(getuid(), &entry, start, strings.count, &found)
+        guard unsafe found != nil, let home = unsafe entry.pw_dir else { return (failure, nil) }
+        return unsafe (failure, String(cString: home))
+      }
+      if let home { return home }
+      // The strings need more room.
+      guard failure == ERANGE else { return nil }
+    }
+    return nil
   }
 
   package func state(of application: String) -> String {

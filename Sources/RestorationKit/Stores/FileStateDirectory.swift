@@ -28,7 +28,8 @@ public struct FileStateDirectory: StateDirectory {
   /// Names the application's directory in the user's directory for state.
   ///
   /// That is `$XDG_STATE_HOME`, or `~/.local/state` if it is not set or not
-  /// absolute, and on Apple systems Application Support.
+  /// absolute, and on Apple systems Application Support. The home directory is `$HOME`, or
+  /// that of the password database if the variable is not set or not absolute.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {

@@ -19,7 +19,7 @@ public struct FileKeyProvider: KeyProvider {
   ///
   /// That is `restoration-keys/APPLICATION.key` in `$XDG_DATA_HOME`, or in
   /// `~/.local/share` if it is not set or not absolute, and on Apple systems in
-  /// Application Support.
+  /// Application Support. The home directory is as for ``FileStateDirectory``.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {
