@@ -220,7 +220,7 @@ extension ArchiveError {
     /// The key that opens the archive is not there.
     public static let keyMissing = Code(
       "keyMissing",
-      "The key that opens this archive is not there. Put the key file back.")
+      "The key that opens this archive is not there. Put it in its place.")
 
     /// The key is there but cannot be read yet, because the device or the keyring is locked.
     public static let keyLocked = Code(

@@ -120,10 +120,12 @@ public struct RestorationError: Error, Hashable, Sendable {
 
 extension RestorationError {
   /// Wraps a failure to read what was to be restored; the app goes on by itself.
-  static func notRestored(_ error: ArchiveError) -> RestorationError {
+  static func notRestored(_ error: ArchiveError, makesKey: Bool) -> RestorationError {
     guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
     let advice =
       switch error.code {
+      case .keyMissing where !makesKey:
+        "This provider makes none: put the key there and launch again; until then nothing is saved."
       case .keyMissing:
         "End the app and put the key back; else the next save makes a new key and sets aside"
           + " what is stored."

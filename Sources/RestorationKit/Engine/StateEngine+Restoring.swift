@@ -65,7 +65,7 @@ extension StateEngine {
       }
       // The key was there, so a save can set aside what is in its way.
       if error.isAboutContent { isLocked = false }
-      throw .notRestored(error)
+      throw .notRestored(error, makesKey: settings.keys.makesKey)
     }
     isLocked = false
     switch found {

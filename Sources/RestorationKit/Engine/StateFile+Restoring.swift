@@ -70,6 +70,7 @@ extension StateFile {
           if try place.secrets.isStored { try loadSecrets(existingKey()) }
         }
       }
+      if !keys.makesKey { noteMissingKey() }
       return .nothing
     }
     let key = try existingKey()
@@ -132,6 +133,17 @@ extension StateFile {
         source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
         usesSnapshot: usesSnapshot, window: isClaimed ? windowCount : nil, skipped: skipped,
         note: isClaimed && isCrashNear ? window?.note : nil))
+  }
+
+  /// Says already now that no save can succeed.
+  private func noteMissingKey() {
+    do throws(ArchiveError) {
+      _ = try existingKey()
+    } catch {
+      launchProblem =
+        RestorationError.notRestored(error, makesKey: false)
+        .description
+    }
   }
 
   /// Marks that a restore has begun.

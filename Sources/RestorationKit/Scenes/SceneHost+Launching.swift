@@ -83,7 +83,7 @@ extension SceneHost {
       guard error.isAboutContent || error.code == .keyMissing else {
         throw RestorationError(error)
       }
-      failure = .notRestored(error)
+      failure = .notRestored(error, makesKey: keeper.engine.settings.keys.makesKey)
     }
     var found = (stored?.scenes ?? []).map { SceneSession($0) }
     discarded = (stored?.discarded ?? []).map { SceneSession($0) }

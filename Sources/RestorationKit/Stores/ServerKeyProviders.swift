@@ -37,6 +37,9 @@ public struct EnvironmentKeyProvider: KeyProvider {
   /// The name of the variable.
   public var location: String? { "the variable \(variable)" }
 
+  /// False: whoever starts the process sets the variable.
+  public var makesKey: Bool { false }
+
   /// Reads the variable.
   ///
   /// - Parameter creating: Whether there must be a key; none is ever made.
@@ -86,6 +89,9 @@ public struct CredentialKeyProvider: KeyProvider {
 
   /// The path of the credential.
   public var location: String? { "\(folder ?? "$CREDENTIALS_DIRECTORY")/\(name)" }
+
+  /// False: the service manager provides the credential.
+  public var makesKey: Bool { false }
 
   /// Reads the credential.
   ///

@@ -62,6 +62,12 @@ public protocol KeyProvider: Sendable {
   /// Where the key is, for a person to read; nil by default.
   var location: String? { get }
 
+  /// Whether ``key(creating:)`` can make a key; true by default.
+  ///
+  /// False for a key that somebody else has to provide. Reports and errors then say that
+  /// nothing is saved until it is there.
+  var makesKey: Bool { get }
+
   /// Finds the key.
   ///
   /// Keepers and hosts ask on a thread of their own, so the call may wait for
@@ -79,4 +85,7 @@ public protocol KeyProvider: Sendable {
 extension KeyProvider {
   /// Not known.
   public var location: String? { nil }
+
+  /// It makes one.
+  public var makesKey: Bool { true }
 }
