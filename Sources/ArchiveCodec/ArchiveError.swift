@@ -289,6 +289,9 @@ extension ArchiveError {
   public static func keyLocked(at location: String? = nil) -> ArchiveError {
     ArchiveError(.keyLocked, location: location)
   }
+
+  /// The subject of `locked` if the lock is held in this process.
+  package static let thisProcess = "this process"
 }
 
 extension ArchiveError: LocalizedError {

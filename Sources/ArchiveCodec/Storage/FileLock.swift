@@ -40,7 +40,7 @@ final class FileLock: ArchiveLock {
         let holder = FileIdentity(try file.status())
         let isOwn = Self.held.withLock { $0.contains(holder) }
         throw ArchiveError(
-          .locked, subject: isOwn ? "this process" : try Self.holder(in: file))
+          .locked, subject: isOwn ? ArchiveError.thisProcess : try Self.holder(in: file))
       }
       let status = try file.status()
       // Another name of a file that is somebody's own.

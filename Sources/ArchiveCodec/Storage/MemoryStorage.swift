@@ -75,7 +75,7 @@ public final class MemoryStorage: ArchiveStorage {
       defer { contents.isLocked = true }
       return !contents.isLocked
     }
-    guard isFree else { throw ArchiveError(.locked, subject: "this process") }
+    guard isFree else { throw ArchiveError(.locked, subject: ArchiveError.thisProcess) }
     return MemoryLock(storage: self)
   }
 

@@ -39,6 +39,7 @@ extension StateEngine {
       report.stateName = stateName
       report.otherInstances = otherInstances
       lastStatus = RestorationStatus(after: report.outcome)
+      try noteOtherKeeper(in: &report)
       return report
     case .failure(let error):
       lastStatus = error.code == .strict ? .active : .failed(error.description)

@@ -14,9 +14,10 @@ extension StateEngine {
     walkCount += 1
     let number = walkCount
     // What is written brings keys that the next walk has to know.
-    let report = try await inTurn { () async throws(RestorationError) in
+    var report = try await inTurn { () async throws(RestorationError) in
       try await save(roots, for: delegate, number: number, everything: everything, host: host)
     }
+    try noteOtherKeeper(in: &report)
     // The next save may walk meanwhile.
     return try await send(report)
   }
@@ -47,6 +48,7 @@ extension StateEngine {
         "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the"
           + " first save.")
     }
+    try throwIfStrictWithOtherKeeper()
     let content = SavedContent(
       roots: roots, delegate: delegate, host: host, everything: everything || settings.isStrict,
       keptCoders: objects.takeKeptCoders())

@@ -180,10 +180,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// Adds what belongs to the scene of which the state is.
   mutating func add(ofScene notes: [ReportNote]) {
-    guard !notes.isEmpty else { return }
-    let entry = Entry(
-      kind: .scene, path: RestorationPath(), className: "scene", outcome: .saved, notes: notes)
-    lines = ReportEntries { [lines] in [entry] + lines.made }
+    lines = lines.adding(notes, on: .scene, .saved)
   }
 
   /// The entries that the developer should look at, in order.

@@ -12,6 +12,23 @@ struct ReportEntries<Outcome: ReportOutcome>: Sendable {
   }
 
   var made: [ReportEntry<Outcome>] { source.value }
+
+  /// The entries, with notes on what they are all about: the application or a scene, whose
+  /// entry comes first.
+  func adding(
+    _ notes: [ReportNote], on kind: ElementKind, _ outcome: Outcome
+  ) -> ReportEntries {
+    guard !notes.isEmpty else { return self }
+    return ReportEntries { [self] in
+      var entries = made
+      if let place = entries.firstIndex(where: { $0.kind == kind && $0.path.count == 0 }) {
+        entries[place].notes += notes
+      } else {
+        entries.insert(.ofAll(kind, outcome, notes), at: 0)
+      }
+      return entries
+    }
+  }
 }
 
 /// The sizes in a report, made when somebody asks for them.

@@ -20,6 +20,15 @@ public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   public internal(set) var notes: [ReportNote] = []
 }
 
+extension ReportEntry {
+  /// One that is about the application or a scene.
+  static func ofAll(_ kind: ElementKind, _ outcome: Outcome, _ notes: [ReportNote]) -> Self {
+    Self(
+      kind: kind, path: RestorationPath(), className: kind.rawValue, outcome: outcome,
+      notes: notes)
+  }
+}
+
 /// What happens to one element in a save, a restore or a dry run.
 public protocol ReportOutcome: Hashable, Codable, Sendable, CustomStringConvertible {
   /// Whether the developer should look at it.

@@ -39,6 +39,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The save came before any restore, so it has set aside what was stored.
   case notRestoredBefore
 
+  /// Another keeper of this process has the state, so this one has a state with a number,
+  /// or none with ``InstancePolicy/single``. A restore says it, too.
+  case otherKeeper(stateName: String)
+
   /// In a stack, it lies above a node that is not saved; the restored stack will have
   /// it without that node.
   case aboveGap(RestorationPath)
@@ -189,7 +193,7 @@ extension ReportNote {
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
       .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
-      .unreadableValues, .givenRootNotUsed:
+      .unreadableValues, .givenRootNotUsed, .otherKeeper:
       true
     }
   }
@@ -223,6 +227,9 @@ extension ReportNote: CustomStringConvertible {
     case .notRestoredBefore:
       "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
         + " launch, before the first save."
+    case .otherKeeper(let name):
+      "Another keeper of this process has the state \(name). Make one keeper for it and pass that on,"
+        + " or call close() of the other one first."
     case .aboveGap(let path):
       "It lies on “\(path)”, which is not preserved, so it will lie on what is below that. Give"
         + " that node an identifier of its own."

@@ -222,7 +222,7 @@ extension RestorationReport: CustomStringConvertible {
   }
 
   private var restored: String {
-    let nodes = entries.filter { $0.kind != .application }
+    let nodes = entries.filter { $0.kind != .application && $0.kind != .scene }
     let problemCount = nodes.count(where: \.isProblem)
     return "Restored \(nodes.count { $0.outcome.isBack }) of \(nodes.count) nodes"
       + (problemCount == 0 ? "." : ", \(problemCount) with problems.")

@@ -10,7 +10,8 @@ public enum InstancePolicy: Hashable, Sendable {
   /// which they are launched. A state with a number that no instance has saved
   /// for 30 days goes when another one is launched. A user who later runs one
   /// instance does not see what was done in a second one: tell users with
-  /// ``StateKeeper/otherInstances``.
+  /// ``StateKeeper/otherInstances``. A second keeper of the name in the same process is
+  /// treated alike, which is a problem of its reports: ``ReportNote/otherKeeper(stateName:)``.
   case numbered
 
   /// While the other one has the state, this one restores nothing and saves
@@ -93,6 +94,13 @@ package final class StateClaim: Sendable {
 
   /// What is taken, nil if nothing is.
   var taken: Taken? { content.withLock { $0.taken } }
+
+  /// The name of the state that another keeper of this process has, so that this one has
+  /// another, or none if it is said who has it; nil if that is another process.
+  func nameOfOtherKeeper(inUseBy holder: String? = nil) -> String? {
+    if holder == ArchiveError.thisProcess { return name }
+    return taken?.others.first { $0.process == ArchiveError.thisProcess }?.stateName
+  }
 
   // MARK: Taking
 

@@ -1,0 +1,127 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Two keepers of one name in one process, which is a mistake and no second instance.
+@MainActor
+final class TwoKeepersTests: XCTestCase {
+  private let app = SceneLaunch()
+  private var launch: Launch { app.launch }
+  private let problem =
+    "Another keeper of this process has the state main. Make one keeper for it and pass that on, or"
+    + " call close() of the other one first."
+
+  private func second(isStrict: Bool = false) throws -> StateKeeper {
+    let keeper = try launch.keeper(endsLast: false)
+    keeper.isStrict = isStrict
+    return keeper
+  }
+
+  func testTheSecondKeeperIsAProblemOfItsReports() async throws {
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let keeper = try second()
+    for _ in 1...2 {
+      let restored = try await keeper.restore(into: [TestNode("a")])
+      XCTAssertEqual(restored.notes, [.otherKeeper(stateName: "main")])
+      XCTAssertEqual(restored.problems.map(\.kind), [.application])
+      XCTAssertEqual(restored.problems.first?.reason, problem)
+      let saved = try await keeper.save([TestNode("a")])
+      XCTAssertEqual(saved.stateName, "main~2")
+      XCTAssertEqual(saved.notes, [.otherKeeper(stateName: "main")])
+      XCTAssertEqual(saved.problems.first?.reason, problem)
+    }
+    await first.close()
+    await keeper.close()
+    let next = try await second().restore(into: [TestNode("a")])
+    XCTAssertEqual(next.problems, [])
+  }
+
+  func testAnotherProblemOfTheApplicationStaysBesideIt() async throws {
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { $0.encode(1, forKey: "tab") }
+    let first = try launch.keeper()
+    _ = try await first.save([])
+    let keeper = try launch.keeper(delegate: delegate, endsLast: false)
+    _ = try await keeper.save([])
+    let report = try await keeper.restore()
+    XCTAssertEqual(
+      report.entries.map(\.notes), [[.unreadKeys(["tab"]), .otherKeeper(stateName: "main")]])
+  }
+
+  func testAStrictKeeperThrowsAlsoWhereNothingIsStored() async throws {
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let keeper = try second(isStrict: true)
+    await assertThrows(
+      WholeError(
+        .strict,
+        "The keeper is strict: the restore is complete, but not clean. application:\n    problem:"
+          + " \(problem)")
+    ) { _ = try await keeper.restore(into: [TestNode("a")]) }
+    await assertThrows(
+      WholeError(
+        .strict,
+        "The keeper is strict, so nothing was saved. It would be: application:\n    problem:"
+          + " \(problem)")
+    ) { _ = try await keeper.save([TestNode("a")]) }
+    XCTAssertNil(launch.store.memory(named: "main~2").bytes)
+    XCTAssertEqual(keeper.status, .active)
+  }
+
+  func testWithASingleInstanceTheSecondKeeperIsAProblemToo() async throws {
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("a")])
+    let keeper = try second()
+    keeper.instancePolicy = .single
+    let restored = try await keeper.restore(into: [TestNode("a")])
+    XCTAssertEqual(restored.outcome, .inUse(by: "this process"))
+    XCTAssertEqual(restored.notes, [.otherKeeper(stateName: "main")])
+    let saved = try await keeper.save([TestNode("a")])
+    XCTAssertEqual(saved.outcome, .inUse(by: "this process"))
+    XCTAssertEqual(saved.notes, [.otherKeeper(stateName: "main")])
+    keeper.isStrict = true
+    for body in [
+      { _ = try await keeper.restore(into: [TestNode("a")]) },
+      { _ = try await keeper.save([TestNode("a")]) },
+    ] {
+      let error = await restorationError { try await body() }
+      XCTAssertEqual(error?.code, .strict)
+      XCTAssertEqual(error?.description.hasSuffix(problem), true, error?.description ?? "")
+    }
+  }
+
+  func testAnInstanceInAnotherProcessIsNoProblem() async throws {
+    let disk = FaultyDisk(seed: 1)
+    func keeper(_ process: DiskProcess) throws -> StateKeeper {
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: process, keys: launch.keys)
+      keeper.isStrict = true
+      return keeper
+    }
+    let first = try keeper(disk.process())
+    _ = try await first.restore()
+    _ = try await first.save([TestNode("a")])
+    let second = try keeper(disk.process())
+    let restored = try await second.restore()
+    XCTAssertEqual(restored.otherInstances.map(\.process), ["process 1"])
+    XCTAssertEqual(restored.problems, [])
+    let saved = try await second.save([TestNode("a")])
+    XCTAssertEqual(saved.problems, [])
+    withExtendedLifetime(first) {}
+  }
+
+  func testTheScenesOfASecondHostSayItToo() async throws {
+    let first = try await app.host()
+    _ = try await app.store(1, in: first)
+    let second = try await app.host(endsLast: false)
+    let scene = try await second.open()
+    let restored = try XCTUnwrap(scene.restoration?.get())
+    XCTAssertEqual(restored.notes, [.otherKeeper(stateName: "main")])
+    XCTAssertEqual(restored.problems.map(\.kind), [.scene])
+    let saved = try await second.save(scene)
+    XCTAssertEqual(saved.notes, [.otherKeeper(stateName: "main")])
+    withExtendedLifetime(first) {}
+  }
+}
