@@ -133,6 +133,24 @@ final class FileStorageTests: XCTestCase {
     XCTAssertEqual(try read(FileStorage(path: directory.child("real/state.rka"))), "one")
   }
 
+  func testADanglingLinkAmongTheFoldersIsNamedAndStays() throws {
+    let directory = try TemporaryDirectory()
+    let link = directory.child("dangling")
+    symlink(directory.child("nowhere"), link)
+    for path in ["dangling/state.rka", "dangling/below/state.rka"] {
+      let storage = FileStorage(path: directory.child(path))
+      let expected = ArchiveError(.notAFile, subject: "a link that leads nowhere", location: link)
+      XCTAssertEqual(archiveError { try write("x", to: storage) }, expected)
+      XCTAssertEqual(archiveError { _ = try storage.lock() }, expected)
+      XCTAssertEqual(
+        "\(expected)",
+        "The path does not name a regular file. Move away what is there. (notAFile: a link that"
+          + " leads nowhere, in \(link))")
+      XCTAssertNil(try storage.open())
+    }
+    XCTAssertEqual(try directory.names(), ["dangling"])
+  }
+
   func testAFullDiskIsReportedAndTheOldFileStays() throws {
     let directory = try TemporaryDirectory()
     let disk = try SmallDisk(over: directory.path)

@@ -44,8 +44,11 @@ package struct Directory: Sendable {
       do {
         try SystemCall.check { unsafe mkdir(made, 0o700) }
       } catch {
-        guard try Self.status(of: made, following: true) != nil else { throw error }
-        continue
+        guard try Self.status(of: made, following: true) == nil else { continue }
+        guard try Self.status(of: made) == nil else {
+          throw ArchiveError(.notAFile, subject: "a link that leads nowhere", location: made)
+        }
+        throw error
       }
       do {
         try Directory(made).parent.open().synchronize()
