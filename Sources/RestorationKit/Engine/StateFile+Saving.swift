@@ -67,7 +67,10 @@ extension StateFile {
     _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
     prepareGeneration(key, settingAside)
-    if let writer = open.writer(with: key, lock), writer.version == known {
+    // Nothing can follow the last generation.
+    if known?.generation != .max, let writer = open.writer(with: key, lock),
+      writer.version == known
+    {
       do throws(ArchiveError) {
         return try rewrite(records, time, with: writer, settingAside)
       } catch {
@@ -219,7 +222,8 @@ extension StateFile {
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     // The writer makes sure that the lock is held.
-    guard known == change.version, replacing == .previous, let taken = claim.taken,
+    guard known == change.version, change.version.generation < .max, replacing == .previous,
+      let taken = claim.taken,
       taken.name + suffix == place.name, let writer = try openWriter(taken.lock)
     else { throw ArchiveError(.outdated) }
     place.storage.prepare(settingAside)
