@@ -84,6 +84,61 @@ final class WriterRecoveryTests: JournalTestCase {
       try Archive.open(storage, key: archives.key, context: archives.context))
   }
 
+  func testAFailedCutWhoseSizeCannotBeAskedTakesNoMoreChangesUntilTheFileIsRewritten() throws {
+    for failing in [FaultyStorage.Call.write, .sync] {
+      let fails = Mutex(false)
+      let hasFailed = Mutex(false)
+      let storage = FaultyStorage { call, _ in
+        guard fails.withLock({ $0 }) else { return nil }
+        if call == failing { hasFailed.withLock { $0 = true } }
+        // Before that the size is known.
+        let isCutOrAsked = call == .truncate || call == .askForSize
+        guard call == failing || isCutOrAsked && hasFailed.withLock({ $0 }) else { return nil }
+        return ArchiveError(.inputOutput, systemError: 5)
+      }
+      let writer = try writer(storage)
+      try write(writer, [1: "one"])
+      fails.withLock { $0 = true }
+      XCTAssertEqual(
+        archiveError { try write(writer, [2: "two"]) },
+        ArchiveError(
+          failing == .write ? .inputOutput : .notDurable, systemError: 5, location: "faulty"))
+      fails.withLock { $0 = false }
+      let known: [UInt64: String] = failing == .write ? [1: "one"] : [1: "one", 2: "two"]
+      XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)), known)
+      XCTAssertEqual(
+        archiveError { try write(writer, [3: "three"]) },
+        ArchiveError(
+          .poisoned, systemError: failing == .write ? nil : EIO, location: "faulty"))
+      try writer.compact()
+      try write(writer, [3: "three"])
+      XCTAssertEqual(
+        try texts(try open(try XCTUnwrap(storage.durableBytes))), known.merging([3: "three"]) { $1 }
+      )
+    }
+  }
+
+  func testWhatCouldNotBeCutOffGoesWithTheWriterAlsoIfItsSizeWasNotKnown() throws {
+    let fails = Mutex(false)
+    let hasFailed = Mutex(false)
+    let storage = FaultyStorage { call, _ in
+      guard fails.withLock({ $0 }) else { return nil }
+      if call == .write { hasFailed.withLock { $0 = true } }
+      return hasFailed.withLock { $0 } ? ArchiveError(.inputOutput) : nil
+    }
+    var before: [UInt8]?
+    do {
+      let writer = try writer(storage)
+      try write(writer, [1: "one"])
+      before = storage.bytes
+      fails.withLock { $0 = true }
+      XCTAssertNotNil(archiveError { try write(writer, [2: "two"]) })
+      fails.withLock { $0 = false }
+      XCTAssertNotEqual(storage.bytes, before)
+    }
+    XCTAssertEqual(storage.bytes, before)
+  }
+
   func testSynchronizeTellsOfAFailureThatCameByItself() async throws {
     let syncs = Mutex(0)
     let storage = FaultyStorage { call, _ in

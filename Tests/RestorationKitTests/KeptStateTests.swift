@@ -188,6 +188,8 @@ final class SetAsideStateTests: XCTestCase {
     let one = try await days(
       [0, 1, 2, 3], bound: SetAsideBound(oldestCount: 0, newestCount: 1, age: 0))
     XCTAssertEqual(one, [3])
+    let noOldest = try await days([0, 100, 200, 300], bound: SetAsideBound(oldestCount: 0))
+    XCTAssertEqual(noOldest, [200, 300])
     let oldest = try await days(
       [0, 1, 2, 3], bound: SetAsideBound(oldestCount: 2, newestCount: -1, age: 0))
     XCTAssertEqual(oldest, [0, 1, 3], "The one that was set aside last stays for now.")

@@ -34,6 +34,8 @@ package final class FaultyStorage: ArchiveStorage {
     case write, truncate, sync, replace
     /// The new content is there when it fails, but not for good.
     case publish
+    /// The size is asked for, which changes nothing and is not counted.
+    case askForSize
   }
 
   fileprivate let state: Mutex<State>
@@ -59,6 +61,10 @@ package final class FaultyStorage: ArchiveStorage {
       return state.callCount
     }
     if let error = failure(call, number) { throw error }
+  }
+
+  fileprivate func ask(_ call: Call) throws(ArchiveError) {
+    if let error = failure(call, callCount) { throw error }
   }
 
   package func open() throws(ArchiveError) -> (any ArchiveFile)? {
@@ -151,7 +157,8 @@ private struct FaultyFile: AppendableArchiveFile {
   }
 
   func storedByteCount() throws(ArchiveError) -> Int? {
-    storage.state.withLock { $0.stored == number ? $0.files[number].count : nil }
+    try storage.ask(.askForSize)
+    return storage.state.withLock { $0.stored == number ? $0.files[number].count : nil }
   }
 
   /// A write that fails leaves half of the bytes behind.
