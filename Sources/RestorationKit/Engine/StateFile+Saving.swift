@@ -198,7 +198,7 @@ extension StateFile {
       guard known == version, replacing == .previous else { return }
       let writer = try open.open(
         place.storage, try currentKey(creating: false), place.context, taken.lock, limits)
-      if writer.version != version || version.generation == .max { open.close() }
+      if writer.version != version { open.close() }
     } catch {
       open.close()
     }
@@ -325,7 +325,7 @@ extension StateFile {
 
   /// Whether another archive can follow it.
   private func canBeReplaced(_ archive: Archive) -> Bool {
-    archive.isWritable && archive.version.generation < .max
+    archive.version.generation < .max
   }
 
   /// Why an archive must not be replaced; nil if it may be.
