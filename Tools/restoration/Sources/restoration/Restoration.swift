@@ -27,8 +27,9 @@ struct Restoration: ParsableCommand {
       Only rekey, passphrase and prune change anything. They take the lock of the state, and \
       refuse while an app has it. Values are shown only with --values, secrets never.
 
-      Output is columns with tabs between them; on a terminal it is aligned and has colours, \
-      unless NO_COLOR is set. --json writes one JSON value.
+      Output is columns with tabs between them, under a line with their names, which \
+      --no-header leaves out; on a terminal it is aligned and has colours, unless NO_COLOR is \
+      set. --json writes one JSON value.
 
       Exit status:
         0   done, and nothing is wrong

@@ -60,7 +60,8 @@ final class BadInputTests: ToolTestCase {
     }
     let verify = try inspect("verify")
     XCTAssertEqual(verify.status, 2)
-    XCTAssert(verify.output.hasPrefix("problem\trecord 2\ttypeMismatch: "), verify.output)
+    XCTAssertEqual(
+      verify.rows.first?.hasPrefix("problem\trecord 2\ttypeMismatch: "), true, verify.output)
     let explain = try inspect("explain")
     XCTAssertEqual(explain.status, 2)
     XCTAssert(explain.output.contains("main.rka is passed over: typeMismatch"), explain.output)
@@ -133,7 +134,7 @@ final class BadInputTests: ToolTestCase {
       }
     }
     let run = try inspect("tree", "--values")
-    XCTAssertEqual(run.lines.dropFirst(), keys.map { "    \($0) = [1,2]" }[...])
+    XCTAssertEqual(run.rows.dropFirst(), keys.map { "    \($0) = [1,2]" }[...])
   }
 
   func testDamageIsToldByWhatLooksElsewhere() async throws {

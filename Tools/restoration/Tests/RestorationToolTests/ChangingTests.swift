@@ -158,7 +158,7 @@ final class ChangingTests: ToolTestCase {
     XCTAssertEqual(try setAside(), 5)
     let dry = try inspect("prune", "--dry-run")
     XCTAssertEqual(dry.status, 0, dry.errors)
-    XCTAssertEqual(dry.lines.count, 2)
+    XCTAssertEqual(dry.rows.count, 2)
     XCTAssertEqual(try setAside(), 5)
     let run = try inspect("prune")
     XCTAssertEqual(run.output, dry.output)

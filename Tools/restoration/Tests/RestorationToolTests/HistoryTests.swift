@@ -7,7 +7,7 @@ import XCTest
 @MainActor
 final class HistoryTests: ToolTestCase {
   private func columns(_ run: ToolRun) -> [[String]] {
-    run.lines.map {
+    run.rows.map {
       $0.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
     }
   }

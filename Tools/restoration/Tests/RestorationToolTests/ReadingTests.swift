@@ -9,13 +9,44 @@ final class ReadingTests: ToolTestCase {
     try await app().save()
     let run = try inspect("tree")
     XCTAssertEqual(run.status, 0, run.errors)
-    let rows = run.lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+    let rows = run.rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
     XCTAssertEqual(rows.map { $0[5] }, ["window", "window/list", "window/editor"])
     XCTAssertEqual(rows.map { $0[4] }, ["NotesScreen", "NotesScreen", "NotesScreen"])
     XCTAssertEqual(rows.map { $0[3] }, ["root", "child", "child"])
     XCTAssertEqual(rows.map { $0[1] }, ["1", "1", "1"])
     XCTAssert(rows.allSatisfy { (Int($0[0]) ?? 0) > 0 })
     XCTAssertEqual(run.errors, "")
+  }
+
+  func testTheFirstLineNamesTheColumnsUnlessItIsNotWanted() async throws {
+    try await app().save(version: "7")
+    let old = try sandbox().newFile().path
+    try FileManager.default.copyItem(atPath: try sandbox().stateFile, toPath: old)
+    let tree = NotesApp.tree()
+    let keeper = try app().keeper(version: "8")
+    _ = try await keeper.restore(into: [tree])
+    tree.text = "another"
+    _ = try await keeper.save([tree])
+    await keeper.close()
+    let element = "bytes\tversion\tkind\trole\tclass\tpath\tnotes"
+    let headers = [
+      ["tree"]: element, ["show", "window"]: element, ["verify"]: "what\tabout",
+      ["explain"]: "topic\tsentence",
+      ["history"]: "what\tsince\tbytes\tgeneration\tchanges\tsaved\tversion\tfile\twrong",
+      [
+        "prune", "--dry-run", "--generations", "--keep-oldest", "0", "--keep-newest", "0",
+        "--older-than", "0",
+      ]: "what\tsince\tbytes\tfile",
+      ["diff", old, try sandbox().stateFile, "--state", "main"]: "\tpath\tdiffers",
+    ]
+    for (command, header) in headers {
+      let arguments = command + ["--app", Sandbox.application]
+      let run = try Tool.run(arguments, in: sandbox())
+      XCTAssertEqual(run.lines.first, header, "\(command): \(run.errors)")
+      XCTAssertGreaterThan(run.lines.count, 1, "\(command)")
+      let bare = try Tool.run(arguments + ["--no-header"], in: sandbox())
+      XCTAssertEqual(bare.lines, Array(run.lines.dropFirst()), "\(command)")
+    }
   }
 
   func testTreeTakesAFileAndAKeyFromAFileOrADescriptor() async throws {
@@ -93,7 +124,7 @@ final class ReadingTests: ToolTestCase {
     let run = try inspect("show", "window/editor")
     XCTAssertEqual(run.status, 0, run.errors)
     XCTAssertEqual(
-      run.lines.dropFirst().prefix(4).map { $0.trimmingCharacters(in: .whitespaces) },
+      run.rows.dropFirst().prefix(4).map { $0.trimmingCharacters(in: .whitespaces) },
       ["text", "numbers", "zoom", "date"])
     XCTAssert(run.output.contains("pin withheld: a secret"), run.output)
     XCTAssertEqual(try inspect("show", "window/nothing").status, 6)
@@ -104,7 +135,7 @@ final class ReadingTests: ToolTestCase {
   func testIdentifiersCannotSteerATerminalOrMakeAColumn() async throws {
     try await app().save(NotesScreen("a\tb\n\u{1B}[31m", children: []))
     let run = try inspect("tree")
-    XCTAssertEqual(run.lines.count, 1)
+    XCTAssertEqual(run.rows.count, 1)
     XCTAssert(run.output.contains("a\\tb\\n\\u{1b}[31m"), run.output)
     XCTAssertEqual(try inspect("show", "a\\tb\\n\\u{1b}[31m").status, 0)
     XCTAssertEqual(try inspect("show", "a\tb\n\u{1B}[31m").status, 0)
@@ -118,7 +149,8 @@ final class ReadingTests: ToolTestCase {
     try await app().save()
     let run = try inspect("verify")
     XCTAssertEqual(run.status, 0, run.errors)
-    XCTAssert(run.output.hasPrefix("intact\t3 elements, "), run.output)
+    XCTAssertEqual(run.rows.count, 1)
+    XCTAssertEqual(run.rows.first?.hasPrefix("intact\t3 elements, "), true, run.output)
     XCTAssertEqual(try inspect("verify", "--json").object()["isIntact"] as? Bool, true)
   }
 
@@ -171,7 +203,7 @@ final class ReadingTests: ToolTestCase {
     try Data(contentsOf: url).dropLast(10).write(to: url)
     let run = try inspect("verify")
     XCTAssertEqual(run.status, 2)
-    XCTAssert(run.output.hasPrefix("dropped\ttruncated"), run.output)
+    XCTAssertEqual(run.rows.first?.hasPrefix("dropped\ttruncated"), true, run.output)
     let json = try inspect("verify", "--json").object()
     let byte = try XCTUnwrap((json["dropped"] as? [String: Any])?["byte"] as? Int)
     let date = try XCTUnwrap(json["savedAt"] as? String)
@@ -179,7 +211,7 @@ final class ReadingTests: ToolTestCase {
       run.lines.last,
       "restored\tthe state before that, saved \(date); the changes from byte \(byte) on are lost")
     XCTAssertEqual(json["isRestorable"] as? Bool, true)
-    XCTAssertEqual(try inspect("tree").lines.count, 4)
+    XCTAssertEqual(try inspect("tree").rows.count, 4)
     XCTAssert(try inspect("explain").output.contains("of a save that did not return"))
   }
 
@@ -218,6 +250,15 @@ final class ReadingTests: ToolTestCase {
       }
     }
     XCTAssertEqual(try run("tree", copy, "--app", Sandbox.application).status, 0)
+    let explained = try run("explain", copy)
+    XCTAssertEqual(explained.status, 3)
+    XCTAssert(explained.output.contains("app\t\(hint) with --app."), explained.output)
+    let wrong = try run("explain", copy, "--key-file", try sandbox().keyFile)
+    XCTAssertEqual(wrong.status, 3)
+    XCTAssert(wrong.errors.contains("\(hint) with --app."), wrong.errors)
+    let named = try run("explain", copy, "--app", "org.example.nobody")
+    XCTAssertEqual(named.status, 3)
+    XCTAssertFalse((named.output + named.errors).contains("--app"), named.output)
   }
 
   func testTheListOfWindowsSaysWhatItIs() async throws {

@@ -9,6 +9,9 @@ struct ToolRun {
 
   var lines: [String] { output.split(separator: "\n").map { String($0) } }
 
+  /// The lines without the first one, which names the columns.
+  var rows: [String] { Array(lines.dropFirst()) }
+
   /// The output as JSON.
   func json() throws -> Any {
     try JSONSerialization.jsonObject(with: Data(output.utf8), options: .fragmentsAllowed)

@@ -31,6 +31,8 @@ struct Diff: Inspection {
 
   @OptionGroup var format: FormatOptions
 
+  @OptionGroup var table: TableOptions
+
   func inspect(_ output: Output) throws -> ExitStatus {
     let (old, new) = (try place(first), try place(second))
     for place in [old, new] { try place.requireStored() }
@@ -43,6 +45,7 @@ struct Diff: Inspection {
         try json.array { for change in changes { try write(change, before, after, json) } }
       }
     } else {
+      output.table(["", "path", "differs"], widths: [1, 40], table)
       for change in changes { try write(change, before, after, output) }
     }
     let damaged = [("first", before, old), ("second", after, new)].filter { $0.1.isDamaged }

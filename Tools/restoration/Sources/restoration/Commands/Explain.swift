@@ -13,12 +13,15 @@ struct Explain: Inspection {
 
   @OptionGroup var options: StateOptions
 
+  @OptionGroup var table: TableOptions
+
   func inspect(_ output: Output) throws -> ExitStatus {
     let place = try options.place.place()
     let explanation = try Explanation(of: place, options.keys.result(for: place))
     if options.json {
       try output.json { try explanation.write($0) }
     } else {
+      output.table(["topic", "sentence"], widths: [10], table)
       for finding in explanation.findings {
         try output.columns(
           [output.style.strong(finding.topic), finding.sentence], widths: [10])
@@ -73,6 +76,7 @@ struct Explanation {
         ? "There is no key. The restore throws, the app starts afresh, and the next save sets"
           + " the state aside."
         : "There is no key and no state. The app starts afresh; the first save makes a key.")
+    if place.isNamedByFolder { add("app", place.folderHint) }
     status = isStored ? .noKey : .nothingStored
   }
 
@@ -196,7 +200,7 @@ struct Explanation {
       let maker =
         type.restorationName.map {
           $0 == type.name
-            ? "is made by its registered closure or class"
+            ? "is made by its registered closure or class, or is a root that the app passes in"
             : "is made by \($0.escaped), if the app registers it"
         } ?? "must be there, or be made by a closure, the delegate or a storyboard"
       add(

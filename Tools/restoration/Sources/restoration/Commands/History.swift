@@ -16,6 +16,8 @@ struct History: Inspection {
 
   @OptionGroup var options: StateOptions
 
+  @OptionGroup var table: TableOptions
+
   func inspect(_ output: Output) throws -> ExitStatus {
     let place = try options.place.place()
     let history = try StoredHistory(of: place, try options.keys.result(for: place))
@@ -23,6 +25,7 @@ struct History: Inspection {
     if options.json {
       try output.json { try history.write($0) }
     } else {
+      output.table(StoredHistory.names, widths: StoredHistory.widths, table)
       try history.write(output)
     }
     if let error = history.keyError { throw place.explained(error) }
@@ -92,6 +95,11 @@ struct StoredHistory {
     }
   }
 
+  static let names = [
+    "what", "since", "bytes", "generation", "changes", "saved", "version", "file", "wrong",
+  ]
+  static let widths = [10, 24, -10, -6, -4, 24, 8]
+
   func write(_ output: Output) throws {
     for entry in entries {
       let facts = entry.state?.facts
@@ -103,14 +111,14 @@ struct StoredHistory {
           entry.state.map { "\($0.archive.extent.changeCount)" } ?? "",
           facts?.savedAt?.text ?? "", facts?.applicationVersion?.escaped ?? "",
           entry.place.fileName.escaped, problem.map { output.style.bad($0.phrase) } ?? "",
-        ], widths: [10, 24, -10, -6, -4, 24, 8])
+        ], widths: Self.widths)
     }
     for element in kept {
       try output.columns(
         [
           output.style.warning("kept"), element.keptSince?.text ?? "", "\(element.byteCount)",
           "", "", "", "", element.path.description.escaped, element.className.escaped,
-        ], widths: [10, 24, -10, -6, -4, 24, 8])
+        ], widths: Self.widths)
     }
   }
 

@@ -31,6 +31,8 @@ struct Prune: Inspection {
 
   @OptionGroup var format: FormatOptions
 
+  @OptionGroup var table: TableOptions
+
   func validate() throws {
     guard keepOldest >= 0, keepNewest >= 0, olderThan >= 0 else {
       throw ValidationError("A count or an age cannot be less than 0.")
@@ -52,6 +54,7 @@ struct Prune: Inspection {
         try json.array { for archive in gone { try remove(archive, at: place, json) } }
       }
     } else {
+      output.table(["what", "since", "bytes", "file"], widths: [10, 24, -10], table)
       for archive in gone { try remove(archive, at: place, output) }
     }
     return .done

@@ -15,6 +15,8 @@ struct Show: Inspection {
 
   @OptionGroup var options: StateOptions
 
+  @OptionGroup var table: TableOptions
+
   @Flag(help: "Show the values, except secrets and values that expire.")
   var values = false
 
@@ -40,6 +42,7 @@ struct Show: Inspection {
         try json.array { for (element, stored) in elements { try write(element, stored, json) } }
       }
     } else {
+      ElementLine.begin(output, table)
       for (element, stored) in elements { try write(element, stored, output) }
     }
     if elements.contains(where: { if case .failure = $0.1 { true } else { false } }) {

@@ -12,6 +12,8 @@ struct Tree: Inspection {
 
   @OptionGroup var options: StateOptions
 
+  @OptionGroup var table: TableOptions
+
   @Flag(help: "Show the values, except secrets and values that expire.")
   var values = false
 
@@ -40,11 +42,13 @@ struct Tree: Inspection {
         try output.line("    \(output.style.bad(error.phrase))")
       }
     }
+    ElementLine.begin(output, table)
     try writeValues(of: StoredState.applicationRecord)
     try reading.outline.forEach { element in
       try ElementLine(element: element).write(output)
       try writeValues(of: element.record)
     }
+    output.endTable()
     try reading.writeProblems(output)
     return isRead
   }

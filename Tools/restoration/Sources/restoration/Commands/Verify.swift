@@ -14,6 +14,8 @@ struct Verify: Inspection {
 
   @OptionGroup var options: StateOptions
 
+  @OptionGroup var table: TableOptions
+
   func inspect(_ output: Output) throws -> ExitStatus {
     let reading = try options.read()
     let isIntact = reading.status == .done
@@ -29,13 +31,16 @@ struct Verify: Inspection {
       }
       return reading.status
     }
+    output.table(["what", "about"], widths: [8], table)
     if isIntact {
       let archive = reading.state.archive
-      try output.line(
-        output.style.good("intact")
-          + "\t\(reading.outline.count.of("element")), \(archive.extent.byteCount.of("byte")),"
-          + " generation \(archive.version.generation),"
-          + " \(archive.extent.changeCount.of("change"))")
+      try output.columns(
+        [
+          output.style.good("intact"),
+          "\(reading.outline.count.of("element")), \(archive.extent.byteCount.of("byte")),"
+            + " generation \(archive.version.generation),"
+            + " \(archive.extent.changeCount.of("change"))",
+        ], widths: [8])
     }
     try reading.writeProblems(output)
     if let dropped = reading.state.archive.dropped, reading.failure == nil {

@@ -6,6 +6,8 @@ final class Output {
   let isTerminal: Bool
   let style: Style
   private var buffer: [UInt8] = []
+  /// The names of the columns that follow, until the first line of them.
+  private var header: (names: [String], widths: [Int])?
   private let descriptor: Int32
 
   private static let bufferByteCount = 1 << 16
@@ -26,8 +28,20 @@ final class Output {
     try write("\n")
   }
 
+  /// Writes a line with the names of the columns before the first line that has some.
+  func table(_ names: [String], widths: [Int], _ options: TableOptions) {
+    header = options.noHeader ? nil : (names, widths)
+  }
+
+  /// What follows has other columns.
+  func endTable() { header = nil }
+
   /// Writes columns: with tabs between them for a script, with spaces for a person.
   func columns(_ columns: [String], widths: [Int]) throws {
+    if let (names, widths) = header {
+      header = nil
+      try self.columns(names.map(style.faint), widths: widths)
+    }
     guard isTerminal else { return try line(columns.joined(separator: "\t")) }
     let padded = zip(columns, widths).map { text, width in
       let padding = String(repeating: " ", count: max(0, abs(width) - Style.width(of: text)))

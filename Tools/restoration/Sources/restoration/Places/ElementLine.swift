@@ -7,6 +7,16 @@ struct ElementLine {
   let element: StoredState.Element
 
   private static let deepestIndentation = 24
+  private static let widths = [-10, 4]
+
+  /// Names the columns.
+  static func begin(_ output: Output, _ options: TableOptions) {
+    output.table(
+      output.isTerminal
+        ? ["bytes", "", "element  class  notes"]
+        : ["bytes", "version", "kind", "role", "class", "path", "notes"],
+      widths: widths, options)
+  }
 
   /// The path in full for a script; for a person the identifier, indented.
   func write(_ output: Output) throws {
@@ -14,11 +24,11 @@ struct ElementLine {
     let version = "\(element.version)"
     let notes = notes.joined(separator: ", ")
     guard output.isTerminal else {
-      return try output.line(
+      return try output.columns(
         [
           "\(element.byteCount)", version, element.kind.rawValue, element.role.rawValue,
           element.className.escaped, element.path.description.escaped, notes,
-        ].joined(separator: "\t"))
+        ], widths: [])
     }
     let margin = String(
       repeating: "  ", count: min(element.path.count - 1, Self.deepestIndentation))
@@ -28,7 +38,7 @@ struct ElementLine {
         margin + style.strong((element.path.identifier ?? "").escaped) + "  "
           + element.className.escaped + "  "
           + (element.role == .unplaced ? style.bad(notes) : style.warning(notes)),
-      ], widths: [-10, 4])
+      ], widths: Self.widths)
   }
 
   private var notes: [String] {

@@ -8,6 +8,12 @@ struct FormatOptions: ParsableArguments {
   var json = false
 }
 
+/// Says how columns are written.
+struct TableOptions: ParsableArguments {
+  @Flag(help: "Leave out the line with the names of the columns.")
+  var noHeader = false
+}
+
 /// What all take that look into one state.
 struct StateOptions: ParsableArguments {
   @OptionGroup var place: PlaceOptions

@@ -94,8 +94,13 @@ struct StatePlace {
     let location = error.location.map { ", \($0)" } ?? ""
     return Failure(
       .noKey,
-      "The state cannot be opened (\(error.phrase)\(location)). Its app was taken to be"
-        + " “\(application)”, the folder of the file; if it is another one, name it with --app.")
+      "The state cannot be opened (\(error.phrase)\(location)). \(folderHint)")
+  }
+
+  /// What a person should know if nobody has named the app.
+  var folderHint: String {
+    "Its app was taken to be “\(application.escaped)”, the folder of the file; if it is another one,"
+      + " name it with --app."
   }
 
   /// Throws if nothing is stored.
