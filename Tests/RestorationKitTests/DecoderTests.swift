@@ -1,3 +1,4 @@
+import ArchiveCodec
 import RestorationKit
 import TestSupport
 import XCTest
@@ -18,6 +19,23 @@ final class DecoderTests: XCTestCase {
     }
     _ = try await launch.keeper().restore(into: [node])
     XCTAssertEqual(known, [true, false, false])
+  }
+
+  func testAnAbsentKeyThrowsAlsoForAnOptionalTypeUnlessItMayBeAbsent() async throws {
+    _ = try await launch.keeper().save([TestNode("a")])
+    let node = TestNode("a")
+    var thrown: [ArchiveError?] = []
+    node.onDecode = { decoder in
+      thrown = [
+        archiveError { let _: Int? = try decoder.decode(forKey: "count") },
+        archiveError { let _: Int = try decoder.decode(forKey: "count") },
+      ]
+      XCTAssertNil(try decoder.decodeIfPresent(Int.self, forKey: "count"))
+      XCTAssertNil(try decoder.decodeIfPresent([Int: Int].self, forKey: "count"))
+      XCTAssertNil(try decoder.decodeObject(TestNode.self, forKey: "count"))
+    }
+    _ = try await launch.keeper().restore(into: [node])
+    XCTAssertEqual(thrown, Array(repeating: ArchiveError(.keyNotFound, path: ["count"]), count: 2))
   }
 
   func testTheReportSaysHowLongTheWalkTook() async throws {

@@ -7,7 +7,8 @@ internal import Foundation
 
 /// Gives back the state of one node, or of the application.
 ///
-/// Absent is nil. A value of another type throws. It is read-only, and the
+/// Of an absent key `decodeIfPresent` gives nil, and `decode` throws, also for an
+/// optional type. A value of another type throws in both. It is read-only, and the
 /// same for the factory that makes the node and for the node's own decoding.
 /// A decoder that you keep finds no nodes after the restore. Do not hold it
 /// weakly: the next object gets the same decoder, unless you keep it.
