@@ -26,8 +26,6 @@ final class DecodingSession {
   /// The types that values turned out not to be.
   let mismatches = TypeMismatches()
   var paths: PathFinder
-  /// A value of the same type whose fields stand in for those that are not stored.
-  var standIn: DecodingSession?
 
   init(
     _ block: RecordBlock, _ record: Range<Int>, at root: Int, path: [any CodingKey],

@@ -44,36 +44,41 @@ extension KeyedDecoder {
     try session(key, [NameKey(key)], userInfo)?.decodeRoot(type)
   }
 
-  /// Reads a value as it is stored, and if a field is missing in it once more, with the
-  /// fields of another one in the place of those that are missing.
+  /// Reads a value as it is stored, and if that fails once more for each field of another one
+  /// that is taken in the place of one that does not fit or is not stored.
   ///
-  /// A field is an entry of a keyed container, and of none that is an element of an
-  /// array or a dictionary. An optional that is not stored is nil.
+  /// What does not fit is taken with the whole field of the value that it lies in. What is not
+  /// stored is taken alone, if it is an entry of keyed containers only, and otherwise with the
+  /// whole field, too. An optional that is not stored is nil. Entries of dictionaries are no
+  /// fields.
   ///
   /// - Parameters:
   ///   - key: The key that the value was encoded with.
   ///   - other: The value whose fields stand in.
-  /// - Returns: The value, or nil if the key is absent.
-  /// - Throws: As ``decode(_:forKey:userInfo:)`` does.
-  /// - Complexity: O(*n*) in the size of both values, and for each field that is missing
-  ///   in the fields of the containers that it lies in.
+  /// - Returns: The value and what was taken, or nil if the key is absent.
+  /// - Throws: As ``decode(_:forKey:userInfo:)`` does, the first error, if it names no field or
+  ///   nothing helps.
+  /// - Complexity: O(*n*) in the size of both values, and as much for each field that is taken.
   package func decodeIfPresent<Value: Codable>(
-    forKey key: String, standIn other: Value
-  ) throws -> Value? {
+    forKey key: String, standIn other: @autoclosure () -> Value
+  ) throws -> MendedValue<Value>? {
     guard let session = try session(key, [NameKey(key)], [:]) else { return nil }
     do {
-      return try session.decodeRoot(Value.self)
-    } catch DecodingError.keyNotFound(let missing, let context) {
-      let other = try KeyedDecoder.encoding { try $0.encode(other, forKey: key) }
-      // It has counted what was read, and this is another time.
-      let again = try self.session(key, [NameKey(key)], [:])
-      again?.standIn = try other.session(key, [NameKey(key)], [:])
-      do {
-        return try again?.decodeRoot(Value.self)
-      } catch DecodingError.keyNotFound {
-        // What the stored value lacks is what counts.
-        throw DecodingError.keyNotFound(missing, context)
+      return MendedValue(value: try session.decodeRoot(Value.self))
+    } catch let first as DecodingError {
+      var mending = FieldMending(key, of: self, from: other())
+      var latest = first
+      while mending?.take(latest) == true {
+        do {
+          guard let value = try mending?.record().decode(Value.self, forKey: key) else { break }
+          return mending?.result(value)
+        } catch {
+          // What is wrong with the stored value is what counts.
+          guard let next = error as? DecodingError else { throw first }
+          latest = next
+        }
       }
+      throw first
     }
   }
 

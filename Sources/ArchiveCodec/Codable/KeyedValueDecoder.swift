@@ -9,7 +9,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func contains(_ key: Key) -> Bool { entries.contains(key.stringValue) }
 
-  func decodeNil(forKey key: Key) throws -> Bool { try value(key).value.isNull }
+  func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
 
   // These four are what most fields are. Their types are known here, where the
   // general one below is told them by a caller in the standard library.
@@ -22,35 +22,35 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   @inline(__always)
   private func decodeKnown<Value: ArchiveValue>(_ type: Value.Type, _ key: Key) throws -> Value {
     guard let value = try entries.read(type, key.stringValue) else {
-      return try standIn(key).decode(type, forKey: key)
+      throw missing(key)
     }
     return value
   }
 
   func decode<Value: ArchiveValue>(_ type: Value.Type, forKey key: Key) throws -> Value {
     guard let value = try entries.value(key.stringValue) else {
-      return try standIn(key).decode(type, forKey: key)
+      throw missing(key)
     }
     return try session.decode(direct: type, from: value)
   }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     guard let value = try entries.decode(type, key.stringValue) else {
-      return try standIn(key).decode(type, forKey: key)
+      throw missing(key)
     }
     return value
   }
 
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
     guard let value = try entries.value(key.stringValue) else {
-      return try standIn(key).decode(type, forKey: key)
+      throw missing(key)
     }
     return try session.decode(wide: type, from: value)
   }
 
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
     guard let value = try entries.value(key.stringValue) else {
-      return try standIn(key).decode(type, forKey: key)
+      throw missing(key)
     }
     return try session.decode(wide: type, from: value)
   }
@@ -84,30 +84,16 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
   private func decoder(_ key: some CodingKey) throws -> ValueDecoder {
-    let (session, value) = try value(key)
-    return ValueDecoder(session: session, offset: value.offset)
+    ValueDecoder(session: session, offset: try value(key).offset)
   }
 
-  /// The value of a key, and the session that it belongs to.
-  private func value(
-    _ key: some CodingKey
-  ) throws -> (session: DecodingSession, value: ValueReader) {
-    if let value = try entries.value(key.stringValue) { return (session, value) }
-    let other = try standIn(key).entries
-    guard let value = try other.value(key.stringValue) else { throw missing(key) }
-    return (other.session, value)
+  private func value(_ key: some CodingKey) throws -> ValueReader {
+    guard let value = try entries.value(key.stringValue) else { throw missing(key) }
+    return value
   }
 
-  /// The fields that stand in for a key that is not stored.
   // Apart, so that what nearly every field needs is short.
   @inline(never)
-  private func standIn(_ key: some CodingKey) throws -> Self {
-    guard let entries = try session.standIn(forKey: key.stringValue, of: entries) else {
-      throw missing(key)
-    }
-    return Self(entries: entries)
-  }
-
   private func missing(_ key: some CodingKey) -> any Error {
     DecodingError.keyNotFound(
       key, session.context(at: entries.offset, "There is no value for this key."))

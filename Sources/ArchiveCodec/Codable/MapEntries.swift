@@ -56,16 +56,6 @@ final class MapEntries {
     return find(name, in: block.span.extracting(record)) != nil
   }
 
-  /// Whether a name is that of a field, and not a key of a dictionary, as far as they were
-  /// written by one that had room for all names.
-  func isField(_ name: String) -> Bool {
-    let block = bytes
-    guard let entry = find(name, in: block.span.extracting(record)), case .symbol = entry.key else {
-      return false
-    }
-    return true
-  }
-
   /// The value under a name, nil if there is none.
   func value(_ name: String) throws -> ValueReader? {
     let block = bytes

@@ -230,6 +230,13 @@ public struct KeyedDecoder: Sendable {
       forMapAt: record.lowerBound + entries.payload.lowerBound)
   }
 
+  /// Whether a key is that of a field, and not of a dictionary, as far as it was written by one
+  /// that had room for all names.
+  func isField(_ key: String) -> Bool {
+    guard case .symbol = find(key)?.key else { return false }
+    return true
+  }
+
   /// The number of all keys.
   package var keyCount: Int { entries.count }
 

@@ -16,6 +16,10 @@ public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {
   /// The archive can be read, but restoring it ended the process too often.
   case crashed
 
+  /// The archive was read, but the app could not decode all of it before another one was to take
+  /// its place.
+  case undecoded
+
   /// An archive that had been set aside before was put back in its place.
   case replaced
 

@@ -24,6 +24,9 @@ protocol RestoredReferences: AnyObject {
   /// The same, if it is a node.
   func node(_ record: UInt64) -> (any RestorableNode)?
 
+  /// Notes that a state is not in all fields what is stored of an element.
+  func note(_ fields: MendedFields, at place: Int)
+
   /// Where an element is, by its place in the stored tree.
   func path(at place: Int) -> RestorationPath
 

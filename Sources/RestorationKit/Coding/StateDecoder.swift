@@ -197,11 +197,15 @@ public final class StateDecoder {
   }
 
   /// Reads a value, with the fields of another one in the place of those that are not
-  /// stored; nil if there is none.
+  /// stored or do not fit; nil if there is none.
   func decodeIfPresent<Value: Codable>(
-    forKey key: String, standIn other: Value
+    forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
-    try state(with: key)?.decodeIfPresent(forKey: key, standIn: other)
+    guard let mended = try state(with: key)?.decodeIfPresent(forKey: key, standIn: other()) else {
+      return nil
+    }
+    if let place, let fields = MendedFields(mended) { restored.note(fields, at: place) }
+    return mended.value
   }
 
   /// Reads a reference; nil if there is none, or its object is not back.

@@ -106,6 +106,7 @@ extension StateEngine {
     }
     var report = run.run()
     rows = run.rows ?? Rows(need)
+    undecoded = run.undecoded
     report.walkDuration = start.duration(to: .now)
     if let problem = progress?.end() { report.launchProblem = problem }
     try throwIfStrict(run)
@@ -128,7 +129,7 @@ extension StateEngine {
     guard let window else { return await restorationExtension.endRestore(nil) }
     // What is kept stays stored until a save has written it back.
     let isConsumed = settings.consumesStateOnLaunch && objects.kept == nil
-    let consuming = isConsumed ? settings.settingAside : nil
+    let consuming = isConsumed ? settingAside : nil
     await restorationExtension.endRestore { [file] in
       guard let consuming else { return await file.endRestore(window: window) }
       await file.endRestore(window: window, consuming: consuming)

@@ -15,6 +15,7 @@ extension StateEngine {
     // What it changes says nothing of it.
     if saveUnderWay == nil { rows.isRegular = false } else { rows = Rows(need) }
     var report = run.run()
+    undecoded.formUnion(run.undecoded)
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(run)
     return report

@@ -68,8 +68,8 @@ extension StateEngine {
         writeUnderWay = nil
         underWay.finish()
       }
-      // What came late meanwhile is in no stored record.
-      if rows.version == nil { builder = nil }
+      // What came late meanwhile is in no stored record, or was not decoded.
+      if rows.version == nil || !undecoded.isEmpty { builder = nil }
       do throws(any Error) {
         return try await save(content, number: number, changing: builder, stored, &isReported)
       } catch let error as ArchiveError where error.code == .outdated {
@@ -99,7 +99,7 @@ extension StateEngine {
 
   /// A builder for what is stored as the rows say it is; nil if all is to be written.
   private func builderOfChanges() async -> RecordBuilder? {
-    guard let version = rows.version else { return nil }
+    guard let version = rows.version, undecoded.isEmpty else { return nil }
     if let builder = file.open.builder(changing: version) { return builder }
     await file.prepareChanges(of: version)
     return file.open.builder(changing: version)
@@ -124,9 +124,10 @@ extension StateEngine {
     defer { walk.end() }
     guard try preserve(content, with: walk) else {
       var report = PreservationReport(.declined)
-      report.setAside = try await file.decline(number: number, settings.settingAside)
+      report.setAside = try await file.decline(number: number, settingAside)
       objects.kept = nil
       objects.ages.forget()
+      undecoded = []
       note(in: &report)
       return report
     }
@@ -143,6 +144,7 @@ extension StateEngine {
       try throwIfStrict(walk)
     }
     let settlement = walk.settlement()
+    let undecoded = undecoded
     let written = try await write(walk, number: number)
     note(in: &report)
     isReported = true
@@ -155,6 +157,7 @@ extension StateEngine {
       report.sizeTree = ReportSizes { StateSizes() }
       return report
     }
+    self.undecoded.subtract(undecoded)
     rows.version = written.version
     if !rows.goneAges.isEmpty {
       objects.ages.forget(rows.goneAges)
@@ -188,14 +191,14 @@ extension StateEngine {
     walk.end()
     guard !walk.rewrites, let version = walk.rows.version else {
       return try await file.write(
-        records, number: number, time: walk.time, secrets: secrets, settings.settingAside)
+        records, number: number, time: walk.time, secrets: secrets, settingAside)
     }
     let isUnchanged = !isChanged && removed.isEmpty
     return try await file.append(
       StateChange(
         version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time,
         secrets: secrets),
-      number: number, settings.settingAside)
+      number: number, settingAside)
   }
 
   private func throwIfStrict(_ walk: PreservationWalk) throws(RestorationError) {

@@ -29,6 +29,8 @@ final class StateEngine {
   let need: SaveNeed
   /// What is stored, as far as it is known here.
   var rows: Rows
+  /// Tells what of it the app could not decode, until another state has taken its place.
+  var undecoded: Set<RecordFingerprint> = []
   /// Whether it was tried to restore what is stored, or that was discarded.
   var hasTriedToRestore = false
   /// What the last restore left behind.
@@ -101,6 +103,13 @@ final class StateEngine {
 
   var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
 
+  /// What becomes of a state that is replaced now.
+  var settingAside: SettingAside {
+    var settingAside = settings.settingAside
+    settingAside.undecoded = undecoded
+    return settingAside
+  }
+
   // MARK: Discarding
 
   func discardState(includingSetAside: Bool) async throws(RestorationError) {
@@ -115,6 +124,7 @@ final class StateEngine {
     objects.kept = nil
     objects.ages.forget()
     rows = Rows(need)
+    undecoded = []
     hasTriedToRestore = true
     isLocked = false
     if lastStatus == .locked { lastStatus = .notRestoredYet }
@@ -179,6 +189,7 @@ final class StateEngine {
     }
     // That it has been there since then, the state itself does not say.
     objects.ages.see(state.date)
+    undecoded = []
     hasTriedToRestore = false
     lastStatus = .notRestoredYet
     try await send()

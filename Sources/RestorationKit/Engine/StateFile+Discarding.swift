@@ -10,8 +10,10 @@ extension StateFile {
     if isAnythingToClaim {
       let taken = try await take()
       try await fetch(.toReplace)
+      let settingAside = await withoutSetAside(settingAside)
       let secretsOfAsides = await secretsOfStoredAsides()
       guard number > lastNumber else { return nil }
+      replaceUndecoded(settingAside)
       if let key = try keys.key(creating: false) {
         let writer = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
         if let archive = writer.archive,

@@ -204,7 +204,9 @@ extension StateFile {
   /// of it was unreadable.
   func endRestore(window number: UInt64, consuming settingAside: SettingAside) async {
     await learn()
+    let settingAside = await withoutSetAside(settingAside)
     let secretsOfAsides = await secretsOfStoredAsides()
+    replaceUndecoded(settingAside)
     endRestore(window: number, consuming: settingAside, secretsOfAsides: secretsOfAsides)
   }
 

@@ -45,8 +45,10 @@ extension StateFile {
     guard number > lastNumber else { return nil }
     let taken = try await take()
     try await fetch(.toWrite)
+    let settingAside = await withoutSetAside(settingAside)
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
+    replaceUndecoded(settingAside)
     // While the records are sealed, where there is another core.
     async let fingerprints = records.fingerprints
     let key = try currentKey(creating: true)
@@ -216,14 +218,15 @@ extension StateFile {
 
   /// Writes what has changed; nil if a later state was written before.
   ///
-  /// - Throws: `outdated` if it is a change of what is not stored any more.
+  /// - Throws: `outdated` if it is a change of what is not stored any more, or of what the app
+  ///   could not decode, which a whole save sets aside.
   func append(
     _ change: StateChange, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     // The writer makes sure that the lock is held.
     guard known == change.version, change.version.generation < .max, replacing == .previous,
-      let taken = claim.taken,
+      settingAside.undecoded.isEmpty, let taken = claim.taken,
       taken.name + suffix == place.name, let writer = try openWriter(taken.lock)
     else { throw ArchiveError(.outdated) }
     place.storage.prepare(settingAside)

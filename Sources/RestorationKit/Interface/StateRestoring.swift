@@ -28,7 +28,8 @@ public protocol StateRestoring: AnyObject {
   ///
   /// All restored objects exist by then. Parents are decoded before children. An
   /// object may be decoded later than an object that refers to it. If this throws,
-  /// the others are restored all the same, and the report says so.
+  /// the others are restored all the same, and the report says so. The next save sets
+  /// the stored state aside, since it takes its place.
   ///
   /// - Parameter coder: Holds the values that this object wrote.
   /// - Throws: Any error; it costs the state of this object alone.

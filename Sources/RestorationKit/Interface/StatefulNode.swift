@@ -9,10 +9,21 @@
 ///     }
 ///
 /// The value is stored under the key ``StateEncoder/stateKey``. If an earlier version
-/// of the app has not stored a field, the field keeps the value that the object has; an
-/// optional field becomes nil. So a field can be added without a migration. This does
-/// not hold for fields of values in arrays and dictionaries. If a stored value does not
-/// fit in another way, decoding throws, and the object keeps its value.
+/// of the app has not stored a field, the field keeps the value that the object has, and
+/// the report names it (``ReportNote/missingFields(_:)``); an optional field becomes nil.
+/// So a field can be added without a migration.
+///
+/// If the stored value of a field does not fit any more, that field of `restorableState`
+/// keeps the value that the object has, with all that is in it, and the others come back.
+/// The report has a problem for it (``ReportNote/fieldReplaced(key:_:)``), and the next
+/// save sets the stored state aside. A field that is missing in an element of an array or
+/// a dictionary does not fit. If the value itself does not fit, as one that is no keyed
+/// container, or if its `init(from:)` throws anything but a `DecodingError` with a path,
+/// decoding throws, and the object keeps its value. Let a type whose fields make sense only
+/// together say so with ``restoresStateInParts``.
+///
+/// Fields that are not among the `CodingKeys` of the state are not stored: each restore sets
+/// the whole value, so they go back to their defaults.
 ///
 /// References, secrets and whatever else belongs to the state go through the hooks of
 /// ``StateRestoring``. The value is stored before the one hook is called and set before the
@@ -30,6 +41,20 @@ public protocol StatefulRestoring: StateRestoring {
   ///     static var stateTracking: StateTracking { .invalidated }
   ///     var restorableState = State() { didSet { invalidateRestorableState() } }
   var restorableState: State { get set }
+
+  /// Whether the fields that fit come back where others do not; true by default.
+  ///
+  /// With false a value comes back as it was stored or not at all: if a field is missing or
+  /// does not fit, decoding throws, and the object keeps its value. That is for fields that
+  /// make sense only together, as a list and an index into it:
+  ///
+  ///     static var restoresStateInParts: Bool { false }
+  static var restoresStateInParts: Bool { get }
+}
+
+extension StatefulRestoring {
+  /// Fields that fit come back.
+  public static var restoresStateInParts: Bool { true }
 }
 
 /// A node whose state is one value.
@@ -45,7 +70,9 @@ public protocol StatefulRestoring: StateRestoring {
 ///       var restorableState = State()
 ///     }
 ///
-/// See ``StatefulRestoring`` for what is stored and what comes back.
+/// A restore sets the whole value. So what it does not store, as a field that is not among its
+/// `CodingKeys`, goes back to its default: keep that beside the value. See
+/// ``StatefulRestoring`` for what is stored and what comes back.
 public protocol StatefulNode: RestorableNode, StatefulRestoring {}
 
 extension StateEncoder {
@@ -62,8 +89,7 @@ extension StateDecoder {
   /// Takes back the state of an object that is one value; without a stored one it stays
   /// as it is.
   func decodeState<Object: StatefulRestoring>(of object: Object) throws {
-    let present = object.restorableState
-    if let state = try decodeIfPresent(forKey: StateEncoder.stateKey, standIn: present) {
+    if let state = try decodeIfPresent(Object.self, standIn: object.restorableState) {
       object.restorableState = state
     }
   }
@@ -76,18 +102,26 @@ extension StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type of the object.
-  ///   - defaults: Has the fields that an earlier version of the app has not stored; if nil,
-  ///     a missing field throws.
+  ///   - defaults: Has the fields that an earlier version of the app has not stored, and those
+  ///     whose stored values do not fit. If nil, or if the type says no to
+  ///     ``StatefulRestoring/restoresStateInParts``, such a field throws.
   /// - Returns: The stored state.
   /// - Throws: What the value throws; `DecodingError` if the stored value does not fit;
   ///   ``/ArchiveCodec/ArchiveError`` with `keyNotFound` if none is stored.
   public func decodeState<Object: StatefulRestoring>(
     of type: Object.Type, defaults: Object.State? = nil
   ) throws -> Object.State {
+    if let defaults, let state = try decodeIfPresent(type, standIn: defaults) { return state }
+    return try decode(forKey: StateEncoder.stateKey)
+  }
+
+  /// The state of an object, with the fields of another one as far as its type lets them stand
+  /// in; nil if none is stored.
+  private func decodeIfPresent<Object: StatefulRestoring>(
+    _ type: Object.Type, standIn other: @autoclosure () -> Object.State
+  ) throws -> Object.State? {
     let key = StateEncoder.stateKey
-    if let defaults, let state = try decodeIfPresent(forKey: key, standIn: defaults) {
-      return state
-    }
-    return try decode(forKey: key)
+    return type.restoresStateInParts
+      ? try decodeIfPresent(forKey: key, standIn: other()) : try decodeIfPresent(forKey: key)
   }
 }

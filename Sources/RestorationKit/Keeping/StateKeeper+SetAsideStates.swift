@@ -2,8 +2,8 @@ extension StateKeeper {
   /// Lists the states that were set aside and are still there, oldest first.
   ///
   /// A state is set aside when restoring it crashed too often. A save sets aside a
-  /// stored state that was not read in this launch, or cannot be read whole. The
-  /// reports of that launch say so, too.
+  /// stored state that was not read in this launch, or cannot be read whole, or of
+  /// which the app could not decode all. The reports of that launch say so, too.
   ///
   /// Before the first restore or save of the keeper, the list is about the name
   /// that the keeper was made with; afterwards it is about ``stateName``.

@@ -142,8 +142,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// How long the caller waited for the walk.
   public internal(set) var walkDuration: Duration = .zero
 
-  /// Where the archive is now that was set aside, because it could not be read or was
-  /// not read in this launch; nil if none was.
+  /// Where the archive is now that was set aside, because it could not be read, was not
+  /// read in this launch, or was not decoded whole; nil if none was.
   public internal(set) var setAside: String?
 
   /// Why what was saved is only in the local copy, and not in the store yet; nil if it is

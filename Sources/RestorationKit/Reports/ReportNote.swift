@@ -127,7 +127,22 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// have its key and a dot before them.
   case unreadableValues([String])
 
+  /// The stored value of a field of its `restorableState` does not fit, so the field is as it
+  /// was before the restore; the error says where, in keys, and which type is missing there.
+  ///
+  /// The next save sets the stored state aside. Bring the field to its new type with a
+  /// migration; see <doc:versions>.
+  case fieldReplaced(key: String, String)
+
   // MARK: No problems
+
+  /// The fields of its `restorableState` that are not stored, so that they are as they were
+  /// before the restore; those in another have its name and a dot before them.
+  ///
+  /// It is no problem, since each new version of an app may add fields. If another field is
+  /// stored in the same place that the state does not have any more, this one may be that
+  /// under a new name: then the next save sets the stored state aside.
+  case missingFields([String])
 
   /// The state takes more bytes than it should; the smallest parts that take a tenth
   /// of them or more are named, the largest first. See ``SizeBudget``.
@@ -183,7 +198,8 @@ extension ReportNote {
   /// Whether the developer should mend it.
   public var isProblem: Bool {
     switch self {
-    case .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed, .version,
+    case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed,
+      .version,
       .keptSince, .overSoftBudget, .keptStateDropped, .expiredValues, .forgottenSecrets:
       false
     case .overHardBudget, .lastStateForBudget, .encodeFailed, .willEncodeFailed,
@@ -193,7 +209,7 @@ extension ReportNote {
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
       .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
-      .unreadableValues, .givenRootNotUsed, .otherKeeper:
+      .unreadableValues, .givenRootNotUsed, .otherKeeper, .fieldReplaced:
       true
     }
   }
@@ -288,6 +304,10 @@ extension ReportNote: CustomStringConvertible {
     case .unreadableValues(let keys):
       "What is stored under \(Self.list(keys)) cannot be read, so it is absent. The next save"
         + " stores what there is then."
+    case .fieldReplaced(let key, let error):
+      "The stored “\(key)” does not fit, so it is as it was before. Migrate it to its new type; the"
+        + " next save sets the stored state aside. (\(error))"
+    case .missingFields(let keys): "not stored, so as they were before: \(Self.list(keys))"
     case .expiredValues(let keys): "absent, as their time is over: \(Self.list(keys))"
     case .forgottenSecrets(let keys): "absent, since their subkeys are gone: \(Self.list(keys))"
     case .detached: "detached, since a node above it is left out"

@@ -224,8 +224,24 @@ extension RestorationReport: CustomStringConvertible {
   private var restored: String {
     let nodes = entries.filter { $0.kind != .application && $0.kind != .scene }
     let problemCount = nodes.count(where: \.isProblem)
-    return "Restored \(nodes.count { $0.outcome.isBack }) of \(nodes.count) nodes"
+    return "Restored \(nodes.count(where: \.isWhole)) of \(nodes.count) nodes"
       + (problemCount == 0 ? "." : ", \(problemCount) with problems.")
+  }
+}
+
+extension RestorationReport.Entry {
+  /// Whether it is back with all that is stored of it.
+  fileprivate var isWhole: Bool {
+    switch outcome {
+    case .restored, .restoredWithoutState: !notes.contains(where: \.isOfReplacedField)
+    default: false
+    }
+  }
+}
+
+extension ReportNote {
+  fileprivate var isOfReplacedField: Bool {
+    if case .fieldReplaced = self { true } else { false }
   }
 }
 

@@ -64,6 +64,7 @@ extension RestorationRun {
       }
       if unusedRoots.contains(place) { notes.append(.givenRootNotUsed) }
       if row.hasLastState { notes.append(.lastState) }
+      if outcomes[place].wasAsked, let mended = restored.mended[place] { notes += mended.notes }
       if !prepared.opened.isEmpty, let opened = prepared.opened[place] { notes += opened.notes }
       if !unattached.isEmpty, unattached.contains(row.record) { notes.append(.notContained) }
       if let kept, kept.place(ofRecord: row.record) != nil { notes.append(.kept) }
@@ -71,6 +72,18 @@ extension RestorationRun {
       if !notes.isEmpty { all[place] = notes }
     }
     return all
+  }
+
+  /// Where something is stored that is not in the objects that are back, and that saves do not
+  /// keep either.
+  var undecodedPlaces: [Int] {
+    outcomes.indices.filter { place in
+      switch outcomes[place] {
+      case .decodeFailed, .classMismatch: true
+      case .restored: !restored.mended.isEmpty && restored.mended[place]?.isWhole == false
+      default: false
+      }
+    }
   }
 
   /// Why what is kept is not for a node that came late; nil if it is.

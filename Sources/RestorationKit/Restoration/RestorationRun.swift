@@ -47,6 +47,8 @@ final class RestorationRun {
   var scopedObjects = ScopedObjects()
   /// What is stored of all that, for the next save.
   private(set) var rows: Rows?
+  /// Tells what the app could not decode, so that a save does not replace the only copy of it.
+  private(set) var undecoded: Set<RecordFingerprint> = []
   /// What the report says, when it has run.
   private var lines = ReportEntries<RestorationReport.NodeOutcome> { [] }
 
@@ -123,6 +125,7 @@ final class RestorationRun {
       }
     } catch {
       ofApplication.append(.didDecodeFailed(error.reason))
+      undecoded.insert(tree.applicationValues.fingerprint)
     }
     eachRestored { object, place in
       reach(place)
@@ -130,6 +133,7 @@ final class RestorationRun {
       object.applicationFinishedRestoringState()
     }
     reach(nil)
+    undecoded.formUnion(undecodedPlaces.map { tree.values[$0].fingerprint })
     let unattached = unattachedRecords()
     if let late {
       late.kept.settleLate(late.place, result(unattached))

@@ -43,6 +43,7 @@ extension SetAsideState: CustomStringConvertible {
       case .crashed: "restoring it crashed"
       case .unread: "nobody had read it"
       case .unreadable: "it could not be read"
+      case .undecoded: "the app could not decode all of it"
       case .replaced: "another one was put back"
       case .conflict: "another machine had changed it as well"
       case .previous: "a newer one took its place"
@@ -95,6 +96,9 @@ package struct SettingAside: Sendable {
   let bound: SetAsideBound
   let generations: GenerationBound
   let date: Date
+  /// Tells what the app could not decode of the state that is replaced; empty if there is nothing,
+  /// or if it was set aside before.
+  var undecoded: Set<RecordFingerprint> = []
 
   package init(
     bound: SetAsideBound = SetAsideBound(), generations: GenerationBound = GenerationBound(),

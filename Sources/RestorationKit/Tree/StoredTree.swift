@@ -37,6 +37,29 @@ struct StoredTree: Sendable {
     let state: KeyedDecoder?
     /// The values with a sensitivity, which are not in the state; nil if there are none.
     var sensitive: KeyedDecoder?
+
+    /// Tells them from others, in whichever record they are; of no use in another process.
+    ///
+    /// References are left out, since they name records, and so are values with a sensitivity,
+    /// which are sealed anew. It is equal to that of no other if they cannot be copied.
+    ///
+    /// - Complexity: O(*n*) in their bytes.
+    var fingerprint: RecordFingerprint {
+      do {
+        return try ValueContent(forKey: ValueContent.key) { encoder in
+          try encoder.encodeContainer(forKey: ValueContent.key) { encoder in
+            for (key, values) in [("builtIn", builtIn), ("state", state)] {
+              guard let values else { continue }
+              try encoder.encodeContainer(forKey: key) {
+                try $0.copyAll(from: values) { _ in nil }
+              }
+            }
+          }
+        }.fingerprint
+      } catch {
+        return .unknown
+      }
+    }
   }
 
   struct Unreadable: Sendable {
@@ -69,6 +92,9 @@ struct StoredTree: Sendable {
 
   /// The newest time that was seen while it was stored.
   var newestTime: Date? { [facts?.timestamp, replacedAt].compactMap(\.self).max() }
+
+  /// What the application wrote itself.
+  var applicationValues: Values { Values(builtIn: nil, state: applicationState) }
 
   /// Whether every record could be read and placed.
   var isWhole: Bool { unreadable.isEmpty }

@@ -15,6 +15,8 @@ final class RestoredObjects: RestoredReferences {
   @safe @exclusivity(unchecked) private var values: StoredValues?
   /// What is read in its place, of those that were migrated or are withheld.
   @safe @exclusivity(unchecked) var replacedValues: [Int: StoredTree.Values] = [:]
+  /// Of those whose state is not in all fields what is stored.
+  private(set) var mended: [Int: MendedFields] = [:]
 
   /// Makes room for the elements of a tree; an earlier restore may have brought
   /// back what this one adds to.
@@ -80,6 +82,8 @@ final class RestoredObjects: RestoredReferences {
 // MARK: - For coders
 
 extension RestoredObjects {
+  func note(_ fields: MendedFields, at place: Int) { mended[place] = fields }
+
   func path(at place: Int) -> RestorationPath { outline.path(of: place) }
 
   func state(at place: Int) -> KeyedDecoder? {
