@@ -44,6 +44,34 @@ final class TypedWordsTests: XCTestCase {
     XCTAssertEqual(try desk.text("window.marker"), "here")
   }
 
+  func testAPageTellsOnceMoreWhatItsUserTypesWhereAnotherOneHasChangedTheSame() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let desk = try Chromium(in: site.directory)
+    try desk.signIn("Ann", at: server.port)
+    let tab = try desk.text("location.pathname")
+    // The page tells nothing yet, and hears of the other one when it does.
+    try desk.run(
+      """
+      const later = setTimeout;
+      window.held = [];
+      window.setTimeout = (action, pause) => held.push([action, pause]);
+      window.release = () => {
+        window.setTimeout = later;
+        held.forEach(([action, pause]) => later(action, pause));
+      };
+      """)
+    try desk.type("o", into: "#search")
+    try desk.wait(until: "held.length === 1")
+    let phone = Visitor(server, cookies: ["session": try desk.cookie("session")])
+    try phone.tell(["page": "phone", "number": 1, "search": "chess", "listWidth": 270], in: tab)
+    try desk.run("release()")
+    // It shows what the other one has changed besides.
+    try desk.wait(until: "document.getElementById('tab').dataset.listWidth === '270.0'")
+    XCTAssertEqual(try desk.text("document.getElementById('search').value"), "o")
+    XCTAssertTrue(try phone.get(tab).text.contains(#"type="search" value="o""#))
+  }
+
   func testAPageWhoseUserHasSignedInAgainGoesOnWithTheNewSession() throws {
     let site = try Site(usesDatabase: true)
     let server = try site.serve()

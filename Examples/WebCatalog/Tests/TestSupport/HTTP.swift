@@ -26,20 +26,51 @@ package enum HTTP {
     _ method: String, _ path: String, port: Int, headers: [String: String] = [:],
     body: Data = Data()
   ) throws -> Answer {
+    try begin(method, path, port: port, headers: headers, body: body).answer()
+  }
+
+  /// Sends a request, for which the answer may come much later.
+  package static func begin(
+    _ method: String, _ path: String, port: Int, headers: [String: String] = [:],
+    body: Data = Data()
+  ) throws -> Asked {
     var head = "\(method) \(path) HTTP/1.1\r\nConnection: close\r\n"
     if headers["Host"] == nil { head += "Host: localhost:\(port)\r\n" }
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
     if method != "GET" || !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
-    return try send(Data((head + "\r\n").utf8) + body, port: port)
+    return try begin(Data((head + "\r\n").utf8) + body, port: port)
   }
 
   /// Sends bytes as they are, and reads until the answer is whole or the connection is closed.
   package static func send(_ request: Data, port: Int) throws -> Answer {
+    try begin(request, port: port).answer()
+  }
+
+  private static func begin(_ request: Data, port: Int) throws -> Asked {
     let connection = try Connection(port: port)
     connection.write(request)
-    var received = Data()
-    while !isWhole(received), let more = try connection.read(within: 30) { received += more }
-    return try answer(received)
+    return Asked(connection: connection)
+  }
+
+  /// A request that was sent.
+  package struct Asked {
+    fileprivate let connection: Connection
+
+    /// Waits for the beginning of the answer.
+    package func status() throws -> Int {
+      let line = String(decoding: try connection.read(within: 30) ?? Data(), as: UTF8.self)
+      guard let status = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+        throw Problem(description: "This is no HTTP: \(line)")
+      }
+      return status
+    }
+
+    /// Waits for the whole answer.
+    package func answer() throws -> Answer {
+      var received = Data()
+      while !isWhole(received), let more = try connection.read(within: 30) { received += more }
+      return try HTTP.answer(received)
+    }
   }
 
   /// Whether all is there of a body that says how long it is: not every server closes the
@@ -128,6 +159,18 @@ package final class Connection {
       }
       guard count > 0 else { return }
       sent += count
+    }
+  }
+
+  /// Whether the server closes the connection soon; what it sends before that is dropped.
+  package func isClosed(within seconds: Double) -> Bool {
+    let deadline = Date(timeIntervalSinceNow: seconds)
+    while true {
+      let left = max(0, deadline.timeIntervalSinceNow)
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, Int32(left * 1000)) == 1 else { return false }
+      var bytes = [UInt8](repeating: 0, count: 65_536)
+      if recv(descriptor, &bytes, bytes.count, 0) <= 0 { return true }
     }
   }
 

@@ -43,12 +43,17 @@ package final class Site {
     try serve(port: port, masterKey: masterKey, options)
   }
 
+  /// Starts one that can have so many files and connections open.
+  package func serve(descriptors: Int) throws -> Server {
+    try serve([], with: ["prlimit", "--nofile=\(descriptors):\(descriptors)"])
+  }
+
   package func serve(
-    port: Int = 0, masterKey: String = "key", _ options: [String]
+    port: Int = 0, masterKey: String = "key", _ options: [String], with limits: [String] = []
   ) throws -> Server {
     serverCount += 1
     return try Server(
-      [
+      limits + [
         Self.program, "--port", "\(port)", "--folder", directory.appending(path: "data").path,
         "--master-key", file(masterKey),
         "--operators-token", directory.appending(path: "token").path,
@@ -117,6 +122,8 @@ package final class Server {
 
   package var identifier: Int32 { child.identifier }
 
+  package var isRunning: Bool { child.isRunning }
+
   /// What it has said.
   package var words: String { Self.text(output) }
 
@@ -144,28 +151,43 @@ package final class Server {
 package final class Visitor {
   package var server: Server
   package var cookies: [String: String] = [:]
+  /// The last revision of each tab that a page or an answer has named.
+  private var revisions: [String: Int] = [:]
 
   package init(_ server: Server, cookies: [String: String] = [:]) {
     (self.server, self.cookies) = (server, cookies)
   }
 
   package func get(_ path: String, headers: [String: String] = [:]) throws -> Answer {
-    try send("GET", path, headers: headers)
+    let answer = try send("GET", path, headers: headers)
+    note(answer.text.firstMatch(of: /data-revision="([0-9]+)"/)?.1, of: path)
+    return answer
+  }
+
+  private func note(_ revision: Substring?, of tab: String) {
+    if let revision = revision.flatMap({ Int($0) }) { revisions[tab] = revision }
   }
 
   package func send(
     _ method: String, _ path: String, headers: [String: String] = [:], body: Data = Data()
   ) throws -> Answer {
-    var headers = headers
-    if !cookies.isEmpty {
-      headers["Cookie"] = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-    }
+    let headers = withCookies(headers)
     let answer = try HTTP.send(method, path, port: server.port, headers: headers, body: body)
+    takeCookies(of: answer)
+    return answer
+  }
+
+  private func takeCookies(of answer: Answer) {
     for (name, value) in answer.headers where name.lowercased() == "set-cookie" {
       let parts = value.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
       cookies[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
     }
-    return answer
+  }
+
+  private func withCookies(_ headers: [String: String]) -> [String: String] {
+    guard !cookies.isEmpty else { return headers }
+    let cookies = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+    return headers.merging(["Cookie": cookies]) { $1 }
   }
 
   /// Sends a form with the token that a page has, and with the product of its editor.
@@ -222,7 +244,10 @@ package final class Visitor {
     return try XCTUnwrap(answer["Location"])
   }
 
-  /// Tells what a user does in a tab, as the page does that it has now.
+  /// Tells what a user does in a tab, as the page does that it has now: once more if another page
+  /// has changed the same.
+  ///
+  /// A change that names a revision is told as it is.
   @discardableResult
   package func tell(
     _ change: [String: Any], in tab: String, token: String? = nil
@@ -232,9 +257,28 @@ package final class Visitor {
       change["product"] = Self.editedProduct(in: try get(tab).text)
     }
     let token = try token ?? self.token(of: tab)
-    return try send(
-      "POST", tab + "/changes",
-      headers: ["Content-Type": "application/json", "X-Form-Token": token],
+    var answer = try told(change, in: tab, token: token)
+    if answer.status == 412, change["revision"] == nil {
+      answer = try told(change, in: tab, token: token)
+    }
+    return answer
+  }
+
+  private func told(_ change: [String: Any], in tab: String, token: String) throws -> Answer {
+    let change = ["revision": revisions[tab] ?? 0].merging(change) { $1 }
+    let answer = try request(change, in: tab, token: token).answer()
+    takeCookies(of: answer)
+    note(answer.text.firstMatch(of: /"revision":"([0-9]+)"/)?.1, of: tab)
+    return answer
+  }
+
+  /// Tells a change as it is, and does not wait for the answer.
+  package func request(
+    _ change: [String: Any], in tab: String, token: String
+  ) throws -> HTTP.Asked {
+    try HTTP.begin(
+      "POST", tab + "/changes", port: server.port,
+      headers: withCookies(["Content-Type": "application/json", "X-Form-Token": token]),
       body: JSONSerialization.data(withJSONObject: change))
   }
 }

@@ -60,7 +60,7 @@ package final class Events {
   fileprivate init(_ connection: Connection) { self.connection = connection }
 
   /// The next event with its data.
-  package func next() throws -> String {
+  package func next(within seconds: Int = 10) throws -> String {
     while true {
       if let start = received.range(of: "event: "),
         let end = received.range(of: "\n\n", range: start.lowerBound..<received.endIndex)
@@ -68,7 +68,7 @@ package final class Events {
         defer { received = String(received[end.upperBound...]) }
         return String(received[start.lowerBound..<end.lowerBound])
       }
-      guard let more = try connection.read(within: 10) else {
+      guard let more = try connection.read(within: seconds) else {
         throw HTTP.Problem(description: "The events have ended. \(received)")
       }
       received += String(decoding: more, as: UTF8.self)

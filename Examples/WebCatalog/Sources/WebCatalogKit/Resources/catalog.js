@@ -58,8 +58,18 @@
   const message = () => ({
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Form-Token": tab.dataset.token },
-    body: JSON.stringify({ page, number: ++number, product: editor?.product.value, ...changes }),
+    body: JSON.stringify({ page, number: ++number, revision, product: editor?.product.value, ...changes }),
   });
+
+  // Another page has changed the same since this one was shown, which a message that comes late must not undo. This
+  // one comes from a user who is here, so it is told once more, and then the page shows what else is new.
+  const tell = async () => {
+    const answer = await fetch(`${address}/changes`, message());
+    if (answer.status !== 412) return answer;
+    revision = Math.max(revision, Number((await answer.json()).revision));
+    setTimeout(reload);
+    return fetch(`${address}/changes`, message());
+  };
 
   // The user has signed out and in again in another window: the page takes the token of that session.
   const renewToken = async () => {
@@ -77,9 +87,9 @@
     if (sending) return sending;
     if (!Object.keys(changes).length) return Promise.resolve();
     const sent = { ...changes };
-    sending = fetch(`${address}/changes`, message()).then(async (answer) => {
+    sending = tell().then(async (answer) => {
       const said = await answer.json().catch(() => ({}));
-      isRefused = answer.status >= 400 && answer.status < 500;
+      isRefused = answer.status >= 400 && answer.status < 500 && ![412, 429].includes(answer.status);
       if (answer.status === 403 && await renewToken()) isRefused = false;
       if (answer.status === 409) {
         // The rest can be stored. The words stay in the page for the user to copy.

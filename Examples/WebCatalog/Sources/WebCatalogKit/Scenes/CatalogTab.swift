@@ -177,16 +177,28 @@ actor CatalogTab {
 
   /// Takes what a page tells, and stores it.
   ///
-  /// - Returns: The revision that is stored now.
-  func change(_ change: TabChange) async throws -> Int {
+  /// - Returns: The revision that is stored now, and whether it has all of the change: what
+  ///   another page has changed since the page sent it stays.
+  func change(_ change: TabChange) async throws -> (revision: Int, isWhole: Bool) {
     try await inTurn {
-      try await self.store(by: change.page) { try change.apply(to: &$0) }
+      var isWhole = true
+      let revision = try await self.store(by: change.page) {
+        isWhole = try change.apply(to: &$0)
+      }
+      return (revision, isWhole)
     }
   }
 
   /// Changes what is shown, for a link or a form, and stores it.
   func change(_ change: @escaping @Sendable (inout TabContent) throws -> Void) async throws {
-    _ = try await inTurn { try await self.store(by: "", change) }
+    _ = try await inTurn {
+      try await self.store(by: "") { content in
+        let before = content
+        try change(&content)
+        content.window.changes.note(
+          content.values(otherThanIn: before), revision: before.window.revision + 1)
+      }
+    }
   }
 
   private func store(

@@ -4,7 +4,7 @@ import Foundation
 /// What a page tells of its user: only what has changed, each value whole.
 ///
 /// So a change that comes twice does no harm, and one that was made to an older content fits a
-/// newer one, too.
+/// newer one, too, except for the values that another page has changed since.
 struct TabChange: Decodable, Hashable, Sendable {
   /// The page that tells it: another one for each time that a browser loads it.
   var page: String
@@ -12,6 +12,8 @@ struct TabChange: Decodable, Hashable, Sendable {
   ///
   /// A later one has all that the page was not told is stored.
   var number: Int
+  /// The last revision of the tab that the page knew when it sent this.
+  var revision: Int
 
   var search: String?
   var listScroll: Double?
@@ -31,7 +33,9 @@ struct TabChange: Decodable, Hashable, Sendable {
 
   /// Throws if the page of this server cannot have sent it.
   func check() throws(WebProblem) {
-    guard page.utf8.count <= Self.longestName, number >= 0 else { throw .invalid }
+    guard page.utf8.count <= Self.longestName, number >= 0, revision >= 0 else {
+      throw .invalid
+    }
     for offset in [listScroll, listWidth, detailScroll, editorScroll] {
       guard (0...Self.largestNumber).contains(offset ?? 0) else { throw .invalid }
     }
@@ -49,50 +53,39 @@ struct TabChange: Decodable, Hashable, Sendable {
       && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || "\n\t" ~= $0 }
   }
 
-  /// Changes what a tab shows; one that comes late has nothing that a later one does not have.
+  /// Changes what a tab shows, but nothing that is newer than this.
   ///
+  /// - Returns: Whether all was taken; false if another page has changed some of it since.
   /// - Throws: `otherEditor` for words of an editor that is not there, before anything is changed.
-  func apply(to content: inout TabContent) throws(WebProblem) {
-    var changed = content
-    guard changed.window.lastMessages.note(number, of: page) else { return }
-    if title != nil || description != nil {
-      try changed.type(title: title, description: description, of: product)
+  func apply(to content: inout TabContent) throws(WebProblem) -> Bool {
+    var (changed, isWhole) = (content, true)
+    let revision = content.window.revision + 1
+    func isNewest(_ value: TabValue) -> Bool {
+      switch changed.window.changes.note(value, by: self, revision: revision) {
+      case .newest: return true
+      case .toldLater: return false
+      case .changedSince:
+        isWhole = false
+        return false
+      }
     }
-    if let editorScroll, changed.editor?.product == product {
+    if title != nil || description != nil {
+      guard let product, changed.editor?.product == product else { throw .otherEditor }
+    }
+    if let title, isNewest(.title) { changed.editor?.words.title = title }
+    if let description, isNewest(.description) { changed.editor?.words.description = description }
+    if let editorScroll, changed.editor?.product == product, isNewest(.editorScroll) {
       changed.editor?.scroll = editorScroll
     }
-    content = changed
-    if let search { content.list.search = search }
-    if let listScroll { content.list.scroll = listScroll }
-    if let listWidth { content.window.listWidth = listWidth }
-    if let detailScroll { content.detail.scroll = detailScroll }
-    if let focus { content.window.focus = focus.field == .elsewhere ? nil : focus }
-  }
-}
-
-/// The last message of each page that told something.
-///
-/// It is stored with what the message changed, so any server knows what comes late.
-struct LastMessages: Codable, Hashable, Sendable {
-  private struct Message: Codable, Hashable {
-    let page: String
-    let number: Int
-  }
-
-  private static let limit = 8
-
-  /// The newest one is the last.
-  private var messages: [Message] = []
-
-  /// Notes a message; false if that one or a later one of its page was noted before.
-  mutating func note(_ number: Int, of page: String) -> Bool {
-    if let index = messages.firstIndex(where: { $0.page == page }) {
-      guard messages[index].number < number else { return false }
-      messages.remove(at: index)
+    if let search, isNewest(.search) { changed.list.search = search }
+    if let listScroll, isNewest(.listScroll) { changed.list.scroll = listScroll }
+    if let listWidth, isNewest(.listWidth) { changed.window.listWidth = listWidth }
+    if let detailScroll, isNewest(.detailScroll) { changed.detail.scroll = detailScroll }
+    if let focus, isNewest(.focus) {
+      changed.window.focus = focus.field == .elsewhere ? nil : focus
     }
-    messages.append(Message(page: page, number: number))
-    messages.removeFirst(max(messages.count - Self.limit, 0))
-    return true
+    content = changed
+    return isWhole
   }
 }
 

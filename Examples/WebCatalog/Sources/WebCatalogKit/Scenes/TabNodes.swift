@@ -10,10 +10,16 @@ final class TabWindow: StatefulNode, RestorablePresenter {
     var begun = Date()
     /// Counts the changes, so that a page knows whether it shows the last one.
     var revision = 0
-    var lastMessages = LastMessages()
+    /// Nil before the first change, and in tabs that were stored before these were noted.
+    private var lastChanges: LastChanges?
     var product: UUID?
     var listWidth = 360.0
     var focus: Focus?
+
+    var changes: LastChanges {
+      get { lastChanges ?? LastChanges() }
+      set { lastChanges = newValue }
+    }
   }
 
   static var stateTracking: StateTracking { .invalidated }

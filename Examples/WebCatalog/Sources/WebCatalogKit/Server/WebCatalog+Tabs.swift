@@ -43,7 +43,12 @@ extension WebCatalog {
     let user = try context.user
     let change = try await forms.readJSON(TabChange.self, request, context)
     try change.check()
-    let revision = try await tabs.with(id, of: user) { try await $0.change(change) }
+    let (revision, isWhole) = try await tabs.with(id, of: user) { try await $0.change(change) }
+    guard isWhole else {
+      let problem = WebProblem.changedSince
+      return pages.json(
+        ["problem": problem.sentence, "revision": "\(revision)"], status: problem.status)
+    }
     return pages.json(["revision": "\(revision)"])
   }
 

@@ -34,6 +34,10 @@ struct WebProblem: Error, Hashable, Sendable {
     status: .conflict,
     sentence: "Another page of yours has ended this edit. Copy what you typed, and reload the page."
   )
+  /// A page that is still there tells it once more, with the revision that it hears of.
+  static let changedSince = WebProblem(
+    status: .preconditionFailed,
+    sentence: "Another page of yours has changed this since. Reload the page to see it.")
   static let unsavedWords = WebProblem(
     status: .conflict,
     sentence: "You have words for another product that are not saved. Save or leave them first.")
