@@ -72,6 +72,41 @@ final class TypedWordsTests: XCTestCase {
     XCTAssertTrue(try phone.get(tab).text.contains(#"type="search" value="o""#))
   }
 
+  /// The script may come late over a slow network, and a browser may put words back.
+  func testWhatIsTypedBeforeTheScriptBeginsIsStored() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    let tab = try browser.text("location.pathname")
+    let visitor = Visitor(server, cookies: ["session": try browser.cookie("session")])
+    try browser.run("document.getElementById('search').value = 'chess'")
+    try browser.run(visitor.get("/catalog.js").text)
+    XCTAssertNotEqual(try browser.text(status), "Saved")
+    try browser.waitUntilSaved()
+    XCTAssertTrue(try visitor.get(tab).text.contains(#"type="search" value="chess""#))
+  }
+
+  func testAPageWithoutScriptsDoesNotSayThatItsWordsAreSaved() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory, scripts: false)
+    try browser.signIn("Ann", at: server.port)
+    try browser.click("#list li a")
+    try browser.wait(until: "document.querySelector('button[value=begin]')")
+    try browser.click("button[value=begin]")
+    try browser.wait(until: "document.getElementById('title')")
+    try browser.type("More", into: "#title")
+    XCTAssertEqual(try browser.text(status), "")
+    XCTAssertTrue(
+      try browser.text("document.getElementById('side').innerText")
+        .contains("Without scripts, words are lost unless you press Save."))
+    try browser.click("button[value=save]")
+    try browser.wait(until: "!document.getElementById('title')")
+    XCTAssertTrue(
+      try browser.text("document.querySelector('#detail h1').textContent").contains("More"))
+  }
+
   func testAPageWhoseUserHasSignedInAgainGoesOnWithTheNewSession() throws {
     let site = try Site(usesDatabase: true)
     let server = try site.serve()

@@ -159,19 +159,18 @@
   };
   let told = focused && { field: tab.dataset.focus, start: focused.selectionStart, end: focused.selectionEnd };
 
-  for (const field of fields) {
-    field.addEventListener("input", () => {
-      // The server takes no control characters, which may come with what is pasted.
-      const words = field.value.toWellFormed().replace(/[\0-\x08\x0b-\x1f\x7f]/g, " ");
-      if (words !== field.value) {
-        const [start, end] = [field.selectionStart, field.selectionEnd];
-        field.value = words;
-        field.setSelectionRange(start, end);
-      }
-      note({ [field.id]: words });
-      noteFocus();
-    });
-  }
+  const noteWords = (field) => {
+    // The server takes no control characters, which may come with what is pasted.
+    const words = field.value.toWellFormed().replace(/[\0-\x08\x0b-\x1f\x7f]/g, " ");
+    if (words !== field.value) {
+      const [start, end] = [field.selectionStart, field.selectionEnd];
+      field.value = words;
+      field.setSelectionRange(start, end);
+    }
+    note({ [field.id]: words });
+    noteFocus();
+  };
+  for (const field of fields) field.addEventListener("input", () => noteWords(field));
   document.addEventListener("focusin", noteFocus);
   document.addEventListener("selectionchange", noteFocus);
 
@@ -266,5 +265,7 @@
     };
   };
   listen();
-  show("saved", "Saved");
+  // What was typed before this script was there, or what the browser has put back.
+  for (const field of fields) if (field.value !== field.defaultValue) noteWords(field);
+  showWhetherStored();
 })();
