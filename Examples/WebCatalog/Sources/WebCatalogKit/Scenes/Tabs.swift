@@ -41,18 +41,28 @@ actor Tabs {
     prefix(of: user) + id.description
   }
 
+  static let mostTabs = 200
+
   static func prefix(of user: User) -> String { "tab-\(user.mark)-" }
 
   /// Makes a tab, which is stored when this returns.
+  ///
+  /// - Throws: `tooManyTabs` if the user has as many as one may have.
   func make(
     of user: User, showing content: TabContent = TabContent()
   ) async throws -> RandomName {
+    guard try await names(of: user).count < Self.mostTabs else { throw WebProblem.tooManyTabs }
     let id = RandomName()
     let name = Self.stateName(id, of: user)
     let opening = opening(name, of: user) { scenes in
       try await CatalogTab(new: name, of: scenes, showing: content)
     }
-    _ = try await opening.task.value
+    let tab = try await opening.task.value
+    // Others may have been made meanwhile, also by other servers.
+    guard try await names(of: user).count <= Self.mostTabs else {
+      try await tab.discard()
+      throw WebProblem.tooManyTabs
+    }
     return id
   }
 

@@ -21,6 +21,14 @@ struct WebProblem: Error, Hashable, Sendable {
     status: .contentTooLarge, sentence: "That is more than this server takes.")
   static let linkUsed = WebProblem(
     status: .gone, sentence: "This link was used already, or its ten minutes are over.")
+  static let tooManyTabs = WebProblem(
+    status: .conflict,
+    sentence: "You have \(Tabs.mostTabs) tabs, and there can be no more. Close one first.")
+  static let tooManyLinks = WebProblem(
+    status: .conflict,
+    sentence:
+      "You have \(Handovers.mostLinks) links that nobody has used. Use one of them, or wait ten minutes."
+  )
   static let signedOut = WebProblem(status: .unauthorized, sentence: "Sign in first.")
   static let wrongPassphrase = WebProblem(
     status: .unauthorized, sentence: "This is not the passphrase of that name.")

@@ -6,6 +6,7 @@ import RestorationKit
 /// Links that hand what a user is doing over to another device, once.
 struct Handovers: Sendable {
   static let lifetime: TimeInterval = 600
+  static let mostLinks = 20
 
   /// What is stored: an activity, sealed under the key of its user and then under one that only
   /// the link has.
@@ -24,17 +25,36 @@ struct Handovers: Sendable {
   /// Stores what a user is doing.
   ///
   /// - Returns: The token for the link; the store has a hash of it alone.
+  /// - Throws: `tooManyLinks` if the user has as many as one may have that nobody has used.
   func offer(_ activity: UserActivity, of user: User) async throws -> RandomName {
+    try await expectRoom(for: 1, of: user)
     let token = RandomName()
     let inner = try ArchiveEncoder().encode(
       activity, key: try await key(of: user), context: Self.context)
     let sealed = try ArchiveEncoder().encode(
       Data(inner), key: Self.key(token), context: Self.context)
     let entry = Entry(end: Date() + duration, sealed: Data(sealed))
-    guard try await entries.replace(Self.name(token, of: user), with: entry, expecting: nil) else {
+    let name = Self.name(token, of: user)
+    guard try await entries.replace(name, with: entry, expecting: nil) else {
       throw WebProblem.unavailable("This link could not be made. Try again.")
     }
+    do {
+      // Others may have been made meanwhile, also by other servers.
+      try await expectRoom(for: 0, of: user)
+    } catch {
+      try await entries.remove(name)
+      throw error
+    }
     return token
+  }
+
+  private func expectRoom(for count: Int, of user: User) async throws {
+    let prefix = Self.prefix + user.mark
+    guard try await entries.names(prefix: prefix).count + count > Self.mostLinks else { return }
+    try await removeExpired(prefix: prefix)
+    guard try await entries.names(prefix: prefix).count + count <= Self.mostLinks else {
+      throw WebProblem.tooManyLinks
+    }
   }
 
   /// What a link hands over; it can still be taken.
@@ -86,8 +106,10 @@ struct Handovers: Sendable {
   }
 
   /// Removes what nobody has taken in time.
-  func removeExpired() async throws {
-    for name in try await entries.names(prefix: Self.prefix) {
+  func removeExpired() async throws { try await removeExpired(prefix: Self.prefix) }
+
+  private func removeExpired(prefix: String) async throws {
+    for name in try await entries.names(prefix: prefix) {
       guard let (entry, version) = try await entries.load(name, as: Entry.self),
         entry.end <= Date()
       else { continue }
