@@ -67,4 +67,29 @@ final class BoundsTests: XCTestCase {
       try visitor.post("\(tab)/link", tokenOf: tab).status == 200
     }
   }
+
+  func testAListShowsTheBeginningOfLongWords() throws {
+    let visitor = Visitor(try Site().serve())
+    let tab = try visitor.signIn("Ann")
+    let products = Array(try visitor.products(in: tab).prefix(3))
+    let before = try visitor.get(tab).text.utf8.count
+    let texts = [
+      String(repeating: "x", count: 20_000), String(repeating: "x y", count: 6_000),
+      "e" + String(repeating: "\u{301}", count: 19_999),
+    ]
+    for (product, text) in zip(products, texts) {
+      try visitor.edit(product, in: tab)
+      let words = ["do": "save", "title": "Long", "description": text]
+      XCTAssertEqual(try visitor.post("\(tab)/edit", words, tokenOf: tab).status, 303)
+    }
+    _ = try visitor.get("\(tab)?product=\(try visitor.products(in: tab)[3])")
+    let page = try visitor.get(tab).text
+    XCTAssertTrue(page.contains(String(repeating: "x", count: 200) + "…</span>"), page)
+    XCTAssertLessThan(page.utf8.count - before, 3000)
+    // A product itself is shown whole.
+    for (product, text) in zip(products, texts) {
+      _ = try visitor.get("\(tab)?product=\(product)")
+      XCTAssertTrue(try visitor.get(tab).text.contains(text + "</p>"))
+    }
+  }
 }

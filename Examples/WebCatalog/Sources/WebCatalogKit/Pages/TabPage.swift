@@ -2,6 +2,9 @@ import CatalogModel
 import Foundation
 
 extension TabContent {
+  /// More than a line has room for.
+  private static let longestSentence = 200
+
   /// What the template of a tab shows.
   func page(_ id: RandomName, of user: User, token: String, _ products: Products) -> [String: Any] {
     let found = products.matching(list.search)
@@ -27,7 +30,8 @@ extension TabContent {
 
   private func row(_ product: Product, _ id: RandomName) -> [String: Any] {
     [
-      "title": product.title, "sentence": product.firstSentence,
+      "title": product.title,
+      "sentence": product.firstSentence.beginning(upTo: Self.longestSentence),
       "address": "/tabs/\(id)?product=\(product.id)",
       "isCurrent": product.id == window.product,
     ]
@@ -64,5 +68,17 @@ extension TabContent {
       "changes": editor.original == product.words
         ? [] : [["title": product.title, "description": product.description]],
     ]
+  }
+}
+
+extension String {
+  /// Its characters as far as they have so many UTF-16 code units, and a sign that more are there.
+  fileprivate func beginning(upTo limit: Int) -> String {
+    guard utf16.count > limit else { return self }
+    var length = 0
+    return prefix {
+      length += $0.utf16.count
+      return length <= limit
+    } + "…"
   }
 }
