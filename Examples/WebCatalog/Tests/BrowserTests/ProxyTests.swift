@@ -19,4 +19,26 @@ final class ProxyTests: XCTestCase {
     XCTAssertEqual(try HTTP.send("GET", "/", port: proxy.port).status, 200)
     XCTAssertEqual(try HTTP.send("POST", "/tabs", port: proxy.port).status, 403)
   }
+
+  func testPagesOfOneUserDoNotKeepOthersOut() throws {
+    let site = try Site(usesDatabase: true)
+    let servers = [try site.serve(), try site.serve()]
+    let proxy = try Proxy(to: servers, in: site.directory)
+    let visitor = Visitor(servers[0])
+    let tab = try visitor.signIn("Ann")
+    let cookies = ["Cookie": "session=\(visitor.cookies["session"] ?? "")"]
+    let streams = try (0..<256).map { _ in
+      try HTTP.begin("GET", "\(tab)/events", port: proxy.port, headers: cookies)
+    }
+    // Each was answered, or waits for events.
+    let refused = try streams.map { try $0.status() }
+    XCTAssertEqual(Set(refused), [200, 429])
+    XCTAssertLessThanOrEqual(refused.count { $0 == 200 }, 50)
+    for _ in 0..<20 {
+      XCTAssertEqual(try HTTP.send("GET", "/", port: proxy.port).status, 200)
+      let answer = try HTTP.send("GET", tab, port: proxy.port, headers: cookies)
+      XCTAssertEqual(answer.status, 200)
+    }
+    withExtendedLifetime(streams) {}
+  }
 }

@@ -87,6 +87,23 @@ final class TypedWordsTests: XCTestCase {
     XCTAssertTrue(try visitor.get(tab).text.contains(#"type="search" value="chess""#))
   }
 
+  func testAPageGoesOnWhereItsServerHasTooMuchToDo() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    try browser.run(
+      """
+      const ask = fetch;
+      window.refusals = 0;
+      window.fetch = (...all) => refusals++ < 2
+        ? Promise.resolve(new Response('{}', { status: 429 })) : ask(...all);
+      """)
+    try browser.type("o", into: "#search")
+    try browser.wait(until: "refusals > 2")
+    try browser.waitUntilSaved()
+  }
+
   func testAPageWithoutScriptsDoesNotSayThatItsWordsAreSaved() throws {
     let site = try Site(usesDatabase: true)
     let server = try site.serve()

@@ -92,4 +92,91 @@ final class BoundsTests: XCTestCase {
       XCTAssertTrue(try visitor.get(tab).text.contains(text + "</p>"))
     }
   }
+
+  func testAUserHas32StreamsOfEventsAtMostAtOneServer() throws {
+    let visitor = Visitor(try Site().serve())
+    let tab = try visitor.signIn("Ann")
+    var streams = try (0..<32).map { _ in try visitor.events(of: tab) }
+    for stream in streams { XCTAssertTrue(try stream.next().contains("event: changed")) }
+    let answer = try visitor.get("\(tab)/events")
+    XCTAssertEqual(answer.status, 429)
+    XCTAssertTrue(
+      answer.text.contains("You have 32 pages open at this server. Close one first."), answer.text)
+    let eve = Visitor(visitor.server)
+    XCTAssertTrue(try eve.events(of: eve.signIn("Eve")).next().contains("event: changed"))
+    // The server notices at once that a page has gone.
+    streams.removeLast()
+    try TestSupport.wait(for: "room", seconds: 5) {
+      let stream = try visitor.events(of: tab)
+      return (try? stream.next())?.contains("event: changed") == true
+    }
+  }
+
+  func testConnectionsThatSayNothingDoNotKeepOthersOut() throws {
+    let server = try Site().serve(descriptors: 128)
+    let idle = try (0..<300).map { _ in try Connection(port: server.port) }
+    func expectAnswers() throws {
+      for _ in 0..<5 {
+        let answer = try HTTP.send("GET", "/health", port: server.port)
+        XCTAssertEqual(answer.status, 200)
+      }
+    }
+    try expectAnswers()
+    // Nor do those that say a little.
+    let slow = try (0..<300).map { _ in
+      let connection = try Connection(port: server.port)
+      connection.write(
+        Data("POST /tabs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\na".utf8))
+      return connection
+    }
+    try expectAnswers()
+    XCTAssertEqual(server.words.split(separator: "\n").count, 1, server.words)
+    withExtendedLifetime((idle, slow)) {}
+  }
+
+  func testPagesThatListenDoNotKeepOthersOutOfDescriptors() throws {
+    let site = try Site()
+    let server = try site.serve(descriptors: 128)
+    var streams: [Events] = []
+    // As many as the server takes.
+    users: for name in ["Ann", "Eve", "Bob", "Zoe"] {
+      let visitor = Visitor(server)
+      let tab = try visitor.signIn(name)
+      for _ in 0..<30 {
+        let stream = try visitor.events(of: tab)
+        guard (try? stream.next(within: 2)) != nil else { break users }
+        streams.append(stream)
+      }
+    }
+    XCTAssertTrue(server.isRunning, server.words)
+    XCTAssertGreaterThan(streams.count, 30)
+    streams = []
+    try TestSupport.wait(for: "room") {
+      (try? HTTP.send("GET", "/health", port: server.port))?.status == 200
+    }
+    XCTAssertEqual(server.words.split(separator: "\n").count, 1, server.words)
+  }
+
+  func testARequestThatIsNotWholeInTimeIsClosedAlsoIfItsBytesComeNowAndThen() throws {
+    let visitor = Visitor(try Site().serve("--request-seconds", "1"))
+    let tab = try visitor.signIn("Ann")
+    let events = try visitor.events(of: tab)
+    XCTAssertTrue(try events.next().contains("event: changed"))
+    let head = "POST /tabs HTTP/1.1\r\nHost: localhost\r\n"
+    for beginning in ["GET /", head, head + "Content-Length: 100000\r\n\r\n"] {
+      let connection = try Connection(port: visitor.server.port)
+      let start = Date()
+      var isOpen = true
+      for byte in beginning.utf8 { connection.write(Data([byte])) }
+      while isOpen, Date().timeIntervalSince(start) < 10 {
+        connection.write(Data("a".utf8))
+        isOpen = !connection.isClosed(within: 0.1)
+      }
+      XCTAssertFalse(isOpen, beginning)
+    }
+    // An answer may take as long as it likes, and a connection may ask once more.
+    try visitor.tell(["page": "a", "number": 1, "search": "tea"], in: tab)
+    XCTAssertTrue(try events.next().contains(#""revision":"1""#))
+    XCTAssertFalse(events.connection.isClosed(within: 2))
+  }
 }

@@ -118,15 +118,19 @@ extension WebCatalog {
     _ request: Request, _ context: SessionContext
   ) async throws -> Response {
     let id = try context.randomName("tab")
+    let stream = try streams.begin(of: context.user)
     let events = try await tabs.with(id, of: context.user) { try await $0.events() }
     return Response(
       status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
       body: ResponseBody { writer in
+        defer { stream.end() }
         try await writer.write(ByteBuffer(string: "retry: 1000\n\n"))
         let beats = events.withHeartbeat(every: settings.heartbeat)
-        for await event in beats.cancelOnGracefulShutdown() {
-          if event == nil, try await !accounts.has(context.session) { break }
-          try await writer.write(ByteBuffer(string: event?.text ?? ":\n\n"))
+        try await request.body.consumeWithCancellationOnInboundClose { _ in
+          for await event in beats.cancelOnGracefulShutdown() {
+            if event == nil, try await !accounts.has(context.session) { break }
+            try await writer.write(ByteBuffer(string: event?.text ?? ":\n\n"))
+          }
         }
         try await writer.finish(nil)
       })

@@ -15,6 +15,8 @@ struct WebCatalog: Sendable {
     var name = ProcessInfo.processInfo.hostName
     var operatorsToken: String?
     var usesSecureCookies = false
+    /// When a request has to be whole.
+    var requestLimit = Duration.seconds(30)
     /// When a tab that no page shows is closed.
     var unusedLimit = Duration.seconds(60)
     /// How often a page that listens hears something, and it is asked who listens.
@@ -36,6 +38,7 @@ struct WebCatalog: Sendable {
   let pages: Pages
   let forms: Forms
   let sessions: SessionMiddleware
+  let streams = EventStreams()
 
   init(_ settings: Settings) async throws {
     self.settings = settings
@@ -67,11 +70,17 @@ struct WebCatalog: Sendable {
   func run(started: @escaping @Sendable (Int) -> Void) async throws {
     var logger = Logger(label: "web-catalog")
     logger.logLevel = .error
+    let connections = Connections(limit: Connections.usualLimit)
     let application = Application(
       router: router(),
-      // Whoever opens connections and sends nothing gives them back.
-      server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(30))),
-      configuration: ApplicationConfiguration(address: settings.address),
+      server: .http1(
+        configuration: HTTP1Channel.Configuration(
+          additionalChannelHandlers: [
+            RequestDeadline(settings.requestLimit, among: connections)
+          ])),
+      configuration: ApplicationConfiguration(
+        address: settings.address,
+        availableConnectionsDelegate: MaximumAvailableConnections(connections.limit)),
       services: [Housekeeping(catalog: self)],
       onServerRunning: { started($0.localAddress?.port ?? 0) },
       logger: logger)

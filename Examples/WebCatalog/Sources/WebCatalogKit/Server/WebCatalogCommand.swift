@@ -56,6 +56,9 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   var heartbeatSeconds = 15.0
 
   @Option(help: .hidden)
+  var requestSeconds = 30.0
+
+  @Option(help: .hidden)
   var linkSeconds = Handovers.lifetime
 
   @Option(help: .hidden)
@@ -94,6 +97,7 @@ public struct WebCatalogCommand: AsyncParsableCommand {
       WebCatalog.Settings(
         store: store(folder, "states"), keys: keys, name: "\(host):\(port)",
         operatorsToken: token(), usesSecureCookies: secureCookies,
+        requestLimit: .seconds(requestSeconds),
         unusedLimit: .seconds(closeAfter), heartbeat: .seconds(heartbeatSeconds),
         linkLifetime: linkSeconds, now: { [daysAhead] in Date() + daysAhead * 86_400 },
         address: .hostname(host, port: port)))

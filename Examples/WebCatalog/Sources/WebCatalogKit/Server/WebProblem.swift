@@ -29,6 +29,9 @@ struct WebProblem: Error, Hashable, Sendable {
     sentence:
       "You have \(Handovers.mostLinks) links that nobody has used. Use one of them, or wait ten minutes."
   )
+  static let tooManyStreams = WebProblem(
+    status: .tooManyRequests,
+    sentence: "You have \(EventStreams.mostOfOneUser) pages open at this server. Close one first.")
   static let signedOut = WebProblem(status: .unauthorized, sentence: "Sign in first.")
   static let wrongPassphrase = WebProblem(
     status: .unauthorized, sentence: "This is not the passphrase of that name.")
