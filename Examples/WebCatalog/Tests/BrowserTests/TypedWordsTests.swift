@@ -104,6 +104,35 @@ final class TypedWordsTests: XCTestCase {
     try browser.waitUntilSaved()
   }
 
+  func testManySavesOfAProductLetAPageLookOnceOrTwice() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let browser = try Chromium(in: site.directory)
+    try browser.signIn("Ann", at: server.port)
+    try browser.run(
+      """
+      const [later, ask] = [setTimeout, fetch];
+      window.held = [];
+      window.setTimeout = (action, pause) => held.push([action, pause]);
+      window.release = () => {
+        window.setTimeout = later;
+        held.forEach(([action, pause]) => later(action, pause));
+      };
+      window.looks = 0;
+      window.fetch = (...all) => { looks += 1; return ask(...all); };
+      window.heard = 0;
+      new EventSource(`${location.pathname}/events`).addEventListener('edited', () => { heard += 1; });
+      """)
+    let eve = Visitor(server)
+    let tab = try eve.signIn("Eve")
+    for number in 1...10 { try eve.save("New \(number)", in: tab) }
+    try browser.wait(until: "heard === 10")
+    XCTAssertLessThanOrEqual(try Int(browser.text("looks")) ?? 10, 1)
+    try browser.run("release()")
+    try browser.wait(until: "document.querySelector('#list li b').textContent === 'New 10'")
+    XCTAssertLessThanOrEqual(try Int(browser.text("looks")) ?? 10, 3)
+  }
+
   func testAPageWithoutScriptsDoesNotSayThatItsWordsAreSaved() throws {
     let site = try Site(usesDatabase: true)
     let server = try site.serve()

@@ -10,7 +10,8 @@
   const editor = find("editor");
   const fields = ["search", "title", "description"].map(find).filter((field) => field);
   const page = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
-  const pause = 150, longestPause = 5000, firstPauseOfListening = 1000, longestPauseOfListening = 60000;
+  const pause = 150, longestPause = 5000, pauseOfLooking = 1000;
+  const firstPauseOfListening = 1000, longestPauseOfListening = 60000;
 
   let revision = Number(tab.dataset.revision);
   let number = 0;
@@ -245,6 +246,19 @@
     await flush();
     if (!refusal && !Object.keys(changes).length) location.reload(); else setTimeout(reload, longestPause);
   };
+  // Somebody may save many times: the page looks at once, and then once a second as long as there is something new.
+  let isOutOfDate = false, isLooking = false;
+  const showEdits = async () => {
+    isOutOfDate = true;
+    if (isLooking) return;
+    isLooking = true;
+    while (isOutOfDate) {
+      isOutOfDate = false;
+      await refresh(["list", "detail"]).catch(() => {});
+      await new Promise((go) => setTimeout(go, pauseOfLooking));
+    }
+    isLooking = false;
+  };
   let pauseOfListening = firstPauseOfListening;
   const listen = () => {
     const events = new EventSource(`${address}/events`);
@@ -254,7 +268,7 @@
       // Another device has this tab, too. What is not stored yet goes first, and then is there.
       reload();
     });
-    events.addEventListener("edited", () => refresh(["list", "detail"]));
+    events.addEventListener("edited", showEdits);
     events.onopen = () => { pauseOfListening = firstPauseOfListening; };
     // The browser asks again by itself if nobody answers. Here there was an answer without events: maybe the user
     // has signed out or closed the tab elsewhere, or the store is away for a moment.
