@@ -54,6 +54,59 @@ final class SecurityTests: XCTestCase {
     }
   }
 
+  func testALinkHasTheAddressOfTheSiteAndNeverOneThatARequestNames() throws {
+    let site = try Site()
+    func link(_ server: Server, host: String) throws -> Answer {
+      let visitor = Visitor(server)
+      let tab = try visitor.signIn("Ann")
+      let token = try visitor.token(of: tab)
+      return try visitor.send(
+        "POST", "\(tab)/link",
+        headers: ["Host": host, "Content-Type": "application/x-www-form-urlencoded"],
+        body: Data("token=\(token)".utf8))
+    }
+    let configured = try site.serve("--public-address", "https://catalog.example/")
+    for host in ["evil.example", "localhost", "catalog.example:81"] {
+      let page = try link(configured, host: host).text
+      XCTAssertNotNil(
+        page.firstMatch(of: /value="https:\/\/catalog\.example\/continue\/[0-9a-f]{32}"/), page)
+    }
+    // Without an address, only a browser on this machine gets a link.
+    let server = try site.serve()
+    for host in ["localhost:8080", "127.0.0.1:\(server.port)", "[::1]", "LOCALHOST"] {
+      let answer = try link(server, host: host)
+      XCTAssertTrue(answer.text.contains("http://\(host.lowercased())/continue/"), answer.text)
+    }
+    for host in [
+      "evil.example", "localhost.evil.example", "localhost:80@evil.example", "127.0.0.1.evil",
+      "localhost:", "localhost:8080/evil", "127.0.0.2",
+    ] {
+      let answer = try link(server, host: host)
+      XCTAssertFalse(answer.text.contains("evil"), answer.text)
+      XCTAssertFalse(answer.text.contains("/continue/"), answer.text)
+      XCTAssertTrue(
+        answer.status == 400
+          || answer.text.contains(
+            "This site does not know its address. Its operator starts it with"),
+        answer.text)
+    }
+    // Nobody can use one that was not shown.
+    XCTAssertEqual(try site.stored("web.handover").count, 7)
+  }
+
+  func testAPublicAddressIsAnOriginOrTheServerDoesNotStart() throws {
+    let site = try Site()
+    for address in [
+      "/", "catalog.example", "ftp://catalog.example", "https://", "https://catalog.example/path",
+      "https://catalog.example?q", "https://ann@catalog.example", "https://a b",
+    ] {
+      XCTAssertThrowsError(try site.serve("--public-address=\(address)"), address) {
+        XCTAssertTrue(
+          "\($0)".contains("A public address is one as in https://catalog.example."), "\($0)")
+      }
+    }
+  }
+
   func testASessionThatSomebodyPlantedIsNotTheOneThatIsSignedIn() throws {
     let server = try Site().serve()
     let attacker = Visitor(server)

@@ -7,16 +7,28 @@ extension WebCatalog {
     let id = try context.randomName("tab")
     _ = try await forms.read(Plain.self, request, context)
     let user = try context.user
+    guard let address = address(request) else { throw WebProblem.noPublicAddress }
     let content = try await tabs.with(id, of: user) { try await $0.content() }
     let link = try await handovers.offer(content.activity, of: user)
-    let host = request.head.authority ?? "localhost"
-    let scheme = settings.usesSecureCookies ? "https" : "http"
     return try pages.page(
       "link",
       [
         "title": "Continue on another device", "user": user.name, "tab": id.description,
-        "link": "\(scheme)://\(host)/continue/\(link)",
+        "link": "\(address)/continue/\(link)",
       ])
+  }
+
+  /// Where browsers find this site.
+  ///
+  /// A request may name any host, and a link to that would give its token away. So without an
+  /// address of its own, the site has only one for browsers on its machine.
+  private func address(_ request: Request) -> String? {
+    if let address = settings.publicAddress { return address }
+    let host = (request.head.authority ?? "").lowercased()
+    guard host.wholeMatch(of: /(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?/) != nil else {
+      return nil
+    }
+    return "\(settings.usesSecureCookies ? "https" : "http")://\(host)"
   }
 
   /// Asks before it takes anything: programs that show what a link leads to open it, too.

@@ -15,6 +15,9 @@ struct WebCatalog: Sendable {
     var name = ProcessInfo.processInfo.hostName
     var operatorsToken: String?
     var usesSecureCookies = false
+    /// Where browsers find the site, as in `https://catalog.example`; nil for those on this
+    /// machine alone.
+    var publicAddress: String?
     /// When a request has to be whole.
     var requestLimit = Duration.seconds(30)
     /// When a tab that no page shows is closed.

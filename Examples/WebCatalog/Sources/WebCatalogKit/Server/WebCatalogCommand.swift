@@ -49,6 +49,11 @@ public struct WebCatalogCommand: AsyncParsableCommand {
   @Flag(help: "Cookies for HTTPS alone, as behind a proxy with TLS.")
   var secureCookies = false
 
+  @Option(
+    help:
+      "Where browsers find this site, for links to other devices, as in https://catalog.example.")
+  var publicAddress: String?
+
   @Option(help: "After how many seconds a tab is closed that no page shows.")
   var closeAfter = 60.0
 
@@ -72,6 +77,9 @@ public struct WebCatalogCommand: AsyncParsableCommand {
     guard (0...65_535).contains(port) else { throw ValidationError("A port is 0 to 65535.") }
     guard (0.1...86_400).contains(closeAfter) else {
       throw ValidationError("Tabs are closed after 0.1 to 86400 seconds.")
+    }
+    guard publicAddress.map({ origin(of: $0) != nil }) ?? true else {
+      throw ValidationError("A public address is one as in https://catalog.example.")
     }
   }
 
@@ -97,6 +105,7 @@ public struct WebCatalogCommand: AsyncParsableCommand {
       WebCatalog.Settings(
         store: store(folder, "states"), keys: keys, name: "\(host):\(port)",
         operatorsToken: token(), usesSecureCookies: secureCookies,
+        publicAddress: publicAddress.flatMap(origin),
         requestLimit: .seconds(requestSeconds),
         unusedLimit: .seconds(closeAfter), heartbeat: .seconds(heartbeatSeconds),
         linkLifetime: linkSeconds, now: { [daysAhead] in Date() + daysAhead * 86_400 },
@@ -115,6 +124,11 @@ public struct WebCatalogCommand: AsyncParsableCommand {
       options: PostgreSQLStateStore.Options(
         schema: "\(schema)_\(part)", connectTimeout: .seconds(2), waitingTimeout: .seconds(3),
         notifies: part == "states"))
+  }
+
+  /// An address without the slash that may end it; nil if it is more than that of a site.
+  private func origin(of address: String) -> String? {
+    address.wholeMatch(of: /(https?:\/\/[A-Za-z0-9.-]+(:[0-9]{1,5})?)\/?/).map { String($0.1) }
   }
 
   private func token() throws -> String? {

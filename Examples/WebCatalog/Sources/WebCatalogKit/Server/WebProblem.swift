@@ -32,6 +32,9 @@ struct WebProblem: Error, Hashable, Sendable {
   static let tooManyStreams = WebProblem(
     status: .tooManyRequests,
     sentence: "You have \(EventStreams.mostOfOneUser) pages open at this server. Close one first.")
+  static let noPublicAddress = WebProblem(
+    status: .serviceUnavailable,
+    sentence: "This site does not know its address. Its operator starts it with --public-address.")
   static let signedOut = WebProblem(status: .unauthorized, sentence: "Sign in first.")
   static let wrongPassphrase = WebProblem(
     status: .unauthorized, sentence: "This is not the passphrase of that name.")
