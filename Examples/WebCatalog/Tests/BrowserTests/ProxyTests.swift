@@ -20,6 +20,23 @@ final class ProxyTests: XCTestCase {
     XCTAssertEqual(try HTTP.send("POST", "/tabs", port: proxy.port).status, 403)
   }
 
+  func testWhoeverTriesManyTokensOfTheOperatorsHasToWait() throws {
+    let site = try Site(usesDatabase: true)
+    let server = try site.serve()
+    let proxy = try Proxy(to: [server], in: site.directory)
+    func status(_ path: String = "/operators") throws -> Int {
+      try HTTP.send("GET", path, port: proxy.port, headers: ["Authorization": "Bearer guess"])
+        .status
+    }
+    let statuses = try (0..<60).map { _ in try status() }
+    XCTAssertEqual(statuses.first, 401)
+    XCTAssertEqual(statuses.last, 429)
+    XCTAssertLessThan(statuses.count { $0 == 401 }, 40)
+    XCTAssertEqual(try status("/operators/"), 429)
+    XCTAssertEqual(try status("//operators//?after=0"), 429)
+    XCTAssertEqual(try HTTP.send("GET", "/", port: proxy.port).status, 200)
+  }
+
   func testPagesOfOneUserDoNotKeepOthersOut() throws {
     let site = try Site(usesDatabase: true)
     let servers = [try site.serve(), try site.serve()]

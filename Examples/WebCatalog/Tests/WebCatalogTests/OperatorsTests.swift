@@ -105,14 +105,33 @@ final class OperatorsTests: XCTestCase {
     for wrong in [
       "", "Bearer", "Bearer ", "Bearer x", "Bearer \(Site.operatorsToken)x", "Basic",
       "Basic \(Site.operatorsToken)", "Basic %%%", Site.operatorsToken,
+      "Digest \(Site.operatorsToken)",
+      "Basic \(Data(Site.operatorsToken.utf8).base64EncodedString())",
     ] {
       let answer = try visitor.get("/operators", headers: ["Authorization": wrong])
       XCTAssertEqual(answer.status, 401, wrong)
       XCTAssertFalse(answer.text.contains("stored in all"))
     }
-    let password = Data("anybody:\(Site.operatorsToken)".utf8).base64EncodedString()
-    XCTAssertEqual(
-      try visitor.get("/operators", headers: ["Authorization": "Basic \(password)"]).status, 200)
+    func basic(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+    let token = Site.operatorsToken
+    for right in [
+      "Bearer \(token)", "bearer \(token)", "BEARER  \(token)",
+      "Basic \(basic("anybody:\(token)"))",
+      "basic \(basic(":\(token)"))", "bAsIc  \(basic("anybody:\(token)"))",
+    ] {
+      XCTAssertEqual(
+        try visitor.get("/operators", headers: ["Authorization": right]).status, 200, right)
+    }
+  }
+
+  func testATokenMayHaveColonsInIt() throws {
+    let site = try Site()
+    let token = ":a token: with colons:"
+    try Data(token.utf8).write(to: site.directory.appending(path: "token"))
+    let password = Data("anybody:\(token)".utf8).base64EncodedString()
+    let answer = try Visitor(site.serve())
+      .get("/operators", headers: ["Authorization": "Basic \(password)"])
+    XCTAssertEqual(answer.status, 200)
   }
 }
 

@@ -55,12 +55,17 @@ extension WebCatalog {
 
   /// Whether the token is the password of a browser, or that of a script.
   private func isOperator(_ authorization: String, _ token: String) -> Bool {
-    let parts = authorization.split(separator: " ", maxSplits: 1).map(String.init)
+    let parts = authorization.split(separator: " ", maxSplits: 1)
     guard parts.count == 2 else { return false }
-    var given = parts[1]
-    if parts[0] == "Basic" {
-      let text = Data(base64Encoded: given).map { String(decoding: $0, as: UTF8.self) } ?? ""
-      given = text.split(separator: ":", maxSplits: 1).dropFirst().first.map(String.init) ?? ""
+    var given = parts[1].drop { $0 == " " }
+    switch parts[0].lowercased() {
+    case "bearer": break
+    case "basic":
+      // The name before the colon does not matter, and may be empty.
+      let text =
+        Data(base64Encoded: String(given)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+      given = text.drop { $0 != ":" }.dropFirst()
+    default: return false
     }
     // Compared as hashes, so that the time says nothing of how much is right.
     return SHA256.hash(data: Data(given.utf8)) == SHA256.hash(data: Data(token.utf8))
