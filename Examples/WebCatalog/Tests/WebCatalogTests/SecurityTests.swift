@@ -54,6 +54,26 @@ final class SecurityTests: XCTestCase {
     }
   }
 
+  /// A browser may ask for what its user has only typed or pointed at.
+  func testAPageThatABrowserAsksForBeforeItsUserDoesChangesNothing() throws {
+    let visitor = Visitor(try Site().serve())
+    let tab = try visitor.signIn("Ann")
+    let product = try visitor.firstProduct(in: tab)
+    let before = try visitor.get(tab).text
+    for headers in [
+      ["Sec-Purpose": "prefetch"], ["Sec-Purpose": "prefetch;prerender"],
+      ["Purpose": "prefetch"], ["X-Moz": "prefetch"], ["X-Purpose": "preview"],
+    ] {
+      for query in ["search=tea", "product=\(product)", "detail=details"] {
+        let answer = try visitor.get("\(tab)?\(query)", headers: headers)
+        XCTAssertEqual(answer.status, 503, "\(headers) \(query)")
+        XCTAssertTrue(answer.text.contains("Follow the link to see it."), answer.text)
+      }
+      // To look is no change.
+      XCTAssertEqual(try visitor.get(tab, headers: headers).text, before)
+    }
+  }
+
   func testALinkHasTheAddressOfTheSiteAndNeverOneThatARequestNames() throws {
     let site = try Site()
     func link(_ server: Server, host: String) throws -> Answer {

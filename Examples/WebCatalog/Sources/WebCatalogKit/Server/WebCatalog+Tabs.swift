@@ -17,6 +17,7 @@ extension WebCatalog {
     let user = try context.user
     if let query = request.uri.query, !query.isEmpty {
       guard !request.isLedByAnotherSite else { throw WebProblem.otherSite }
+      guard !request.isOfNoUser else { throw WebProblem.notAskedYet }
       let shown = try forms.read(Shown.self, query: query)
       try await tabs.with(id, of: user) { tab in
         try await tab.change { content in
@@ -145,6 +146,14 @@ extension Request {
   fileprivate var isLedByAnotherSite: Bool {
     let site = headers.first { $0.name.canonicalName == "sec-fetch-site" }?.value
     return !["same-origin", "none", nil].contains(site)
+  }
+
+  /// Whether a browser asks for a page that its user may want to see later.
+  fileprivate var isOfNoUser: Bool {
+    headers.contains { field in
+      ["sec-purpose", "purpose", "x-purpose", "x-moz"].contains(field.name.canonicalName)
+        && ["prefetch", "prerender", "preview"].contains { field.value.lowercased().contains($0) }
+    }
   }
 }
 

@@ -32,6 +32,10 @@ struct WebProblem: Error, Hashable, Sendable {
   static let tooManyStreams = WebProblem(
     status: .tooManyRequests,
     sentence: "You have \(EventStreams.mostOfOneUser) pages open at this server. Close one first.")
+  /// Browsers drop an answer with this status, and ask again when the user does.
+  static let notAskedYet = WebProblem(
+    status: .serviceUnavailable,
+    sentence: "The browser has asked for this before you have. Follow the link to see it.")
   static let noPublicAddress = WebProblem(
     status: .serviceUnavailable,
     sentence: "This site does not know its address. Its operator starts it with --public-address.")
