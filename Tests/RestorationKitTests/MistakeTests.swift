@@ -220,6 +220,38 @@ final class MistakeTests: XCTestCase {
       report.notes, [.coderKeptAfterSave(RestorationPath(["root"]), key: "late")])
   }
 
+  func testASaveThatCannotBeWrittenDoesNotSwallowAKeptCoder() async throws {
+    let isBroken = Flag()
+    let store = HookedStore { name, call throws(ArchiveError) in
+      if name == "main", call.isWrite, isBroken.isSet { throw ArchiveError(.storageFull) }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: MemoryKeyProvider())
+    _ = try await keeper.restore()
+    var kept: [StateEncoder] = []
+    let (first, second) = (TestNode("first"), TestNode("second"))
+    first.onEncode = { kept.append($0) }
+    _ = try await keeper.save([first])
+    kept[0].encode(1, forKey: "before")
+    first.onEncode = nil
+    second.onEncode = { kept.append($0) }
+    isBroken.isSet = true
+    let thrown = await restorationError { _ = try await keeper.save([first, second]) }
+    XCTAssertEqual(thrown?.code, .archive)
+    kept[1].encode(1, forKey: "after")
+    isBroken.isSet = false
+    second.onEncode = nil
+    let report = try await keeper.save([first, second])
+    XCTAssertEqual(
+      Set(report.notes),
+      [
+        .coderKeptAfterSave(RestorationPath(["first"]), key: "before"),
+        .coderKeptAfterSave(RestorationPath(["second"]), key: "after"),
+      ])
+    let next = try await keeper.save([first, second])
+    XCTAssertEqual(next.notes, [])
+  }
+
   func testACoderThatIsKeptAfterAFailedSaveKeepsNoNodes() async throws {
     var kept: StateEncoder?
     weak var last: TestNode?
