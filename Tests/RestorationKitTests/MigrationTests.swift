@@ -151,6 +151,36 @@ final class MigrationTests: XCTestCase {
     XCTAssertEqual(report.outcome(of: "a"), .restored(by: .existing))
   }
 
+  func testAMigrationReadsWhatMustBeThereAndFailsWithoutIt() async throws {
+    for key in ["zoom", "filter", "absent"] {
+      let launch = Launch()
+      try await save(launch) { coder in
+        coder.encode(150, forKey: "zoom")
+        try coder.encode(Filter(name: "x", limits: [1]), forKey: "filter")
+      }
+      let steps = [
+        StateMigration(from: 1) { state in
+          if key == "filter" {
+            let filter = try state.decode(Filter.self, forKey: key)
+            XCTAssertEqual(filter, Filter(name: "x", limits: [1]))
+          } else {
+            try state.encode(try state.decode(Int.self, forKey: key) / 100, forKey: "zoom")
+          }
+        }
+      ]
+      let report = try await restore(launch, version: 2, steps) { coder in
+        XCTAssertEqual(try coder.decode(Int.self, forKey: "zoom"), key == "zoom" ? 1 : 150)
+        _ = coder.contains("filter")
+      }
+      XCTAssertEqual(
+        report.outcome(of: "a"),
+        key == "absent"
+          ? .migrationFailed(
+            by: .existing, from: 1, ArchiveError(.keyNotFound, path: ["absent"]).description)
+          : .restored(by: .existing))
+    }
+  }
+
   func testReferencesAreTheSameAfterAMigration() async throws {
     let launch = Launch()
     let other = TestNode("b")

@@ -99,6 +99,38 @@ public final class MigratingState {
     return try record.decodeIfPresent(type, forKey: stored)
   }
 
+  /// Reads a value that must be there.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded; integers may differ in width.
+  ///   - key: The key.
+  /// - Returns: The value.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `keyNotFound`, `typeMismatch` or
+  ///   `numberOutOfRange`.
+  public func decode<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws -> Value {
+    guard let value = try decodeIfPresent(type, forKey: key) else { throw missing(key) }
+    return value
+  }
+
+  /// Reads a value of any decodable type that must be there.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - key: The key.
+  /// - Returns: The value.
+  /// - Throws: What the value throws; `DecodingError` if it does not fit;
+  ///   ``/ArchiveCodec/ArchiveError`` with `keyNotFound`.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws -> Value {
+    guard let value = try decodeIfPresent(type, forKey: key) else { throw missing(key) }
+    return value
+  }
+
+  private func missing(_ key: String) -> ArchiveError { ArchiveError(.keyNotFound, path: [key]) }
+
   /// Sets a value; nil removes it.
   ///
   /// - Parameters:
