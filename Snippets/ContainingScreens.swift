@@ -6,23 +6,31 @@ struct Mail { let folders = ["inbox", "drafts"] }
 
 @MainActor
 final class WindowScreen: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "window"
+  let restorationIdentifier = "window"
   var folder: FolderScreen?
   var alert: AlertScreen?
+  // Where the user types: this screen or one of the others.
+  weak var focused: (any RestorableNode)?
 
   var restorationChildren: [any RestorableNode] { [folder].compactMap(\.self) }
   var restorationPresented: (any RestorableNode)? { alert }
+
+  func encodeRestorableState(with coder: StateEncoder) {
+    coder.encode(focused, forKey: "focused")
+  }
 
   // Made nodes belong nowhere until the node above takes them.
   func decodeRestorableState(with coder: StateDecoder) throws {
     folder = coder.restoredChildren.first as? FolderScreen
     alert = coder.restoredPresented as? AlertScreen
+    // A reference yields the instance that is back, or nil if none is.
+    focused = try coder.decodeObject(forKey: "focused")
   }
 }
 
 @MainActor
 final class FolderScreen: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "folder"
+  let restorationIdentifier = "folder"
   let name: String
 
   init(name: String) { self.name = name }
@@ -34,7 +42,7 @@ final class FolderScreen: @MainActor RestorableNode {
 
 @MainActor
 final class AlertScreen: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "alert"
+  let restorationIdentifier = "alert"
 }
 
 let mail = Mail()
@@ -51,4 +59,5 @@ print(try await keeper.restore(into: [window]))
 print("Folder:", window.folder?.name ?? "none")
 window.folder = FolderScreen(name: "drafts")
 window.alert = AlertScreen()
+window.focused = window.folder
 print(try await keeper.save([window]))
