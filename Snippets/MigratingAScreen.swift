@@ -5,7 +5,7 @@ import RestorationKit
 
 @MainActor
 final class ZoomScreen: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "zoom"
+  let restorationIdentifier = "zoom"
   var title = ""
   var zoom = 1.0
 

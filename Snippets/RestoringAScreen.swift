@@ -11,7 +11,7 @@ final class NoteScreen: @MainActor StatefulNode {
     var cursor = 0
   }
 
-  let restorationIdentifier: String? = "note"
+  let restorationIdentifier = "note"
   var restorableState = State()
 }
 

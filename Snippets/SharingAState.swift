@@ -37,7 +37,7 @@ actor Bucket: RemoteStateStore {
 
 @MainActor
 final class NoteScreen: @MainActor StatefulNode {
-  let restorationIdentifier: String? = "note"
+  let restorationIdentifier = "note"
   var restorableState = ""
 }
 

@@ -4,7 +4,7 @@ import RestorationKit
 
 @MainActor
 final class PageScreen: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "page"
+  let restorationIdentifier = "page"
   var number: Int
 
   init(_ number: Int) { self.number = number }
@@ -29,7 +29,7 @@ final class PageStack: @MainActor RestorableStack {
 /// Has all its tabs at once and shows one; which one comes back by itself.
 @MainActor
 final class TabScreen: @MainActor RestorableTabs {
-  let restorationIdentifier: String? = "tabs"
+  let restorationIdentifier = "tabs"
   let tabs = [PageStack("first"), PageStack("second")]
   lazy var selectedTab: (any RestorableNode)? = tabs[0]
 
@@ -44,7 +44,7 @@ try keeper.register(PageScreen.self) { _, coder in
 }
 
 print(try await keeper.restore(into: [screen]))
-print("Tab:", screen.selectedTab?.restorationIdentifier ?? "none")
+print("Tab:", screen.selectedTab?.restorationName ?? "none")
 print("Pages in it:", (screen.selectedTab as? PageStack)?.restorationChildren.count ?? 0)
 
 // The user goes to the second tab and opens a page.

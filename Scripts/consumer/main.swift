@@ -5,7 +5,7 @@ import Foundation
 import RestorationKit
 
 final class Counter: RestorableNode {
-  let restorationIdentifier: String? = "counter"
+  let restorationIdentifier = "counter"
   var count = 0
 
   func encodeRestorableState(with coder: StateEncoder) throws {

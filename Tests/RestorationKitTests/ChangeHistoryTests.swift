@@ -121,8 +121,8 @@ final class ChangeHistoryTests: XCTestCase {
       let chosen = pick(tabs)
       let choices: [(any RestorableNode)?] = [nil, other] + chosen.restorationChildren
       chosen.selectedTab = pick(choices)
-      let selected = chosen.selectedTab?.restorationIdentifier ?? "nil"
-      return "\(chosen.restorationIdentifier ?? "nil") selects \(selected)"
+      let selected = chosen.selectedTab?.restorationName ?? "nil"
+      return "\(chosen.restorationName ?? "nil") selects \(selected)"
     case 23:
       pick(world.trackedObjects).restorationParent = anyParent(node, world)
       return "another parent of a tracked object"
@@ -193,7 +193,7 @@ final class ChangeHistoryTests: XCTestCase {
     case 14:
       guard !world.contains(other, below: node) else { return "nothing" }
       node.shown = node.shown == nil ? other : nil
-      return "\(node.name ?? "nil") shows \(node.shown?.restorationIdentifier ?? "nothing")"
+      return "\(node.name ?? "nil") shows \(node.shown?.restorationName ?? "nothing")"
     case 15, 16:
       let targets: [any StateRestoring] = [other, pick(world.objects)]
       node.references = Bool.random(using: &random) ? [] : targets

@@ -44,7 +44,7 @@ final class ContainerTests: XCTestCase {
     _ = try await launch.keeper().save([tabs(["x", "y"], selected: 1)])
     let back = emptyTabs(["y", "x"])
     _ = try await launch.keeper().restore(into: [back])
-    XCTAssertEqual(back.selectedTab?.restorationIdentifier, "y")
+    XCTAssertEqual(back.selectedTab?.restorationName, "y")
     XCTAssertEqual(back.restorationChildren.map { ($0 as? TestNode)?.value }, ["y", "x"])
   }
 
@@ -53,7 +53,7 @@ final class ContainerTests: XCTestCase {
     let back = emptyTabs(["x", "z"])
     back.selectedTab = back.restorationChildren[0]
     let report = try await launch.keeper().restore(into: [back])
-    XCTAssertEqual(back.selectedTab?.restorationIdentifier, "x")
+    XCTAssertEqual(back.selectedTab?.restorationName, "x")
     XCTAssertEqual(report.outcome(of: "tabs/y"), .tabNotFound)
   }
 
@@ -78,7 +78,7 @@ final class ContainerTests: XCTestCase {
     _ = try await launch.keeper().restore(into: [back])
     XCTAssertEqual((back.restorationChildren[0] as? TestNode)?.value, "x")
     XCTAssertNil((back.restorationChildren[1] as? TestNode)?.value)
-    XCTAssertEqual(back.selectedTab?.restorationIdentifier, "x")
+    XCTAssertEqual(back.selectedTab?.restorationName, "x")
   }
 
   func testATabIsNeverMade() async throws {

@@ -158,7 +158,7 @@ final class KeptNodesTests: XCTestCase {
       let back = TestStack("nav", children: [TestNode("a"), c])
       _ = try await launch.keeper().restore(into: [back])
       XCTAssertEqual(
-        back.restorationChildren.map(\.restorationIdentifier),
+        back.restorationChildren.map(\.restorationName),
         vetoes ? ["a"] : ["a", "b", "c"])
       XCTAssertEqual([c.value, d.value], vetoes ? [nil, nil] : ["c", "d"])
     }

@@ -70,7 +70,7 @@ final class StackTests: XCTestCase {
     }
     let stack = TestStack("nav")
     let report = try await launch.keeper().restore(into: [stack])
-    XCTAssertEqual(stack.restorationChildren.map(\.restorationIdentifier), ["a"])
+    XCTAssertEqual(stack.restorationChildren.map(\.restorationName), ["a"])
     XCTAssertEqual(report.outcome(of: "nav/b"), .vetoed)
     XCTAssertEqual(report.outcome(of: "nav/c"), .stackCut)
     XCTAssertEqual(asked, ["nav/a", "nav/b"], "What lay on a missing node was asked for.")
@@ -82,7 +82,7 @@ final class StackTests: XCTestCase {
     let trace = Trace()
     let stack = TestStack("nav", trace: trace, children: [TestNode("start")])
     _ = try await launch.keeper().restore(into: [stack])
-    XCTAssertEqual(stack.restorationChildren.map(\.restorationIdentifier), ["start"])
+    XCTAssertEqual(stack.restorationChildren.map(\.restorationName), ["start"])
     XCTAssertFalse(trace.events.contains { $0.hasPrefix("stack") })
   }
 
@@ -92,7 +92,7 @@ final class StackTests: XCTestCase {
     _ = try await launch.keeper().save([TestStack("nav", children: pages)])
     let stack = TestStack("nav")
     _ = try await launch.keeper().restore(into: [stack])
-    XCTAssertEqual(stack.restorationChildren.map(\.restorationIdentifier), ["a", "c"])
+    XCTAssertEqual(stack.restorationChildren.map(\.restorationName), ["a", "c"])
   }
 
   func testTheStackIsThereBeforeItsOwnDecoding() async throws {

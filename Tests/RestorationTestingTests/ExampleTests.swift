@@ -9,7 +9,7 @@ private final class NoteScreen: @MainActor StatefulNode {
     var draft = ""
   }
 
-  let restorationIdentifier: String? = "note"
+  let restorationIdentifier = "note"
   var restorableState = State()
 }
 

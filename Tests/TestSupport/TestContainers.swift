@@ -4,7 +4,7 @@ package import RestorationKit
 @MainActor
 package final class TestStack: TestNode, @MainActor RestorableStack {
   package func restoreStack(_ nodes: [any RestorableNode]) {
-    trace?.add("stack \(nodes.map { $0.restorationIdentifier ?? "nil" }.joined(separator: ","))")
+    trace?.add("stack \(nodes.map { $0.restorationName ?? "nil" }.joined(separator: ","))")
     restorationChildren = nodes
   }
 }
@@ -21,14 +21,14 @@ package final class TestSplit: TestNode, @MainActor RestorableSplit {
 @MainActor
 package final class TestTabs: TestNode, @MainActor RestorableTabs {
   package var selectedTab: (any RestorableNode)? {
-    didSet { trace?.add("select \(selectedTab?.restorationIdentifier ?? "nil")") }
+    didSet { trace?.add("select \(selectedTab?.restorationName ?? "nil")") }
   }
 }
 
 @MainActor
 package class TestPresenter: TestNode, @MainActor RestorablePresenter {
   package func restorePresented(_ node: any RestorableNode) {
-    trace?.add("present \(node.restorationIdentifier ?? "nil")")
+    trace?.add("present \(node.restorationName ?? "nil")")
     restorationPresented = node
   }
 }

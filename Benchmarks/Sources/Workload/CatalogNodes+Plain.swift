@@ -23,7 +23,7 @@ package func writePlainTree(_ root: any RestorableNode, to writer: inout PlainWr
 private func writePlain(
   _ node: any RestorableNode, to writer: inout PlainWriter
 ) throws -> [any RestorableNode] {
-  writer.write(node.restorationIdentifier ?? "", tag: 0)
+  writer.write(node.restorationName ?? "", tag: 0)
   let children = node.restorationChildren
   writer.write(children.count, tag: 1)
   if let node = node as? ProductNode {

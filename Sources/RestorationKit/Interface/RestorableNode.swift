@@ -8,12 +8,20 @@
 /// ``RestorableSplit`` or ``RestorablePresenter``, which bring its children back
 /// into it.
 public protocol RestorableNode: StateRestoring {
+  /// The type of the identifier: `String`, `String?`, or one of your own.
+  associatedtype RestorationIdentifier: RestorationIdentifying = String?
+
   /// The name of the node among its siblings, stable across launches.
+  ///
+  ///     let restorationIdentifier = "note"
   ///
   /// Nil means that the node has none of its own. A node that was restored then
   /// keeps the identifier that it was restored under; any other node is left out.
-  /// An empty string always leaves the node out.
-  var restorationIdentifier: String? { get }
+  /// An empty string always leaves the node out. A ``StatefulNode`` that declares no
+  /// identifier has the name of its class.
+  ///
+  /// Read it of `any RestorableNode` as ``restorationName``.
+  var restorationIdentifier: RestorationIdentifier { get }
 
   /// The type that makes or finds this node when it is restored.
   ///
@@ -56,6 +64,9 @@ public protocol RestorableNode: StateRestoring {
 }
 
 extension RestorableNode {
+  /// The ``restorationIdentifier`` as text; nil if the node has none of its own.
+  public var restorationName: String? { restorationIdentifier.restorationName }
+
   /// None.
   public var restorationClass: (any NodeRestoration.Type)? { nil }
 

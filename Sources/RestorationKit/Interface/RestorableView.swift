@@ -4,10 +4,13 @@
 /// node's path. It is never made by a restore: it must be there when its node's
 /// ``RestorableNode/loadViewIfNeeded()`` has returned.
 public protocol RestorableView: StateRestoring {
+  /// The type of the identifier: `String`, `String?`, or one of your own.
+  associatedtype RestorationIdentifier: RestorationIdentifying = String?
+
   /// The name of the view among all views of its node, stable across launches.
   ///
   /// Nil and an empty string leave it out, but not the views in it.
-  var restorationIdentifier: String? { get }
+  var restorationIdentifier: RestorationIdentifier { get }
 
   /// The views in this view; none by default.
   ///
@@ -16,6 +19,9 @@ public protocol RestorableView: StateRestoring {
 }
 
 extension RestorableView {
+  /// The ``restorationIdentifier`` as text; nil if the view has none.
+  public var restorationName: String? { restorationIdentifier.restorationName }
+
   /// None.
   public var restorationSubviews: [any RestorableView] { [] }
 }

@@ -4,7 +4,7 @@
 ///
 ///     @MainActor
 ///     final class Slider: @MainActor RestorableView, @MainActor StatefulRestoring {
-///       let restorationIdentifier: String? = "volume"
+///       let restorationIdentifier = "volume"
 ///       var restorableState = 0.5
 ///     }
 ///
@@ -66,9 +66,11 @@ extension StatefulRestoring {
 ///         var draft = ""
 ///       }
 ///
-///       let restorationIdentifier: String? = "note"
+///       let restorationIdentifier = "note"
 ///       var restorableState = State()
 ///     }
+///
+/// Without an identifier of its own the node has the name of its class, here “NoteScreen”.
 ///
 /// A restore sets the whole value. So what it does not store, as a field that is not among its
 /// `CodingKeys`, goes back to its default: keep that beside the value. See

@@ -100,7 +100,7 @@ extension PreservationWalk {
     if let node = next.node { return try compare(node, number, &asked, &changed) }
     switch (rows[number].kind, next.object) {
     case (.view, let view as any RestorableView):
-      try need(view.restorationIdentifier == rows[number].identifier)
+      try need(view.restorationName == rows[number].identifier)
     case (.object, let object as any RestorableObject):
       try need(objects.identifier(ofRegistered: object) == rows[number].identifier)
       guard let parent = object.restorationParent else {

@@ -284,7 +284,7 @@ extension PreservationWalk {
       gap = path
       if exclusion.identifier.isEmpty {
         rows.setOutcome(.noIdentifier, number)
-        if exclusion.parent == nil, node.restorationIdentifier == nil {
+        if exclusion.parent == nil, node.restorationName == nil {
           rows.note(.rootWithoutIdentifier, number)
         }
       } else {

@@ -232,6 +232,7 @@ extension PreservationWalk {
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
       rows.note(.unusedInheritedHooks, number)
     }
+    if info.traits.contains(.shadowsIdentifier) { rows.note(.identifierShadowed, number) }
   }
 
   /// It threw, or a value was too large for any archive: the node is kept, and what

@@ -64,6 +64,13 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// change.
   case notInvalidated
 
+  /// It declares an identifier that is not used, so it is saved under the name of its class.
+  ///
+  /// The class that conforms to ``StatefulNode`` declares none, so its nodes have the names of
+  /// their classes; what a subclass declares under that name is another property. Only stored
+  /// properties are found out.
+  case identifierShadowed
+
   // MARK: Problems of a scene
 
   /// An activity has a type that the host does not declare, so it is not stored.
@@ -209,7 +216,7 @@ extension ReportNote {
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
       .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
-      .unreadableValues, .givenRootNotUsed, .otherKeeper, .fieldReplaced:
+      .unreadableValues, .givenRootNotUsed, .otherKeeper, .fieldReplaced, .identifierShadowed:
       true
     }
   }
@@ -304,6 +311,9 @@ extension ReportNote: CustomStringConvertible {
     case .unreadableValues(let keys):
       "What is stored under \(Self.list(keys)) cannot be read, so it is absent. The next save"
         + " stores what there is then."
+    case .identifierShadowed:
+      "Its restorationIdentifier is not used, so it is saved under the name of its class. Let the"
+        + " class that conforms to StatefulNode declare it as a String, and its class override it."
     case .fieldReplaced(let key, let error):
       "The stored “\(key)” does not fit, so it is as it was before. Migrate it to its new type; the"
         + " next save sets the stored state aside. (\(error))"

@@ -20,6 +20,9 @@ final class ObjectTable {
   /// Whose registered objects count where there is none here.
   private let outer: ObjectTable?
   private var entries = WeakTable<Entry>()
+  /// Whether a node was restored under another identifier than the name of its class, which is
+  /// all that it says itself.
+  private var hasRestoredClassNames = false
   private var registered: [String: RegisteredObjects] = [:]
   /// What the last restore could not bring back.
   var kept: KeptRecords?
@@ -45,7 +48,13 @@ final class ObjectTable {
 
   /// The identifier to save the node under; nil leaves it out.
   func identifier(of node: any RestorableNode) -> String? {
-    guard let own = node.restorationIdentifier else { return entries[node]?.restored?.identifier }
+    guard let own = node.restorationName else { return entries[node]?.restored?.identifier }
+    // One that was made from its path would be a second one of its name.
+    if hasRestoredClassNames, types.info(of: node).isNamedByClass,
+      let restored = entries[node]?.restored
+    {
+      return restored.identifier
+    }
     return own.isEmpty ? nil : own
   }
 
@@ -54,8 +63,13 @@ final class ObjectTable {
     _ object: any StateRestoring, _ info: TypeInfo, _ node: (any RestorableNode)?,
     identifier: String, restorationClass: String?
   ) {
+    let saysItsName =
+      node.map { node in
+        node.restorationName.map { !info.isNamedByClass || $0 == identifier } ?? false
+      } ?? true
+    if !saysItsName, info.isNamedByClass { hasRestoredClassNames = true }
     let saysAll =
-      (node == nil || node?.restorationIdentifier != nil)
+      saysItsName
       && (restorationClass == nil
         || self.restorationClass(
           of: object, info, naming: node?.restorationClass) != nil)
@@ -138,7 +152,7 @@ final class ObjectTable {
   func canBeReferred(_ object: any StateRestoring) -> Bool {
     switch object {
     case let node as any RestorableNode: identifier(of: node) != nil
-    case let view as any RestorableView: view.restorationIdentifier?.isEmpty == false
+    case let view as any RestorableView: view.restorationName?.isEmpty == false
     default: identifier(ofRegistered: object) != nil
     }
   }

@@ -194,6 +194,8 @@ final class TypeInfo {
   let tracking: StateTracking
   /// What is registered under its name.
   let registered: Registered?
+  /// Whether its nodes declare no identifier, so that they have the name of the class.
+  let isNamedByClass: Bool
   /// Says of an object of the type that it is a node; nil if those are none.
   private let cast: ((AnyObject) -> any RestorableNode)?
 
@@ -205,7 +207,9 @@ final class TypeInfo {
     self.name = name
     self.traits = traits
     self.tracking = tracking
-    cast = (type as? any RestorableNode.Type).map { Self.cast(to: $0) }
+    let node = type as? any RestorableNode.Type
+    cast = node.map { Self.cast(to: $0) }
+    isNamedByClass = node?.isNamedByClass ?? false
     registered = types.registration(named: name).map {
       Registered(
         name: $0.name, version: $0.version.number, hasFactory: $0.making.factory != nil,

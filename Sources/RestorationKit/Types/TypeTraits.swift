@@ -16,6 +16,8 @@ struct TypeTraits: OptionSet, Sendable {
   static let inheritsConformance = TypeTraits(rawValue: 1 << 7)
 
   static let stateful = TypeTraits(rawValue: 1 << 8)
+  /// It has an identifier that is not that of its conformance, which declares none.
+  static let shadowsIdentifier = TypeTraits(rawValue: 1 << 9)
 
   /// Children of these may have equal identifiers.
   static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
@@ -43,5 +45,32 @@ struct TypeTraits: OptionSet, Sendable {
     if Mirror(reflecting: object).superclassMirror?.subjectType is any StateRestoring.Type {
       insert(.inheritsConformance)
     }
+    if (type(of: object) as? any RestorableNode.Type)?.isNamedByClass == true,
+      Self.hasStoredIdentifier(object)
+    {
+      insert(.shadowsIdentifier)
+    }
   }
+
+  /// Whether the object stores an identifier; one that is computed cannot be seen.
+  private static func hasStoredIdentifier(_ object: any StateRestoring) -> Bool {
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let current = mirror {
+      let names = current.children.lazy.compactMap(\.label)
+      if names.contains(where: identifierNames.contains) { return true }
+      mirror = current.superclassMirror
+    }
+    return false
+  }
+
+  /// As it is declared, observed and lazy.
+  private static let identifierNames: Set = [
+    "restorationIdentifier", "_restorationIdentifier",
+    "$__lazy_storage_$_restorationIdentifier",
+  ]
+}
+
+extension RestorableNode {
+  /// Whether nodes of this type declare no identifier, so that they have the name of the class.
+  static var isNamedByClass: Bool { RestorationIdentifier.self == ClassNameIdentifier.self }
 }

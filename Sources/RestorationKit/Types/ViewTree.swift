@@ -23,7 +23,9 @@ enum ViewTree {
       guard met.count < most else { return nil }
       met.append(view)
       stack.append(contentsOf: view.restorationSubviews.reversed())
-      guard let identifier = view.restorationIdentifier, !identifier.isEmpty else { continue }
+      guard let identifier = view.restorationName, !identifier.isEmpty else {
+        continue
+      }
       views.append((identifier, view))
     }
     return views

@@ -61,7 +61,7 @@ public final class RestorablePages: @MainActor RestorableTabs {
       return pages.first { $0.restorationIdentifier == shown }
     }
     set {
-      guard let name = newValue?.restorationIdentifier else { return }
+      guard let name = newValue?.restorationName else { return }
       gtk_stack_set_visible_child_name(stack.opaque, name)
     }
   }

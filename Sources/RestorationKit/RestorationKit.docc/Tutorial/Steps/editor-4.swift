@@ -7,7 +7,7 @@ final class EditorScreen: @MainActor StatefulNode {
     var text = ""
   }
 
-  let restorationIdentifier: String? = "editor"
+  let restorationIdentifier = "editor"
   var restorableState = State()
 }
 

@@ -7,7 +7,7 @@ final class EditorScreen: @MainActor StatefulNode, @MainActor RestorablePresente
     var text = ""
   }
 
-  let restorationIdentifier: String? = "editor"
+  let restorationIdentifier = "editor"
   var restorableState = State()
   var find: FindScreen?
 
@@ -22,7 +22,7 @@ final class FindScreen: @MainActor StatefulNode {
     var word = ""
   }
 
-  let restorationIdentifier: String? = "find"
+  let restorationIdentifier = "find"
   var restorableState: State
 
   init(_ state: State) { restorableState = state }
