@@ -100,24 +100,6 @@ final class NodeGuardTests: XCTestCase {
     XCTAssertEqual(screens.bad.value, "saved")
   }
 
-  func testANodeThatIsThereIsSavedAnewAndRestoredFromThenOn() async throws {
-    try await save()
-    for _ in 1...2 { try await crash(in: \.bad) }
-    let saved = try XCTUnwrap(launch.storedBytes)
-    var screens = Screens()
-    var keeper = try launch.keeper()
-    _ = try await keeper.restore(into: [screens.root])
-    screens.bad.value = "new"
-    _ = try await keeper.save([screens.root])
-    XCTAssertEqual(launch.setAside, [saved])
-    screens = Screens()
-    keeper = try launch.keeper()
-    let report = try await keeper.restore(into: [screens.root])
-    XCTAssertEqual(report.problems, [])
-    XCTAssertEqual(screens.bad.value, "new")
-    XCTAssertNil(launch.markerBytes)
-  }
-
   func testANodeThatIsMadeIsNotedAndNobodyIsAskedForItAgain() async throws {
     let made = TestNode("made", value: "saved")
     made.restorationClass = TestFactory.self

@@ -22,6 +22,34 @@ package struct StoredRecords {
     package var value: String? {
       get throws { try state?.decodeIfPresent(forKey: "value") }
     }
+
+    /// The states that are kept beside its own, newest first.
+    package var kept: [Kept] {
+      get throws {
+        let all = try content.container(forKey: "kept")
+        return try (all?.keys ?? []).compactMap { Int($0) }.sorted()
+          .compactMap { try all?.container(forKey: "\($0)") }.map { Kept(content: $0) }
+      }
+    }
+  }
+
+  /// A state that is kept beside a later one.
+  package struct Kept {
+    let content: KeyedDecoder
+
+    /// What its object wrote.
+    package var state: KeyedDecoder? {
+      get throws { try content.container(forKey: "state") }
+    }
+
+    /// The subkeys that its secrets need.
+    package var subkeys: [UInt64] {
+      get throws {
+        struct Value: Decodable { let subkey: UInt64? }
+        return try content.container(forKey: "sensitive")?
+          .decode([Value].self, forKey: "values").compactMap(\.subkey) ?? []
+      }
+    }
   }
 
   /// Parents first, then their views, children, what they present, and what only
@@ -164,6 +192,16 @@ extension Launch {
     return try Archive.open(
       store.memory(named: name), key: key, context: ArchiveContext([Self.application, name])
     ).map { try StoredRecords($0) }
+  }
+
+  /// The subkeys of secrets that are stored.
+  package func storedSubkeys() throws -> Set<UInt64> {
+    guard let key = try keys.key(creating: false),
+      let archive = try Archive.open(
+        store.memory(named: "main.secrets"), key: key,
+        context: ArchiveContext([Self.application, "main", "secrets"]))
+    else { return [] }
+    return Set(try archive.readAll().map { try $0.content.get().decode(forKey: "id") })
   }
 
   /// The paths of all that is stored; empty if nothing is.

@@ -32,7 +32,9 @@ extension StateEngine {
       if outcome.isMissing { missing.insert(place) }
       return StoredStateReport.Entry(
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
-        outcome: outcome, notes: notes(on: stored.content, prepared, outcome))
+        outcome: outcome,
+        notes: notes(on: stored.content, prepared, outcome)
+          + stored.kept.map { .keptBeside(version: $0.version, since: $0.since) })
     }
     let unreadable = tree.unreadable.map { lost in
       StoredStateReport.Entry(

@@ -7,11 +7,13 @@ extension StateEngine {
     guard let kept = objects.kept, let name = name(of: node, below: parent),
       let place = kept.place(of: name, below: parent)
     else { return RestorationReport(.nothingKept) }
+    let tree = kept.tree(below: place)
     let run = RestorationRun(
-      kept.tree(below: place), types: types, objects: objects, delegate: delegate,
+      tree, types: types, objects: objects, delegate: delegate,
       now: settings.now(),
       trace: trace,
       late: LateNode(node: node, kept: kept, place: place))
+    run.skipped = kept.skippedPlaces(in: tree)
     // What it changes says nothing of it.
     if saveUnderWay == nil { rows.isRegular = false } else { rows = Rows(need) }
     var report = run.run()

@@ -137,9 +137,8 @@ extension StateFile {
       else { return [] }
       let tree = try StoredTree(reading: archive)
       guard tree.isWhole else { return nil }
-      let values = [tree.applicationSensitive] + tree.elements.map(\.values.sensitive)
       return Set(
-        try values.compactMap(\.self).flatMap { try StoredSensitiveValue.all(in: $0) }
+        try tree.sensitiveValues.flatMap { try StoredSensitiveValue.all(in: $0) }
           .compactMap(\.subkey))
     } catch {
       return nil

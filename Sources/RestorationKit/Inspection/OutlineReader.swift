@@ -82,6 +82,9 @@ struct OutlineReader {
     guard references.count + lists.references.count + 3 <= Int32.max, rows.count < Int32.max else {
       throw ArchiveError(.limitExceeded, subject: "references")
     }
+    if let kept = try content.container(forKey: NodeRecord.Key.kept.rawValue) {
+      _ = try KeptState.all(in: kept, of: record.identifier)
+    }
     let form = number(of: parts.form, lists, content)
     guard rows.names.append(parts.identifier) else {
       throw ArchiveError(.limitExceeded, subject: "identifiers")

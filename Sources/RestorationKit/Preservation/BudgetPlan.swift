@@ -52,7 +52,9 @@ struct BudgetPlan {
       owners[place] = isOwner ? place : owners[parent]
       own[owners[place]] += byteCounts[place]
       // Nothing else has what is kept.
-      if rows.outcome(of: number) == .keptAsStored { keepers.append(owners[place]) }
+      if rows.outcome(of: number) == .keptAsStored || rows.besides.contains(number) {
+        keepers.append(owners[place])
+      }
       guard isOwner else { continue }
       most[place] = priorities[number] ?? (parent < 0 ? .normal : most[owners[parent]])
     }

@@ -1,25 +1,24 @@
 internal import ArchiveCodec
 
-/// A record that is written as it was stored, when all else has its record.
+/// A record that is written, as a whole or in part, as it was stored, when all else has its
+/// record.
 struct StoredPart {
-  let record: NodeRecord
+  enum Content {
+    /// All of it is as it was stored.
+    case stored(NodeRecord, StoredTree.Values)
+    /// What the object said itself.
+    case own(KeyedDecoder)
+    /// What is written last, since its object could not be encoded.
+    case last
+  }
+
   let number: RowNumber
-  let values: StoredTree.Values
+  let content: Content
+  /// The states that are kept beside its own.
+  let beside: [KeptState]
 }
 
 extension PreservationWalk {
-  /// Keeps an object's record with the state that it was restored from, which
-  /// this version of the app cannot read.
-  func keepState(_ kept: KeptRecords.State, _ record: NodeRecord, _ number: RowNumber) {
-    var record = record
-    record.className = kept.element.content.className
-    record.restorationClassName = kept.element.content.restorationClassName
-    record.version = kept.element.content.version
-    record.keptSince = self.kept?.firstSave(keeping: kept.element, now: now)
-    rows.keep(number, because: kept.outcome)
-    storedParts.append(StoredPart(record: record, number: number, values: kept.element.values))
-  }
-
   // MARK: What is not back
 
   /// What is kept below an object, which its record names after what it contains now.
@@ -70,6 +69,7 @@ extension PreservationWalk {
   ) -> [Int] {
     guard !untaken.isEmpty, let place = untaken.removeValue(forKey: sibling()) else { return [] }
     takenPlaces[place] = object
+    placesTaken[ObjectIdentifier(object)] = place
     return kept?[place]?.children ?? []
   }
 
@@ -97,12 +97,12 @@ extension PreservationWalk {
     let first = entry.element
     let since = kept.firstSave(keeping: first, now: now)
     let byteCount = kept.byteCount(below: top)
-    if let outcome = dropping(first.record, since, byteCount) {
+    if let outcome = dropping(KeptState(of: first).id, since, byteCount) {
       addEntry(first, outcome)
       settlementOfKept.dropped.append(top)
       return nil
     }
-    note(first, entry.outcome, isStateAlone: false, since, byteCount)
+    note(first, entry.outcome, since, byteCount)
     var parents: [Int: RowNumber] = [:]
     for place in kept.subtree(of: top) {
       guard let entry = kept[place] else { continue }
@@ -121,7 +121,10 @@ extension PreservationWalk {
       for child in entry.children { parents[child] = number }
       rows.keep(number, because: entry.outcome)
       report.add(number)
-      storedParts.append(StoredPart(record: record, number: number, values: entry.element.values))
+      storedParts.append(
+        StoredPart(
+          number: number, content: .stored(record, entry.element.values),
+          beside: entry.element.kept))
     }
     return keptRow(of: top, first)
   }
@@ -140,17 +143,21 @@ extension PreservationWalk {
   /// What is kept goes when another is stored in its place, and not before: one
   /// that could not be encoded has replaced nothing.
   func settlement() -> KeptRecords.Settlement {
-    defer { takenPlaces = [:] }
+    defer { (takenPlaces, placesTaken) = ([:], [:]) }
     let replaced = takenPlaces.filter { _, object in
       guard let number = rows.placed(object) else { return false }
       return [.saved, .keptAsStored].contains(rows.outcome(of: number))
     }
-    for place in replaced.keys.sorted() {
+    for place in replaced.keys.sorted() where kept?.state(of: place)?.withheld == nil {
       if let element = kept?[place]?.element { addEntry(element, .replaced) }
     }
     return KeptRecords.Settlement(
       replaced: replaced.map { (place: $0.key, object: $0.value) },
-      dropped: settlementOfKept.dropped, droppedStates: settlementOfKept.droppedStates)
+      dropped: settlementOfKept.dropped,
+      // Of what has taken no place after all nothing has changed.
+      states: settlementOfKept.states.filter { object, _ in
+        rows.placed(object).map { [.saved, .keptAsStored].contains(rows.outcome(of: $0)) } ?? false
+      })
   }
 
   // MARK: Records
@@ -177,29 +184,57 @@ extension PreservationWalk {
   }
 
   private func write(_ part: StoredPart) throws {
-    let values = [
-      (NodeRecord.builtInKey, part.values.builtIn),
-      (NodeRecord.stateKey, part.values.state),
-      (NodeRecord.sensitiveKey, part.values.sensitive),
-    ]
-    forgetSensitive(of: part.number)
-    if let sensitive = part.values.sensitive { noteSubkeys(ofStored: sensitive, part.number) }
-    do {
-      try append(part.number) { encoder in
-        encoder.encodeContainer(forKey: NodeRecord.nodeKey) { part.record.encode(with: $0) }
-        for case (let key, let stored?) in values {
-          try encoder.encodeContainer(forKey: key) { encoder in
-            try encoder.copyAll(from: stored) { [unowned self] in
-              reference(storedAs: $0, in: part.number)
-            }
-          }
+    let number = part.number
+    switch part.content {
+    case .own(let own):
+      let beside = try encoded(part.beside, number)
+      do {
+        try append(number) { encoder in
+          try encoder.copyAll(from: own)
+          if let beside { try encoder.copyAll(from: beside) }
+        }
+        noteSubkeys(ofKept: part.beside, number)
+      } catch {
+        // Both have no room in one record.
+        for state in part.beside { drop(state, of: number) }
+        try append(number) { try $0.copyAll(from: own) }
+      }
+    case .last:
+      besideLast[number] = try encoded(part.beside, number).map { ($0, part.beside) }
+    case .stored(let record, let values):
+      forgetSensitive(of: number)
+      if let sensitive = values.sensitive { noteSubkeys(ofStored: sensitive, number) }
+      do {
+        let beside = try encoded(part.beside, number)
+        try append(number) { encoder in
+          encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
+          try values.copy(to: encoder) { [unowned self] in reference(storedAs: $0, in: number) }
+          if let beside { try encoder.copyAll(from: beside) }
+        }
+        noteSubkeys(ofKept: part.beside, number)
+      } catch {
+        loseState(of: number, error)
+        try append(number) { encoder in
+          encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
         }
       }
-    } catch {
-      loseState(of: part.number, error)
-      try append(part.number) { encoder in
-        encoder.encodeContainer(forKey: NodeRecord.nodeKey) { part.record.encode(with: $0) }
+    }
+  }
+
+  /// States that are kept beside another one, with the records that their references name
+  /// by now; nil if there are none.
+  private func encoded(_ states: [KeptState], _ number: RowNumber) throws -> KeyedDecoder? {
+    guard !states.isEmpty else { return nil }
+    return try KeyedDecoder.encoding(limits: builder.limits) { encoder in
+      try KeptState.encode(states, with: encoder) { [unowned self] in
+        reference(storedAs: $0, in: number)
       }
     }
+  }
+
+  /// Writes them beside a state that was stored last.
+  func encodeBeside(of number: RowNumber, with encoder: KeyedEncoder) throws {
+    guard let (container, _) = besideLast[number] else { return }
+    try encoder.copyAll(from: container)
   }
 }

@@ -10,47 +10,63 @@ internal import ArchiveCodec
 extension PreservationWalk {
   /// Something that this walk keeps.
   struct KeptItem {
-    let record: UInt64
+    let id: KeptState.ID
     let element: KeptElement
     let since: Date
   }
 
   /// The outcome of something that is not kept any more; nil if it is.
   func dropping(
-    _ record: UInt64, _ since: Date, _ byteCount: Int
+    _ id: KeptState.ID, _ since: Date, _ byteCount: Int
   ) -> PreservationReport.NodeOutcome? {
-    if crowdedOut.contains(record) { return .crowdedOut(since: since, byteCount: byteCount) }
+    if crowdedOut.contains(id) { return .crowdedOut(since: since, byteCount: byteCount) }
     guard let age = keptBound?.age, now.timeIntervalSince(since) > age else { return nil }
     return .expired(since: since, byteCount: byteCount)
   }
 
+  /// Says that an element is kept with all below it.
   func note(
-    _ element: StoredTree.Element, _ reason: RestorationReport.NodeOutcome, isStateAlone: Bool,
-    _ since: Date, _ byteCount: Int
+    _ element: StoredTree.Element, _ reason: RestorationReport.NodeOutcome, _ since: Date,
+    _ byteCount: Int
   ) {
     keptItems.append(
       KeptItem(
-        record: element.record,
+        id: KeptState(of: element).id,
         element: KeptElement(
           kind: element.content.kind, path: element.path, className: element.content.className,
-          reason: reason, isStateAlone: isStateAlone, since: since, byteCount: byteCount),
+          reason: reason, isStateAlone: false, since: since, byteCount: byteCount),
         since: since))
   }
 
-  /// Whether the state of an object that nobody could read goes on being kept.
+  /// Whether a state of an object that is there goes on being kept.
   func keeps(
-    _ state: KeptRecords.State, of object: any StateRestoring, _ number: RowNumber
+    _ state: KeptState, because reason: RestorationReport.NodeOutcome,
+    of all: KeptRecords.State, _ number: RowNumber
   ) -> Bool {
     guard let kept else { return false }
-    let since = kept.firstSave(keeping: state.element, now: now)
+    let since = kept.firstSave(keeping: state, now: now)
     let byteCount = kept.byteCount(of: state)
-    guard dropping(state.element.record, since, byteCount) != nil else {
-      note(state.element, state.outcome, isStateAlone: true, since, byteCount)
-      return true
+    guard dropping(state.id, since, byteCount) == nil else {
+      drop(state, of: number)
+      return false
     }
-    rows.note(.keptStateDropped(since: since, byteCount: byteCount), number)
-    settlementOfKept.droppedStates.append(object)
-    return false
+    keptItems.append(
+      KeptItem(
+        id: state.id,
+        element: KeptElement(
+          kind: all.kind, path: all.path, className: state.className, reason: reason,
+          isStateAlone: true, since: since, byteCount: byteCount),
+        since: since))
+    return true
+  }
+
+  /// Says that a state of an object that is there is not kept any more.
+  func drop(_ state: KeptState, of number: RowNumber) {
+    guard let kept else { return }
+    rows.note(
+      .keptStateDropped(
+        since: kept.firstSave(keeping: state, now: now), byteCount: kept.byteCount(of: state)),
+      number)
   }
 
   /// Asks everything, and again without what is kept and has no room.
@@ -64,7 +80,7 @@ extension PreservationWalk {
     for item in keptItems.sorted(by: goesFirst) {
       guard byteCount > most else { break }
       byteCount -= item.element.byteCount
-      crowdedOut.insert(item.record)
+      crowdedOut.insert(item.id)
     }
     restoreWasAsked()
     beginAnew(from: mark, notes)
@@ -73,7 +89,7 @@ extension PreservationWalk {
 
   /// The oldest, and of one age the largest.
   private func goesFirst(_ left: KeptItem, _ right: KeptItem) -> Bool {
-    (left.since, right.element.byteCount, left.record)
-      < (right.since, left.element.byteCount, right.record)
+    (left.since, right.element.byteCount, left.id.record, right.id.index)
+      < (right.since, left.element.byteCount, right.id.record, left.id.index)
   }
 }

@@ -31,8 +31,12 @@ extension PreservationWalk {
       if let elements, let place {
         try keep(place, of: elements, for: lost)
       } else {
-        try append(lost.number) { try $0.copyAll(from: lost.ownPart) }
+        try append(lost.number) { encoder in
+          try encoder.copyAll(from: lost.ownPart)
+          try encodeBeside(of: lost.number, with: encoder)
+        }
       }
+      if let (_, states) = besideLast[lost.number] { noteSubkeys(ofKept: states, lost.number) }
     }
   }
 
@@ -81,6 +85,7 @@ extension PreservationWalk {
       if let sensitive = values.sensitive {
         try encodeLastSensitive(sensitive, of: lost.object, lost.number)
       }
+      try encodeBeside(of: lost.number, with: encoder)
     }
     rows.setOutcome(.savedWithLastState, lost.number)
     // What it is by now it has not said for this record.

@@ -15,6 +15,14 @@ extension PreservationWalk {
     return opened
   }
 
+  /// Opens a coder for one object alone.
+  private func openCoder(_ number: RowNumber, of encoder: KeyedEncoder) -> StateEncoder {
+    let coder = StateEncoder(self, encoder)
+    coder.open(number)
+    coder.keepPath()
+    return coder
+  }
+
   /// Whoever has kept it may use it when the rows are those of another save.
   func letGoOfCoder() {
     coder?.keepPath()
@@ -95,7 +103,7 @@ extension PreservationWalk {
   }
 
   /// What the library has to say of an object, as a value for what is written later.
-  private func nodeRecord(
+  func nodeRecord(
     _ number: RowNumber, _ info: TypeInfo, _ origin: Origin, _ kept: KeptBelow
   ) -> NodeRecord {
     let row = rows[number]
@@ -122,9 +130,17 @@ extension PreservationWalk {
     kept below: KeptBelow = []
   ) throws {
     rows[number].save = rows.save
-    if let state = kept?.state(of: object), keeps(state, of: object, number) {
-      return keepState(state, nodeRecord(number, info, origin, below), number)
+    if let state = keptState(of: object) {
+      return try write(object, number, info, origin, kept: below, keeping: state)
     }
+    try writeAlone(object, number, info, origin, kept: below)
+  }
+
+  /// Writes the record of an object of which nothing else is kept.
+  func writeAlone(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
+    kept below: KeptBelow
+  ) throws {
     if hasFates, fates[ObjectIdentifier(object)] == .lastState {
       rows.setOutcome(.savedWithoutState, number)
       // That this is stored otherwise is no change of its own.
@@ -135,7 +151,7 @@ extension PreservationWalk {
     do {
       try read(object, number) {
         encodeOwnPart(of: object, number, info, origin, below, with: encoder)
-        try encodeState(of: object, number, info)
+        try encodeState(of: object, number, info, with: encoder)
       }
     } catch {
       builder.abandon()
@@ -208,8 +224,10 @@ extension PreservationWalk {
     try end(number)
   }
 
-  private func encodeState(
-    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
+  /// Writes what an object says, with the encoder of all records or one of its own.
+  func encodeState(
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
+    with encoder: KeyedEncoder
   ) throws {
     let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
     if let trace {
@@ -217,7 +235,7 @@ extension PreservationWalk {
     }
     // The keys in an error are those of the object, without ours around them.
     let attempt = encoder.beginAttempt()
-    let coder = openCoder(number)
+    let coder = encoder === self.encoder ? openCoder(number) : openCoder(number, of: encoder)
     defer { coder.close() }
     if info.traits.contains(.stateful), let object = object as? any StatefulRestoring {
       try coder.encodeState(of: object)
@@ -227,7 +245,7 @@ extension PreservationWalk {
     try encoder.endAttempt(attempt)
     encoder.endContainer(container)
     if coder.sensitive != nil || !rows.sensitive.isEmpty {
-      try encodeSensitive(coder.sensitive, of: object, number)
+      try encodeSensitive(coder.sensitive, of: object, number, with: encoder)
     }
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
       rows.note(.unusedInheritedHooks, number)
@@ -237,7 +255,7 @@ extension PreservationWalk {
 
   /// It threw, or a value was too large for any archive: the node is kept, and what
   /// is stored of it.
-  private func lose(
+  func lose(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     _ kept: KeptBelow, _ error: any Error
   ) throws {
@@ -260,7 +278,7 @@ extension PreservationWalk {
   }
 
   /// Writes what the library has to say of an object.
-  private func encodeOwnPart(
+  func encodeOwnPart(
     of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     _ kept: KeptBelow, with encoder: KeyedEncoder
   ) {

@@ -28,7 +28,8 @@ extension PreservationWalk {
   /// - Returns: What was written; nil if nothing was.
   @discardableResult
   func encodeSensitive(
-    _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?
+    _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?,
+    with encoder: KeyedEncoder
   ) throws -> StoredSensitiveValue.Written? {
     guard values != nil || rows.sensitive[number] != nil else { return nil }
     let place = place(of: number)
@@ -91,7 +92,7 @@ extension PreservationWalk {
   func encodeSensitiveOfApplication(_ values: SensitiveValues?) -> StoredSensitiveValue.Written? {
     var written: StoredSensitiveValue.Written?
     do {
-      try encoder.attempt { written = try encodeSensitive(values, of: nil, nil) }
+      try encoder.attempt { written = try encodeSensitive(values, of: nil, nil, with: encoder) }
     } catch {
       written = nil
       rows.note(.encodeFailed(error.reason), nil)
@@ -123,6 +124,25 @@ extension PreservationWalk {
     } catch {
       // Nobody can open what cannot be read.
     }
+  }
+
+  /// The same of states that are kept beside that of a row.
+  func noteSubkeys(ofKept states: [KeptState], _ number: RowNumber) {
+    let stored = states.compactMap(\.values.sensitive).flatMap { values in
+      do {
+        return try StoredSensitiveValue.all(in: values)
+      } catch {
+        // Nobody can open what cannot be read.
+        return []
+      }
+    }
+    let subkeys = stored.compactMap(\.subkey)
+    guard !subkeys.isEmpty else { return }
+    noteUndo(of: nil, number, place(of: number))
+    var use = rows.sensitive[number] ?? RowSensitivity(isKept: true)
+    use.subkeys += subkeys
+    rows.sensitive[number] = use
+    for subkey in subkeys { setUser(number, of: subkey) }
   }
 
   private func noteSubkeys(of values: [StoredSensitiveValue], _ number: RowNumber) {

@@ -53,7 +53,8 @@ final class PreservationWalk: StateEncoding {
   /// Whether the application has something to store that is not stored.
   private(set) var isApplicationChanged = false
   private(set) var isTreeChanged = false
-  /// Whether something was left out, or lies where only references reach it.
+  /// Whether nothing was left out: all that somebody contains or refers to has its place and
+  /// its state.
   var isRegular: Bool { rows.isRegular && !report.hasProblems }
   /// Whether every object is asked.
   private(set) var asksEverything = false
@@ -76,10 +77,14 @@ final class PreservationWalk: StateEncoding {
   var untaken: [Sibling: Int] = [:]
   /// What has taken the place of something that is kept.
   var takenPlaces: [Int: any StateRestoring] = [:]
+  /// The same by what has taken them.
+  var placesTaken: [ObjectIdentifier: Int] = [:]
+  /// What is kept beside states that were stored last, and the states in it.
+  var besideLast: [RowNumber: (container: KeyedDecoder, states: [KeptState])] = [:]
   /// What is kept in this walk.
   var keptItems: [KeptItem] = []
-  /// The records of what has no room among that.
-  var crowdedOut: Set<UInt64> = []
+  /// What has no room among that.
+  var crowdedOut: Set<KeptState.ID> = []
   /// What was kept for long enough, or had no room.
   var settlementOfKept = KeptRecords.Settlement()
   /// What has no record yet, because its state could not be encoded.
@@ -254,6 +259,7 @@ final class PreservationWalk: StateEncoding {
     (exclusions, gaps, askedTabs) = ([], [:], [:])
     (storedParts, nextStored, waiting, nextWaiting) = ([], 0, [], 0)
     (untaken, takenPlaces, keptItems) = ([:], [:], [])
+    (placesTaken, besideLast, rows.besides) = ([:], [:], [])
     settlementOfKept = KeptRecords.Settlement()
   }
 

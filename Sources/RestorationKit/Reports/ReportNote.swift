@@ -187,6 +187,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// be read.
   case keptSince(Date)
 
+  /// Beside its state another one is kept as it was stored: one that this version of the app
+  /// or an earlier one could not read, of this version and since then, or one that crashed.
+  case keptBeside(version: Int, since: Date?)
+
   /// Its stored state could not be read and was kept since then. It was kept for longer, or
   /// is larger, than the ``StateKeeper/keptBound`` allows, so now the new state takes its
   /// place.
@@ -206,8 +210,8 @@ extension ReportNote {
   public var isProblem: Bool {
     switch self {
     case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed,
-      .version,
-      .keptSince, .overSoftBudget, .keptStateDropped, .expiredValues, .forgottenSecrets:
+      .version, .keptSince, .keptBeside, .overSoftBudget, .keptStateDropped, .expiredValues,
+      .forgottenSecrets:
       false
     case .overHardBudget, .lastStateForBudget, .encodeFailed, .willEncodeFailed,
       .rootWithoutIdentifier, .identifierTooLong,
@@ -330,6 +334,9 @@ extension ReportNote: CustomStringConvertible {
     case .renamed(let name): "its class is called \(name) now"
     case .version(let version): "stored with version \(version)"
     case .keptSince(let date): "saves have kept it since \(date)"
+    case .keptBeside(let version, let since):
+      "beside its state one of version \(version) is kept as it was stored"
+        + (since.map { ", since \($0)" } ?? "")
     case .keptStateDropped(let since, let byteCount):
       "the state that could not be read, kept since \(since), is dropped with its \(byteCount) bytes"
     }

@@ -111,6 +111,10 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
     /// Restoring it, or a node below it, crashed too often, so no step was asked for it.
     case skipped
+
+    /// Its record has a later state, which counts; this one is kept beside it. It stands only
+    /// in lists of what is kept.
+    case laterStateRestored
   }
 
   /// What the report says of one element, or of the application.
@@ -182,7 +186,9 @@ extension RestorationReport.NodeOutcome {
   /// built later.
   public var isProblem: Bool {
     switch self {
-    case .restored, .vetoed, .parentMissing, .stackCut, .tabNotFound, .restoredWithoutState: false
+    case .restored, .vetoed, .parentMissing, .stackCut, .tabNotFound, .restoredWithoutState,
+      .laterStateRestored:
+      false
     default: true
     }
   }
@@ -279,6 +285,20 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
+  /// Whether what takes its place is saved beside it, and does not replace it: nobody could
+  /// read it, or restoring it crashed.
+  var staysBeside: Bool {
+    switch self {
+    case .newerVersion, .migrationFailed, .skipped: true
+    default: false
+    }
+  }
+
+  /// Whether it is not back since the one above it is not.
+  var isBelowMissing: Bool {
+    if case .parentMissing = self { true } else { false }
+  }
+
   /// The outcome in a sentence.
   public var description: String {
     switch self {
@@ -322,6 +342,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
       "not back, what was provided for it is already back as \(path)"
     case .parentMissing(let path): "not back, \(path) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
+    case .laterStateRestored: "a state of it counts that was saved later; this one is kept"
     case .skipped: "left out by this version of the app, since restoring it crashed"
     }
   }

@@ -81,6 +81,11 @@ struct PreparedTree {
     return forms[form]?.className ?? outline.forms[form].className
   }
 
+  /// The version of the state that the class of an element has now.
+  func knownVersion(of place: Int) -> Int {
+    forms[Int(outline.rows[place].form)]?.version.number ?? StateVersion.first.number
+  }
+
   func restorationClassName(of place: Int) -> String? {
     forms[Int(outline.rows[place].form)]?.restorationClassName
   }

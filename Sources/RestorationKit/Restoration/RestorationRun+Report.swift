@@ -18,10 +18,14 @@ extension RestorationRun {
       }
     return KeptRecords.RestoreResult(
       tree: tree, outcomes: outcomes,
-      unread: prepared.otherVersions.filter {
-        prepared.version(of: $0).isWithheld && outcomes[$0].isDecodable
-      },
-      missing: unclaimed.union(notTaken), restored: restored)
+      unread: Set(
+        prepared.otherVersions.filter {
+          prepared.version(of: $0).isWithheld && outcomes[$0].isDecodable
+        }),
+      missing: unclaimed.union(notTaken), skipped: skipped,
+      knownVersions: Dictionary(
+        uniqueKeysWithValues: tree.kept.keys.map { ($0, prepared.knownVersion(of: $0)) }),
+      restored: restored)
   }
 
   /// What the report says, made of it when somebody asks.
@@ -67,7 +71,11 @@ extension RestorationRun {
       if outcomes[place].wasAsked, let mended = restored.mended[place] { notes += mended.notes }
       if !prepared.opened.isEmpty, let opened = prepared.opened[place] { notes += opened.notes }
       if !unattached.isEmpty, unattached.contains(row.record) { notes.append(.notContained) }
-      if let kept, kept.place(ofRecord: row.record) != nil { notes.append(.kept) }
+      let isKept = kept?.place(ofRecord: row.record) != nil
+      if isKept { notes.append(.kept) }
+      if let states = tree.kept[place], isKept || outcomes[place].isBack {
+        notes += states.map { .keptBeside(version: $0.version, since: $0.since) }
+      }
       if outcomes[place].wasAsked, let note = coders.unreadNote(place) { notes.append(note) }
       if !notes.isEmpty { all[place] = notes }
     }
@@ -89,9 +97,14 @@ extension RestorationRun {
   /// Why what is kept is not for a node that came late; nil if it is.
   func mismatch(of node: any RestorableNode) -> RestorationReport.Entry? {
     guard !tree.outline.rows.isEmpty, !isOfClass(of: 0, node) else { return nil }
-    return RestorationReport.Entry(
+    return lateEntry(.classMismatch(by: .existing, found: types.className(of: node)))
+  }
+
+  /// The line of a node that came late and did not get what is kept for it.
+  func lateEntry(_ outcome: RestorationReport.NodeOutcome) -> RestorationReport.Entry {
+    RestorationReport.Entry(
       kind: .node, path: tree.outline.path(of: 0), className: tree.outline.form(of: 0).className,
-      outcome: .classMismatch(by: .existing, found: types.className(of: node)), notes: [.kept])
+      outcome: outcome, notes: [.kept])
   }
 
   /// Nodes that are back, but that the node above does not contain any more.

@@ -101,6 +101,15 @@ final class RestorationRun {
       report.lines = lines
       return report
     }
+    if let late, skipped.contains(0) {
+      outcomes = tree.outline.rows.indices.map { place in
+        place == 0 ? .skipped : .parentMissing(tree.outline.path(of: 0))
+      }
+      rememberProbes(in: late.kept)
+      lines = ReportEntries { [entry = lateEntry(.skipped)] in [entry] }
+      report.lines = lines
+      return report
+    }
     makeObjects()
     for place in outcomes.indices where outcomes[place].isDecodable {
       guard let node = restored.node(at: place) else { continue }
@@ -137,12 +146,15 @@ final class RestorationRun {
     let unattached = unattachedRecords()
     if let late {
       late.kept.settleLate(late.place, result(unattached))
+      rememberProbes(in: late.kept)
     } else {
       let result = result(unattached)
       objects.kept = KeptRecords(result)
       if objects.kept != nil { objects.ages.see(clock) }
       report.kept = objects.kept?.list(result) ?? []
+      if let kept = objects.kept { rememberProbes(in: kept) }
     }
+    reach(nil)
     if late == nil, delegate != nil, let note = applicationCoder.unreadNote {
       ofApplication.append(note)
     }

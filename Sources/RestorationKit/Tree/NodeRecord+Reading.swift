@@ -44,6 +44,7 @@ extension NodeRecord {
     var builtIn = 0
     var state = 0
     var sensitive = 0
+    var kept = 0
     var hasLastState = false
     var keptSince: Date?
   }
@@ -92,6 +93,7 @@ extension NodeRecord {
       case .builtIn: parts.builtIn = try record.containerStart(of: field)
       case .state: parts.state = try record.containerStart(of: field)
       case .sensitive: parts.sensitive = try record.containerStart(of: field)
+      case .kept: parts.kept = try record.containerStart(of: field)
       default: break
       }
     }
@@ -126,7 +128,7 @@ extension NodeRecord.Parts {
       case .referrer: referrer = try record.reference(of: field)
       case .hasLastState: hasLastState = try record.decode(of: field)
       case .keptSince: keptSince = try record.decode(of: field)
-      case .node, .builtIn, .state, .sensitive, nil: break
+      case .node, .builtIn, .state, .sensitive, .kept, nil: break
       }
     }
     guard form.version >= 1 else {

@@ -77,10 +77,10 @@ extension NodeRecord {
     case kind, identifier, siblingIndex
     case className = "class"
     case version, restoresItself, restorationClass, storyboard, storyboardIdentifier, views
-    case children, presented, referrer, hasLastState, keptSince, sensitive
+    case children, presented, referrer, hasLastState, keptSince, sensitive, kept
 
     /// Whether few archives have it; it has its place behind those that all have.
-    var isRare: Bool { [.hasLastState, .keptSince, .sensitive].contains(self) }
+    var isRare: Bool { [.hasLastState, .keptSince, .sensitive, .kept].contains(self) }
   }
 
   func encode(with encoder: KeyedEncoder) {

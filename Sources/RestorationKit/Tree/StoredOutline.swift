@@ -81,12 +81,15 @@ final class StoredOutline: Sendable {
   /// Where the values with a sensitivity begin in the records of the few elements that
   /// have some, by their places.
   let sensitive: [Int: UInt32]
+  /// The same of states that are kept beside theirs; none in a part of a tree.
+  let kept: [Int: UInt32]
   /// The paths of a part of a tree, which do not begin with it.
   private let paths: [RestorationPath]
 
   init(
     _ rows: [StoredRow], _ forms: [StoredForm], _ references: [UInt64],
-    _ names: [SiblingCheck.Name], keptSince: [UInt64: Date], sensitive: [Int: UInt32] = [:]
+    _ names: [SiblingCheck.Name], keptSince: [UInt64: Date], sensitive: [Int: UInt32] = [:],
+    kept: [Int: UInt32] = [:]
   ) {
     self.rows = rows
     self.forms = forms
@@ -94,6 +97,7 @@ final class StoredOutline: Sendable {
     self.names = StoredNames(names)
     self.keptSince = keptSince
     self.sensitive = sensitive
+    self.kept = kept
     paths = []
   }
 
@@ -137,6 +141,7 @@ final class StoredOutline: Sendable {
     sensitive = Dictionary(
       uniqueKeysWithValues: elements.indices.lazy
         .filter { elements[$0].values.sensitive != nil }.map { ($0, 1) })
+    kept = [:]
     paths = elements.map(\.path)
   }
 }

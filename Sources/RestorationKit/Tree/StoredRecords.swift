@@ -69,6 +69,7 @@ struct StoredRecords {
     var placed: [StoredRow] = []
     placed.reserveCapacity(all.count)
     var sensitive: [Int: UInt32] = [:]
+    var kept: [Int: UInt32] = [:]
     var stack: [(record: UInt64, parent: Int?, role: StoredTree.Role)] =
       roots.reversed().map { ($0, nil, .root) }
     while let (record, parent, role) = stack.popLast() {
@@ -90,6 +91,7 @@ struct StoredRecords {
       let number = placed.count
       placed.append(row)
       if !common.sensitive.isEmpty { sensitive[number] = common.sensitive[record] }
+      if !common.kept.isEmpty { kept[number] = common.kept[record] }
       // The last is next.
       if !common.referred.isEmpty {
         for next in (common.referred[record] ?? []).reversed() {
@@ -109,7 +111,7 @@ struct StoredRecords {
     }
     return StoredOutline(
       placed, common.forms, common.references, siblings.names, keptSince: common.keptSince,
-      sensitive: sensitive)
+      sensitive: sensitive, kept: kept)
   }
 
   private func noteUnplaced(_ isPlaced: [Bool], _ unreadable: inout [StoredTree.Unreadable]) {
@@ -142,6 +144,8 @@ private struct RecordPart: Sendable {
   private(set) var keptSince: [UInt64: Date] = [:]
   /// Where the values with a sensitivity begin in those records that have some.
   private(set) var sensitive: [UInt64: UInt32] = [:]
+  /// The same of states that are kept beside theirs.
+  private(set) var kept: [UInt64: UInt32] = [:]
   private(set) var forms: [(key: NodeRecord.FormKey, form: StoredForm)] = []
   private(set) var unreadable: [StoredTree.Unreadable] = []
   private var formNumbers: [NodeRecord.FormKey: Int32] = [:]
@@ -184,6 +188,7 @@ private struct RecordPart: Sendable {
     names.append((read.identifier, read.siblingIndex))
     if let date = read.keptSince { keptSince[record] = date }
     if read.sensitive != 0 { sensitive[record] = UInt32(read.sensitive) }
+    if read.kept != 0 { kept[record] = UInt32(read.kept) }
     if read.referrer != 0 { referrers.append((record, read.referrer)) }
   }
 
@@ -229,6 +234,7 @@ private struct CommonParts {
   private(set) var referred: [UInt64: [UInt64]] = [:]
   private(set) var keptSince: [UInt64: Date] = [:]
   private(set) var sensitive: [UInt64: UInt32] = [:]
+  private(set) var kept: [UInt64: UInt32] = [:]
   /// Where the references of each part begin.
   private var firstReferences: [Int32] = []
   /// The numbers that the forms of each part have got.
@@ -254,6 +260,7 @@ private struct CommonParts {
       for (record, referrer) in part.referrers { referred[referrer, default: []].append(record) }
       keptSince.merge(part.keptSince) { first, _ in first }
       sensitive.merge(part.sensitive) { first, _ in first }
+      kept.merge(part.kept) { first, _ in first }
     }
   }
 

@@ -20,6 +20,8 @@ struct StoredTree: Sendable {
     let role: Role
     let content: NodeRecord
     var values: Values
+    /// The states that are kept beside its own, newest first.
+    var kept: [KeptState] = []
   }
 
   /// What an element is to its parent.
@@ -80,6 +82,8 @@ struct StoredTree: Sendable {
   /// The elements, each after its parent and after its elder siblings.
   let outline: StoredOutline
   let values: StoredValues
+  /// The states that are kept beside those of elements, by the places of these.
+  private(set) var kept: [Int: [KeptState]] = [:]
   /// Those of the records of the elements; none of a part of a tree.
   private(set) var fingerprints: [RecordFingerprint] = []
   /// The same, before somebody needs them.
@@ -116,6 +120,18 @@ struct StoredTree: Sendable {
     outline = try records.place(roots, &unreadable)
     values = StoredValues(outline, in: all)
     laterFingerprints = StoredFingerprints(outline, in: all)
+    for place in outline.kept.keys.sorted() { readKept(at: place) }
+  }
+
+  private mutating func readKept(at place: Int) {
+    let record = outline.rows[place].record
+    do throws(ArchiveError) {
+      kept[place] = try values.kept(at: place).map { (container) throws(ArchiveError) in
+        try KeptState.all(in: container, of: record)
+      }
+    } catch {
+      unreadable.append(Unreadable(record: record, error: error))
+    }
   }
 
   static func formerNames(in tree: KeyedDecoder) throws(ArchiveError) -> [String: [String]] {
@@ -137,6 +153,9 @@ struct StoredTree: Sendable {
     self.facts = facts
     outline = StoredOutline(elements)
     values = StoredValues(elements)
+    for (place, element) in elements.enumerated() where !element.kept.isEmpty {
+      kept[place] = element.kept
+    }
     laterFingerprints = StoredFingerprints(StoredOutline([]), in: VerifiedRecords())
     snapshot = .matching
     (applicationState, applicationSensitive) = (nil, nil)
@@ -156,6 +175,12 @@ extension StoredTree {
 
   var elements: Elements { Elements(tree: self) }
 
+  /// All values with a sensitivity, also those of states that are kept beside others.
+  var sensitiveValues: [KeyedDecoder] {
+    ([applicationSensitive] + elements.map(\.values.sensitive)
+      + kept.values.joined().map(\.values.sensitive)).compactMap(\.self)
+  }
+
   /// All elements; each is made when it is asked for.
   struct Elements: RandomAccessCollection, Sendable {
     fileprivate let tree: StoredTree
@@ -168,7 +193,7 @@ extension StoredTree {
       return Element(
         record: row.record, path: tree.outline.path(of: place), parent: row.parent, role: row.role,
         content: tree.outline.content(of: place),
-        values: tree.values[place])
+        values: tree.values[place], kept: tree.kept[place] ?? [])
     }
   }
 }
@@ -212,6 +237,9 @@ final class StoredValues: Sendable {
   func builtIn(at place: Int) -> KeyedDecoder? {
     made.isEmpty ? container(outline.rows[place].builtIn, at: place) : made[place].builtIn
   }
+
+  /// The states that are kept beside that of an element; nil if there are none.
+  func kept(at place: Int) -> KeyedDecoder? { container(outline.kept[place] ?? 0, at: place) }
 
   private func container(_ start: UInt32, at place: Int) -> KeyedDecoder? {
     guard start > 0 else { return nil }

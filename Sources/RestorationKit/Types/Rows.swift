@@ -59,6 +59,8 @@ final class Rows {
   /// The rows of what is kept and not back, by its places.
   var keptRows: [Int: RowNumber] = [:]
   var kept: KeptRecords?
+  /// Those beside whose states others are kept.
+  var besides: Set<RowNumber> = []
   /// Of those that have values with a sensitivity, and of the application.
   @safe @exclusivity(unchecked) var sensitive: [RowNumber?: RowSensitivity] = [:]
   /// The values of rows that went in this save.
@@ -126,6 +128,7 @@ final class Rows {
     (contents, unusedContentCount) = ([], 0)
     (notes, outcomes, storedClassNames) = (notes.filter { $0.key == nil }, [:], [:])
     (roots, storedRoots, references, entries) = ([], [], [:], [])
+    besides = []
     formerNames = [:]
     missingScopes = []
     isRegular = true

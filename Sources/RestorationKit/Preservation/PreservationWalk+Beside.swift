@@ -1,0 +1,121 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// An object of which a state is kept that nobody could read, or that crashed: what it says
+/// itself is saved beside that state, as soon as it says something else than at the restore.
+extension PreservationWalk {
+  /// The states that are kept of an object, also in the place that it takes; nil if none are.
+  func keptState(of object: any StateRestoring) -> KeptRecords.State? {
+    guard let kept else { return nil }
+    let own = kept.state(of: object)
+    guard let taken = placesTaken[ObjectIdentifier(object)].flatMap({ kept.state(of: $0) }) else {
+      return own
+    }
+    guard var state = own else { return taken }
+    state.beside += taken.all.map { KeptRecords.Beside(state: $0.state, reason: $0.reason) }
+    return state
+  }
+
+  /// Writes the record of an object of which states are kept.
+  func write(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
+    kept below: KeptBelow, keeping state: KeptRecords.State
+  ) throws {
+    let all = state.all.filter { keeps($0.state, because: $0.reason, of: state, number) }
+    let kept = Set(all.map(\.state.id))
+    var state = state
+    state.beside.removeAll { !kept.contains($0.state.id) }
+    if let withheld = state.withheld, !kept.contains(KeptState(of: withheld).id) {
+      state.withheld = nil
+    }
+    let stored = state
+    if let withheld = state.withheld {
+      do {
+        if try !isChanged(object, number, info) {
+          return keep(withheld, state, of: object, number, info, origin, below)
+        }
+      } catch {
+        rows.note(.encodeFailed(error.reason), number)
+        return keep(withheld, state, of: object, number, info, origin, below)
+      }
+      state.putBeside()
+    }
+    guard !state.beside.isEmpty else {
+      settlementOfKept.states.append((object, state))
+      return try writeAlone(object, number, info, origin, kept: below)
+    }
+    let beside = state.beside.map { dated($0.state) }
+    do {
+      let own = try encodeApart(object, number, info, origin, below)
+      storedParts.append(StoredPart(number: number, content: .own(own), beside: beside))
+    } catch {
+      if let withheld = stored.withheld {
+        rows.note(.encodeFailed(error.reason), number)
+        return keep(withheld, stored, of: object, number, info, origin, below)
+      }
+      storedParts.append(StoredPart(number: number, content: .last, beside: beside))
+      try lose(object, number, info, origin, below, error)
+    }
+    settlementOfKept.states.append((object, state))
+    rows.besides.insert(number)
+    for state in beside {
+      rows.note(.keptBeside(version: state.version, since: state.since), number)
+    }
+    if info.tracking == .observed { rows[number].isObserved = true }
+  }
+
+  /// Whether an object says something else than when the restore had ended, or came later.
+  private func isChanged(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
+  ) throws -> Bool {
+    let path = rows.path(of: number)
+    trace?(RestorationTrace(call: .encodeRestorableState, path: path))
+    let now = try read(object, number) {
+      try StateProbe(object, at: path, info.traits, builder.limits)
+    }
+    if info.tracking == .observed { rows[number].isObserved = true }
+    return kept?.probe(of: object)?.isSame(as: now) != true
+  }
+
+  /// Keeps an object's record with the state that it was restored from.
+  private func keep(
+    _ withheld: StoredTree.Element, _ state: KeptRecords.State, of object: any StateRestoring,
+    _ number: RowNumber, _ info: TypeInfo, _ origin: Origin, _ below: KeptBelow
+  ) {
+    settlementOfKept.states.append((object, state))
+    var record = nodeRecord(number, info, origin, below)
+    record.className = withheld.content.className
+    record.restorationClassName = withheld.content.restorationClassName
+    record.version = withheld.content.version
+    record.keptSince = kept?.firstSave(keeping: withheld, now: now)
+    rows.keep(number, because: state.outcome)
+    storedParts.append(
+      StoredPart(
+        number: number, content: .stored(record, withheld.values),
+        beside: state.beside.map { dated($0.state) }))
+  }
+
+  /// A state with the time since when it is kept.
+  func dated(_ state: KeptState) -> KeptState {
+    var state = state
+    state.since = kept?.firstSave(keeping: state, now: now)
+    return state
+  }
+
+  /// What an object has to say, for a record that is written when all else has one.
+  private func encodeApart(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
+    _ below: KeptBelow
+  ) throws -> KeyedDecoder {
+    try KeyedDecoder.encoding(limits: builder.limits) { encoder in
+      try read(object, number) {
+        encodeOwnPart(of: object, number, info, origin, below, with: encoder)
+        try encodeState(of: object, number, info, with: encoder)
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A state that stays stored beside a later one of the same element.
+///
+/// Nobody could read it when the later one was saved. It lies in the record of the element,
+/// in a container that versions of the library from before this skip.
+struct KeptState: Sendable {
+  /// What tells it apart from all others in one stored tree.
+  struct ID: Hashable, Sendable {
+    let record: UInt64
+    /// 0 for the state that the record itself has.
+    let index: Int
+  }
+
+  let id: ID
+  let className: String
+  let restorationClassName: String?
+  let version: Int
+  /// When a save kept it for the first time.
+  var since: Date?
+  var values: StoredTree.Values
+
+  private init(
+    _ id: ID, _ className: String, restorationClassName: String?, version: Int, since: Date?,
+    _ values: StoredTree.Values
+  ) {
+    self.id = id
+    self.className = className
+    self.restorationClassName = restorationClassName
+    self.version = version
+    self.since = since
+    self.values = values
+  }
+
+  /// The state that the record of an element itself has.
+  init(of element: StoredTree.Element) {
+    self.init(
+      ID(record: element.record, index: 0), element.content.className,
+      restorationClassName: element.content.restorationClassName,
+      version: element.content.version, since: element.content.keptSince, element.values)
+  }
+}
+
+// MARK: - In a record
+
+extension KeptState {
+  private typealias Key = NodeRecord.Key
+
+  /// Those of the container of a record, newest first.
+  static func all(
+    in container: KeyedDecoder, of record: UInt64
+  ) throws(ArchiveError) -> [KeptState] {
+    var all: [KeptState] = []
+    for index in 1..<(container.keyCount + 1) {
+      guard let kept = try container.container(forKey: "\(index)") else {
+        throw ArchiveError(.malformed, path: [Key.kept.rawValue], subject: "kept states")
+      }
+      all.append(try KeptState(kept, ID(record: record, index: index)))
+    }
+    return all
+  }
+
+  private init(_ kept: KeyedDecoder, _ id: ID) throws(ArchiveError) {
+    let node = try kept.container(forKey: Key.node.rawValue)
+    guard let node, let className = try node.name(forKey: Key.className.rawValue) else {
+      throw ArchiveError(.malformed, path: [Key.kept.rawValue], subject: "kept states")
+    }
+    let restoresItself: Bool =
+      try node.decodeIfPresent(forKey: Key.restoresItself.rawValue) ?? false
+    self.init(
+      id, className,
+      restorationClassName: restoresItself
+        ? className : try node.name(forKey: Key.restorationClass.rawValue),
+      version: try node.decodeIfPresent(forKey: Key.version.rawValue) ?? 1,
+      since: try node.decodeIfPresent(forKey: Key.keptSince.rawValue),
+      StoredTree.Values(
+        builtIn: try kept.container(forKey: Key.builtIn.rawValue),
+        state: try kept.container(forKey: Key.state.rawValue),
+        sensitive: try kept.container(forKey: Key.sensitive.rawValue)))
+  }
+
+  /// Writes the container of a record.
+  ///
+  /// - Parameters:
+  ///   - states: The states, newest first.
+  ///   - encoder: That of the record.
+  ///   - reference: The record that stands now for one that was stored; nil if none does.
+  /// - Throws: ``ArchiveError`` as `KeyedEncoder.copyAll` does; nothing remains then.
+  static func encode(
+    _ states: [KeptState], with encoder: KeyedEncoder,
+    reference: @escaping (UInt64) -> UInt64?
+  ) throws(ArchiveError) {
+    guard !states.isEmpty else { return }
+    try encoder.encodeContainer(forKey: Key.kept.rawValue) { encoder throws(ArchiveError) in
+      for (place, state) in states.enumerated() {
+        try encoder.encodeContainer(forKey: "\(place + 1)") { encoder throws(ArchiveError) in
+          encoder.encodeContainer(forKey: Key.node.rawValue) { state.encodeForm(with: $0) }
+          try state.values.copy(to: encoder, reference: reference)
+        }
+      }
+    }
+  }
+
+  private func encodeForm(with encoder: KeyedEncoder) {
+    encoder.encode(name: className, forKey: Key.className.rawValue)
+    if version != 1 { encoder.encode(version, forKey: Key.version.rawValue) }
+    if restorationClassName == className {
+      encoder.encode(true, forKey: Key.restoresItself.rawValue)
+    } else {
+      encoder.encode(name: restorationClassName, forKey: Key.restorationClass.rawValue)
+    }
+    encoder.encode(since, forKey: Key.keptSince.rawValue)
+  }
+}
+
+extension StoredTree.Values {
+  /// Writes all of them as they were stored.
+  func copy(
+    to encoder: KeyedEncoder, reference: @escaping (UInt64) -> UInt64?
+  ) throws(ArchiveError) {
+    let parts = [
+      (NodeRecord.builtInKey, builtIn), (NodeRecord.stateKey, state),
+      (NodeRecord.sensitiveKey, sensitive),
+    ]
+    for case (let key, let stored?) in parts {
+      try encoder.encodeContainer(forKey: key) { encoder throws(ArchiveError) in
+        try encoder.copyAll(from: stored, reference: reference)
+      }
+    }
+  }
+}

@@ -1,0 +1,146 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// MARK: - Sizes
+
+extension KeptRecords {
+  /// The size in bytes of a state that is kept alone.
+  func byteCount(of state: KeptState) -> Int {
+    guard state.id.index == 0, let byteCount = byteCounts[state.id.record] else {
+      return besideByteCounts[state.id] ?? 0
+    }
+    return byteCount - (besideByteCountsOfRecords[state.id.record] ?? 0)
+  }
+
+  /// The size of what has a place, with all below it.
+  func byteCount(below top: Int) -> Int {
+    subtree(of: top).reduce(0) { sum, place in
+      sum + (unclaimed[place].flatMap { byteCounts[$0.element.record] } ?? 0)
+    }
+  }
+
+  /// All that is kept of a restore that has just run.
+  ///
+  /// - Complexity: O(*n*) in what is kept.
+  func list(_ result: RestoreResult) -> [KeptElement] {
+    let below = Set(unclaimed.compactMap(\.self).flatMap(\.children))
+    let elements = result.tree.elements
+    let ofObjects = result.unread.union(result.tree.kept.keys).sorted()
+      .flatMap { place -> [KeptElement] in
+        guard let state = result.restored[elements[place].record].flatMap({ states[$0] }) else {
+          return []
+        }
+        return state.all.map { kept, reason in
+          KeptElement(
+            kind: state.kind, path: state.path, className: kept.className, reason: reason,
+            isStateAlone: true, since: firstSave(keeping: kept), byteCount: byteCount(of: kept))
+        }
+      }
+    return ofObjects
+      + unclaimed.indices.compactMap { place in
+        guard !below.contains(place), let kept = unclaimed[place] else { return nil }
+        return KeptElement(
+          kind: kept.element.content.kind, path: kept.element.path,
+          className: kept.element.content.className, reason: kept.outcome, isStateAlone: false,
+          since: firstSave(keeping: kept.element), byteCount: byteCount(below: place))
+      }
+  }
+}
+
+extension KeptRecords.State {
+  /// All states, newest first, each with why nobody got it.
+  var all: [(state: KeptState, reason: RestorationReport.NodeOutcome)] {
+    (withheld.map { [(KeptState(of: $0), outcome)] } ?? [])
+      + beside.map { ($0.state, $0.reason) }
+  }
+
+  /// Puts the state that the record has beside the one that it will have.
+  mutating func putBeside() {
+    guard let withheld else { return }
+    beside.insert(KeptRecords.Beside(state: KeptState(of: withheld), reason: outcome), at: 0)
+    self.withheld = nil
+  }
+}
+
+// MARK: - Coming late
+
+extension KeptRecords {
+  /// What has a place and all below it, as a tree of its own.
+  ///
+  /// - Complexity: O(*n*) in its elements.
+  func tree(below top: Int) -> StoredTree {
+    var elements: [StoredTree.Element] = []
+    var parents: [Int: Int] = [:]
+    let since = unclaimed[top].flatMap { firstSave(keeping: $0.element) }
+    for place in subtree(of: top) {
+      guard let kept = unclaimed[place] else { continue }
+      for child in kept.children { parents[child] = elements.count }
+      var content = kept.element.content
+      // What is not back this time goes on counting.
+      content.keptSince = firstSave(keeping: kept.element) ?? since
+      elements.append(
+        StoredTree.Element(
+          record: kept.element.record, path: kept.element.path, parent: parents[place],
+          role: kept.element.role, content: content, values: kept.element.values,
+          kept: kept.element.kept))
+    }
+    return StoredTree(
+      elements, version: version, facts: facts, formerNames: formerNames, secrets: secrets)
+  }
+
+  /// Goes on without what came late, and keeps what of it is not back.
+  func settleLate(_ top: Int, _ result: RestoreResult) {
+    remove(top)
+    keep(result)
+  }
+}
+
+// MARK: - Changing
+
+extension KeptRecords {
+  /// What a save changes of what is kept, when it has been written.
+  struct Settlement {
+    var replaced: [(place: Int, object: any StateRestoring)] = []
+    var dropped: [Int] = []
+    /// The states that are kept of objects by now.
+    var states: [(object: any StateRestoring, state: State)] = []
+  }
+
+  func settle(_ settlement: Settlement) {
+    for (place, object) in settlement.replaced { replace(place, by: object) }
+    for place in settlement.dropped { remove(place) }
+    for (object, state) in settlement.states {
+      states[object] = state.withheld == nil && state.beside.isEmpty ? nil : state
+    }
+  }
+
+  /// Remembers what an object says of its state, before somebody changes it.
+  func remember(_ probe: StateProbe?, of object: any StateRestoring) { probes[object] = probe }
+
+  /// What was kept below it is kept below the object from now on.
+  private func replace(_ place: Int, by object: any StateRestoring) {
+    guard let kept = unclaimed[place] else { return }
+    unclaimed[place] = nil
+    if referredRecords.contains(kept.element.record) {
+      objects[kept.element.record] = Reference(object: object)
+    }
+    var tops = topsBelow[object] ?? Tops()
+    let since = firstSave(keeping: kept.element)
+    for child in kept.children {
+      guard let element = unclaimed[child]?.element else { continue }
+      if firstSave(keeping: element) == nil {
+        firstSaves[KeptState(of: element).id] = since
+      }
+      tops.append(child, element.content)
+    }
+    topsBelow[object] = tops
+  }
+
+  private func remove(_ top: Int) {
+    for place in subtree(of: top) { unclaimed[place] = nil }
+  }
+}
