@@ -75,7 +75,7 @@ final class NodeGuardTests: XCTestCase {
     XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
   }
 
-  func testWhatWasLeftOutIsKeptAndLeftOutAsLongAsItIs() async throws {
+  func testWhatWasLeftOutIsKeptAndTriedAgainByTheLaunchAfterThat() async throws {
     try await save()
     for _ in 1...2 { try await crash(in: \.bad) }
     let saved = try XCTUnwrap(launch.storedBytes)
@@ -84,7 +84,8 @@ final class NodeGuardTests: XCTestCase {
       let root = TestNode("root", children: [TestNode("group"), TestNode("good")])
       let keeper = try launch.keeper()
       let report = try await keeper.restore(into: [root])
-      XCTAssertEqual(report.outcome(of: "root/group/bad"), .skipped, "\(round)")
+      XCTAssertEqual(
+        report.outcome(of: "root/group/bad"), round == 0 ? .skipped : .notFound, "\(round)")
       root.value = "\(round)"
       _ = try await keeper.save([root])
       let stored = try StoredRecords(try XCTUnwrap(try launch.archive())).elements
@@ -98,6 +99,105 @@ final class NodeGuardTests: XCTestCase {
     let report = try await launch.keeper().restore(into: [screens.root])
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(screens.bad.value, "saved")
+  }
+
+  /// Launches of an app that makes all nodes itself, of which one crashes when it is decoded.
+  ///
+  /// - Returns: The numbers of the launches that crashed.
+  private func launches(
+    _ numbers: ClosedRange<Int>, _ change: (Int, Screens) -> Void
+  ) async throws -> [Int] {
+    var crashes: [Int] = []
+    for number in numbers {
+      let screens = Screens()
+      var crashed: LaunchDisk?
+      screens.bad.onDecode = { [launch] _ in crashed = launch.disk }
+      let keeper = try launch.keeper()
+      _ = try await keeper.restore(into: [screens.root])
+      if let crashed {
+        launch.disk = crashed
+        crashes.append(number)
+        continue
+      }
+      change(number, screens)
+      _ = try await keeper.save([screens.root])
+    }
+    return crashes
+  }
+
+  /// What is stored of the node that crashes: its own state, then those that are kept beside it.
+  private func values() throws -> [String?] {
+    let bad = try XCTUnwrap(try launch.storedRecords()?["root/group/bad"])
+    return try [bad.value] + bad.kept.map { try $0.state?.decode(forKey: "value") }
+  }
+
+  func testANodeThatTheAppMakesItselfIsTriedAgainAfterOneTwoFourAndMoreLaunches() async throws {
+    try await save()
+    let crashes = try await launches(1...36) { _, screens in screens.good.value = "new" }
+    XCTAssertEqual(crashes, [1, 2, 4, 7, 12, 21])
+    XCTAssertEqual(try values(), ["saved"])
+    // What made it crash is over.
+    for number in 37...38 {
+      let screens = Screens()
+      let report = try await launch.keeper().restore(into: [screens.root])
+      XCTAssertEqual(screens.bad.value, number == 38 ? "saved" : nil)
+      XCTAssertEqual(report.problems.isEmpty, number == 38)
+    }
+  }
+
+  func testWhatTheAppSavesOfANodeThatIsLeftOutIsKeptBesideTheStateThatCrashed() async throws {
+    try await save()
+    let saved = try XCTUnwrap(launch.storedBytes)
+    let crashes = try await launches(1...4) { _, screens in screens.bad.value = "new" }
+    XCTAssertEqual(crashes, [1, 2, 4])
+    XCTAssertEqual(try values(), ["new", "saved"])
+    XCTAssertEqual(launch.setAside, [saved])
+    // Another version of the app has mended it.
+    launch.environment = ApplicationEnvironment(applicationVersion: "12", systemVersion: "6.1")
+    let screens = Screens()
+    let keeper = try launch.keeper()
+    let report = try await keeper.restore(into: [screens.root])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(screens.bad.value, "new")
+    XCTAssertEqual(report.kept.map(\.path.description), ["root/group/bad"])
+    XCTAssertNil(launch.markerBytes)
+    _ = try await keeper.save([screens.root])
+    XCTAssertEqual(try values(), ["new", "saved"])
+  }
+
+  func testWhatIsLeftOutIsNotDecodedIfItsNodeComesLate() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    let keeper = try launch.keeper()
+    let root = TestNode("root", children: [TestNode("group"), TestNode("good")])
+    let group = try XCTUnwrap(root.restorationChildren.first as? TestNode)
+    _ = try await keeper.restore(into: [root])
+    let bad = TestNode("bad")
+    bad.onDecode = { _ in XCTFail("decoded") }
+    group.restorationChildren = [bad]
+    let report = try await keeper.restore(late: bad, below: group)
+    XCTAssertEqual(report.outcome(of: "root/group/bad"), .skipped)
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try values(), ["saved"])
+    bad.value = "new"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try values(), ["new", "saved"])
+  }
+
+  func testAllThatTheAppMakesBelowWhatIsLeftOutIsSavedBesideWhatIsKept() async throws {
+    try await save()
+    for node in [\Screens.bad, \.bad, \.good] { try await crash(in: node) }
+    let screens = Screens()
+    let keeper = try launch.keeper()
+    let report = try await keeper.restore(into: [screens.root])
+    XCTAssertEqual(report.outcome(of: "root/group"), .skipped)
+    screens.bad.value = "new"
+    _ = try await keeper.save([screens.root])
+    XCTAssertEqual(try values(), ["new", "saved"])
+    let records = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(try records["root/group"]?.value, "saved")
+    XCTAssertEqual(try records["root/good"]?.value, "saved")
+    XCTAssertEqual(records.paths.count, 4)
   }
 
   func testANodeThatIsMadeIsNotedAndNobodyIsAskedForItAgain() async throws {
@@ -143,35 +243,161 @@ final class NodeGuardTests: XCTestCase {
     XCTAssertEqual(second.count, 3)
   }
 
-  func testANoteOfAnotherMarkerIsNone() async throws {
+  func testANoteOfAnotherMarkerIsNoneAndGivesUpNothingBeforeTwoMoreCrashes() async throws {
     try await save()
     try await crash(in: \.bad)
     let note = try XCTUnwrap(launch.markerBytes).suffix(8)
     try await crash(in: \.bad)
-    let marker = try XCTUnwrap(launch.markerBytes)
-    launch.markerBytes = marker.dropLast(8) + note
+    for _ in 1...2 {
+      launch.markerBytes = try XCTUnwrap(launch.markerBytes).dropLast(8) + note
+      let report = try await crash(in: \.bad)
+      XCTAssertEqual(report.problems, [])
+    }
+    launch.markerBytes = try XCTUnwrap(launch.markerBytes).dropLast(8) + note
     let report = try await launch.keeper().restore(into: [Screens().root])
     XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
   }
 
-  func testNoNoteIsATrap() async throws {
+  func testANoteThatSomebodyWritesWithoutTheKeyCountsAsNone() async throws {
     try await save()
     for _ in 1...2 { try await crash(in: \.bad) }
     let marker = try XCTUnwrap(launch.markerBytes)
     let saved = launch.storedBytes
-    for number in [0, 1, 4, 5, 1 << 31, UInt32.max - 1, .max] as [UInt32] {
-      let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-      launch.disk = LaunchDisk(
-        state: saved, marker: marker.dropLast(8) + bytes + marker.suffix(4))
+    func skipped(_ bytes: [UInt8]) async throws -> [String] {
+      launch.disk = LaunchDisk(state: saved, marker: bytes)
       let report = try await launch.keeper().restore(into: [Screens().root])
-      switch number {
-      case 1, 4, .max: XCTAssertEqual(report.outcome, .restored, "\(number)")
-      default:
-        guard case .crashed = report.outcome else {
-          XCTFail("\(number): \(report.outcome)")
-          continue
-        }
+      XCTAssertEqual(report.outcome, .restored, "\(bytes.suffix(8))")
+      return report.problems.map(\.path.description)
+    }
+    for number in [0, 1, 2, 3, 4, 5, 1 << 31, UInt32.max - 1, .max] as [UInt32] {
+      let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+      let paths = try await skipped(marker.dropLast(8) + bytes + marker.suffix(4))
+      XCTAssertEqual(paths, number == 3 ? ["root/group/bad"] : [], "\(number)")
+    }
+    for bit in 0..<64 {
+      var bytes = marker
+      bytes[bytes.count - 8 + bit / 8] ^= 1 << (bit % 8)
+      let paths = try await skipped(bytes)
+      XCTAssertEqual(paths, [], "\(bit)")
+    }
+    for count in 1...8 {
+      let paths = try await skipped(marker.dropLast(count))
+      XCTAssertEqual(paths, [], "\(count)")
+    }
+  }
+
+  func testAMarkerWithoutAKeyOfItsNoteStillCounts() async throws {
+    try await save()
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    let version = try XCTUnwrap(try launch.archive()).version
+    let saved = launch.storedBytes
+    for number in 0...4 {
+      launch.storedBytes = saved
+      let builder = RecordBuilder()
+      try builder.append(record: 1) {
+        $0.encode(2, forKey: "begunRestores")
+        $0.encode(version.generation, forKey: "begunGeneration")
+        $0.encode(version.mac, forKey: "begunMAC")
+        $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
       }
+      let marker = try Archive.write(
+        try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
+        context: ArchiveContext([Launch.application, "main", "launch"]))
+      launch.markerBytes? += [UInt8(number), 0, 0, 0] + marker.version.mac.prefix(4).reversed()
+      let report = try await launch.keeper().restore(into: [Screens().root])
+      let paths = report.problems.map(\.path.description)
+      switch number {
+      case 0: XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
+      case 1: XCTAssertEqual(paths, ["root"])
+      case 2: XCTAssertEqual(paths, ["root/group"])
+      case 3: XCTAssertEqual(paths, ["root/group/bad"])
+      default: XCTAssertEqual(paths, ["root/good"])
+      }
+    }
+  }
+
+  // MARK: Trying again
+
+  func testOnRequestTheNextRestoreTriesAgain() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    let keeper = try launch.keeper()
+    for isRequested in [false, false, true] {
+      if isRequested { try await keeper.retrySkippedNodes() }
+      let screens = Screens()
+      let report = try await keeper.restore(into: [screens.root])
+      XCTAssertEqual(report.problems.isEmpty, isRequested)
+      XCTAssertEqual(screens.bad.value, isRequested ? "saved" : nil)
+    }
+    XCTAssertNil(launch.markerBytes)
+    try await keeper.retrySkippedNodes()
+  }
+
+  func testWhatCrashesOnRequestIsLeftOutAtOnceAndForLonger() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    var keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [Screens().root])
+    try await keeper.retrySkippedNodes()
+    await keeper.close()
+    try await crash(in: \.bad)
+    for isTried in [false, false, true] {
+      let screens = Screens()
+      keeper = try launch.keeper()
+      _ = try await keeper.restore(into: [screens.root])
+      XCTAssertEqual(screens.bad.value, isTried ? "saved" : nil)
+    }
+  }
+
+  func testOneIsTriedAtATime() async throws {
+    try await save()
+    for node in [\Screens.bad, \.bad, \.good] { try await crash(in: node) }
+    var found: [[String?]] = []
+    for _ in 0..<4 {
+      let screens = Screens()
+      _ = try await launch.keeper().restore(into: [screens.root])
+      found.append(screens.values)
+    }
+    XCTAssertEqual(
+      found,
+      [
+        ["saved", nil, nil, nil], ["saved", "saved", nil, nil], ["saved", "saved", "saved", nil],
+        ["saved", "saved", "saved", "saved"],
+      ])
+  }
+
+  func testACrashElsewhereWhileSomethingIsTriedCountsForThatAlone() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    _ = try await launch.keeper().restore(into: [Screens().root])
+    // It is tried, and the launch ends in another node.
+    try await crash(in: \.good)
+    let screens = Screens()
+    let report = try await launch.keeper().restore(into: [screens.root])
+    XCTAssertEqual(screens.values, ["saved", "saved", nil, "saved"])
+    XCTAssertEqual(report.problems.map(\.path.description), ["root/group/bad"])
+  }
+
+  func testWithoutAMarkNothingIsTriedAgain() async throws {
+    let isFull = Mutex(false)
+    let directory = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      if name.hasSuffix(".launch"), call == .replace, isFull.withLock({ $0 }) {
+        throw ArchiveError(.storageFull)
+      }
+    }
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    _ = try await launch.keeper().restore(into: [Screens().root])
+    for isMarked in [false, true] {
+      isFull.withLock { $0 = !isMarked }
+      let screens = Screens()
+      launch.endProcess()
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: directory, keys: launch.keys,
+        environment: launch.environment, now: { [launch] in launch.now })
+      _ = try await keeper.restore(into: [screens.root])
+      XCTAssertEqual(screens.bad.value, isMarked ? "saved" : nil)
+      await keeper.close()
     }
   }
 
@@ -287,7 +513,8 @@ final class NodeGuardTests: XCTestCase {
       let root = TestNode("root")
       let report = try await keeper.restore(into: [root])
       XCTAssertEqual(root.value, "saved")
-      XCTAssertEqual(report.outcome(of: "root/group"), .skipped, "\(round)")
+      XCTAssertEqual(
+        report.outcome(of: "root/group"), round == 1 ? .skipped : .notFound, "\(round)")
       _ = try await keeper.save([root])
       let stored = try StoredRecords(try XCTUnwrap(try launch.archive())).elements
       XCTAssertEqual(

@@ -1,10 +1,15 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// What this launch and those before it leave behind, sealed beside the state.
 ///
 /// It says how many restores in a row began and never ended, and what a restore leaves
 /// out because of that. It is sealed as the state is, so that nobody without the key can
-/// make a keeper give up a state.
+/// say that a restore has crashed, or what is left out.
 struct LaunchMarker: Sendable {
   struct Content: Equatable, Sendable {
     /// The restores in a row that began and did not end, with the one under way.
@@ -22,9 +27,12 @@ struct LaunchMarker: Sendable {
     /// What restores leave out, since they crashed in it.
     var skipped = SkippedElements()
 
-    mutating func endRestore() {
+    /// Forgets that a restore has begun; the first one of a launch counts for what it has
+    /// left out.
+    mutating func endRestore(isFirst: Bool) {
       (begunRestores, begunVersion, applicationVersion) = (0, nil, nil)
       (bootSession, gaveWay) = (nil, false)
+      if isFirst { skipped.endLaunch() }
     }
   }
 
@@ -33,22 +41,28 @@ struct LaunchMarker: Sendable {
     var content = Content()
     var note: LaunchNote.Place?
 
-    /// How many restores of a state crashed in a row, by this version of the app: another
-    /// one may have mended what crashed.
-    ///
-    /// - Returns: Nil if the last one did not, so that what it left out is still enough: the
-    ///   app ended by itself, or the machine with it.
-    mutating func countCrashes(
-      of version: ArchiveVersion, by applicationVersion: String?, at bootSession: String?
-    ) -> Int? {
-      guard content.begunVersion == version, content.applicationVersion == applicationVersion
-      else { return nil }
+    /// Decides what a restore of a state does about those before it, and notes that.
+    mutating func take(
+      evidenceBefore version: ArchiveVersion, _ threshold: Int, by applicationVersion: String?,
+      at bootSession: String?
+    ) -> LaunchVerdict {
+      let verdict = LaunchVerdict(
+        evidence(before: version, by: applicationVersion, at: bootSession), threshold: threshold)
+      content.begunRestores = verdict.begunRestores
+      if verdict.hasTrialFailed { content.skipped.failTrial() }
+      return verdict
+    }
+
+    /// What a restore of a state finds of those before it.
+    func evidence(
+      before version: ArchiveVersion, by applicationVersion: String?, at bootSession: String?
+    ) -> LaunchEvidence {
       let before = content.bootSession
-      if note == .ended || before != nil && bootSession != nil && before != bootSession {
-        content.begunRestores = max(1, content.begunRestores) - 1
-        return nil
-      }
-      return content.begunRestores
+      return LaunchEvidence(
+        begunRestores: content.begunRestores, isOfState: content.begunVersion == version,
+        isOfApplication: content.applicationVersion == applicationVersion,
+        isTrial: content.skipped.isTrial, note: note,
+        hasRestarted: before != nil && bootSession != nil && before != bootSession)
     }
   }
 
@@ -59,6 +73,7 @@ struct LaunchMarker: Sendable {
     static let bootSession = "bootSession"
     static let gaveWay = "gaveWay"
     static let skipped = "skipped"
+    static let noteKey = "noteKey"
     static let snapshotIgnored = VersionKeys(
       generation: "snapshotIgnoredGeneration", mac: "snapshotIgnoredMAC")
   }
@@ -98,10 +113,15 @@ struct LaunchMarker: Sendable {
       } catch {
         throw .content(error)
       }
+      let noteKey: Data? = try record.decodeIfPresent(forKey: Key.noteKey)
+      let tag = noteKey.flatMap { NumberTag(key: Array($0)) }
+      let tags = LaunchNote.Tags(tag, archive.version)
       let note = try storage.open().flatMap { (file) throws(ArchiveError) in
-        try LaunchNote.read(behind: archive.version, in: file)
+        try LaunchNote.read(in: file, with: tags)
       }
-      return Stored(content: content, note: note)
+      // Of a marker without a key, which an earlier version of the library wrote, a note that
+      // is missing counts as it did there.
+      return Stored(content: content, note: note ?? (tag == nil ? .outside : nil))
     } catch  where error.code != .wrongContext && error.isAboutContent {
       return Stored()
     }
@@ -109,14 +129,17 @@ struct LaunchMarker: Sendable {
 
   /// Stores what is to be known; nothing to be known leaves no file.
   ///
-  /// - Returns: What was written; nil if nothing was.
+  /// - Returns: What was written, with the tags of its note; nil if nothing was.
   @discardableResult
-  func write(_ content: Content, _ key: ArchiveKey) throws -> Archive.Summary? {
+  func write(
+    _ content: Content, _ key: ArchiveKey
+  ) throws -> (summary: Archive.Summary, tags: LaunchNote.Tags)? {
     guard isLasting else { return nil }
     guard content != Content() else {
       try storage.remove()
       return nil
     }
+    let tag = NumberTag()
     let builder = RecordBuilder()
     try builder.append(record: Self.record) { encoder in
       encoder.encode(content.begunRestores, forKey: Key.begunRestores)
@@ -128,8 +151,11 @@ struct LaunchMarker: Sendable {
       if content.skipped != SkippedElements() {
         try encoder.encode(content.skipped, forKey: Key.skipped)
       }
+      encoder.encode(Data(tag.key), forKey: Key.noteKey)
     }
-    return try Archive.write(try builder.finish(), to: storage, key: key, context: context)
+    let summary = try Archive.write(
+      try builder.finish(), to: storage, key: key, context: context)
+    return (summary, LaunchNote.Tags(tag, summary.version))
   }
 }
 

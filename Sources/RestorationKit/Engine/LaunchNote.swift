@@ -12,12 +12,17 @@ internal import Synchronization
 
 /// Where a restore is, in 8 bytes behind the sealed marker of the launch.
 ///
-/// They lie in the same file, so a marker never comes with the note of another one, and say
-/// to which it belongs. They are written where they are: that takes no room on a full disk.
-/// A memory mapped file would take less time, but end the process there.
+/// They lie in the same file, so a marker never comes with the note of another one. They are
+/// written where they are: that takes no room on a full disk. A memory mapped file would
+/// take less time, but end the process there.
+///
+/// They have a tag of four bytes, whose key is sealed in the marker. A note that somebody
+/// without the key writes counts as none, so that he can neither choose what is left out nor
+/// make a keeper give up a state as soon as noted crashes would. He can still put back what
+/// he has seen in this file since the marker was written, or remove all files.
 package final class LaunchNote: Sendable {
   /// What the note of a launch that has ended says.
-  enum Place: Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
     /// In none of the elements of the state.
     case outside
     /// In one that is made or decoded, by its place in the tree.
@@ -28,62 +33,71 @@ package final class LaunchNote: Sendable {
 
   static let byteCount = 8
 
+  /// What says of a note that it belongs to a marker.
+  struct Tags: Sendable {
+    private let tag: NumberTag?
+    /// What stood for it in markers without a key: a part of what authenticates them.
+    private let seal: UInt32
+
+    init(_ tag: NumberTag?, _ marker: ArchiveVersion) {
+      self.tag = tag
+      seal = marker.mac.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    }
+
+    fileprivate func bytes(of number: UInt32) -> [UInt8] {
+      let bytes = UInt64(tag?.tag(of: number) ?? seal) << 32 | UInt64(number)
+      return (0..<LaunchNote.byteCount).map { UInt8(truncatingIfNeeded: bytes >> (8 * $0)) }
+    }
+  }
+
   private let file: any AppendableArchiveFile
   private let offset: Int
-  private let seal: UInt32
+  private let tags: Tags
+  /// Made before the process ends, when it is no time for that.
+  private let bytesOfEnd: [UInt8]
 
   /// Begins a note outside of all elements.
   ///
   /// - Throws: `ArchiveError` if there is no room for it, or no such marker any more.
-  init(behind marker: Archive.Summary, in storage: any ArchiveStorage) throws(ArchiveError) {
+  init(
+    behind marker: Archive.Summary, _ tags: Tags, in storage: any ArchiveStorage
+  ) throws(ArchiveError) {
     guard let file = try storage.openForAppending(), file.byteCount == marker.byteCount else {
       throw ArchiveError(.outdated)
     }
     self.file = file
     offset = marker.byteCount
-    seal = Self.seal(of: marker.version)
-    try write(0)
+    self.tags = tags
+    bytesOfEnd = tags.bytes(of: .max)
+    try file.write(tags.bytes(of: 0), at: offset)
     Self.remember(self)
   }
 
   /// Says which element is made or decoded now; nil if it is none.
   func reach(_ place: Int?) throws(ArchiveError) {
-    try write(place.map { UInt32(clamping: $0 + 1) } ?? 0)
+    try file.write(tags.bytes(of: place.map { UInt32(clamping: $0 + 1) } ?? 0), at: offset)
   }
 
   /// Says that no crash has ended the restore.
   func end() {
     do throws(ArchiveError) {
-      try write(.max)
+      try file.write(bytesOfEnd, at: offset)
     } catch {
       // Then the next launch counts a crash.
     }
   }
 
-  private func write(_ number: UInt32) throws(ArchiveError) {
-    let bytes = UInt64(seal) << 32 | UInt64(number)
-    try file.write(
-      (0..<Self.byteCount).map { UInt8(truncatingIfNeeded: bytes >> (8 * $0)) }, at: offset)
-  }
-
-  /// Reads the note of a marker; nil if there is none, or that of another one.
-  static func read(
-    behind version: ArchiveVersion, in file: any ArchiveFile
-  ) throws(ArchiveError) -> Place? {
+  /// Reads the note of a marker; nil if there is none, or one that does not belong to it.
+  static func read(in file: any ArchiveFile, with tags: Tags) throws(ArchiveError) -> Place? {
     guard file.byteCount >= byteCount else { return nil }
     let bytes = try file.read(at: file.byteCount - byteCount, count: byteCount)
-    let both = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    guard both >> 32 == UInt64(seal(of: version)) else { return nil }
-    switch UInt32(truncatingIfNeeded: both) {
+    let number = bytes.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    guard bytes == tags.bytes(of: number) else { return nil }
+    switch number {
     case 0: return .outside
     case .max: return .ended
     case let number: return .element(Int(clamping: number - 1))
     }
-  }
-
-  /// A part of what authenticates the marker.
-  private static func seal(of version: ArchiveVersion) -> UInt32 {
-    version.mac.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
   }
 
   // MARK: The end of the process
@@ -108,7 +122,8 @@ package final class LaunchNote: Sendable {
   /// Notes the end of the process in all that are open.
   package static func noteExit() {
     // Whoever ends the process may have the lock.
-    let notes = open.withLockIfAvailable { open in open.compactMap(\.note) }
-    for note in notes ?? [] { note.end() }
+    _ = open.withLockIfAvailable { open in
+      for weak in open { weak.note?.end() }
+    }
   }
 }

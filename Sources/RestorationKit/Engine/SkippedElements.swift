@@ -2,12 +2,24 @@ internal import ArchiveCodec
 
 /// What restores leave out since they crashed in it: an element, then the one above it.
 ///
-/// It is left out as long as it is kept as it was, by the version of the app that crashed.
-/// Another one may have mended it, and what was saved since is another state.
+/// It is left out whatever is stored of it by now, by the version of the app that crashed:
+/// another one may have mended it. One of them at a time is tried again, after 1, 2, 4, 8 and
+/// more launches that left it out, twice as many after each crash.
 struct SkippedElements: Hashable, Codable, Sendable {
   private struct Element: Hashable, Codable {
     let kind: ElementKind
     let path: RestorationPath
+    /// How many launches leave it out before it is tried again; nil, as in what the version
+    /// of the library before this wrote, is 1.
+    var wait: Int?
+    /// How many of them are left; nil is 1.
+    var launchesLeft: Int?
+    /// Whether the restore under way tries it.
+    var isTried: Bool?
+
+    var isDue: Bool { launchesLeft ?? 1 <= 0 }
+
+    func isSame(as other: Element) -> Bool { kind == other.kind && path == other.path }
   }
 
   private var elements: [Element] = []
@@ -17,6 +29,8 @@ struct SkippedElements: Hashable, Codable, Sendable {
 
   /// How many crashes in a row are answered by leaving out a part of the state.
   static let largestCount = 2
+  /// An app that is started so often has crashed 20 times in one element.
+  private static let longestWait = 1 << 20
 
   /// Leaves out more after another crash; false if nothing but the whole state is left.
   ///
@@ -34,7 +48,7 @@ struct SkippedElements: Hashable, Codable, Sendable {
     var added = [place]
     if count > 0 {
       // Nobody could do without what was left out.
-      let skipped = places(in: tree, by: applicationVersion)
+      let skipped = places(in: tree, by: applicationVersion).keys.sorted()
       guard !skipped.isEmpty else { return false }
       for place in skipped {
         guard let parent = rows[place].parent else { return false }
@@ -43,7 +57,7 @@ struct SkippedElements: Hashable, Codable, Sendable {
     }
     for place in added {
       let element = Element(kind: rows[place].kind, path: tree.outline.path(of: place))
-      if !elements.contains(element) { elements.append(element) }
+      if !elements.contains(where: element.isSame) { elements.append(element) }
     }
     (version, self.applicationVersion) = (tree.version, applicationVersion)
     return true
@@ -51,15 +65,68 @@ struct SkippedElements: Hashable, Codable, Sendable {
 
   /// Finds what is left out of a state, and forgets what is not there any more.
   ///
+  /// - Parameters:
+  ///   - tree: The state.
+  ///   - applicationVersion: The version of the app.
+  ///   - mayTry: Whether the restore may try one of them again.
+  /// - Returns: The places of what is left out, and the one that is tried again.
   /// - Complexity: O(*n*) in the elements of the tree, if anything is left out.
-  mutating func take(in tree: StoredTree, by applicationVersion: String?) -> Set<Int> {
-    guard !elements.isEmpty else { return [] }
+  mutating func take(
+    in tree: StoredTree, by applicationVersion: String?, mayTry: Bool
+  ) -> (places: Set<Int>, tried: Int?) {
+    guard !elements.isEmpty else { return ([], nil) }
     let places = places(in: tree, by: applicationVersion)
-    elements = places.sorted().map {
-      Element(kind: tree.outline.rows[$0].kind, path: tree.outline.path(of: $0))
+    let ordered = places.sorted { $0.key < $1.key }
+    elements = ordered.map { _, element in
+      var element = element
+      element.isTried = nil
+      return element
     }
     if elements.isEmpty { self = SkippedElements() }
-    return places
+    // What is below another one that is left out could not be restored.
+    let tried = ordered.indices.first { index in
+      mayTry && elements[index].isDue
+        && !isBelow(ordered[index].key, Set(places.keys), in: tree.outline)
+    }
+    guard let tried else { return (Set(places.keys), nil) }
+    elements[tried].isTried = true
+    let place = ordered[tried].key
+    return (Set(places.keys).subtracting([place]), place)
+  }
+
+  private func isBelow(_ place: Int, _ places: Set<Int>, in outline: StoredOutline) -> Bool {
+    var next = outline.rows[place].parent
+    while let above = next {
+      if places.contains(above) { return true }
+      next = outline.rows[above].parent
+    }
+    return false
+  }
+
+  /// Whether the restore under way tries one of them again.
+  var isTrial: Bool { elements.contains { $0.isTried == true } }
+
+  /// Notes that what was tried has crashed again.
+  mutating func failTrial() {
+    change { element in
+      guard element.isTried == true else { return }
+      let wait = min((element.wait ?? 1) * 2, Self.longestWait)
+      (element.wait, element.launchesLeft, element.isTried) = (wait, wait, nil)
+    }
+  }
+
+  /// Notes the end of a launch that has restored: what it tried is restored again.
+  mutating func endLaunch() {
+    elements.removeAll { $0.isTried == true }
+    change { $0.launchesLeft = max(0, ($0.launchesLeft ?? 1) - 1) }
+    if elements.isEmpty { self = SkippedElements() }
+  }
+
+  /// Lets the next restores try all of them again, one at a time.
+  mutating func retry() { change { $0.launchesLeft = 0 } }
+
+  private mutating func change(_ body: (inout Element) -> Void) {
+    for index in elements.indices { body(&elements[index]) }
   }
 
   /// Where they are.
@@ -68,19 +135,21 @@ struct SkippedElements: Hashable, Codable, Sendable {
   /// Whether the last crash was in this very state.
   func isOf(_ tree: StoredTree) -> Bool { version == tree.version }
 
-  private func places(in tree: StoredTree, by applicationVersion: String?) -> Set<Int> {
-    guard applicationVersion == self.applicationVersion else { return [] }
-    let all = Set(elements)
+  private func places(
+    in tree: StoredTree, by applicationVersion: String?
+  ) -> [Int: Element] {
+    guard applicationVersion == self.applicationVersion else { return [:] }
     // A whole path takes as long as it is deep, so it is compared only where it may be equal.
     let depths = Set(elements.map(\.path.count))
     let identifiers = Set(elements.compactMap(\.path.identifier))
     let outline = tree.outline
-    return Set(
-      outline.rows.indices.filter { place in
-        guard tree.version == version || outline.isKept(place) else { return false }
-        let path = outline.path(of: place)
-        return depths.contains(path.count) && identifiers.contains(outline.identifier(of: place))
-          && all.contains(Element(kind: outline.rows[place].kind, path: path))
-      })
+    var found: [Int: Element] = [:]
+    for place in outline.rows.indices where identifiers.contains(outline.identifier(of: place)) {
+      let path = outline.path(of: place)
+      guard depths.contains(path.count) else { continue }
+      let here = Element(kind: outline.rows[place].kind, path: path)
+      found[place] = elements.first(where: here.isSame)
+    }
+    return found
   }
 }

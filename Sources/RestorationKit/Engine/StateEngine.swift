@@ -153,6 +153,18 @@ final class StateEngine {
     }
   }
 
+  /// Lets the next restores try again what they leave out.
+  func retrySkipped() async throws(RestorationError) {
+    await otherRestoreEnded()
+    claim.beginUse()
+    defer { claim.endUse() }
+    do {
+      try await file.retrySkipped()
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
   // MARK: What was set aside
 
   func setAsideStates() async throws(RestorationError) -> [SetAsideState] {

@@ -76,21 +76,25 @@ extension StateFile {
     let key = try existingKey()
     var stored = readMarker(key)
     var crashed: (location: String?, isLast: Bool)?
+    var mayTry = false
     let loaded: Loaded<StoredTree>?
     do throws(ArchiveError) {
       loaded = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
         if crashed?.isLast == true { return nil }
         guard isClaimed, window == nil else { return try StoredTree(reading: archive) }
-        let count = stored?.countCrashes(
-          of: archive.version, by: applicationVersion, at: bootSession)
-        guard let count, count >= threshold else { return try StoredTree(reading: archive) }
-        if case .element(let place) = stored?.note {
+        let verdict = stored?.take(
+          evidenceBefore: archive.version, threshold, by: applicationVersion, at: bootSession)
+        mayTry = verdict?.mayTry == true && !hasBegun
+        switch verdict?.action {
+        case .restore, nil: return try StoredTree(reading: archive)
+        case .leaveOut(let place, let count):
           let tree = try StoredTree(reading: archive)
-          if stored?.content.skipped.add(
-            place, of: tree, after: count - threshold, by: applicationVersion) == true
+          if stored?.content.skipped.add(place, of: tree, after: count, by: applicationVersion)
+            == true
           {
             return tree
           }
+        case .giveWay: break
         }
         let gaveWay = stored?.content.gaveWay == true
         crashed = (try setAsideCrashed(generation, settingAside), isLast: gaveWay)
@@ -109,7 +113,8 @@ extension StateFile {
     tree.replacedAt = loaded.generation?.date
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: stored?.content.snapshotIgnored == tree.version)
-    let skipped = stored?.content.skipped.take(in: tree, by: applicationVersion) ?? []
+    var (skipped, tried) =
+      stored?.content.skipped.take(in: tree, by: applicationVersion, mayTry: mayTry) ?? ([], nil)
     if let dropped = loaded.dropped {
       let date = tree.facts?.timestamp.map { " of \($0)" } ?? ""
       launchProblem =
@@ -125,7 +130,11 @@ extension StateFile {
         tree, dropped: loaded.dropped, hasCrashed: stored?.content.skipped.isOf(tree) == true)
     }
     if tree.isWhole { knownGeneration = loaded.generation?.identifier }
-    if isClaimed { begin(tree, stored?.content, key) }
+    if isClaimed {
+      begin(tree, stored?.content, key)
+      // What is tried without a mark would crash in every launch.
+      if let tried, window?.note == nil { skipped.insert(tried) }
+    }
     let isCrashNear = (window?.marked?.begunRestores ?? 0) >= threshold
     return .state(
       tree,
@@ -164,7 +173,8 @@ extension StateFile {
     windowCount += 1
     window = Window(
       number: windowCount, version: tree.version, isWhole: tree.isWhole, key: key,
-      marked: marked)
+      marked: marked, isFirst: !hasBegun)
+    hasBegun = true
     note { try mark(key) }
   }
 
@@ -173,7 +183,27 @@ extension StateFile {
     guard let marked = window?.marked else { return }
     window?.note = nil
     guard let written = try place.marker.write(marked, key) else { return }
-    window?.note = try LaunchNote(behind: written, in: place.marker.storage)
+    window?.note = try LaunchNote(
+      behind: written.summary, written.tags, in: place.marker.storage)
+  }
+
+  /// Lets the next restores try again what they leave out, one at a time.
+  func retrySkipped() async throws(ArchiveError) {
+    try await take()
+    guard let key = try keys.key(creating: false) else { return }
+    do {
+      if window?.marked != nil {
+        window?.marked?.skipped.retry()
+        try mark(key)
+      } else {
+        var content = try place.marker.read(key).content
+        content.skipped.retry()
+        try place.marker.write(content, key)
+      }
+    } catch {
+      throw .content(error)
+    }
+    hasBegun = false
   }
 
   /// What becomes of a state when it is saved as a whole.

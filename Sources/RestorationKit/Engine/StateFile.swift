@@ -50,6 +50,9 @@ package actor StateFile {
   /// The restore that has begun here and not ended, with what the marker says.
   var window: Window?
   var windowCount: UInt64 = 0
+  /// Whether a restore has begun in this launch, or since it was asked to try again what is
+  /// left out.
+  var hasBegun = false
   /// Why the marker, the end of a state or one that was used up is not as it should be.
   var launchProblem: String?
 
@@ -111,12 +114,14 @@ package actor StateFile {
     var marked: LaunchMarker.Content?
     /// Where the restore is, for the launch after a crash.
     var note: LaunchNote?
+    /// Whether it is the first restore of this launch.
+    var isFirst = false
 
     /// Takes the mark away; if there is no room for a new marker, its note says that the
     /// restore has ended, or the next launch would count it as a crash.
     func takeMark(from marker: LaunchMarker, _ key: ArchiveKey) throws {
       guard var marked else { return }
-      marked.endRestore()
+      marked.endRestore(isFirst: isFirst)
       do {
         try marker.write(marked, key)
       } catch {

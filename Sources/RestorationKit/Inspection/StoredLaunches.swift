@@ -10,7 +10,8 @@ public struct StoredLaunches: Hashable, Sendable {
   /// The version of the app that began these restores.
   public let applicationVersion: String?
 
-  /// The elements that the next restore leaves out, since earlier ones crashed in them.
+  /// The elements that restores leave out, since earlier ones crashed in them; the next one
+  /// may try one of them again.
   public let skipped: [RestorationPath]
 
   /// Reads what is noted beside a state; a note that cannot be read counts as none, as in
@@ -32,12 +33,13 @@ public struct StoredLaunches: Hashable, Sendable {
     let marker = LaunchMarker(
       storage: directory.launchStorage(ofStateNamed: name),
       context: ArchiveContext(context.fields + ["launch"]))
-    var stored = try marker.read(key)
+    let stored = try marker.read(key)
     applicationVersion = stored.content.applicationVersion
     crashCount =
-      stored.countCrashes(
-        of: state.archive.version, by: stored.content.applicationVersion,
-        at: BootSession.identifier) ?? 0
+      stored.evidence(
+        before: state.archive.version, by: stored.content.applicationVersion,
+        at: BootSession.identifier
+      ).crashCount
     skipped = stored.content.skipped.paths
   }
 }

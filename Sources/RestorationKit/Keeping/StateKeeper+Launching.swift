@@ -15,6 +15,21 @@ extension StateKeeper {
     restorationExtension.complete()
   }
 
+  /// Lets the next restore try again what restores leave out, since they crashed there.
+  ///
+  /// They try one element at a time: the next restore the first one, and a later launch the
+  /// one after it. Without this call an element is tried again after 1, 2, 4, 8 and more
+  /// launches, and by another version of the app. If nothing is left out, nothing changes.
+  ///
+  ///     try await keeper.retrySkippedNodes()
+  ///     print(try await keeper.restore(into: [window]))
+  ///
+  /// - Throws: ``RestorationError`` with `archive` if that cannot be noted, or its key is
+  ///   locked, and `inUse` if another instance has the state.
+  public func retrySkippedNodes() async throws(RestorationError) {
+    try await engine.retrySkipped()
+  }
+
   /// Waits until the restore has ended, and all work that was announced.
   ///
   /// Returns at once if no restore has begun and no work is announced.

@@ -1,0 +1,31 @@
+internal import CSodium
+
+/// Says of numbers that they come from somebody who has a key: SipHash-2-4, cut to four bytes.
+///
+/// Whoever has not the key guesses the tag of a number once in 2^32 times, also if he has
+/// seen those of others. It is for few numbers that somebody checks soon, and needs no more
+/// room than they do.
+package struct NumberTag: Sendable {
+  package static let keyByteCount = Int(crypto_shorthash_KEYBYTES)
+
+  package let key: [UInt8]
+
+  /// Takes the key of tags that were made before; nil if it is none.
+  package init?(key: [UInt8]) {
+    guard key.count == Self.keyByteCount else { return nil }
+    self.key = key
+  }
+
+  /// Makes tags with a new random key.
+  package init(_ random: RandomSource = .system) {
+    key = random.bytes(count: Self.keyByteCount)
+  }
+
+  /// The tag of a number.
+  package func tag(of number: UInt32) -> UInt32 {
+    let input = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    var output = [UInt8](repeating: 0, count: Int(crypto_shorthash_BYTES))
+    _ = unsafe crypto_shorthash(&output, input, UInt64(input.count), key)
+    return output.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}
