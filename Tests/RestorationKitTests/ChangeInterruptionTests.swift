@@ -195,14 +195,17 @@ final class ChangeInterruptionTests: ChangeTestCase {
     root.value = "third"
     gate.holdUp()
     isClosed.isSet = true
-    let save = Task { @MainActor in try await keeper.save([root]).outcome }
+    let save = Task { @MainActor in try await keeper.save([root]) }
     try await waitUntil("the save writes") { gate.isWaitedFor }
     let discard = Task { @MainActor in try await keeper.discardState() }
     for _ in 0..<20 { await Task.yield() }
     isClosed.isSet = false
     gate.goOn()
-    let outcome = try await save.value
-    XCTAssertEqual(outcome, .superseded)
+    let report = try await save.value
+    XCTAssertEqual(report.outcome, .superseded)
+    XCTAssertEqual(
+      report.description,
+      "Nothing saved: the state was discarded, or another one was put back, during the save.")
     try await discard.value
     XCTAssertNil(launch.storedBytes)
   }

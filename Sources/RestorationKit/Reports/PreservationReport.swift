@@ -18,7 +18,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// The save gate said no; an older state was discarded.
     case declined
 
-    /// A later save was written first, so this one was not needed.
+    /// The state was discarded, or another one was put back, while the save was under way,
+    /// so nothing of it was written.
     case superseded
 
     /// The key is locked, or was at the last restore; the stored state is intact.
@@ -219,7 +220,8 @@ extension PreservationReport: CustomStringConvertible {
       "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one."
     case .declined:
       "Nothing saved: the save gate said no." + setAside.setAsideSentence + unsentAsideSentence
-    case .superseded: "Nothing saved: a later save was written first."
+    case .superseded:
+      "Nothing saved: the state was discarded, or another one was put back, during the save."
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     case .inUse(let process):
       "Nothing saved: \(process ?? "another instance of the app") has the state."
