@@ -50,11 +50,13 @@ final class ContainerTests: XCTestCase {
 
   func testASelectedTabThatIsGoneLeavesTheSelectionAsItIs() async throws {
     _ = try await launch.keeper().save([tabs(["x", "y"], selected: 1)])
-    let back = emptyTabs(["x", "z"])
-    back.selectedTab = back.restorationChildren[0]
-    let report = try await launch.keeper().restore(into: [back])
-    XCTAssertEqual(back.selectedTab?.restorationName, "x")
-    XCTAssertEqual(report.outcome(of: "tabs/y"), .tabNotFound)
+    for selected in [0, 1, nil] {
+      let back = emptyTabs(["x", "z"])
+      back.selectedTab = selected.map { back.restorationChildren[$0] }
+      let report = try await launch.keeper().restore(into: [back])
+      XCTAssertTrue(back.selectedTab === selected.map { back.restorationChildren[$0] })
+      XCTAssertEqual(report.outcome(of: "tabs/y"), .tabNotFound)
+    }
   }
 
   func testOnlyOneOfTheTabsIsStoredAsTheSelectedOne() async throws {

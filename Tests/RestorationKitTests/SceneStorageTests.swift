@@ -21,6 +21,17 @@ final class SceneStorageTests: XCTestCase {
     let (one, two, three) = (DraftModel(scene), DraftModel(scene), DraftModel(other))
     one.draft = "x"
     XCTAssertEqual([one.draft, two.draft, three.draft], ["x", "x", ""])
+    three.draft = "z"
+    two.draft = "y"
+    try await host.saveChangedScenes()
+    // Of both sessions, what the next launch brings back.
+    let next = try await self.host()
+    var drafts: [SceneSession: [String]] = [:]
+    for session in next.openSessions {
+      let back = try await next.connect(session)
+      drafts[session] = [DraftModel(back).draft, DraftModel(back).draft]
+    }
+    XCTAssertEqual(drafts, [scene.session: ["y", "y"], other.session: ["z", "z"]])
   }
 
   func testAValueComesBackWithItsSceneAndNotWithANewOne() async throws {
