@@ -88,6 +88,7 @@ final class SceneStartTests: XCTestCase {
   func testAListThatCannotBeReadIsAProblemAndTheScenesAreBack() async throws {
     let stored = try await store(2)
     app.launch.store.memory(named: "main.scenes").bytes = [1, 2, 3]
+    app.prepare = { $0.roots = [TestNode("root")] }
     let host = try await nextHost()
     let start = try await host.start()
     XCTAssertEqual(Set(start.restoredScenes.map(\.session.persistentIdentifier)), Set(stored))
@@ -108,6 +109,7 @@ final class SceneStartTests: XCTestCase {
   func testASceneThatCannotBeReadIsThereAfreshAndAProblem() async throws {
     let stored = try await store(2)
     app.launch.store.memory(named: "main.scene-\(stored[0])").bytes?[40] ^= 1
+    app.prepare = { $0.roots = [TestNode("root")] }
     let host = try await nextHost()
     let start = try await host.start()
     XCTAssertEqual(
@@ -135,8 +137,9 @@ final class SceneStartTests: XCTestCase {
     for _ in 1...5 {
       let host = try await nextHost()
       let start = try await host.start()
-      guard start.problems.count == 1 else { continue }
       scene = start.restoredScenes.first
+      guard case .crashed = scene?.restorationStatus else { continue }
+      XCTAssertEqual(start.problems.count, 1)
       XCTAssertEqual(start.problems[0].session?.persistentIdentifier, stored[0])
       XCTAssertEqual(start.problems[0].reason, scene?.restorationStatus.description)
       break
@@ -146,11 +149,161 @@ final class SceneStartTests: XCTestCase {
     }
   }
 
+  // MARK: What is back and not as it was
+
+  /// A root with two screens below it.
+  private func screens() -> TestNode {
+    TestNode("root", children: [TestNode("first"), TestNode("second")])
+  }
+
+  /// Saves a scene in several versions of the app, and gives its identifier.
+  private func save(inVersions versions: [String]) async throws -> String {
+    app.prepare = { [unowned self] in $0.roots = [screens()] }
+    for version in versions {
+      app.launch.environment = ApplicationEnvironment(
+        applicationVersion: version, systemVersion: "6.1")
+      let host = try await nextHost()
+      let start = try await host.start()
+      let scene = try XCTUnwrap(start.restoredScenes.first ?? start.openedScene)
+      scene.testRoot?.value = version
+      try await host.saveEverything(of: scene)
+    }
+    return try XCTUnwrap(app.delegates.last?.connected.last?.session.persistentIdentifier)
+  }
+
+  /// The reason of the only problem, with the report of the scene that has it; a strict
+  /// keeper's host throws it when the scene is there.
+  private func onlyProblem(
+    of identifier: String, line: UInt = #line
+  ) async throws -> (reason: String, report: RestorationReport?) {
+    let start = try await nextHost().start()
+    XCTAssertEqual(start.problems.count, 1, line: line)
+    let reason = try XCTUnwrap(start.problems.first?.reason, line: line)
+    XCTAssertEqual(start.problems[0].session?.persistentIdentifier, identifier, line: line)
+    let head = "Restored 1 scene, 1 of them with problems.\nScene \(identifier): \(reason)\n"
+    XCTAssertTrue("\(start)\n".hasPrefix(head), start.description, line: line)
+    XCTAssertNil(start.openedScene, line: line)
+
+    let keeper = try app.launch.keeper()
+    keeper.isStrict = true
+    let host = SceneHost(keeper)
+    let error = await restorationError(line: line) {
+      try await host.start(SceneConfiguration { [app] in app.makeDelegate() })
+    }
+    XCTAssertEqual(error?.code, .strict, line: line)
+    XCTAssertEqual(
+      host.connectedScenes.map(\.session.persistentIdentifier), [identifier], line: line)
+    guard case .success(let report) = start.restoredScenes.first?.restoration else {
+      return (reason, nil)
+    }
+    if report.problems.isEmpty {
+      XCTAssertEqual(
+        error?.description,
+        "The keeper is strict: the scenes are there, but not all as they were saved. \(reason)",
+        line: line)
+    }
+    return (reason, report)
+  }
+
+  func testASceneThatIsBackFromAGenerationIsAProblem() async throws {
+    let identifier = try await save(inVersions: ["1", "2"])
+    app.launch.store.memory(named: "main.scene-\(identifier)").bytes?[40] ^= 1
+    let (reason, report) = try await onlyProblem(of: identifier)
+    XCTAssertEqual(app.delegates.last?.roots.first.flatMap { ($0 as? TestNode)?.value }, "1")
+    let source = try XCTUnwrap(report?.source)
+    XCTAssertEqual(
+      reason,
+      "Restored 3 of 3 nodes. It is an older generation, \(source.location), saved 0 s ago. "
+        + source.passedOver.map(\.description).joined())
+  }
+
+  func testASceneWhoseStateHasADamagedEndIsAProblem() async throws {
+    let identifier = try await save(inVersions: ["1"])
+    let stored = app.launch.store.memory(named: "main.scene-\(identifier)")
+    let whole = try XCTUnwrap(stored.bytes)
+    let host = try await nextHost()
+    let start = try await host.start()
+    let scene = try XCTUnwrap(start.restoredScenes.first)
+    scene.testRoot?.value = "later"
+    try await host.save(scene)
+    let longer = try XCTUnwrap(stored.bytes)
+    XCTAssertEqual(Array(longer.prefix(whole.count)), whole)
+    stored.bytes = longer.dropLast(10) + [UInt8](repeating: 0, count: 10)
+    let (reason, report) = try await onlyProblem(of: identifier)
+    let problem = try XCTUnwrap(report?.launchProblem)
+    XCTAssertEqual(reason, "Restored 3 of 3 nodes. Problem of the launch: \(problem)")
+    XCTAssertTrue(problem.hasPrefix("The end of the state is damaged"), problem)
+  }
+
+  func testASceneWithNodesThatAreLeftOutIsAProblem() async throws {
+    let identifier = try await save(inVersions: ["1"])
+    for _ in 1...2 {
+      app.prepare = { [unowned self] delegate in
+        let root = screens()
+        // The process ends while this one is decoded.
+        (root.restorationChildren[1] as? TestNode)?.onDecode = { [app] _ in
+          app.launch.endProcess()
+        }
+        delegate.roots = [root]
+      }
+      _ = try await nextHost().start()
+    }
+    app.prepare = { [unowned self] in $0.roots = [screens()] }
+    let (reason, report) = try await onlyProblem(of: identifier)
+    XCTAssertEqual(reason, "Restored 2 of 3 nodes, 1 with problems.")
+    XCTAssertEqual(report?.outcome(of: "root/second"), .skipped)
+  }
+
+  func testASceneThatCrashedIsThrownByAStrictKeepersHost() async throws {
+    let identifier = try await save(inVersions: ["1"])
+    for _ in 1...2 {
+      app.prepare = { [unowned self] delegate in
+        delegate.roots = [screens()]
+        delegate.onCall = { [app] call, _ in
+          if call == "restorationRoots" { app.launch.endProcess() }
+        }
+      }
+      _ = try await nextHost().start()
+    }
+    app.prepare = { [unowned self] in $0.roots = [screens()] }
+    let keeper = try app.launch.keeper()
+    keeper.isStrict = true
+    let host = SceneHost(keeper)
+    let error = await restorationError {
+      try await host.start(SceneConfiguration { [app] in app.makeDelegate() })
+    }
+    let scene = try XCTUnwrap(host.connectedScenes.first)
+    XCTAssertEqual(scene.session.persistentIdentifier, identifier)
+    XCTAssertEqual(
+      error,
+      WholeError(
+        .strict,
+        "The keeper is strict: the scenes are there, but not all as they were saved. "
+          + scene.restorationStatus.description))
+    guard case .crashed = scene.restorationStatus else {
+      return XCTFail("\(scene.restorationStatus)")
+    }
+  }
+
+  func testAGateOfASceneThatSaysNoIsNoMistake() async throws {
+    let delegate = RefusingDelegate()
+    let first = try await app.host(launching: false)
+    try await first.start()
+    try await first.save(first.connectedScenes[0])
+    let keeper = try app.launch.keeper()
+    keeper.isStrict = true
+    let host = SceneHost(keeper)
+    let start = try await host.start(SceneConfiguration { delegate })
+    XCTAssertEqual(
+      start.problems.map(\.reason), ["Nothing was restored, because the restore gate said no."])
+  }
+
   func testASceneThatCannotBeMadeIsAProblemAndStaysStored() async throws {
     struct NoDelegate: Error {}
     let stored = try await store(3)
     let bytes = stored.map(app.bytes(of:))
     let host = SceneHost(try app.launch.keeper())
+    app.prepare = { $0.roots = [TestNode("root")] }
     var count = 0
     let start = try await host.start(
       SceneConfiguration { [app] in
@@ -260,4 +413,14 @@ final class SceneStartTests: XCTestCase {
     XCTAssertEqual(start.description, "Restored 1 scene.\nScene \(stored[0]): \(report)")
     XCTAssertFalse(start.description.contains("Product"))
   }
+}
+
+/// A scene's delegate that wants nothing back.
+@MainActor
+private final class RefusingDelegate: @MainActor SceneDelegate, @MainActor StateDelegate {
+  func scene(
+    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+  ) {}
+
+  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool { false }
 }

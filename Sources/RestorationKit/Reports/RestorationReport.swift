@@ -208,6 +208,15 @@ extension RestorationReport: CustomStringConvertible {
     headline + (launchProblem.map { "\n  problem of the launch: \($0)" } ?? "")
   }
 
+  /// Why what is back is not all that was saved last, in sentences; nil if it is.
+  var flaw: String? {
+    guard
+      launchProblem != nil || source?.passedOver.isEmpty == false
+        || entries.contains(where: \.isProblem)
+    else { return nil }
+    return headline + (launchProblem.map { " Problem of the launch: \($0)" } ?? "")
+  }
+
   private var headline: String {
     switch outcome {
     case .restored: restored + (source?.sentence ?? "") + otherInstances.sentence(stateName)

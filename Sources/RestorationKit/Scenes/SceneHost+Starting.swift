@@ -25,7 +25,7 @@ extension SceneHost {
   ///   scenes and ``StateKeeper/instancePolicy`` is `single`; then no scene is connected.
   ///   With `noConfiguration` or `noDelegate` no scene came back, and the first one could
   ///   not be made. A strict keeper's host throws the first of the problems when all
-  ///   scenes are there.
+  ///   scenes are there; that a scene's restore gate said no is none to throw.
   @discardableResult
   public func start(
     _ configurations: SceneConfiguration..., declaring activityTypes: Set<String> = [],

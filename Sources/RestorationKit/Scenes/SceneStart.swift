@@ -3,7 +3,7 @@
 /// Print it while you develop: it has the report of every scene that is back, and all
 /// problems. It holds no values, so it can be logged.
 public struct SceneStart {
-  /// Why a scene is not back, or is back without its state.
+  /// Why a scene is not back, or not as it was saved.
   public struct Problem {
     /// The session of the scene; nil if the sessions themselves may not all be known.
     public let session: SceneSession?
@@ -11,7 +11,7 @@ public struct SceneStart {
     /// Why, in sentences that a person can read.
     public let reason: String
 
-    /// The error, nil if a ``RestorationStatus`` is the reason.
+    /// What a strict keeper's host throws for it; nil for what the app wants so.
     let error: RestorationError?
   }
 
@@ -23,7 +23,9 @@ public struct SceneStart {
 
   /// What is not back as the user left it; empty if everything is.
   ///
-  /// What became of single nodes is in the report of each scene; see ``Scene/restoration``.
+  /// A scene has one at most: it is not back; its state was not restored, or is an older
+  /// generation, or has lost its end; or some of its nodes are problems of its report, which
+  /// says what became of each; see ``Scene/restoration``.
   public internal(set) var problems: [Problem] = []
 
   mutating func note(_ error: RestorationError, _ session: SceneSession? = nil) {
@@ -33,12 +35,22 @@ public struct SceneStart {
   /// Takes in a scene that is back, and what is wrong with it.
   mutating func take(_ scene: Scene) {
     restoredScenes.append(scene)
-    if case .failure(let error) = scene.restoration {
-      note(error, scene.session)
-    } else if !scene.restorationStatus.isActive {
-      let reason = scene.restorationStatus.description
-      problems.append(Problem(session: scene.session, reason: reason, error: nil))
+    let (status, session) = (scene.restorationStatus, scene.session)
+    switch scene.restoration {
+    case .failure(let error): note(error, session)
+    case .success where status == .declined:
+      problems.append(Problem(session: session, reason: status.description, error: nil))
+    case .success where !status.isActive: note(status.description, session)
+    case .success(let report): if let flaw = report.flaw { note(flaw, session) }
+    case nil: break
     }
+  }
+
+  private mutating func note(_ reason: String, _ session: SceneSession) {
+    let error = RestorationError(
+      .strict,
+      "The keeper is strict: the scenes are there, but not all as they were saved. \(reason)")
+    problems.append(Problem(session: session, reason: reason, error: error))
   }
 }
 
