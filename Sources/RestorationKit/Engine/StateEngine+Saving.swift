@@ -1,12 +1,13 @@
 internal import ArchiveCodec
 
 extension StateEngine {
-  /// Stores the state; what a scene adds is written beside it.
+  /// Stores the state.
   ///
-  /// With `everything` also those are asked that say when they change.
+  /// With `everything` also those are asked that say when they change. Who takes part is asked
+  /// after the last wait before a walk, and again if that walk has to be repeated; nil stores
+  /// nothing, since a later call has decided what is stored.
   func save(
-    _ roots: [any RestorableNode], for delegate: (any StateDelegate)?, everything: Bool = false,
-    host: ((KeyedEncoder) throws -> Void)? = nil
+    everything: Bool, with participants: () throws(RestorationError) -> SaveParticipants?
   ) async throws(RestorationError) -> PreservationReport {
     claim.beginUse()
     defer { claim.endUse() }
@@ -15,7 +16,7 @@ extension StateEngine {
     let number = walkCount
     // What is written brings keys that the next walk has to know.
     var report = try await inTurn { () async throws(RestorationError) in
-      try await save(roots, for: delegate, number: number, everything: everything, host: host)
+      try await save(participants, number: number, everything: everything)
     }
     try noteOtherKeeper(in: &report)
     // The next save may walk meanwhile.
@@ -38,8 +39,8 @@ extension StateEngine {
   }
 
   private func save(
-    _ roots: [any RestorableNode], for delegate: (any StateDelegate)?, number: UInt64,
-    everything: Bool, host: ((KeyedEncoder) throws -> Void)?
+    _ participants: () throws(RestorationError) -> SaveParticipants?, number: UInt64,
+    everything: Bool
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
     if settings.isStrict, !hasTriedToRestore {
@@ -49,11 +50,18 @@ extension StateEngine {
           + " first save.")
     }
     try throwIfStrictWithOtherKeeper()
-    let content = SavedContent(
-      roots: roots, delegate: delegate, host: host, everything: everything || settings.isStrict,
-      keptCoders: objects.takeKeptCoders())
+    let keptCoders = objects.takeKeptCoders()
     var isReported = false
-    defer { if !isReported { objects.putBack(content.keptCoders) } }
+    defer { if !isReported { objects.putBack(keptCoders) } }
+    func walk(
+      changing builder: RecordBuilder?, _ stored: StoredTree?
+    ) async throws -> PreservationReport {
+      guard let participants = try participants() else { return PreservationReport(.superseded) }
+      let content = SavedContent(
+        participants: participants, everything: everything || settings.isStrict,
+        keptCoders: keptCoders)
+      return try await save(content, number: number, changing: builder, stored, &isReported)
+    }
     do {
       var builder: RecordBuilder?
       var stored: StoredTree?
@@ -62,6 +70,8 @@ extension StateEngine {
         builder = await builderOfChanges()
         stored = try await treeForBudget(changing: builder)
       } while restoreUnderWay != nil
+      // A restore may have found it so meanwhile.
+      if isLocked { return PreservationReport(.locked) }
       let underWay = UnderWay()
       writeUnderWay = underWay
       defer {
@@ -71,12 +81,12 @@ extension StateEngine {
       // What came late meanwhile is in no stored record, or was not decoded.
       if rows.version == nil || !undecoded.isEmpty { builder = nil }
       do throws(any Error) {
-        return try await save(content, number: number, changing: builder, stored, &isReported)
+        return try await walk(changing: builder, stored)
       } catch let error as ArchiveError where error.code == .outdated {
         // Somebody else has changed what is stored, or a discard has forgotten the
         // subkeys of secrets, so all is written.
         stored = try await treeForBudget(changing: nil)
-        return try await save(content, number: number, changing: nil, stored, &isReported)
+        return try await walk(changing: nil, stored)
       }
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
@@ -90,9 +100,7 @@ extension StateEngine {
   }
 
   private struct SavedContent {
-    let roots: [any RestorableNode]
-    let delegate: (any StateDelegate)?
-    let host: ((KeyedEncoder) throws -> Void)?
+    let participants: SaveParticipants
     let everything: Bool
     let keptCoders: KeptCoders
   }
@@ -241,7 +249,7 @@ extension StateEngine {
   private func preserve(_ content: SavedContent, with walk: PreservationWalk) throws -> Bool {
     ignoresSnapshot = false
     guard try encodeApplication(content, walk) else { return false }
-    try walk.walk(content.roots, everything: content.everything) { ignoresSnapshot }
+    try walk.walk(content.participants.roots, everything: content.everything) { ignoresSnapshot }
     return true
   }
 
@@ -249,10 +257,11 @@ extension StateEngine {
   private func encodeApplication(_ content: SavedContent, _ walk: PreservationWalk) throws -> Bool {
     do {
       try walk.encodeApplication(
-        facts: { settings.environment.encode(with: $0, timestamp: walk.now) }, host: content.host,
+        facts: { settings.environment.encode(with: $0, timestamp: walk.now) },
+        host: content.participants.host,
         notes: content.keptCoders.notes
       ) { coder in
-        guard let delegate = content.delegate else { return }
+        guard let delegate = content.participants.delegate else { return }
         var isSaving = true
         trace?(RestorationTrace(call: .shouldSaveApplicationState))
         do {
@@ -273,6 +282,14 @@ extension StateEngine {
       return false
     }
   }
+}
+
+/// Who takes part in a save.
+struct SaveParticipants {
+  let roots: [any RestorableNode]
+  let delegate: (any StateDelegate)?
+  /// Writes what a scene has beside its nodes.
+  var host: ((KeyedEncoder) throws -> Void)?
 }
 
 private struct Declined: Error {}

@@ -99,7 +99,14 @@ final class StateEngine {
   var stateName: String? { claim.taken.map { $0.name + suffix } }
 
   /// Whether objects may say that they change and not be heard, since no save has met them.
-  var mayHaveUnheard: Bool { rows.save == 0 && types.knowsTracked }
+  ///
+  /// Nor is it known that none of them does, unless all came back that are stored. While a save
+  /// is written, and if it fails, what it has taken is not stored either.
+  var mayHaveUnheard: Bool { rows.save == 0 && (types.knowsTracked || rows.version == nil) }
+
+  /// Hears nothing any more of the objects of a scene that is gone; those of the next one are
+  /// others.
+  func forgetObjects() { rows = Rows(need) }
 
   var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
 

@@ -61,6 +61,7 @@ extension StateKeeper {
       try engine.throwIfStrictWithoutDelegate()
       return PreservationReport(.delegateGone)
     }
-    return try await engine.save(roots, for: delegate, everything: everything)
+    let participants = SaveParticipants(roots: roots, delegate: delegate)
+    return try await engine.save(everything: everything) { participants }
   }
 }

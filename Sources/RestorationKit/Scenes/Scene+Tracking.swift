@@ -12,9 +12,10 @@ extension Scene {
     watch(reading)
   }
 
-  /// Whether a save has anything to store.
+  /// Whether a save may have anything to store.
   var isChanged: Bool {
     needsSave || userActivity?.needsSave == true || !engine.rows.changes.isEmpty
+      || session.isRestorable && engine.mayHaveUnheard
   }
 
   /// Lets a later save try again, and tells nobody, who would try at once.

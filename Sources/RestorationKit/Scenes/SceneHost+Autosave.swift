@@ -30,8 +30,6 @@ extension SceneHost {
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
     Autosave(need, every: interval, clock: clock, isolation: isolation, told: told) {
-      for scene in self.connectedScenes
-      where scene.session.isRestorable && scene.engine.mayHaveUnheard { scene.keepNeedingSave() }
       do throws(RestorationError) {
         let reports = try await self.saveChangedScenes()
         if let failure = self.listFailure { throw failure }

@@ -33,7 +33,8 @@ extension SceneHost {
   /// Call it when the user closes the window.
   ///
   /// With a ``closedSceneBound`` the scene is saved instead, and its session joins
-  /// ``closedSessions``, if it is restorable.
+  /// ``closedSessions``, if it is restorable. If the session has got another scene meanwhile,
+  /// that one stays open.
   ///
   /// - Parameter scene: A connected scene. Without a bound it is not saved.
   /// - Returns: What was saved; nil if nothing was. The scene is closed also if that is in
@@ -56,12 +57,17 @@ extension SceneHost {
     var failure: RestorationError?
     var report: PreservationReport?
     do throws(RestorationError) {
-      report = try await save(scene)
+      let state = scene.activationState
+      report = try await saveAgain(scene, after: try await save(scene), in: state)
     } catch {
       failure = error
     }
-    // It may have been discarded meanwhile.
-    if openSessions.contains(session) {
+    while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
+    // It may have been discarded meanwhile, or have another scene, which nobody closes.
+    if let other = session.scene, other !== scene {
+      session.content.closedAt = nil
+      other.needsSave = true
+    } else if openSessions.contains(session) {
       release(scene)
       openSessions.removeAll { $0 == session }
       session.closedAt = now

@@ -119,9 +119,16 @@ extension SceneHost {
     }
     let saved: Result<PreservationReport, RestorationError>
     do throws(RestorationError) {
-      saved = .success(try await saveAgain(scene, after: try await save(scene)))
+      saved = .success(
+        try await saveAgain(scene, after: try await save(scene), in: .background))
     } catch {
       saved = .failure(error)
+    }
+    // Whoever let it go meanwhile may have saved it before the data changed.
+    if case .success(let report) = saved, report.outcome == .superseded,
+      openSessions.contains(session)
+    {
+      return try await refresh(session)
     }
     if !isConnected { await letGo(scene) }
     if let failure { throw failure }

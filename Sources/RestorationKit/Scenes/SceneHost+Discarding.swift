@@ -24,8 +24,6 @@ extension SceneHost {
     let gone = (openSessions + closedSessions).filter { sessions.contains($0) }
     guard !gone.isEmpty else { return }
     for scene in gone.compactMap(\.scene) { release(scene) }
-    // What was written last, also if its save has failed after that.
-    for session in gone { session.version = engine(of: session).rows.version ?? session.version }
     openSessions.removeAll { gone.contains($0) }
     closedSessions.removeAll { gone.contains($0) }
     discarded += gone
@@ -78,11 +76,15 @@ extension SceneHost {
 
   /// Lets a scene go; its session stays.
   func release(_ scene: Scene) {
+    guard scene.activationState != .unattached else { return }
     scene.activationState = .unattached
     tell(.sceneDidDisconnect, scene.session)
     scene.delegate?.sceneDidDisconnect(scene)
     scene.delegate = nil
     setScene(nil, of: scene.session)
+    // What was written last, also if its save has failed after that.
+    scene.session.version = scene.engine.rows.version ?? scene.session.version
+    scene.engine.forgetObjects()
     scene.leaveValuesToSession()
   }
 

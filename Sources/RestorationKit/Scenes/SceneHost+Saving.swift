@@ -13,7 +13,9 @@ extension SceneHost {
   ///
   /// - Parameter scene: The scene.
   /// - Returns: What was saved. Problems of the activity and of the values are in an
-  ///   entry of kind `scene`.
+  ///   entry of kind `scene`. If the scene is disconnected or discarded while the call waits
+  ///   for another save, that decides what is stored: the outcome is
+  ///   ``PreservationReport/Outcome/superseded``, and nothing is called.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; then
   ///   ``Scene/needsSave`` is true again, and the activity and the values of the scene
   ///   are stored with the list of sessions if that can be written. `notConnected` if
@@ -40,9 +42,23 @@ extension SceneHost {
   private func save(
     _ scene: Scene, everything: Bool
   ) async throws(RestorationError) -> PreservationReport {
+    let saved: Result<PreservationReport, RestorationError>
+    do throws(RestorationError) {
+      saved = .success(try await saveFile(of: scene, everything: everything))
+    } catch {
+      saved = .failure(error)
+    }
+    await writeList()
+    return try saved.get()
+  }
+
+  /// Saves a scene, and leaves the list to the caller.
+  private func saveFile(
+    of scene: Scene, everything: Bool = false
+  ) async throws(RestorationError) -> PreservationReport {
     endsCleanly = false
     await scene.engine.otherRestoreEnded()
-    guard scene.activationState != .unattached, let delegate = scene.delegate else {
+    guard scene.activationState != .unattached else {
       throw RestorationError(
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
@@ -50,42 +66,19 @@ extension SceneHost {
     if scene.engine.isLocked { return PreservationReport(.locked) }
     guard session.isRestorable else { return try await saveNothing(of: scene) }
 
-    let unreadable = session.failure.map {
-      ReportNote.unreadable($0.archive?.description ?? $0.description)
-    }
-    scene.beginSave()
-    var problems: [ReportNote] = []
-    let activity = updatedActivity(of: scene, delegate, &problems)
-    let storage = scene.values.encoded()
-    problems += scene.values.takeProblems()
-    let unstorable = session.content.unstorableUserInfo
-    problems += unstorable.map { .userInfoEncodingFailed(key: $0.key, $0.reason) }
-    if isDelegateGone { problems.append(.hostDelegateGone) }
-    // What could not be read is no mistake, and a save mends it.
-    if keeper.isStrict, !problems.isEmpty {
-      scene.keepNeedingSave()
-      let sentences = problems.map(\.description).joined(separator: "\n")
-      throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(sentences)")
-    }
-    let before = (content: session.content, changes: session.changes, title: session.title)
-    session.stateRestorationActivity = activity.map { UserActivity($0) }
-    session.change(.storage) { $0.storage = storage }
-    for key in unstorable.map(\.key) { session.userInfo[key] = nil }
-
-    // What is set while the file is written counts as set after it.
-    let changes = session.changes
-    session.changes = []
+    var taken: TakenContent?
     var report: PreservationReport
     do throws(RestorationError) {
-      let content = session.content
-      report = try await scene.engine.save(
-        roots(of: scene, delegate), for: delegate as? any StateDelegate, everything: everything,
-        host: content.encode)
-    } catch {
-      session.changes.formUnion(changes)
-      if error.code == .strict {
-        (session.content, session.changes, session.title) = before
+      report = try await scene.engine.save(everything: everything) { () throws(RestorationError) in
+        // Whoever let it go meanwhile has saved or discarded it.
+        guard let delegate = scene.delegate else {
+          taken?.putBack(in: session, whole: false)
+          return nil
+        }
+        return try take(&taken, of: scene, delegate)
       }
+    } catch {
+      taken?.putBack(in: session, whole: error.code == .strict)
       scene.keepNeedingSave()
       throw error
     }
@@ -97,16 +90,77 @@ extension SceneHost {
       session.version = report.version
     case .superseded: break
     case .declined, .locked, .inUse, .delegateGone, .conflict:
-      session.changes.formUnion(changes)
+      taken?.putBack(in: session, whole: false)
       scene.keepNeedingSave()
     }
-    report.add(ofScene: [unreadable].compactMap(\.self) + problems)
-    await writeList()
-    if keeper.isStrict, report.outcome == .saved, let unreadable {
+    report.add(ofScene: taken?.notes ?? [])
+    if keeper.isStrict, report.outcome == .saved, let unreadable = taken?.unreadable {
       throw RestorationError(
         .strict, "The keeper is strict; the scene is saved, but it had problems. \(unreadable)")
     }
     return report
+  }
+
+  /// What a save has taken of a scene beside its nodes.
+  private struct TakenContent {
+    /// Why the stored state could not be read.
+    let unreadable: ReportNote?
+    private let before: (content: SceneContent, changes: Set<SceneContent.Part>, title: String?)
+    /// What is in no file until the save is stored.
+    private var changes: Set<SceneContent.Part> = []
+    private var problems: [ReportNote] = []
+
+    init(of session: SceneSession) {
+      unreadable = session.failure.map {
+        .unreadable($0.archive?.description ?? $0.description)
+      }
+      before = (session.content, session.changes, session.title)
+    }
+
+    var notes: [ReportNote] { [unreadable].compactMap(\.self) + problems }
+
+    /// What is set from now on counts as set after it.
+    mutating func takeChanges(of session: SceneSession, _ problems: [ReportNote]) {
+      // A walk that is repeated has the same ones again.
+      self.problems += problems.filter { !self.problems.contains($0) }
+      changes.formUnion(session.changes)
+      session.changes = []
+    }
+
+    /// What was to be stored is still to be; as a whole, also what the save has set is gone.
+    func putBack(in session: SceneSession, whole: Bool) {
+      session.changes.formUnion(changes)
+      if whole { (session.content, session.changes, session.title) = before }
+    }
+  }
+
+  /// Brings up to date what a scene has beside its nodes, and says who takes part in its save.
+  private func take(
+    _ taken: inout TakenContent?, of scene: Scene, _ delegate: any SceneDelegate
+  ) throws(RestorationError) -> SaveParticipants {
+    let session = scene.session
+    scene.beginSave()
+    var problems: [ReportNote] = []
+    let activity = updatedActivity(of: scene, delegate, &problems)
+    let storage = scene.values.encoded()
+    problems += scene.values.takeProblems()
+    let unstorable = session.content.unstorableUserInfo
+    problems += unstorable.map { .userInfoEncodingFailed(key: $0.key, $0.reason) }
+    if isDelegateGone { problems.append(.hostDelegateGone) }
+    // What could not be read is no mistake, and a save mends it.
+    if keeper.isStrict, !problems.isEmpty {
+      let sentences = problems.map(\.description).joined(separator: "\n")
+      throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(sentences)")
+    }
+    var content = taken ?? TakenContent(of: session)
+    session.stateRestorationActivity = activity.map { UserActivity($0) }
+    session.change(.storage) { $0.storage = storage }
+    for key in unstorable.map(\.key) { session.userInfo[key] = nil }
+    content.takeChanges(of: session, problems)
+    taken = content
+    return SaveParticipants(
+      roots: roots(of: scene, delegate), delegate: delegate as? any StateDelegate,
+      host: session.content.encode)
   }
 
   /// Saves the connected scenes that have changed since their last save.
@@ -138,7 +192,6 @@ extension SceneHost {
   private func saveNothing(of scene: Scene) async throws(RestorationError) -> PreservationReport {
     scene.needsSave = false
     try await scene.engine.discardState(includingSetAside: true)
-    await writeList()
     return PreservationReport(.declined)
   }
 
@@ -188,68 +241,5 @@ extension SceneHost {
       return nil
     }
     return content
-  }
-
-  // MARK: Coming and going
-
-  /// Puts a scene into the background, as the user does not see it any more, and saves it.
-  ///
-  /// - Parameter scene: A connected scene.
-  /// - Returns: What was saved.
-  /// - Throws: As ``save(_:)``.
-  @discardableResult
-  public func background(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
-    if scene.activationState == .foregroundActive {
-      tell(.sceneWillResignActive, scene.session)
-      scene.activationState = .foregroundInactive
-      scene.delegate?.sceneWillResignActive(scene)
-    }
-    if scene.activationState == .foregroundInactive {
-      scene.activationState = .background
-      tell(.sceneDidEnterBackground, scene.session)
-      scene.delegate?.sceneDidEnterBackground(scene)
-    }
-    return try await save(scene)
-  }
-
-  /// Lets a scene go to free its memory; its session stays.
-  ///
-  /// Changes that are made while it is saved are saved again. A value of
-  /// ``SceneStorage`` that is set later goes to the session.
-  ///
-  /// - Parameter scene: A connected scene. It is saved first; if it comes to the
-  ///   front meanwhile, it stays.
-  /// - Returns: What was saved last. The scene is let go also if that is in conflict; decide
-  ///   with ``resolveConflict(of:keeping:)``. It stays connected, in the background, if it
-  ///   could not be saved now: the outcome is ``PreservationReport/Outcome/locked`` or
-  ///   ``PreservationReport/Outcome/inUse(by:)``. Disconnect it again later.
-  /// - Throws: As ``save(_:)``; the scene stays connected then.
-  @discardableResult
-  public func disconnect(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
-    let report = try await saveAgain(scene, after: try await background(scene))
-    if !report.outcome.isPostponed { await letGo(scene) }
-    return report
-  }
-
-  /// Saves what was set while the save before was written.
-  func saveAgain(
-    _ scene: Scene, after report: PreservationReport
-  ) async throws(RestorationError) -> PreservationReport {
-    var report = report
-    for _ in 0..<Self.largestRepetition
-    where report.outcome == .saved && scene.isChanged && scene.activationState == .background {
-      report = try await save(scene)
-    }
-    return report
-  }
-
-  /// A scene that changes with every save is let go all the same.
-  private static let largestRepetition = 4
-
-  /// Lets a scene go that nobody sees, and stores what its session has left.
-  func letGo(_ scene: Scene) async {
-    guard scene.activationState == .background else { return }
-    release(scene)
-    await writeList()
   }
 }
