@@ -1,5 +1,6 @@
 import ArchiveCodec
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -178,6 +179,76 @@ final class SceneListTests: XCTestCase {
     app.delegates[0].activity = app.activity(2)
     try await host.save(scene)
     XCTAssertNotEqual(list.bytes, listed)
+  }
+
+  /// A host that tells of each write of a file, and may fail.
+  private func host(_ hook: @escaping HookedStore.Hook) async throws -> SceneHost {
+    let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
+      if call.isWrite, !name.contains("launch") { try hook(name, call) }
+    }
+    let host = SceneHost(
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
+    host.declaredActivityTypes = ["product"]
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    try await host.launch()
+    return host
+  }
+
+  func testASaveOfManyScenesWritesTheListOnceAndLast() async throws {
+    let written = Mutex<[String]>([])
+    let host = try await host { name, _ in written.withLock { $0.append(name) } }
+    var files: [String] = []
+    for _ in 0..<5 {
+      let scene = try await host.open()
+      files.insert("main.scene-\(scene.session.persistentIdentifier)", at: 0)
+    }
+    // Each save says something new of its session.
+    for (id, delegate) in app.delegates.enumerated() { delegate.activity = app.activity(id) }
+    written.withLock { $0 = [] }
+    let reports = try await host.saveChangedScenes()
+    XCTAssertEqual(reports.count, 5)
+    XCTAssertEqual(written.withLock(\.self), files + ["main.scenes"])
+  }
+
+  func testScenesThatWereSavedBeforeAKillThatLeftThemOutOfTheListAreBack() async throws {
+    let isKilled = Flag()
+    let host = try await host { name, _ throws(ArchiveError) in
+      if name == "main.scenes", isKilled.isSet { throw ArchiveError(.inputOutput) }
+    }
+    let listed = try await host.open()
+    DraftModel(listed).draft = "listed"
+    try await host.save(listed)
+    for draft in ["x", "y"] { DraftModel(try await host.open()).draft = draft }
+    isKilled.isSet = true
+    try await host.saveChangedScenes()
+    XCTAssertEqual(host.listFailure?.archive?.code, .inputOutput)
+    await host.close()
+    let next = try await app.host()
+    await next.restoreScenes()
+    XCTAssertEqual(
+      next.connectedScenes.map { DraftModel($0).draft }.sorted(), ["listed", "x", "y"])
+    XCTAssertEqual(next.openSessions.first, listed.session, "Those that are listed come first.")
+  }
+
+  func testASaveThatFailsStoresTheValuesOfItsSceneWithTheList() async throws {
+    let isFull = Flag()
+    let host = try await host { name, _ throws(ArchiveError) in
+      if isFull.isSet, name.contains(".scene-") { throw ArchiveError(.storageFull) }
+    }
+    let scene = try await host.open()
+    try await host.save(scene)
+    isFull.isSet = true
+    DraftModel(scene).draft = "only in the list"
+    try XCTUnwrap(app.delegates.last).activity = app.activity(7)
+    let error = await restorationError { try await host.save(scene) }
+    XCTAssertEqual(error?.archive?.code, .storageFull)
+    XCTAssertTrue(scene.needsSave)
+    await host.close()
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions.count, 1)
+    XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.id, 7)
+    let back = try await next.connect(next.openSessions[0])
+    XCTAssertEqual(DraftModel(back).draft, "only in the list")
   }
 
   func testTheTimesOfTheFilesBeatThoseOfTheList() async throws {

@@ -166,7 +166,9 @@ extension SceneHost {
   /// Saves the connected scenes that have changed since their last save.
   ///
   /// A scene that was marked often is saved once. If one cannot be saved, the others
-  /// are. The order of the sessions is stored too, if it has changed.
+  /// are. The order of the sessions is stored too, if it has changed: the list of them is
+  /// written once, after the scenes. A scene that was saved before the process ended, and is in
+  /// no list yet, comes back all the same, behind those that are.
   ///
   /// - Returns: What was saved of each.
   /// - Throws: The first error of ``save(_:)``, when all were tried.
@@ -178,12 +180,13 @@ extension SceneHost {
     var failure: RestorationError?
     for scene in connectedScenes where scene.isChanged && scene.activationState != .unattached {
       do throws(RestorationError) {
-        reports[scene.session] = try await save(scene)
+        reports[scene.session] = try await saveFile(of: scene)
       } catch {
         failure = failure ?? error
       }
     }
-    // Also without a save: another window may have come to the front.
+    // Last, so that it names no scene without a file; also without a save, since another window
+    // may have come to the front.
     await writeList()
     if let failure { throw failure }
     return reports
