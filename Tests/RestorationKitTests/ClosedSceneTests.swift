@@ -153,6 +153,22 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(next.closedSessions, [])
   }
 
+  func testASceneThatIsOpenedAgainIsToBeSavedSoThatItsFileSaysThatItIsOpen() async throws {
+    let first = try await host()
+    let scene = try await open(1, in: first)
+    try await first.close(scene)
+    prepareRoots()
+    let again = try await first.reopen(scene.session)
+    XCTAssertTrue(again.needsSave)
+    let reports = try await first.saveChangedScenes()
+    XCTAssertEqual(reports.mapValues(\.outcome), [scene.session: .saved])
+    // Only its file says now whether it is open.
+    app.launch.store.memory(named: "main.scenes").bytes = nil
+    let next = try await host()
+    XCTAssertEqual(next.openSessions, [scene.session])
+    XCTAssertEqual(next.closedSessions, [])
+  }
+
   func testADiscardedClosedSceneIsGone() async throws {
     let host = try await host()
     let scene = try await open(1, in: host)

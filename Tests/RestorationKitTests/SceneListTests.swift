@@ -251,6 +251,29 @@ final class SceneListTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "only in the list")
   }
 
+  func testTheSizeOfASessionIsThatOfItsFileAlsoWhenItHasBecomeSmaller() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let (session, model) = (scene.session, DraftModel(scene))
+    model.draft = String(repeating: "x", count: 200_000)
+    try await host.save(scene)
+    let largest = session.byteCount
+    XCTAssertGreaterThan(largest, 200_000)
+    XCTAssertEqual(largest, app.bytes(of: session.persistentIdentifier)?.count)
+    // Another version of the app writes the file anew.
+    app.launch.environment = ApplicationEnvironment(applicationVersion: "12", systemVersion: "6.1")
+    let next = try await app.host()
+    let again = try await next.connect(next.openSessions[0])
+    XCTAssertEqual(again.session.byteCount, largest)
+    DraftModel(again).draft = "x"
+    try await next.save(again)
+    let smaller = again.session.byteCount
+    XCTAssertLessThan(smaller, 10_000)
+    XCTAssertEqual(smaller, app.bytes(of: session.persistentIdentifier)?.count)
+    let last = try await app.host()
+    XCTAssertEqual(last.openSessions[0].byteCount, smaller)
+  }
+
   func testTheTimesOfTheFilesBeatThoseOfTheList() async throws {
     let host = try await app.host()
     let scene = try await host.open()
