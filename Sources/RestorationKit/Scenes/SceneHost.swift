@@ -47,7 +47,11 @@ public final class SceneHost {
   /// ``reopen(_:activity:)``, the one that was closed last first.
   public internal(set) var closedSessions: [SceneSession] = []
 
-  /// The scenes that are there now, in the order of their sessions.
+  /// The scenes that are connected now, the one that was used last first.
+  ///
+  /// They stand in the order of ``openSessions``, which changes when a window comes to the front:
+  /// the first one is not the one that was opened first. Sessions without a scene are missing,
+  /// as all of them are before ``restoreScenes()``.
   public var connectedScenes: [Scene] { openSessions.compactMap(\.scene) }
 
   /// Why the app was brought back; known after ``launch(asSession:)``.
