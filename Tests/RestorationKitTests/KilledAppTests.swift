@@ -119,32 +119,78 @@ final class KilledAppTests: XCTestCase {
 
   // MARK: A host
 
-  /// The other process: changes one window after the other, closes and opens some.
+  /// A window whose activity says what its value and its node are.
+  @MainActor
+  private func window() -> TestSceneDelegate {
+    let delegate = TestSceneDelegate()
+    delegate.roots = [TrackedNode("root")]
+    delegate.onConnect = { [unowned delegate] scene in
+      delegate.activity = scene.session.stateRestorationActivity
+    }
+    return delegate
+  }
+
+  @MainActor
+  private func node(of scene: Scene) throws -> TrackedNode {
+    let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
+    return try XCTUnwrap(delegate.roots.first as? TrackedNode)
+  }
+
+  /// The number of the save that a window is of; nil if it is of several.
+  @MainActor
+  private func number(of scene: Scene) throws -> Int? {
+    let info = scene.session.stateRestorationActivity?.userInfo ?? [:]
+    let id = info["id"]?.integerValue
+    let isWhole =
+      try node(of: scene).value == id.map(String.init) ?? ""
+      && DraftModel(scene).draft == info["draft"]?.stringValue ?? ""
+    return isWhole ? id ?? 0 : nil
+  }
+
+  /// Shows a number in a window; its node says that it has changed, and its value if it changes.
+  @MainActor
+  private func change(_ scene: Scene, to number: Int, withDraft: Bool) throws {
+    let model = DraftModel(scene)
+    if withDraft { model.draft = "\(number)" }
+    let activity = UserActivity(activityType: "product")
+    activity.userInfo = ["id": .integer(number), "draft": .string(model.draft)]
+    (scene.delegate as? TestSceneDelegate)?.activity = activity
+    try node(of: scene).value = "\(number)"
+  }
+
+  /// Gives a session another scene, while the one before it is saved again and again.
+  @MainActor
+  private func reconnect(_ scene: Scene, in host: SceneHost) async throws -> Scene {
+    let saves = (1...2).map { _ in
+      Task { @MainActor in
+        while scene.activationState != .unattached { try await host.save(scene) }
+      }
+    }
+    try await host.disconnect(scene)
+    let again = try await host.connect(scene.session)
+    for save in saves { try await save.value }
+    return again
+  }
+
+  /// The other process: changes one window after the other, closes and opens some, and
+  /// disconnects and connects others while an autosave runs.
   @MainActor
   func testTheHostThatIsKilled() async throws {
     let host = SceneHost(try keeper())
     host.declaredActivityTypes = ["product"]
-    host.register(
-      SceneConfiguration(restoration: .always) {
-        let delegate = TestSceneDelegate()
-        delegate.roots = [TestNode("root")]
-        return delegate
-      })
+    host.register(SceneConfiguration(restoration: .always) { self.window() })
     try await host.launch()
     let failures = await host.restoreScenes()
     guard failures.isEmpty else { return AppUnderTest.say("failed \(failures)") }
     var number = 0
     var said: [String] = []
     for scene in host.connectedScenes {
-      let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
-      let id = scene.session.stateRestorationActivity?.id ?? 0
-      delegate.activity = scene.session.stateRestorationActivity
-      let values = [DraftModel(scene).draft, (delegate.roots.first as? TestNode)?.value ?? ""]
-      let isWhole = values == (id == 0 ? ["", ""] : ["\(id)", "\(id)"])
-      said.append("\(scene.session.persistentIdentifier)=\(isWhole ? "\(id)" : "\(id) \(values)")")
-      number = max(number, id)
+      let id = try self.number(of: scene)
+      said.append("\(scene.session.persistentIdentifier)=\(id.map(String.init) ?? "mixed")")
+      number = max(number, id ?? 0)
     }
     AppUnderTest.say("restored \(said.joined(separator: " "))")
+    let autosave = host.autosave()
     while true {
       if number % 5 == 0, let first = host.connectedScenes.first {
         AppUnderTest.say("closing \(first.session.persistentIdentifier)")
@@ -153,15 +199,21 @@ final class KilledAppTests: XCTestCase {
       }
       while host.connectedScenes.count < Self.sceneCount { _ = try await host.open() }
       number += 1
-      let scene = host.connectedScenes[number % Self.sceneCount]
-      let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
-      let activity = UserActivity(activityType: "product")
-      activity.userInfo = ["id": .integer(number)]
-      delegate.activity = activity
-      DraftModel(scene).draft = "\(number)"
-      (delegate.roots.first as? TestNode)?.value = "\(number)"
-      let report = try await host.save(scene)
-      AppUnderTest.say("\(report.outcome) \(scene.session.persistentIdentifier) \(number)")
+      var scene = host.connectedScenes[number % Self.sceneCount]
+      if number % 3 == 0 {
+        let before = try self.number(of: scene)
+        scene = try await reconnect(scene, in: host)
+        let after = try self.number(of: scene)
+        if after == nil || after != before { AppUnderTest.say("lost \(number - 1)") }
+        // Only the node says that it has changed, and only the autosave hears of it.
+        try change(scene, to: number, withDraft: false)
+        while await !autosave.flush() {}
+        AppUnderTest.say("saved \(scene.session.persistentIdentifier) \(number)")
+      } else {
+        try change(scene, to: number, withDraft: true)
+        let report = try await host.save(scene)
+        AppUnderTest.say("\(report.outcome) \(scene.session.persistentIdentifier) \(number)")
+      }
     }
   }
 
