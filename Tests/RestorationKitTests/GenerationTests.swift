@@ -499,8 +499,8 @@ final class GenerationTests: XCTestCase {
       application: Launch.application, directory: store, keys: keys, now: { [self] in now })
     try await keeper.discardState()
     await keeper.close()
-    // The removal of a generation is not synced, that of the state is.
-    XCTAssertEqual(calls.withLock { $0 }, [.putBack, .remove])
+    // The removal of generations is not synced, that of the state is, and it comes last.
+    XCTAssertEqual(calls.withLock { $0 }, [.putBack, .removeSetAside, .remove])
     XCTAssertEqual(try directory.names(), [])
   }
 }

@@ -17,6 +17,8 @@ enum StorageFlaw: String, CaseIterable, Sendable {
   case noGenerations, newestGenerationFirst, generationWithoutAppended, generationOfTheStart
   case failedGeneration
   case putBackDoesNothing, putBackTakesTheLast, generationStays
+  case removeSetAsideTakesAll, removeSetAsideTakesOne, removeSetAsideLeavesGenerations
+  case goneSetAsideIsAnError
 }
 
 /// A storage in memory with a flaw.
@@ -193,6 +195,21 @@ final class FlawedStorage: ArchiveStorage {
     }
     let last = try base.setAsideArchives().last
     try base.putBack(flaw == .putBackTakesTheLast ? last ?? archive : archive)
+  }
+
+  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    switch flaw {
+    case .removeSetAsideTakesAll: try base.removeSetAside(try base.setAsideArchives())
+    case .removeSetAsideTakesOne: try base.removeSetAside(Array(archives.prefix(1)))
+    case .removeSetAsideLeavesGenerations:
+      try base.removeSetAside(archives.filter { $0.reason?.isGeneration != true })
+    case .goneSetAsideIsAnError:
+      for archive in archives where try archive.storage.open() == nil {
+        throw ArchiveError(.inputOutput)
+      }
+      try base.removeSetAside(archives)
+    default: try base.removeSetAside(archives)
+    }
   }
 }
 

@@ -102,6 +102,9 @@ final class StorageConformanceTests: XCTestCase {
     case .putBackDoesNothing: "putBackRestores"
     case .putBackTakesTheLast: "putBackTakesTheOneNamed"
     case .generationStays: "generationIsPutBack"
+    case .removeSetAsideTakesAll, .removeSetAsideTakesOne, .removeSetAsideLeavesGenerations,
+      .goneSetAsideIsAnError:
+      "removeSetAsideTakesThoseNamed"
     }
   }
 

@@ -281,6 +281,24 @@ private struct DiskStorage: ArchiveStorage {
     try synchronizeDirectory()
   }
 
+  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    guard !archives.isEmpty else { return }
+    let names = archives.map(\.identifier)
+    try process.sweepTemporaries { names.contains($0) }
+    let isDurable = isDurable && archives.contains { $0.reason?.isGeneration != true }
+    if isDurable { try process.ask(.openDirectory) }
+    var failure: ArchiveError?
+    for name in names where disk.file(named: name) != nil {
+      do throws(ArchiveError) {
+        try process.make(.unlink) { (course) throws(ArchiveError) in try disk.unlink(name, course) }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    if isDurable { try synchronizeDirectory() }
+  }
+
   // MARK: Locks
 
   func lock() throws(ArchiveError) -> any ArchiveLock {

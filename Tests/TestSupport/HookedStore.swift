@@ -5,14 +5,16 @@ package import RestorationKit
 /// A store that asks before it does anything; what throws does not happen.
 package struct HookedStore: StateDirectory {
   package enum Call: Hashable, Sendable {
-    case open, lock, replace, append, remove, setAside, putBack
+    case open, lock, replace, append, remove, setAside, putBack, removeSetAside
     case read, size, truncate, synchronize, list
     /// The new content is there when it throws, but not for good.
     case publish
 
     package var isChange: Bool { Self.changes.contains(self) }
 
-    private static let changes: Set<Call> = [.replace, .append, .remove, .setAside, .putBack]
+    private static let changes: Set<Call> = [
+      .replace, .append, .remove, .setAside, .putBack, .removeSetAside,
+    ]
 
     /// Whether a state is written, as a whole or what changed of it.
     package var isWrite: Bool { self == .replace || self == .append }
@@ -118,6 +120,12 @@ private struct HookedStorage: ArchiveStorage {
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     try before(.putBack)
     try storage.putBack(archive)
+  }
+
+  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    // Many callers have none to remove.
+    if !archives.isEmpty { try before(.removeSetAside) }
+    try storage.removeSetAside(archives)
   }
 }
 

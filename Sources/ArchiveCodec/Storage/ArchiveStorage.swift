@@ -123,6 +123,18 @@ public protocol ArchiveStorage: Sendable {
   /// - Parameter archive: One of ``setAsideArchives()`` or ``generations()``.
   /// - Throws: ``ArchiveError`` as ``replace(_:)`` does.
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError)
+
+  /// Removes archives that were set aside, or generations.
+  ///
+  /// One that is gone already is not an error. If one cannot be removed, it stays
+  /// in its list, and the others are removed all the same. By default each is
+  /// removed by its own storage.
+  ///
+  /// - Parameter archives: Some of ``setAsideArchives()`` and ``generations()``.
+  /// - Throws: ``ArchiveError`` of the first one that is still there:
+  ///   `permissionDenied`, `notAFile`, `inputOutput`; `notDurable` if all are gone,
+  ///   but a power cut may bring some back.
+  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError)
 }
 
 /// The stored bytes of an archive, open for reading.

@@ -131,6 +131,46 @@ extension FileStorage {
       try handle?.synchronize()
     }
   }
+
+  /// Removes the files, and the temporary files that killed writers have left beside them.
+  ///
+  /// Whatever their number, the directory is listed once, and the disk is waited for once.
+  ///
+  /// - Complexity: O(*n*) in the archives and in the names in the directory.
+  public func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    guard !archives.isEmpty else { return }
+    try located { () throws(ArchiveError) in
+      // They are parts of paths, and come from outside.
+      guard archives.allSatisfy({ SetAsideName($0.identifier) != nil }) else {
+        throw ArchiveError(.notAFile)
+      }
+      let names = Set(archives.map { "\(name).\($0.identifier)" })
+      try directory.sweepTemporaries { names.contains($0) }
+      guard try Directory.status(of: directory.child(".")) != nil else { return }
+      let isDurable = isDurable && archives.contains { $0.reason?.isGeneration != true }
+      let handle = isDurable ? try directory.open() : nil
+      var failure: ArchiveError?
+      for archive in archives {
+        do throws(ArchiveError) {
+          try unlinkFile(at: "\(path).\(archive.identifier)")
+        } catch {
+          failure = failure ?? error
+        }
+      }
+      if let failure { throw failure }
+      try handle?.synchronize()
+    }
+  }
+
+  private func unlinkFile(at path: String) throws(ArchiveError) {
+    do throws(ArchiveError) {
+      guard let status = try Directory.status(of: path) else { return }
+      guard status.isRegularFile else { throw ArchiveError(.notAFile) }
+      try SystemCall.check { unsafe unlink(path) }
+    } catch {
+      throw error.located(at: path)
+    }
+  }
 }
 
 /// What the name of a file that was set aside says behind the name of the file.

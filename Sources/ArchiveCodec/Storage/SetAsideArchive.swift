@@ -110,6 +110,20 @@ extension ArchiveStorage {
     }
     try archive.storage.remove()
   }
+
+  /// Lets each archive be removed by its own storage.
+  public func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    var failure: ArchiveError?
+    for archive in archives {
+      do throws(ArchiveError) {
+        try archive.storage.remove()
+      } catch {
+        // One that is still there says more than one that may come back.
+        if failure == nil || failure?.code == .notDurable { failure = error }
+      }
+    }
+    if let failure { throw failure }
+  }
 }
 
 private let copiedAtOnce = 1 << 16

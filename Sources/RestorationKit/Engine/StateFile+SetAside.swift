@@ -67,9 +67,18 @@ extension StateFile {
     return all.first { $0.identifier == state.id }
   }
 
+  /// Removes what was set aside, if there is anything.
+  func removeSetAsideStates() async throws(ArchiveError) {
+    guard try await !setAsideStates().isEmpty else { return }
+    try await takeAsLookedAt()
+    try removeAllSetAside()
+  }
+
+  /// Removes what was set aside, in one sweep; what cannot be removed is still listed.
   func removeAllSetAside() throws(ArchiveError) {
-    for archive in try place.storage.setAsideArchives() { try archive.storage.remove() }
-    place.remote?.noteRemovedAsides()
+    // Also if some of them are still there.
+    defer { place.remote?.noteRemovedAsides() }
+    try place.storage.removeSetAside(try place.storage.setAsideArchives())
   }
 
   func setAside(
@@ -108,11 +117,11 @@ extension StateFile {
   private func removeExcess(_ settingAside: SettingAside, except location: String) {
     do throws(ArchiveError) {
       let archives = try place.storage.setAsideArchives()
-      for archive in settingAside.bound.excess(of: archives, at: settingAside.date)
-      where archive.storage.location != location {
-        try archive.storage.remove()
-        place.remote?.noteRemovedAsides()
-      }
+      let excess = settingAside.bound.excess(of: archives, at: settingAside.date)
+        .filter { $0.storage.location != location }
+      guard !excess.isEmpty else { return }
+      defer { place.remote?.noteRemovedAsides() }
+      try place.storage.removeSetAside(excess)
     } catch {
     }
   }

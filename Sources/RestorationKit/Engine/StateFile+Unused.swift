@@ -60,7 +60,7 @@ extension StateFile {
       }
       for name in saved {
         let storage = directory.storage(named: name)
-        for archive in try storage.setAsideArchives() { try archive.storage.remove() }
+        try storage.removeSetAside(try storage.setAsideArchives())
         try StateStorage(storage).remove()
         try directory.launchStorage(ofStateNamed: name).remove()
       }

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+internal import Synchronization
 
 /// Whoever has the storage of a state has the copy.
 extension RemoteCopy: ArchiveStorage {
@@ -62,6 +63,18 @@ extension RemoteCopy: ArchiveStorage {
     let bytes = try file.read(at: 0, count: file.byteCount)
     try main.replace { sink throws(ArchiveError) in try sink.write(bytes) }
     try archive.storage.remove()
+  }
+
+  /// Those that are only in the store have no file here.
+  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    let remote = Set(
+      asides.withLock { asides in
+        asides.stored.filter { $0.stored != nil }.map(\.identifier)
+      })
+    for archive in archives where remote.contains(archive.identifier) {
+      try archive.storage.remove()
+    }
+    try main.removeSetAside(archives.filter { !remote.contains($0.identifier) })
   }
 }
 

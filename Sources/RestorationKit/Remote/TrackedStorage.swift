@@ -137,6 +137,10 @@ final class TrackedStorage: ArchiveStorage {
   }
 
   func generations() throws(ArchiveError) -> [SetAsideArchive] { try base.generations() }
+
+  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    try base.removeSetAside(archives)
+  }
 }
 
 private struct TrackedFile: AppendableArchiveFile {

@@ -97,7 +97,7 @@ final class SceneListFile {
   /// - Throws: ``RestorationError`` with `archive` or `inUse`.
   func removeSetAside() async throws(RestorationError) {
     do throws(ArchiveError) {
-      for state in try await file.setAsideStates() { try await file.removeSetAside(state) }
+      try await file.removeSetAsideStates()
     } catch {
       throw RestorationError(error)
     }

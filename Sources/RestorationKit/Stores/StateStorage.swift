@@ -97,9 +97,7 @@ final class StateStorage: ArchiveStorage {
       + all.filter { $0.reason == .upgraded && !content.superseded.contains($0.identifier) }
       .dropLast(bound.count(of: .upgraded))
     guard !gone.isEmpty else { return }
-    for archive in gone {
-      do throws(ArchiveError) { try archive.storage.remove() } catch {}
-    }
+    do throws(ArchiveError) { try base.removeSetAside(Array(gone)) } catch {}
     self.content.withLock { $0.generations = nil }
   }
 
@@ -113,7 +111,7 @@ final class StateStorage: ArchiveStorage {
       try base.putBack(last)
       generations.removeLast()
     }
-    for archive in generations { try archive.storage.remove() }
+    try base.removeSetAside(generations)
     try base.remove()
   }
 
@@ -122,6 +120,11 @@ final class StateStorage: ArchiveStorage {
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     content.withLock { $0.generations = nil }
     try base.putBack(archive)
+  }
+
+  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    content.withLock { $0.generations = nil }
+    try base.removeSetAside(archives)
   }
 
   // MARK: As it is

@@ -180,6 +180,35 @@ extension StorageConformance {
     },
   ]
 
+  static let removingSetAside = [
+    StorageCheck(
+      "removeSetAsideTakesThoseNamed",
+      "Removing what was set aside removes those that it is given, also generations, and no other."
+    ) {
+      let storage = try $0()
+      for number in 0..<4 {
+        try storage.replace(by: .sample(number))
+        _ = try storage.setAside(.crashed, at: .check(number))
+      }
+      for number in 4..<7 {
+        try storage.replace(by: .sample(number), settingAside: .previous, at: number)
+      }
+      let archives = try storage.setAsideArchives()
+      try expect(archives.count == 4, "Of four, \(archives.count) were listed.")
+      let generations = try storage.generations()
+      try expect(generations.count == 2, "Of two generations, \(generations.count) were listed.")
+      // One that is gone already is no error.
+      try archives[2].storage.remove()
+      try storage.removeSetAside([archives[0], archives[2], archives[3], generations[0]])
+      let left = [Listed(.sample(1), .crashed, 1)]
+      try expectListed(left, try $0().setAsideArchives(), "Afterwards")
+      try expectListed([Listed(.sample(5), .previous, 6)], try $0().generations(), "Afterwards")
+      try expectBytes(.sample(6), in: storage, "Afterwards")
+      try storage.removeSetAside([])
+      try expectListed(left, try $0().setAsideArchives(), "After none was removed")
+    }
+  ]
+
   static let puttingBack = [
     StorageCheck(
       "putBackRestores", "Putting back makes an archive the stored one, and lists it no more."

@@ -19,7 +19,7 @@ public enum StorageConformance: Sendable {
   /// Do not run them on a storage that leaves `setAsideArchives()` and `generations()`
   /// to their defaults.
   public static let keepingChecks: [ConformanceCheck<any ArchiveStorage>] =
-    listing + generations + puttingBack
+    listing + generations + puttingBack + removingSetAside
 }
 
 /// What a body throws that a storage must pass on.

@@ -163,6 +163,11 @@ private struct ProcessStorage: WrappedStorage {
     try life.check()
     try storage.putBack(archive)
   }
+
+  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    try life.check()
+    try storage.removeSetAside(archives)
+  }
 }
 
 private struct ProcessFile: WrappedFile {

@@ -56,6 +56,10 @@ extension WrappedStorage {
   package func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     try storage.putBack(archive)
   }
+
+  package func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
+    try storage.removeSetAside(archives)
+  }
 }
 
 /// A file that passes all calls on but for those that it implements itself.
