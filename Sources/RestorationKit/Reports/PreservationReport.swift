@@ -165,16 +165,6 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// The instances that have the names before it.
   public internal(set) var otherInstances: [OtherInstance] = []
 
-  private enum CodingKeys: String, CodingKey {
-    case outcome
-    case lines = "entries"
-    case sizeTree = "sizes"
-    case kept, unaskedCount, version, byteCount, writtenByteCount, walkDuration, setAside, unsent
-    case unsentAside
-    case stateName
-    case otherInstances
-  }
-
   init(_ outcome: Outcome) {
     self.outcome = outcome
   }
@@ -262,7 +252,7 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     case .crowdedOut(let since, let byteCount):
       "left out with its \(byteCount) bytes, which were kept since \(since): more is kept than may be"
     case .noIdentifier: "left out, it has no usable restoration identifier"
-    case .excluded(let path): "left out, \(path) above it is left out"
+    case .excluded(let path): "left out, \(path.phrase) above it is left out"
     case .overBudget(let byteCount):
       "left out, with its \(byteCount) bytes the state would be larger than its budget"
     case .duplicate:

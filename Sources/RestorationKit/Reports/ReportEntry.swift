@@ -60,8 +60,11 @@ extension ReportEntry {
 
 extension ReportEntry: CustomStringConvertible {
   /// The path, the class and what happened; then a line for every problem.
+  ///
+  /// A path of more than 24 identifiers is cut to its last ones, after “…” and the number of
+  /// those before them.
   public var description: String {
-    description(as: path.count == 0 ? className : "\(path) (\(className))", margin: "")
+    description(as: path.count == 0 ? className : "\(path.phrase) (\(className))", margin: "")
   }
 
   func description(as name: String, margin: String) -> String {

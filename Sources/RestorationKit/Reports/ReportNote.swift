@@ -250,7 +250,7 @@ extension ReportNote: CustomStringConvertible {
       "The key “\(key)” was encoded after the call had ended. Do not keep coders."
     case .coderKeptAfterSave(let path, let key):
       "After the last save the key “\(key)” was encoded with a coder of"
-        + " \(path.count == 0 ? "the application" : "“\(path)”"), which did nothing. Do not keep coders."
+        + " \(path.count == 0 ? "the application" : "“\(path.phrase)”"), which did nothing. Do not keep coders."
     case .notRestoredBefore:
       "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
         + " launch, before the first save."
@@ -258,7 +258,7 @@ extension ReportNote: CustomStringConvertible {
       "Another keeper of this process has the state \(name). Make one keeper for it and pass that on,"
         + " or call close() of the other one first."
     case .aboveGap(let path):
-      "It lies on “\(path)”, which is not preserved, so it will lie on what is below that. Give"
+      "It lies on “\(path.phrase)”, which is not preserved, so it will lie on what is below that. Give"
         + " that node an identifier of its own."
     case .restorationClassNotRegistered(let name):
       "The restoration class \(name) is not registered."

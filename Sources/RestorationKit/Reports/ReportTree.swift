@@ -4,7 +4,9 @@ enum ReportTree {
   /// need a square of space.
   private static let deepestIndentation = 24
 
-  /// A headline, and all entries with their whole paths.
+  /// A headline, and all entries with their paths.
+  ///
+  /// - Complexity: O(*n*) in the number of entries.
   static func list<Outcome>(_ headline: String, _ entries: [ReportEntry<Outcome>]) -> String {
     ([headline] + entries.map { "  \($0.description)" }).joined(separator: "\n")
   }
@@ -13,7 +15,7 @@ enum ReportTree {
   /// before it.
   ///
   /// An entry whose parent is not the one above it in the tree stands at the
-  /// margin, with its whole path.
+  /// margin, with its path.
   ///
   /// - Complexity: O(*n*) in the number of entries, for a tree.
   static func text<Outcome>(_ headline: String, _ entries: [ReportEntry<Outcome>]) -> String {
@@ -30,7 +32,7 @@ enum ReportTree {
       above.append(entry.path)
       let margin = String(repeating: "  ", count: min(depth, deepestIndentation))
       let level = depth > deepestIndentation ? "[\(depth)] " : ""
-      return entry.description(as: "\(level)\(name) (\(entry.className))", margin: margin)
+      return entry.description(as: "\(level)\(name.phrase) (\(entry.className))", margin: margin)
     }
     return ([headline] + tree).joined(separator: "\n")
   }

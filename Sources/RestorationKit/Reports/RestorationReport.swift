@@ -163,12 +163,6 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// How long the caller waited while nodes were made and decoded.
   public internal(set) var walkDuration: Duration = .zero
 
-  private enum CodingKeys: String, CodingKey {
-    case outcome
-    case lines = "entries"
-    case source, kept, usesSnapshot, launchProblem, stateName, otherInstances, walkDuration
-  }
-
   init(_ outcome: Outcome) {
     self.outcome = outcome
   }
@@ -348,8 +342,8 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .tabNotFound:
       "not back, there is no such tab yet; if one is built later, call restore(late:below:)"
     case .providedTwice(let path):
-      "not back, what was provided for it is already back as \(path)"
-    case .parentMissing(let path): "not back, \(path) above it is not back"
+      "not back, what was provided for it is already back as \(path.phrase)"
+    case .parentMissing(let path): "not back, \(path.phrase) above it is not back"
     case .unreadable(let error): "left out, its record cannot be read: \(error)"
     case .laterStateRestored: "a state of it counts that was saved later; this one is kept"
     case .skipped: "left out by this version of the app, since restoring it crashed"

@@ -50,7 +50,7 @@ extension StateSizes {
   /// A line for each element, the largest first: its bytes with all below it, its own,
   /// and its path.
   public var table: String {
-    lines(largest) { "\($0.path.count == 0 ? "" : "\($0.path) ")(\($0.className))" }
+    lines(largest) { "\($0.path.count == 0 ? "" : "\($0.path.phrase) ")(\($0.className))" }
   }
 
   /// The same, each element indented below the one above it.
@@ -85,5 +85,5 @@ extension StateSizes: CustomStringConvertible {
 
 extension StateSizes.Element {
   /// A few words for a list.
-  var phrase: String { "\(path) \(byteCount)" }
+  var phrase: String { "\(path.phrase) \(byteCount)" }
 }

@@ -109,7 +109,7 @@ extension StoredStateReport.NodeOutcome: CustomStringConvertible {
     case .notARestorationClass(let name):
       "names \(name), and what is registered as that makes no nodes; it would be kept as it is"
     case .parentMissing(let path):
-      "lies below \(path), which would not be back; it would be kept as it is"
+      "lies below \(path.phrase), which would not be back; it would be kept as it is"
     case .unreadable(let error): "cannot be read: \(error)"
     }
   }

@@ -60,10 +60,12 @@ public struct RestorationPath: Hashable, Sendable {
 
   var siblingIndices: [Int] { fromRoot(\.siblingIndex) }
 
-  private func fromRoot<Value>(_ value: (PathStep) -> Value) -> [Value] {
+  private func fromRoot<Value>(
+    last count: Int = .max, _ value: (PathStep) -> Value
+  ) -> [Value] {
     var values: [Value] = []
     var next = last
-    while let step = next {
+    while let step = next, values.count < count {
       values.append(value(step))
       next = step.above
     }
@@ -95,8 +97,10 @@ public struct RestorationPath: Hashable, Sendable {
 
 extension RestorationPath: CustomStringConvertible {
   /// The identifiers with `/` between them.
-  public var description: String {
-    components.map { identifier in
+  public var description: String { Self.text(components) }
+
+  private static func text(_ identifiers: [String]) -> String {
+    identifiers.map { identifier in
       identifier.isEmpty
         ? "∅"
         : identifier.reduce(into: "") { text, character in
@@ -104,6 +108,37 @@ extension RestorationPath: CustomStringConvertible {
           text.append(character)
         }
     }.joined(separator: "/")
+  }
+
+  /// The path in a line of a report: the last identifiers of a long one, after the number of
+  /// those before them.
+  ///
+  /// The lines of a long chain would need a square of space otherwise.
+  ///
+  /// - Complexity: O(1) in the number of identifiers.
+  var phrase: String {
+    let before = count - Self.longestPhrase
+    guard before > 0 else { return description }
+    return "…(\(before))/" + Self.text(fromRoot(last: Self.longestPhrase, \.identifier))
+  }
+
+  private static let longestPhrase = 24
+}
+
+extension RestorationPath {
+  /// Where its last identifier is in memory; paths that share a beginning share that.
+  struct Identity: Hashable {
+    fileprivate let object: ObjectIdentifier
+    fileprivate let place: Int
+  }
+
+  /// Nil for the empty path; of use as long as the path is there.
+  var identity: Identity? {
+    switch last {
+    case .component(let component): Identity(object: ObjectIdentifier(component), place: 0)
+    case .stored(let names, let place): Identity(object: ObjectIdentifier(names), place: place)
+    case nil: nil
+    }
   }
 }
 

@@ -1,0 +1,154 @@
+internal import ArchiveCodec
+
+// The names of all paths in a report are in a table beside what refers to them by a number.
+
+extension PreservationReport {
+  private enum CodingKeys: String, CodingKey {
+    case paths
+    case outcome
+    case lines = "entries"
+    case sizeTree = "sizes"
+    case kept
+    case version
+    case unaskedCount
+    case byteCount
+    case writtenByteCount
+    case walkDuration
+    case setAside
+    case unsent
+    case unsentAside
+    case stateName
+    case otherInstances
+  }
+
+  /// Writes all of it; each path as the number of its row in `paths`, from 1 on.
+  ///
+  /// A row has the number of the path above it, if there is one, and a name.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodePaths(forKey: .paths) { container in
+      try container.encode(outcome, forKey: .outcome)
+      try container.encode(lines, forKey: .lines)
+      try container.encode(sizeTree, forKey: .sizeTree)
+      try container.encode(kept, forKey: .kept)
+      try container.encodeIfPresent(version, forKey: .version)
+      try container.encode(unaskedCount, forKey: .unaskedCount)
+      try container.encode(byteCount, forKey: .byteCount)
+      try container.encode(writtenByteCount, forKey: .writtenByteCount)
+      try container.encode(walkDuration, forKey: .walkDuration)
+      try container.encodeIfPresent(setAside, forKey: .setAside)
+      try container.encodeIfPresent(unsent, forKey: .unsent)
+      try container.encodeIfPresent(unsentAside, forKey: .unsentAside)
+      try container.encodeIfPresent(stateName, forKey: .stateName)
+      try container.encode(otherInstances, forKey: .otherInstances)
+    }
+  }
+
+  /// Reads what ``encode(to:)`` wrote, or earlier versions, which wrote whole paths.
+  public init(from decoder: any Decoder) throws {
+    self = try decoder.container(keyedBy: CodingKeys.self)
+      .decodePaths(forKey: .paths, of: Self.init)
+  }
+
+  private init(_ container: KeyedDecodingContainer<CodingKeys>) throws {
+    self.init(try container.decode(Outcome.self, forKey: .outcome))
+    lines = try container.decode(ReportEntries<NodeOutcome>.self, forKey: .lines)
+    sizeTree = try container.decode(ReportSizes.self, forKey: .sizeTree)
+    kept = try container.decode([KeptElement].self, forKey: .kept)
+    version = try container.decodeIfPresent(ArchiveVersion.self, forKey: .version)
+    unaskedCount = try container.decode(Int.self, forKey: .unaskedCount)
+    byteCount = try container.decode(Int.self, forKey: .byteCount)
+    writtenByteCount = try container.decode(Int.self, forKey: .writtenByteCount)
+    walkDuration = try container.decode(Duration.self, forKey: .walkDuration)
+    setAside = try container.decodeIfPresent(String.self, forKey: .setAside)
+    unsent = try container.decodeIfPresent(String.self, forKey: .unsent)
+    unsentAside = try container.decodeIfPresent(String.self, forKey: .unsentAside)
+    stateName = try container.decodeIfPresent(String.self, forKey: .stateName)
+    otherInstances = try container.decode([OtherInstance].self, forKey: .otherInstances)
+  }
+}
+
+extension RestorationReport {
+  private enum CodingKeys: String, CodingKey {
+    case paths
+    case outcome
+    case lines = "entries"
+    case source
+    case kept
+    case usesSnapshot
+    case launchProblem
+    case stateName
+    case otherInstances
+    case walkDuration
+  }
+
+  /// Writes all of it; each path as the number of its row in `paths`, from 1 on.
+  ///
+  /// A row has the number of the path above it, if there is one, and a name.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodePaths(forKey: .paths) { container in
+      try container.encode(outcome, forKey: .outcome)
+      try container.encode(lines, forKey: .lines)
+      try container.encodeIfPresent(source, forKey: .source)
+      try container.encode(kept, forKey: .kept)
+      try container.encode(usesSnapshot, forKey: .usesSnapshot)
+      try container.encodeIfPresent(launchProblem, forKey: .launchProblem)
+      try container.encodeIfPresent(stateName, forKey: .stateName)
+      try container.encode(otherInstances, forKey: .otherInstances)
+      try container.encode(walkDuration, forKey: .walkDuration)
+    }
+  }
+
+  /// Reads what ``encode(to:)`` wrote, or earlier versions, which wrote whole paths.
+  public init(from decoder: any Decoder) throws {
+    self = try decoder.container(keyedBy: CodingKeys.self)
+      .decodePaths(forKey: .paths, of: Self.init)
+  }
+
+  private init(_ container: KeyedDecodingContainer<CodingKeys>) throws {
+    self.init(try container.decode(Outcome.self, forKey: .outcome))
+    lines = try container.decode(ReportEntries<NodeOutcome>.self, forKey: .lines)
+    source = try container.decodeIfPresent(Source.self, forKey: .source)
+    kept = try container.decode([KeptElement].self, forKey: .kept)
+    usesSnapshot = try container.decode(Bool.self, forKey: .usesSnapshot)
+    launchProblem = try container.decodeIfPresent(String.self, forKey: .launchProblem)
+    stateName = try container.decodeIfPresent(String.self, forKey: .stateName)
+    otherInstances = try container.decode([OtherInstance].self, forKey: .otherInstances)
+    walkDuration = try container.decode(Duration.self, forKey: .walkDuration)
+  }
+}
+
+extension StoredStateReport {
+  private enum CodingKeys: String, CodingKey {
+    case paths
+    case source
+    case sceneCount
+    case entries
+  }
+
+  /// Writes all of it; each path as the number of its row in `paths`, from 1 on.
+  ///
+  /// A row has the number of the path above it, if there is one, and a name.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodePaths(forKey: .paths) { container in
+      try container.encodeIfPresent(source, forKey: .source)
+      try container.encodeIfPresent(sceneCount, forKey: .sceneCount)
+      try container.encode(entries, forKey: .entries)
+    }
+  }
+
+  /// Reads what ``encode(to:)`` wrote, or earlier versions, which wrote whole paths.
+  public init(from decoder: any Decoder) throws {
+    self = try decoder.container(keyedBy: CodingKeys.self)
+      .decodePaths(forKey: .paths, of: Self.init)
+  }
+
+  private init(_ container: KeyedDecodingContainer<CodingKeys>) throws {
+    self.init(
+      source: try container.decodeIfPresent(RestorationReport.Source.self, forKey: .source),
+      sceneCount: try container.decodeIfPresent(Int.self, forKey: .sceneCount),
+      entries: try container.decode([Entry].self, forKey: .entries))
+  }
+}
