@@ -1,5 +1,6 @@
 import ArchiveCodec
 import Foundation
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -81,6 +82,36 @@ final class CodableHostileTests: XCTestCase {
       XCTAssertEqual(
         (context.underlyingError as? ArchiveError),
         ArchiveError(.limitExceeded, offset: 13, subject: "depth"))
+    }
+  }
+
+  func testAsManyCallsMayBeOpenInBothWaysAndNoMore() throws {
+    func wrapped(_ callCount: Int) -> Wrapped {
+      (1..<callCount).reduce(.end) { wrapped, _ in .more(wrapped) }
+    }
+    let most = 4 * ArchiveLimits.standard.depth
+    _ = try TestArchives().record { try $0.encode(wrapped(most), forKey: "a") }
+    XCTAssertThrowsError(
+      try TestArchives().record { try $0.encode(wrapped(most + 1), forKey: "a") }
+    ) { error in
+      guard case EncodingError.invalidValue(_, let context) = error else {
+        return XCTFail("\(error)")
+      }
+      XCTAssertEqual(
+        context.underlyingError as? ArchiveError, ArchiveError(.limitExceeded, subject: "depth"))
+    }
+    let endless = try TestArchives().record { $0.encode(1, forKey: "a") }
+    let (key, count) = (try XCTUnwrap(CallCount.key), CallCount())
+    XCTAssertThrowsError(try endless.decode(Endless.self, forKey: "a", userInfo: [key: count]))
+    XCTAssertEqual(count.value.withLock { $0 }, most)
+  }
+
+  /// Decodes itself for ever.
+  private struct Endless: Decodable {
+    init(from decoder: any Decoder) throws {
+      let count = CallCount.key.flatMap { decoder.userInfo[$0] as? CallCount }
+      count?.value.withLock { $0 += 1 }
+      _ = try decoder.singleValueContainer().decode(Endless.self)
     }
   }
 
@@ -180,4 +211,10 @@ final class CodableHostileTests: XCTestCase {
     }
     XCTAssertGreaterThan(opened, 100, "seed \(generator.seed)")
   }
+}
+
+private final class CallCount: Sendable {
+  static let key = CodingUserInfoKey(rawValue: "calls")
+
+  let value = Mutex(0)
 }

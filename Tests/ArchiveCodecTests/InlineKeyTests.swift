@@ -93,6 +93,31 @@ final class InlineKeyTests: XCTestCase {
     }
   }
 
+  func testAnInlineKeyMayHaveASymbolThatItsMapHasNotAsAKey() throws {
+    // The names "a" and "b".
+    let symbols: [UInt8] = [5, 3, 0x61, 3, 0x62]
+    func map(_ entries: [UInt8]...) -> [UInt8] {
+      let payload = entries.flatMap(\.self)
+      return [0x90 + UInt8(entries.count), UInt8(payload.count << 1 | 1)] + payload
+    }
+    let (symbolA, symbolB): ([UInt8], [UInt8]) = ([0x01], [0x05])
+    let inlineB: [UInt8] = [0x07, 0x62]
+    let record = try KeyedDecoder(
+      unsealed: map(symbolA + [0x01], inlineB + [0x02]), symbols: symbols)
+    XCTAssertEqual(record.keys, ["a", "b"])
+    XCTAssertEqual(try record.decode(Int.self, forKey: "a"), 1)
+    // What the map around it has as a key is not in its way.
+    let inner = map(symbolA + [0x01], inlineB + [0x02])
+    XCTAssertNoThrow(
+      try KeyedDecoder(unsealed: map(symbolA + inner, symbolB + [0x03]), symbols: symbols))
+    // What it has itself is.
+    XCTAssertEqual(
+      archiveError {
+        _ = try KeyedDecoder(
+          unsealed: map(symbolA + [0x01], symbolB + [0x03], inlineB + [0x02]), symbols: symbols)
+      }, ArchiveError(.malformed, offset: 6))
+  }
+
   private struct TwoSpellings: Encodable {
     struct Name: CodingKey {
       let stringValue: String
