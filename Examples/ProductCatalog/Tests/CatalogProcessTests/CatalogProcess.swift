@@ -7,11 +7,14 @@ final class CatalogProcess {
   private let output: URL
   private let errors: URL
   private let log: URL
+  /// Its directory stays as long as the program runs, which would make it again.
+  private let sandbox: Sandbox
 
   /// Starts the program; with `stays` it goes on when the script has ended.
   init(
     _ script: String = "", stays: Bool = false, in sandbox: Sandbox, term: String? = nil
   ) throws {
+    self.sandbox = sandbox
     let scriptFile = sandbox.newFile()
     try Data(script.utf8).write(to: scriptFile)
     (output, errors, log) = (sandbox.newFile(), sandbox.newFile(), sandbox.newFile())

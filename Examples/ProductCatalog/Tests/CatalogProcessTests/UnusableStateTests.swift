@@ -3,11 +3,22 @@ import XCTest
 
 /// Whatever is wrong with the files, the program starts, says so, and destroys nothing.
 final class UnusableStateTests: XCTestCase {
-  private let sandbox = Result { try Sandbox() }
+  private var stored: Sandbox?
+
+  override func tearDown() {
+    stored = nil
+  }
+
+  private func sandbox() throws -> Sandbox {
+    if let stored { return stored }
+    let sandbox = try Sandbox()
+    stored = sandbox
+    return sandbox
+  }
 
   /// Stores a state with a detail screen on the list.
   private func storeState() throws -> Sandbox {
-    let sandbox = try sandbox.get()
+    let sandbox = try sandbox()
     XCTAssertEqual(try CatalogProcess("down enter", in: sandbox).end(), 0)
     return sandbox
   }

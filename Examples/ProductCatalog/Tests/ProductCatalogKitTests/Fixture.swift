@@ -1,6 +1,7 @@
 import CatalogModel
 import Foundation
 import ProductCatalogKit
+import Synchronization
 import XCTest
 
 /// A catalog of a few products in a directory of its own, which goes away with it.
@@ -15,6 +16,7 @@ import XCTest
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     try Self.products(names).write(to: directory.appending(path: "products.json"))
     self.directory = directory
+    if Self.isRegistered { Self.made.withLock { $0.append(directory) } }
     catalog = try Self.catalog(in: directory)
     firstID = try XCTUnwrap(catalog.products.first?.id)
   }
@@ -22,6 +24,17 @@ import XCTest
   deinit {
     try? FileManager.default.removeItem(at: directory)
   }
+
+  /// All that were made: a catalog that goes on makes the directory of its edits again.
+  private nonisolated static let made = Mutex<[URL]>([])
+
+  private nonisolated static let isRegistered: Bool = {
+    atexit {
+      for directory in Fixture.made.withLock({ $0 }) {
+        try? FileManager.default.removeItem(at: directory)
+      }
+    } == 0
+  }()
 
   var edits: EditFile { EditFile(directory: directory.appending(path: "data")) }
 

@@ -6,6 +6,11 @@ import XCTest
 final class EditingTests: XCTestCase {
   private var site: Site?
 
+  /// A test case lives until the process ends; the folder of a site goes with it.
+  override func tearDown() {
+    site = nil
+  }
+
   /// Two pages of one scene, its address, and two products.
   private func pages() throws -> (
     desk: Visitor, phone: Visitor, tab: String, products: [String]

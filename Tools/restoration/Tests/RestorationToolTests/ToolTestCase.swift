@@ -7,6 +7,11 @@ import XCTest
 class ToolTestCase: XCTestCase {
   private(set) var storedSandbox: Sandbox?
 
+  /// A test case lives until the process ends; its directories need not.
+  override func tearDown() async throws {
+    storedSandbox = nil
+  }
+
   /// All subcommands that read a state by its app.
   static let reading = ["tree", "verify", "export", "history", "explain", "report"]
 
