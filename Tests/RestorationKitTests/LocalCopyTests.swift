@@ -49,7 +49,7 @@ final class LocalCopyTests: LocalCopyTestCase {
       return XCTFail("It was \(keeper.remoteStatus as Any).")
     }
     store.answers = true
-    for await status in keeper.remoteStatusChanges where status == .current { break }
+    try await waitFor("the store has it", in: keeper.remoteStatusChanges) { $0 == .current }
     let value = try await there.restoredValue()
     XCTAssertEqual(value, "Oslo")
   }
@@ -85,7 +85,7 @@ final class LocalCopyTests: LocalCopyTestCase {
     _ = try await next.restore(into: [TestNode("root")])
     XCTAssertEqual(next.remoteStatus, .unknown)
     store.answers = true
-    for await status in next.remoteStatusChanges where status == .current { break }
+    try await waitFor("the store has it", in: next.remoteStatusChanges) { $0 == .current }
   }
 
   func testASaveWithoutTheStoreSaysSoAndIsThereAtTheNextLaunch() async throws {
@@ -141,7 +141,7 @@ final class LocalCopyTests: LocalCopyTestCase {
     root.value = "Oslo"
     _ = try await keeper.save([root])
     store.isReachable = true
-    for await status in keeper.remoteStatusChanges where status == .current { break }
+    try await waitFor("the store has it", in: keeper.remoteStatusChanges) { $0 == .current }
     let value = try await there.restoredValue()
     XCTAssertEqual(value, "Oslo")
   }

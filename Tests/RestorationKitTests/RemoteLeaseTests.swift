@@ -155,6 +155,13 @@ final class RemoteLeaseTests: XCTestCase {
     }
   }
 
+  @discardableResult
+  private func waitForNewer(_ keeper: StateKeeper) async throws -> RemoteStatus {
+    try await waitFor("the store has something newer", in: keeper.remoteStatusChanges) {
+      if case .newer = $0 { true } else { false }
+    }
+  }
+
   func testARestoreFromALocalCopyTakesTheLease() async throws {
     there.lease = RemoteLease(owner: "server 2")
     let device = Device("here", store, keys: keys, localCopy: MemoryStateDirectory())
@@ -176,7 +183,7 @@ final class RemoteLeaseTests: XCTestCase {
       _ = try await keeper.restore(into: [root])
       XCTAssertEqual(root.value, "Rome")
       if isNewer {
-        for await case .newer in keeper.remoteStatusChanges { break }
+        try await waitForNewer(keeper)
         _ = try await keeper.restore(into: [root])
         XCTAssertEqual(root.value, "Oslo")
       }
@@ -206,11 +213,9 @@ final class RemoteLeaseTests: XCTestCase {
   func testARestoreFromALocalCopyLeavesTheLeaseOfAnother() async throws {
     let (keeper, root, other) = try await restoredWhileUsedElsewhere()
     let stored = store[bytes: "main"]
-    for await status in keeper.remoteStatusChanges {
-      guard case .newer(let conflict) = status else { continue }
-      XCTAssertEqual(conflict.takenOverBy, "server 2")
-      break
-    }
+    let status = try await waitForNewer(keeper)
+    guard case .newer(let conflict) = status else { return XCTFail("\(status)") }
+    XCTAssertEqual(conflict.takenOverBy, "server 2")
     XCTAssertEqual(root.value, "Rome")
     XCTAssertEqual(store[bytes: "main"], stored)
     withExtendedLifetime(other) {}
@@ -220,7 +225,7 @@ final class RemoteLeaseTests: XCTestCase {
     for restoresAgain in [false, true] {
       let (keeper, root, other) = try await restoredWhileUsedElsewhere()
       let stored = store[bytes: "main"]
-      for await case .newer in keeper.remoteStatusChanges { break }
+      try await waitForNewer(keeper)
       if restoresAgain { _ = try await keeper.restore(into: [root]) }
       _ = await keeper.checkRemoteState()
       root.value = "Oslo"

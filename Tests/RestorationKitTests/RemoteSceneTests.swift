@@ -74,11 +74,11 @@ final class RemoteSceneTests: XCTestCase {
     (delegates[1].roots.first as? TestNode)?.value = "Oslo"
     let report = try await other.save(scene)
     XCTAssertEqual(report.outcome, .saved)
-    for await status in changes {
-      guard case .newer(let conflict) = status else { continue }
-      XCTAssertEqual(conflict.savedBy, "there")
-      break
+    let status = try await waitFor("the store has something newer", in: changes) {
+      if case .newer = $0 { true } else { false }
     }
+    guard case .newer(let conflict) = status else { return XCTFail("\(status)") }
+    XCTAssertEqual(conflict.savedBy, "there")
   }
 
   func testTheStatusOfASceneEndsWithItsHost() async throws {
@@ -86,7 +86,7 @@ final class RemoteSceneTests: XCTestCase {
     try await open("Rome", in: try XCTUnwrap(host))
     let changes = host?.remoteStatusChanges(of: try XCTUnwrap(host?.openSessions.first))
     host = nil
-    for await _ in try XCTUnwrap(changes) {}
+    try await waitForEnd("the host is gone", of: XCTUnwrap(changes))
   }
 
   func testADiscardedSceneIsGoneOnAllMachines() async throws {

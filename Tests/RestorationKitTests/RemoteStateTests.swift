@@ -341,11 +341,11 @@ final class RemoteStateTests: XCTestCase {
     _ = try await other.restore(into: [theirs])
     theirs.value = "Oslo"
     _ = try await other.save([theirs])
-    for await status in changes {
-      guard case .newer(let conflict) = status else { continue }
-      XCTAssertEqual(conflict.savedBy, "there")
-      break
+    let status = try await waitFor("the store has something newer", in: changes) {
+      if case .newer = $0 { true } else { false }
     }
+    guard case .newer(let conflict) = status else { return XCTFail("\(status)") }
+    XCTAssertEqual(conflict.savedBy, "there")
     _ = try await keeper.restore(into: [root])
     XCTAssertEqual(root.value, "Oslo")
     XCTAssertEqual(keeper.remoteStatus, .current)

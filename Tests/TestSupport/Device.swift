@@ -24,6 +24,8 @@ package final class Device {
     set { clock.withLock { $0 = newValue } }
   }
   package var lease: RemoteLease?
+  /// The clock of the pauses before the store is asked again.
+  package var pauses: any Clock<Duration> = ContinuousClock()
   private let clock = Moment()
 
   package init(
@@ -38,7 +40,8 @@ package final class Device {
     try StateKeeper(
       application: Launch.application, name: state,
       directory: RemoteStateDirectory(
-        store, localCopy: localCopy, lease: lease, now: { [clock] in clock.withLock { $0 } }),
+        store, localCopy: localCopy, launches: nil, lease: lease, clock: pauses,
+        now: { [clock] in clock.withLock { $0 } }),
       keys: keys,
       environment: ApplicationEnvironment(
         applicationVersion: "11", userInterfaceIdiom: "test", systemVersion: "6.1",

@@ -51,6 +51,49 @@ package func waitUntil(
   }
 }
 
+/// The first element that a test waits for.
+///
+/// - Parameters:
+///   - what: What is waited for, as “the store has it”.
+///   - stream: Where it comes.
+///   - limit: How long at most; more than any machine takes.
+///   - isWanted: Whether it is that.
+/// - Returns: That element.
+/// - Throws: ``WaitedInVain`` at the limit or at the end of the stream.
+@discardableResult
+package func waitFor<Value: Sendable>(
+  _ what: String, in stream: AsyncStream<Value>, within limit: Duration = .seconds(60),
+  where isWanted: @escaping @Sendable (Value) -> Bool
+) async throws -> Value {
+  let found = try await limited(what, limit) { await stream.first(where: isWanted) }
+  guard let found else { throw WaitedInVain(what: what, limit: limit) }
+  return found
+}
+
+/// Waits for the end of a stream.
+package func waitForEnd<Value: Sendable>(
+  _ what: String, of stream: AsyncStream<Value>, within limit: Duration = .seconds(60)
+) async throws {
+  try await limited(what, limit) { for await _ in stream {} }
+}
+
+private func limited<Value: Sendable>(
+  _ what: String, _ limit: Duration, _ body: @escaping @Sendable () async -> Value
+) async throws -> Value {
+  try await withThrowingTaskGroup(of: Value.self) { group in
+    defer { group.cancelAll() }
+    group.addTask { await body() }
+    group.addTask {
+      try await Task.sleep(for: limit)
+      throw WaitedInVain(what: what, limit: limit)
+    }
+    guard let first = try await group.next() else {
+      throw WaitedInVain(what: what, limit: limit)
+    }
+    return first
+  }
+}
+
 /// What a test waited for has not come.
 package struct WaitedInVain: Error, Hashable, CustomStringConvertible {
   package let what: String

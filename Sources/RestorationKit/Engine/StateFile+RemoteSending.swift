@@ -178,11 +178,11 @@ extension StateFile {
 
   /// Sends again in a while, and in ever longer ones.
   func tryAgain() {
-    guard retry == nil else { return }
+    guard retry == nil, let clock = (directory as? RemoteStateDirectory)?.clock else { return }
     retry = Task { [weak self] in
       var pause = Duration.seconds(1)
       repeat {
-        do { try await Task.sleep(for: pause) } catch { return }
+        do { try await clock.sleep(for: pause) } catch { return }
         pause = min(pause * 2, .seconds(60))
       } while await self?.sendAgain() == true
     }

@@ -46,6 +46,7 @@ public final class RemoteStateDirectory: StateDirectory {
   private let lookout = RemoteLookout()
   private let leasing: Leasing?
   private let now: @Sendable () -> Date
+  let clock: any Clock<Duration>
   private let localCopy: (any StateDirectory)?
   private let launches: any StateDirectory
   /// Whether nothing is on this machine that outlasts the process.
@@ -63,11 +64,23 @@ public final class RemoteStateDirectory: StateDirectory {
   ///   - lease: Takes a lease on each state that is restored or saved; nil for none. It
   ///     costs a write with the first restore, and one for each half of its duration.
   ///   - now: The clock for leases, and for what first saves leave that did not go on.
-  public init(
+  public convenience init(
     _ store: any RemoteStateStore, localCopy: (any StateDirectory)? = nil,
     launches: (any StateDirectory)? = nil, lease: RemoteLease? = nil,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
+    self.init(
+      store, localCopy: localCopy, launches: launches, lease: lease, clock: ContinuousClock(),
+      now: now)
+  }
+
+  /// The same with a clock for the pauses before a store is asked again.
+  package init(
+    _ store: any RemoteStateStore, localCopy: (any StateDirectory)?,
+    launches: (any StateDirectory)?, lease: RemoteLease?, clock: any Clock<Duration>,
+    now: @escaping @Sendable () -> Date
+  ) {
+    self.clock = clock
     self.store = store
     self.now = now
     leasing = lease.map { Leasing(lease: $0, now: now) }
