@@ -164,6 +164,14 @@ extension RestorationError {
       "The store has another state: \(conflict). Choose with resolveConflict(keeping:).")
   }
 
+  /// Another machine has stored a state whose secrets nobody has seen here.
+  static func newerSecrets(_ conflict: RemoteConflict) -> RestorationError {
+    RestorationError(
+      .conflict,
+      "The store has a newer state: \(conflict). Restore again to bring it back, and then forget"
+        + " its secrets.")
+  }
+
   /// A master key is not there.
   static func masterKeyMissing(at location: String?) -> RestorationError {
     RestorationError(

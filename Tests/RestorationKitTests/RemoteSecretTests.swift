@@ -48,7 +48,12 @@ final class RemoteSecretTests: XCTestCase {
     let keeper = try withCopy.launch()
     _ = try await keeper.save([node("Rome", "1234")])
     network.isReachable = false
-    try await keeper.forgetSecrets(.all)
+    do {
+      try await keeper.forgetSecrets(.all)
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .store)
+    }
   }
 
   /// Launches where the store can be reached, and looks what it has then.

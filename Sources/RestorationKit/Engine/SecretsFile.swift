@@ -16,6 +16,7 @@ struct SecretsFile: Sendable {
     static let path = "path"
     static let keys = "keys"
     static let subkey = "subkey"
+    static let forgotten = "forgotten"
   }
 
   let storage: any ArchiveStorage
@@ -25,13 +26,27 @@ struct SecretsFile: Sendable {
     get throws(ArchiveError) { try storage.open() != nil }
   }
 
+  /// What is stored.
+  struct Content: Sendable {
+    var entries: [SecretKeys.Entry] = []
+    /// Those that are forgotten, until the store has that.
+    var forgotten: Set<UInt64> = []
+  }
+
   /// Reads what is stored; nothing if nothing is.
-  func read(_ key: ArchiveKey) throws(ArchiveError) -> [SecretKeys.Entry] {
-    guard let archive = try Archive.open(storage, key: key, context: context) else { return [] }
+  func read(_ key: ArchiveKey) throws(ArchiveError) -> Content {
+    var content = Content()
+    guard let archive = try Archive.open(storage, key: key, context: context) else {
+      return content
+    }
     do {
-      return try archive.readAll().map { record in
+      for record in try archive.readAll() {
         let values = try record.content.get()
-        return SecretKeys.Entry(
+        if let forgotten = try values.decodeIfPresent([UInt64].self, forKey: Key.forgotten) {
+          content.forgotten.formUnion(forgotten)
+          continue
+        }
+        let entry = SecretKeys.Entry(
           id: try values.decode(forKey: Key.id),
           place: ValuePlace(
             kind: try values.decode(ElementKind.self, forKey: Key.kind),
@@ -40,15 +55,25 @@ struct SecretsFile: Sendable {
           subkey: try ValueSubkey(
             unwrapping: Array(try values.decode(Data.self, forKey: Key.subkey)), with: key,
             context: context))
+        content.entries.append(entry)
       }
+      return content
     } catch {
       throw .content(error)
     }
   }
 
   /// Stores subkeys, durably; none leave no file.
-  func write(_ entries: [SecretKeys.Entry], _ key: ArchiveKey) throws(ArchiveError) {
-    guard !entries.isEmpty else { return try storage.remove() }
+  ///
+  /// - Parameters:
+  ///   - entries: All that stay.
+  ///   - forgotten: Those that a store may still have.
+  ///   - key: What seals them.
+  /// - Throws: What the storage throws.
+  func write(
+    _ entries: [SecretKeys.Entry], forgotten: Set<UInt64> = [], _ key: ArchiveKey
+  ) throws(ArchiveError) {
+    guard !entries.isEmpty || !forgotten.isEmpty else { return try storage.remove() }
     let records: RecordBatch
     do {
       let builder = RecordBuilder()
@@ -62,10 +87,27 @@ struct SecretsFile: Sendable {
           encoder.encode(Data(subkey), forKey: Key.subkey)
         }
       }
+      if !forgotten.isEmpty {
+        try builder.append(record: UInt64(entries.count) + 1) { encoder in
+          encoder.encode(forgotten.sorted(), forKey: Key.forgotten)
+        }
+      }
       records = try builder.finish()
     } catch {
       throw .content(error)
     }
-    _ = try Archive.write(records, to: storage, key: key, context: context)
+    // The number of its version grows, which tells it from an older one.
+    _ = try Archive.write(
+      records, to: storage, key: key, context: context, replacing: try version(key))
+  }
+
+  /// Nil if nothing is stored, or nothing that can be opened.
+  private func version(_ key: ArchiveKey) throws(ArchiveError) -> ArchiveVersion? {
+    do throws(ArchiveError) {
+      return try Archive.open(storage, key: key, context: context, recovery: .recover)?.version
+    } catch {
+      guard error.isAboutContent else { throw error }
+      return nil
+    }
   }
 }

@@ -156,7 +156,13 @@ final class StateEngine {
       } catch {
         throw RestorationError(error)
       }
-      try await send()
+      switch await file.sendForgotten() {
+      case .sent: break
+      case .unsent(let error): throw RestorationError(ArchiveError.storeUnavailable(error))
+      case .conflict(let conflict):
+        if await file.isInConflict { throw .conflict(conflict) }
+        throw .newerSecrets(conflict)
+      }
     }
   }
 

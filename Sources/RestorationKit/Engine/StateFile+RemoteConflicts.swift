@@ -42,8 +42,9 @@ extension StateFile {
     case .theirs: try await giveWay(to: theirs, remote, settingAside)
     case .ours:
       // What is replaced is in the store under another name before, and its subkeys are here.
-      try keepSecrets(
-        ofSetAside: subkeys(in: content?.secrets ?? []), forgottenBy: try place.storage.open())
+      let theirSecrets = try secrets(in: content?.secrets ?? [])
+      try keepSecrets(ofSetAside: theirSecrets.entries, forgottenBy: try place.storage.open())
+      try forgetAgain(theirSecrets.forgotten)
       if let theirs, let content, content.state != nil {
         let parcel = RemoteParcel(kind: .whole, secrets: [], archive: content.archive)
         try await sending(remote) {
@@ -96,6 +97,8 @@ extension StateFile {
     if try place.storage.open() == nil { try remote.keepRemovedAsides() }
     let before = setAsideIdentifiers() ?? []
     let ours = try subkeys(in: try remote.secrets.bytes() ?? [])
+    if !ours.isEmpty || !secrets.forgotten.isEmpty { _ = try readStoredSecrets() }
+    let forgotten = secrets.forgotten
     open.close()
     moved = try setAside(.conflict, settingAside) ?? moved
     do throws(ArchiveError) {
@@ -113,7 +116,9 @@ extension StateFile {
     try remote.take(theirs)
     forgetStored()
     secrets.removeAll()
-    try keepSecrets(ofSetAside: ours, forgottenBy: try place.storage.open())
+    try keepSecrets(
+      ofSetAside: ours.filter { !forgotten.contains($0.id) }, forgottenBy: try place.storage.open())
+    try forgetAgain(forgotten)
     remote.tell(.current)
   }
 

@@ -14,9 +14,7 @@ extension StateFile {
     storedSecrets = nil
     do throws(ArchiveError) {
       // Those that a save has made which is not written yet stay.
-      let entries = try place.secrets.isStored ? place.secrets.read(key) : []
-      secrets.add(entries)
-      storedSecrets = Set(entries.map(\.id))
+      try readSecrets(key)
     } catch {
       guard error.isAboutContent else { throw error }
       let problem = error.description
@@ -34,7 +32,7 @@ extension StateFile {
     // Not with those of this state: whoever has it may change them.
     let found = SecretKeys()
     do throws(ArchiveError) {
-      found.add(try place.secrets.isStored ? place.secrets.read(key) : [])
+      if try place.secrets.isStored { found.add(try place.secrets.read(key).entries) }
     } catch {
       // They are absent, as in a restore.
     }
@@ -44,17 +42,26 @@ extension StateFile {
   /// Reads the subkeys that are stored, if that was not done under the claim.
   ///
   /// Those that are damaged are as good as none; the next write replaces them.
-  private func readStoredSecrets() throws(ArchiveError) -> Set<UInt64> {
+  func readStoredSecrets() throws(ArchiveError) -> Set<UInt64> {
     if let storedSecrets { return storedSecrets }
-    var entries: [SecretKeys.Entry] = []
     do throws(ArchiveError) {
-      if try place.secrets.isStored { entries = try place.secrets.read(existingKey()) }
+      return try place.secrets.isStored ? readSecrets(existingKey()) : readSecrets(nil)
     } catch {
       // Something else in their place must not be replaced.
       guard error.isAboutContent, error.code != .wrongContext else { throw error }
+      storedSecrets = []
+      return []
     }
-    secrets.add(entries)
-    let ids = Set(entries.map(\.id))
+  }
+
+  /// Reads the subkeys that are stored; none without a key.
+  @discardableResult
+  private func readSecrets(_ key: ArchiveKey?) throws(ArchiveError) -> Set<UInt64> {
+    var content = SecretsFile.Content()
+    if let key, try place.secrets.isStored { content = try place.secrets.read(key) }
+    secrets.forgotten.formUnion(content.forgotten)
+    secrets.add(content.entries)
+    let ids = Set(content.entries.map(\.id)).subtracting(secrets.forgotten)
     storedSecrets = ids
     return ids
   }
@@ -71,6 +78,7 @@ extension StateFile {
     // What is kept as it is stored may refer to some that are forgotten.
     let isNew = referred.contains { !stored.contains($0) && secrets[$0] != nil }
     guard isNew || secrets.hasMoved else { return }
+    forgetSettled()
     try writeSecrets { stored.contains($0) || referred.contains($0) }
   }
 
@@ -145,10 +153,12 @@ extension StateFile {
     }
   }
 
-  private func writeSecrets(where isStored: (UInt64) -> Bool) throws(ArchiveError) {
+  func writeSecrets(where isStored: (UInt64) -> Bool) throws(ArchiveError) {
     let entries = secrets.entries.filter { isStored($0.id) }
+    let forgotten = place.remote == nil ? [] : secrets.forgotten
     do throws(ArchiveError) {
-      try place.secrets.write(entries, try currentKey(creating: true).key)
+      try place.secrets.write(
+        entries, forgotten: forgotten, try currentKey(creating: true).key)
       secrets.hasMoved = false
       storedSecrets = Set(entries.map(\.id))
     } catch {
@@ -179,7 +189,9 @@ extension StateFile {
       guard let ids = secrets(of: archive) else { return }
       needed.formUnion(ids)
     }
-    guard try !readStoredSecrets().isSubset(of: needed) else { return }
+    let stored = try readStoredSecrets()
+    guard !stored.isDisjoint(with: needed) else { return try removeSecrets() }
+    guard !stored.isSubset(of: needed) else { return }
     secrets.removeAll(besides: needed)
     try writeSecrets { needed.contains($0) }
   }
@@ -207,14 +219,19 @@ extension StateFile {
 
   /// Reads subkeys of either side.
   func subkeys(in bytes: [UInt8]) throws(ArchiveError) -> [SecretKeys.Entry] {
-    guard !bytes.isEmpty else { return [] }
+    try secrets(in: bytes).entries
+  }
+
+  /// Reads subkeys of either side, and those that are forgotten there.
+  func secrets(in bytes: [UInt8]) throws(ArchiveError) -> SecretsFile.Content {
+    guard !bytes.isEmpty else { return SecretsFile.Content() }
     do throws(ArchiveError) {
       return try SecretsFile(storage: MemoryStorage(bytes), context: place.secrets.context)
         .read(existingKey())
     } catch {
       // As in a restore, secrets whose subkeys are damaged are absent.
       guard error.isAboutContent else { throw error }
-      return []
+      return SecretsFile.Content()
     }
   }
 
@@ -232,30 +249,11 @@ extension StateFile {
       let storage = MemoryStorage(try file.read(at: 0, count: file.byteCount))
       forgotten = secrets(of: storage) ?? []
     }
+    forgotten.formUnion(secrets.forgotten)
     let kept = entries.filter { !stored.contains($0.id) && !forgotten.contains($0.id) }
     guard !kept.isEmpty else { return }
     secrets.add(kept)
     let ids = stored.union(kept.map(\.id))
     try writeSecrets { ids.contains($0) }
-  }
-
-  /// Forgets secrets, durably.
-  func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) {
-    if claim.taken == nil { move(to: try claim.free()) }
-    try await fetch()
-    secrets.remove { selection.contains($0.place) }
-    guard try place.secrets.isStored else { return }
-    try await take()
-    try await fetch(.toWrite)
-    guard selection != .all else { return try removeSecrets() }
-    storedSecrets = nil
-    let stored = try readStoredSecrets()
-    let isAnyGone = secrets.remove { selection.contains($0.place) }
-    if stored.isEmpty {
-      // They are damaged: those that are known here are written again, the others are gone.
-      try writeSecrets { _ in true }
-    } else if isAnyGone {
-      try writeSecrets { stored.contains($0) }
-    }
   }
 }

@@ -253,6 +253,10 @@ public final class StateKeeper {
   /// ``ReportNote/forgottenSecrets(_:)``. A node that still has such a value stores it
   /// again with the next save, under a new subkey: let the app forget it first.
   ///
+  /// With a ``RemoteStateDirectory`` it returns when the store has forgotten them as well. If it
+  /// throws `store` or `conflict`, they are gone on this machine, and the store may have them:
+  /// call it again. With `conflict` decide first, or restore what is newer.
+  ///
   /// A copy of the subkeys that was made before still opens the values. So keep the file
   /// `NAME.secrets` out of backups; see <doc:sensitive-values>.
   ///

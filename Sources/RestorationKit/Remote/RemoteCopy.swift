@@ -153,6 +153,11 @@ final class RemoteCopy: Sendable {
     content.withLock { $0.sent != changes || $0.theirs != nil }
   }
 
+  /// Whether the store has the subkeys that are here.
+  var hasSentSubkeys: Bool {
+    content.withLock { $0.sent.secrets == changes.secrets && $0.theirs == nil && $0.base != nil }
+  }
+
   /// Whether the write whose answer is awaited has all that is here.
   var isBeingSent: Bool {
     content.withLock { $0.theirs == nil && $0.attempts.last?.changes == changes } && !isLeaseDue

@@ -31,6 +31,8 @@ final class SecretKeys: Sendable {
   private struct Content {
     var entries: [UInt64: Entry] = [:]
     var ids: [ValuePlace: UInt64] = [:]
+    /// What a store may still have.
+    var forgotten: Set<UInt64> = []
     var hasMoved = false
     var clearCount = 0
     var lossCount = 0
@@ -76,10 +78,31 @@ final class SecretKeys: Sendable {
     }
   }
 
-  /// Adds those that were read; of one place the one that is there goes on.
+  /// Those that are forgotten here, and that a store may still have.
+  var forgotten: Set<UInt64> {
+    get { content.withLock { $0.forgotten } }
+    set { content.withLock { $0.forgotten = newValue } }
+  }
+
+  /// Forgets some, and remembers which they were until the store has that.
+  ///
+  /// - Returns: Whether there were any.
+  @discardableResult
+  func forget(_ selection: SecretSelection) -> Bool {
+    let gone = entries.filter { selection.contains($0.place) }.map(\.id)
+    content.withLock { content in
+      content.forgotten.formUnion(gone)
+      // A save that has begun has to begin again.
+      if selection == .all { content.clearCount += 1 }
+    }
+    return remove { selection.contains($0.place) }
+  }
+
+  /// Adds those that were read and are not forgotten; of one place the one that is there goes on.
   func add(_ read: [Entry]) {
     content.withLock { content in
-      for entry in read where content.entries[entry.id] == nil {
+      for entry in read
+      where content.entries[entry.id] == nil && !content.forgotten.contains(entry.id) {
         content.entries[entry.id] = entry
         if content.ids[entry.place] == nil { content.ids[entry.place] = entry.id }
       }

@@ -1,0 +1,78 @@
+internal import ArchiveCodec
+
+/// Forgets secrets, here and in the store.
+extension StateFile {
+  /// Forgets secrets here, durably.
+  ///
+  /// Which they were is remembered beside the others until the store has that: a conflict would
+  /// bring them back.
+  func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) {
+    if claim.taken == nil { move(to: try claim.free()) }
+    try await fetch()
+    guard try place.secrets.isStored else {
+      secrets.forget(selection)
+      return
+    }
+    try await take()
+    try await fetch(.toWrite)
+    guard selection != .all || place.remote != nil else { return try removeSecrets() }
+    storedSecrets = nil
+    let stored: Set<UInt64>
+    do throws(ArchiveError) {
+      stored = try readStoredSecrets()
+    } catch {
+      // Without the key nobody can say which they were.
+      guard selection == .all else { throw error }
+      return try removeSecrets()
+    }
+    forgetSettled()
+    let isAnyGone = secrets.forget(selection)
+    if stored.isEmpty {
+      // They are damaged: those that are known here are written again, the others are gone.
+      try writeSecrets { _ in true }
+    } else if isAnyGone {
+      try writeSecrets { stored.contains($0) }
+    }
+  }
+
+  /// Drops what is remembered as forgotten, if the store has that and it is much.
+  ///
+  /// As long as it is little it stays: another machine may still have what was forgotten.
+  func forgetSettled() {
+    guard let remote = place.remote else { return secrets.forgotten = [] }
+    guard secrets.forgotten.count > Self.largestForgotten, remote.hasSentSubkeys else { return }
+    secrets.forgotten = []
+  }
+
+  /// Of 8 bytes each.
+  private static let largestForgotten = 4096
+
+  /// Waits until the store has what was forgotten.
+  ///
+  /// - Returns: `sent` only if the store has what is here, and nothing else.
+  func sendForgotten() async -> RemoteOutcome {
+    guard let remote = place.remote else { return .sent }
+    let isUnsent = remote.isUnsent
+    let outcome = await send()
+    guard case .sent = outcome, !isUnsent else { return outcome }
+    do {
+      let state = try await remote.store.load(remote.name)
+      switch try remote.compare(state) {
+      case .asBefore, .settled: return await send()
+      case .older, .changed: return .conflict(conflict(with: state))
+      }
+    } catch {
+      return .unsent(RemoteStoreError(error))
+    }
+  }
+
+  /// Forgets in a state of another machine what was forgotten here before it came.
+  func forgetAgain(_ forgotten: Set<UInt64>) throws(ArchiveError) {
+    guard !forgotten.isEmpty else { return }
+    let stored = try readStoredSecrets()
+    secrets.forgotten.formUnion(forgotten)
+    secrets.remove { forgotten.contains($0.id) }
+    guard !stored.isDisjoint(with: forgotten) else { return }
+    try writeSecrets { stored.contains($0) }
+  }
+}
