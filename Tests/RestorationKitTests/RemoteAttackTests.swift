@@ -289,15 +289,25 @@ final class RemoteAttackTests: XCTestCase {
     let state = try XCTUnwrap(store[bytes: "main"])
     let main = try XCTUnwrap(copy.memory(named: "main").bytes)
     var notes = (0..<note.count).map { Array(note.prefix($0)) }
-    for (key, numbers) in [
+    let tagged = try JSONDecoder().decode([String: Data].self, from: Data(note))
+    let key = try XCTUnwrap(keys.key(creating: false))
+    for (name, numbers) in [
       ("parcelCount", [Int.min, -1, 0, Int.max]), ("byteCount", [Int.min, -1, 0, Int.max]),
     ] {
       for number in numbers {
-        let text = String(decoding: note, as: UTF8.self)
-        let range = try XCTUnwrap(text.range(of: "\"\(key)\":"))
+        let text = String(decoding: try XCTUnwrap(tagged["note"]), as: UTF8.self)
+        let range = try XCTUnwrap(text.range(of: "\"\(name)\":"))
         let end = try XCTUnwrap(
           text[range.upperBound...].firstIndex { $0 == "," || $0 == "}" })
-        notes.append(Array((text[..<range.upperBound] + "\(number)" + text[end...]).utf8))
+        let changed = Array((text[..<range.upperBound] + "\(number)" + text[end...]).utf8)
+        let tag = key.tag(
+          of: changed, context: ArchiveContext([Launch.application, "main", "remote"]))
+        // As of the version before, of somebody without the key, and of a mistake of our own.
+        notes.append(changed)
+        for tag in [Array(try XCTUnwrap(tagged["tag"])), tag] {
+          let sealed = ["note": Data(changed), "tag": Data(tag)]
+          notes.append(Array(try JSONEncoder().encode(sealed)))
+        }
       }
     }
     notes.append(Array(String(repeating: "[", count: 100_000).utf8))

@@ -23,6 +23,8 @@ enum KeyDerivation: String, Sendable {
   // Those of keys that are sealed under other keys.
   case sealedKey = "RKA1 sealed key"
   case hiddenName = "RKA1 hidden name"
+  // Those of what lies beside an archive and is not secret.
+  case noteTag = "RKA1 note tag"
 
   static let saltByteCount = 16
   static let keyByteCount = 32

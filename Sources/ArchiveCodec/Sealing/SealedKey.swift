@@ -88,4 +88,17 @@ extension ArchiveKey {
     }
     return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
+
+  /// The MAC of bytes that are no archive, in 32 bytes: nobody makes it without the key.
+  package func tag(of bytes: [UInt8], context: ArchiveContext) -> [UInt8] {
+    unsafe secret.withBytes { key in
+      unsafe KeyDerivation.noteTag.derivePublic(
+        count: 32, key: key, input: (context.hash + bytes).span)
+    }
+  }
+
+  /// Whether a tag is that of bytes; takes as long if it is not.
+  package func isTag(_ tag: [UInt8], of bytes: [UInt8], context: ArchiveContext) -> Bool {
+    isEqualInConstantTime(tag, self.tag(of: bytes, context: context))
+  }
 }

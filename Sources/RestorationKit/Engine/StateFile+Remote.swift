@@ -21,13 +21,16 @@ extension StateFile {
     remote.onWake { [weak self] in await self?.check() }
     let isRestore = need == .toRestore
     if remote.isLasting {
+      try remote.prove(orNothing: need == .toReplace)
       if need == .toWrite { return }
       if isRestore, let newer = remote.newer, !remote.isUnsent {
         try adopt(newer.state, remote)
         Task { await check(claims: true) }
         return
       }
-      if try remote.main.open() != nil || remote.isFetched {
+      let isLoaded = try await loadDoubted(remote, need)
+      let isHere = try remote.main.open() != nil
+      if isLoaded || isHere || remote.isFetched {
         if isRestore { Task { await check(claims: true) } }
         return
       }
@@ -42,6 +45,7 @@ extension StateFile {
   func learn() async {
     guard let remote = place.remote, remote.isLasting else { return }
     do {
+      try remote.prove()
       while !remote.isFetched {
         // What is sent finds it out, and must not find that what is here has gone.
         while let sending { _ = await sending.value }
@@ -67,7 +71,7 @@ extension StateFile {
   }
 
   /// Makes what the store has what is here, with its lease if there is one to take.
-  private func load(_ remote: RemoteCopy, claims: Bool) async throws(ArchiveError) {
+  func load(_ remote: RemoteCopy, claims: Bool) async throws(ArchiveError) {
     for round in 0..<Self.largestRoundCount {
       let state: RemoteState?
       let before = remote.moment
@@ -88,7 +92,7 @@ extension StateFile {
         throw ArchiveError(.locked, subject: owner, location: remote.location)
       }
       try adopt(state, remote)
-      guard claims else { return }
+      guard claims, !remote.finding.isDoubted else { return }
       do {
         if try await takeLease(of: remote) { return }
       } catch {
@@ -136,6 +140,7 @@ extension StateFile {
   }
 
   private func adopt(_ state: RemoteState?, _ remote: RemoteCopy) throws(ArchiveError) {
+    if try adoptForDoubted(state, remote) { return }
     let isFirst = !remote.isFetched
     if try remote.adopt(state) {
       forgetStored()
@@ -160,6 +165,7 @@ extension StateFile {
   ///   the store has begun to use the state.
   func check(claims: Bool = false) async {
     guard let remote = place.remote else { return }
+    do { try remote.prove() } catch { return }
     let isOwn = remote.isUnsent || remote.isRenewalDue
     if remote.needsSending {
       guard case .sent = await send(), !isOwn else { return }
@@ -177,7 +183,8 @@ extension StateFile {
           }
           // What another process has stored in between is looked at anew.
           if claims, try await !takeLease(of: remote) { continue }
-          return remote.tell(.current)
+          if !remote.isUnsent { remote.tell(.current) }
+          return
         case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
         case .older, .changed:
           let newer = RemoteCopy.Newer(state: state)

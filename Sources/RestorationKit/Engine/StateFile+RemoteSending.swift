@@ -87,10 +87,17 @@ extension StateFile {
   /// Writes until the store has all, or somebody else's.
   private func exchange(_ remote: RemoteCopy) async throws -> RemoteOutcome {
     if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
+    try remote.prove()
+    remote.noteIfBehind()
     try await sendAsides(remote)
     if !remote.isFetched || remote.isUnclear || remote.mayBeThere {
       let state = try await remote.store.load(remote.name)
-      if case .changed = try remote.compare(state) { return oppose(state, remote) }
+      if case .changed = try remote.compare(state) {
+        // What is newer there is in the way of nothing.
+        guard remote.isUnsent else { return .sent }
+        try loadSubkeys(of: state, remote)
+        return oppose(state, remote)
+      }
       remote.markFetched()
     }
     if remote.isUnsent, remote.isInUseElsewhere {
@@ -98,6 +105,9 @@ extension StateFile {
       if remote.obstacle(in: state) != nil { return oppose(state, remote) }
     }
     for round in 0..<Self.largestRoundCount {
+      if remote.needsSubkeys {
+        try loadSubkeys(of: try await remote.store.load(remote.name), remote)
+      }
       guard let outgoing = try remote.outgoing() else { return .sent }
       if try await write(outgoing, remote) {
         // The state comes after its place.

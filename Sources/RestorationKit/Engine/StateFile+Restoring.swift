@@ -55,6 +55,7 @@ extension StateFile {
       guard error.code == .locked else { throw error }
       return .inUse(by: error.subject)
     }
+    if let problem = takeCopyProblem() { launchProblem = problem }
     knowNothing()
     return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
   }
@@ -117,8 +118,9 @@ extension StateFile {
       stored?.content.skipped.take(in: tree, by: applicationVersion, mayTry: mayTry) ?? ([], nil)
     if let dropped = loaded.dropped {
       let date = tree.facts?.timestamp.map { " of \($0)" } ?? ""
+      let before = launchProblem.map { "\($0) " } ?? ""
       launchProblem =
-        "The end of the state is damaged, so this is the one\(date); what was saved after it is"
+        "\(before)The end of the state is damaged, so this is the one\(date); what was saved after it is"
         + " lost. The next save keeps a copy of the file. (\(dropped.located(at: loaded.location).facts))"
     }
     // Those of a generation are among them.

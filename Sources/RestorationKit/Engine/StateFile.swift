@@ -27,7 +27,9 @@ package actor StateFile {
   /// Where the state is, under the name that is claimed or looked at.
   var place: Place
   /// The archive that was read whole, or written, here; only that is replaced.
-  var known: ArchiveVersion?
+  var known: ArchiveVersion? {
+    didSet { if let known { place.remote?.know(known) } }
+  }
   /// The generation that was read whole here in place of the state.
   var knownGeneration: String?
   /// What the next whole save sets the stored state aside as.
@@ -55,6 +57,8 @@ package actor StateFile {
   var hasBegun = false
   /// Why the marker, the end of a state or one that was used up is not as it should be.
   var launchProblem: String?
+  /// What became of a local copy that was not as it was left, until it is reported.
+  var copyProblem: String?
 
   /// Why the store did not take what was set aside, until it is reported.
   var refusal: RemoteStoreError?
@@ -74,7 +78,9 @@ package actor StateFile {
     /// What is known of the store that the state comes from; nil if it is only here.
     let remote: RemoteCopy?
 
-    init(_ name: String, directory: any StateDirectory, application: String) {
+    init(
+      _ name: String, directory: any StateDirectory, keys: any KeyProvider, application: String
+    ) {
       self.name = name
       remote = (directory as? RemoteStateDirectory)?.copy(of: name)
       storage = StateStorage(directory.storage(named: name))
@@ -86,6 +92,8 @@ package actor StateFile {
       secrets = SecretsFile(
         storage: directory.storage(named: name + StateClaim.secretsSuffix),
         context: ArchiveContext(context.fields + ["secrets"]))
+      remote?.use(
+        RemoteCopy.Opener(keys: keys, context: context, subkeysContext: secrets.context))
     }
   }
 
@@ -157,7 +165,8 @@ package actor StateFile {
     applicationVersion = environment.applicationVersion
     bootSession = environment.bootSession
     self.limits = limits
-    place = Place(claim.name + suffix, directory: directory, application: application)
+    place = Place(
+      claim.name + suffix, directory: directory, keys: keys, application: application)
   }
 
   // MARK: The claim
@@ -185,7 +194,7 @@ package actor StateFile {
 
   func move(to name: String) {
     guard place.name != name + suffix else { return }
-    place = Place(name + suffix, directory: directory, application: application)
+    place = Place(name + suffix, directory: directory, keys: keys, application: application)
     knowNothing()
     window = nil
     open.close()

@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// What a lasting copy knows of the store at the next launch.
 extension RemoteCopy {
-  private struct Note: Codable {
+  struct Note: Codable {
     enum Rest: String, Codable {
       case change, whole, removal
     }
@@ -22,18 +22,51 @@ extension RemoteCopy {
     /// What the store does not have yet, if there is anything.
     var rest: Rest
     /// The beginning of the archive, and its end as the store has it.
+    ///
+    /// It tells whether a file that is whole goes on from there, and not whether it is.
     var sample: [UInt8]
-    /// The same of the subkeys.
-    var secrets: [UInt8]
+    /// The same of the subkeys, in a note without a tag.
+    var secrets: [UInt8]?
     /// What was set aside that the store has.
     var sentAsides: [Aside]
+    /// The state that was here, by the MAC of its whole history; nil if none was.
+    var archive: ArchiveVersion?
+    /// The same of the subkeys.
+    var subkeys: ArchiveVersion?
+    /// Whether the store may have subkeys that were lost here.
+    var lacksSubkeys: Bool?
+    /// Whether it went on without them, and is in conflict with what the store has.
+    var opposes: Bool?
   }
 
-  private struct Aside: Codable {
+  struct Aside: Codable {
     let name: String
     let identifier: String
     /// Whether it is to be removed from the store.
     var isRemoved = false
+  }
+
+  /// A note with its MAC: a copy that somebody has changed must not look like the one that the
+  /// store has.
+  struct Tagged: Codable {
+    let note: Data
+    let tag: Data
+  }
+
+  /// A note as it is stored, which anybody may have written.
+  struct StoredNote {
+    let content: Note
+    let tagged: Tagged?
+
+    /// The note, if somebody with the key has written it.
+    ///
+    /// One without a tag is of the version before, or was written while the key was locked.
+    func note(_ key: ArchiveKey, _ context: ArchiveContext) -> Note? {
+      guard let tagged,
+        key.isTag(Array(tagged.tag), of: Array(tagged.note), context: context)
+      else { return nil }
+      return content
+    }
   }
 
   /// What of the archive is kept in the note, to tell whether it goes on from there.
@@ -42,28 +75,62 @@ extension RemoteCopy {
   /// More than any state has; a note that says otherwise is none.
   private static let parcelCounts = 0...(1 << 20)
 
+  // MARK: Writing
+
   /// Notes that the state was removed here: the process may end before the store can be told.
   func noteRemoval() {
     let changes = changes
-    content.withLock { $0.removed = changes }
+    content.withLock { content in
+      content.removed = changes
+      content.finding?.hasSubkeys = true
+    }
     if isUnsent { writeNote() }
   }
 
+  /// Notes what is here if the note says that it was something later, or is doubted.
+  ///
+  /// A state that takes the place of one that was set aside begins a history of its own.
+  func noteIfBehind() {
+    guard isLasting, isProven, isUnsent else { return }
+    do {
+      let (here, noted) = (try here(), content.withLock { $0.noted })
+      func isBehind(_ here: ArchiveVersion?, _ noted: ArchiveVersion?) -> Bool {
+        guard let here, let noted else { return false }
+        return here != noted && here.generation <= noted.generation
+      }
+      if finding.isDoubted || content.withLock({ $0.opposes })
+        || isBehind(here.archive, noted?.archive) || isBehind(here.subkeys, noted?.subkeys)
+      {
+        writeNote()
+      }
+    } catch {
+      // Then the next launch asks the store first.
+    }
+  }
+
   func writeNote() {
-    guard isLasting else { return }
+    // As long as nothing is saved on what is doubted, the note says what it should be.
+    guard isLasting, isProven, !finding.isDoubted || isUnsent else { return }
     do {
       let changes = changes
       let (known, needsWhole, sent, removed) = content.withLock {
         ($0.base, $0.needsWhole, $0.sent, $0.removed)
       }
       let isRemoved = removed == changes && sent != changes
+      let lacksSubkeys = finding.hasSubkeys ? nil : true
+      let opposes = content.withLock { $0.opposes } ? true : nil
+      let here = try here()
+      content.withLock { $0.noted = here }
       guard let base = known else {
-        guard isRemoved || hasRemovedAsides else { return try note.remove() }
+        guard isRemoved || hasRemovedAsides || lacksSubkeys ?? opposes != nil else {
+          return try note.remove()
+        }
         return try write(
           Note(
-            version: nil, id: nil, parcelCount: 0, byteCount: 0, isPlace: false,
-            rest: isRemoved ? .removal : .whole, sample: [], secrets: [],
-            sentAsides: try notedAsides()))
+            version: nil, parcelCount: 0, byteCount: 0, isPlace: false,
+            rest: isRemoved ? .removal : .whole, sample: [], sentAsides: try notedAsides(),
+            archive: here.archive, subkeys: here.subkeys, lacksSubkeys: lacksSubkeys,
+            opposes: opposes))
       }
       // Another archive may have taken the place of the one that was sent.
       let isSame =
@@ -75,7 +142,8 @@ extension RemoteCopy {
         Note(
           version: base.version, id: base.id, parcelCount: base.parcelCount,
           byteCount: base.byteCount, isPlace: base.isPlace, rest: rest, sample: archive ?? [],
-          secrets: try sample(of: secrets) ?? [], sentAsides: try notedAsides()))
+          sentAsides: try notedAsides(), archive: here.archive, subkeys: here.subkeys,
+          lacksSubkeys: lacksSubkeys))
     } catch {
       // Then the next launch finds out what the store has.
     }
@@ -83,7 +151,14 @@ extension RemoteCopy {
 
   private func write(_ content: Note) throws {
     let bytes = try JSONEncoder().encode(content)
-    try note.replace { sink throws(ArchiveError) in try sink.write(Array(bytes)) }
+    let stored: Data
+    if let opener = opener.withLock({ $0 }), let key = try opener.keys.key(creating: false) {
+      let tag = key.tag(of: Array(bytes), context: opener.noteContext)
+      stored = try JSONEncoder().encode(Tagged(note: bytes, tag: Data(tag)))
+    } else {
+      stored = bytes
+    }
+    try note.replace { sink throws(ArchiveError) in try sink.write(Array(stored)) }
   }
 
   /// Those that are here and in the store, and those that are to be removed from it.
@@ -98,7 +173,7 @@ extension RemoteCopy {
   }
 
   /// Nil if nothing is there, or less.
-  private func sample(
+  func sample(
     of storage: TrackedStorage, _ count: Int? = nil
   ) throws(ArchiveError) -> [UInt8]? {
     guard let file = try storage.open() else { return nil }
@@ -108,17 +183,64 @@ extension RemoteCopy {
     return try file.read(at: 0, count: count) + file.read(at: byteCount - count, count: count)
   }
 
+  // MARK: Which versions are here
+
+  /// The state and the subkeys that are here, as far as they can be opened.
+  struct Here: Sendable {
+    var archive: ArchiveVersion?
+    var subkeys: ArchiveVersion?
+    /// The changes after which they were that.
+    var changes = Changes()
+  }
+
+  /// Says which state is here, so that nobody has to open it for that.
+  func know(_ version: ArchiveVersion) {
+    let count = main.changes.count
+    content.withLock { content in
+      (content.here.archive, content.here.changes.main) = (version, count)
+    }
+  }
+
+  private func here() throws(ArchiveError) -> Here {
+    let changes = changes
+    var here = content.withLock { $0.here }
+    guard let opener = opener.withLock({ $0 }),
+      let key = try opener.keys.key(creating: false)
+    else { return Here() }
+    if here.archive == nil || here.changes.main != changes.main {
+      here.archive = try version(of: main, key, opener.context)
+    }
+    if here.subkeys == nil || here.changes.secrets != changes.secrets {
+      here.subkeys = try version(of: secrets, key, opener.subkeysContext)
+    }
+    here.changes = changes
+    content.withLock { $0.here = here }
+    return here
+  }
+
+  /// Nil if nothing is there, or nothing that can be opened.
+  private func version(
+    of storage: TrackedStorage, _ key: ArchiveKey, _ context: ArchiveContext
+  ) throws(ArchiveError) -> ArchiveVersion? {
+    do throws(ArchiveError) {
+      return try Archive.open(storage, key: key, context: context, recovery: .recover)?.version
+    } catch {
+      guard error.isAboutContent else { throw error }
+      return nil
+    }
+  }
+
+  // MARK: Reading
+
+  /// Reads what may be sent and what was set aside; ``prove(orNothing:)`` finds out the rest.
   func readNote() {
     guard isLasting else { return }
     // What nobody has noted counts as not sent.
     asides.withLock { $0.sentCount = .max }
     do {
-      let size = try main.open()?.byteCount
-      content.withLock { $0.sent = size == nil ? Changes() : Changes(main: .max, secrets: .max) }
-      guard let file = try note.open(), file.byteCount < Self.largestNote else { return }
-      let note = try JSONDecoder().decode(
-        Note.self, from: Data(try file.read(at: 0, count: file.byteCount)))
-      guard Self.parcelCounts.contains(note.parcelCount) else { return }
+      let isHere = try main.open() != nil
+      content.withLock { $0.sent = isHere ? Changes(main: .max, secrets: .max) : Changes() }
+      guard let note = try storedNote()?.content else { return }
       // A file that somebody has taken away is still in the store.
       let here = Set(try main.setAsideArchives().map(\.identifier))
       for aside in note.sentAsides where aside.isRemoved || here.contains(aside.identifier) {
@@ -127,31 +249,23 @@ extension RemoteCopy {
             name: aside.name, version: nil, identifier: aside.identifier, stored: nil))
         if aside.isRemoved { asides.withLock { $0.hasRemoved = true } }
       }
-      // A file that somebody has taken away is no state that the user has discarded.
-      guard size != nil || note.rest == .removal else { return }
-      if size == nil { content.withLock { $0.removed = Changes() } }
-      let isSame =
-        try note.rest == .change && sample(of: main, note.byteCount) == note.sample
-        && sample(of: secrets) ?? [] == note.secrets
-      guard let version = note.version else {
-        if size == nil { content.withLock { $0.sent = Changes(main: .max, secrets: .max) } }
-        return
-      }
-      content.withLock { content in
-        content.base = Base(
-          version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount,
-          isPlace: note.isPlace)
-        content.isFetched = true
-        content.needsWhole = !isSame
-        if size == nil {
-          content.sent = Changes(main: .max, secrets: .max)
-        } else if isSame {
-          content.sent = Changes(main: size == note.byteCount ? 0 : .max)
-        }
-      }
-      if isSame { main.mark(note.byteCount) }
     } catch {
       // The store says what it has.
     }
+  }
+
+  /// Nil if there is none, or something else.
+  func storedNote() throws(ArchiveError) -> StoredNote? {
+    guard let file = try note.open(), file.byteCount < Self.largestNote else { return nil }
+    let bytes = Data(try file.read(at: 0, count: file.byteCount))
+    let tagged: Tagged? = Self.decoded(bytes)
+    guard let content: Note = Self.decoded(tagged?.note ?? bytes),
+      Self.parcelCounts.contains(content.parcelCount)
+    else { return nil }
+    return StoredNote(content: content, tagged: tagged)
+  }
+
+  private static func decoded<Value: Decodable>(_ bytes: Data) -> Value? {
+    do { return try JSONDecoder().decode(Value.self, from: bytes) } catch { return nil }
   }
 }

@@ -156,11 +156,15 @@ extension RemoteCopy {
   /// Compares what the store has with what was sent.
   func compare(_ state: RemoteState?) throws(ArchiveError) -> Finding {
     let (base, attempts) = content.withLock { ($0.base, $0.attempts) }
+    let (isDoubted, opposes) = (finding.isDoubted, content.withLock { $0.opposes })
     guard let state else {
       if let removal = attempts.last(where: { $0.parcelCount == 0 }) {
         settle(removal, as: nil)
         return .settled
       }
+      // What is doubted here was there.
+      if isDoubted, finding.note != .missing { return .changed }
+      if isDoubted { endDoubt() }
       guard let base else { return .asBefore }
       if base.isPlace { return goOn(from: nil) }
       return isOlder(nil) ? .older : .changed
@@ -175,10 +179,12 @@ extension RemoteCopy {
     }
     if isOlder(state) { return .older }
     if base?.isPlace ?? true, stored.isPlace, otherOwner(of: state) == nil {
+      if isDoubted, finding.note != .missing { return .changed }
+      if isDoubted { endDoubt() }
       return goOn(from: Base(state.version, stored))
     }
     // A process that ended before it noted an answer has sent it: no two archives begin alike.
-    guard isLasting, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
+    guard isLasting, !opposes, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
       stored.archive.count >= Self.sampleByteCount, couldHaveSent(stored.archive.count),
       let bytes = try main.bytes(), bytes.starts(with: stored.archive)
     else { return .changed }
@@ -192,6 +198,10 @@ extension RemoteCopy {
       content.sent = Changes(
         main: bytes.count == stored.archive.count ? changes.main : .max,
         secrets: hasSecrets ? changes.secrets : .max)
+      content.finding?.file = .whole
+      content.finding?.note = .fits
+      // Another machine may have forgotten some.
+      content.mergesSubkeys = !hasSecrets
     }
     writeNote()
     return .settled
@@ -232,6 +242,7 @@ extension RemoteCopy {
       // What is here was not sent to that.
       content.sent = Changes(main: .max, secrets: .max)
       content.base = theirs.map { Base($0.version) }
+      (content.finding, content.opposes) = (.trusted, false)
     }
   }
 }

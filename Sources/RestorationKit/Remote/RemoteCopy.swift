@@ -103,6 +103,16 @@ final class RemoteCopy: Sendable {
     var endsLease = false
     /// What somebody else has stored; nil for removed.
     var theirs: RemoteState??
+    /// What is here and what was noted; nil as long as nobody has compared them.
+    var finding: LocalFinding?
+    /// Whether what is here goes on without subkeys that the store has: even if it begins with
+    /// what the store has, it must not take its place.
+    var opposes = false
+    /// Whether the store has a state that goes on here with other subkeys.
+    var mergesSubkeys = false
+    /// Which versions are here, as far as is known, and which of them the note names.
+    var here = Here()
+    var noted: Here?
   }
 
   /// So many saves a replica may be behind.
@@ -122,6 +132,7 @@ final class RemoteCopy: Sendable {
   let content = Mutex(Content())
   let told = Mutex(Told())
   let asides = Mutex(Asides())
+  let opener = Mutex<Opener?>(nil)
 
   init(
     _ name: String, of store: any RemoteStateStore, in directory: any StateDirectory,
@@ -137,6 +148,7 @@ final class RemoteCopy: Sendable {
       keepsGenerations: isLasting)
     // It need not be durable: without it the store says what it has.
     note = directory.launchStorage(ofStateNamed: name + StateClaim.remoteSuffix)
+    if !isLasting { finding = .trusted }
     readNote()
   }
 
@@ -212,6 +224,7 @@ final class RemoteCopy: Sendable {
       content.needsWhole = stored.map { $0.isDamaged || $0.state == nil } ?? false
       content.sent = changes
       (content.attempts, content.theirs) = ([], nil)
+      (content.finding, content.opposes, content.mergesSubkeys) = (.trusted, false, false)
     }
     writeNote()
   }

@@ -1,0 +1,120 @@
+internal import ArchiveCodec
+
+/// Goes on where the local copy of a state is damaged, or is not what was left here.
+extension StateFile {
+  /// Asks the store before what is doubted is used; false if that need not be, or cannot.
+  ///
+  /// Without the store what can be read here is restored. It is never sent after that: the
+  /// store's state is in conflict with the next save.
+  ///
+  /// - Throws: `storeUnavailable` if nothing of what is here can be read.
+  func loadDoubted(_ remote: RemoteCopy, _ need: Need) async throws(ArchiveError) -> Bool {
+    let finding = remote.finding
+    guard finding.asksStore, finding.file != .missing, !finding.isDoubted || !remote.isUnsent,
+      try !isInUseByAnother()
+    else { return false }
+    do throws(ArchiveError) {
+      try await load(remote, claims: need != .toLook)
+    } catch {
+      guard error.code == .storeUnavailable else { throw error }
+      if finding.file == .damaged {
+        let here = try RemoteCopy.readable(remote.main, existingKey(), place.context)
+        let generations = try place.storage.generations()
+        guard here || !generations.isEmpty else { throw error }
+      }
+      guard finding.course(with: .unreachable) == .conflict else { return true }
+      if !finding.isDoubted { remote.oppose() }
+      let what = finding.isDoubted ? "damaged or an older one" : "without subkeys of its secrets"
+      copyProblem =
+        "The local copy of the state is \(what), and the store cannot be reached. Restore again"
+        + " when it can be; what is saved before that is a conflict. (\(error))"
+    }
+    return true
+  }
+
+  /// Whether an instance in another process may change what is looked at.
+  private func isInUseByAnother() throws(ArchiveError) -> Bool {
+    guard claim.taken == nil else { return false }
+    return try directory.storage(named: claim.lookedAt).isLocked()
+  }
+
+  /// Makes what the store has what is here, if the local copy is not to be trusted; false if it
+  /// is, or has nothing.
+  func adoptForDoubted(
+    _ state: RemoteState?, _ remote: RemoteCopy
+  ) throws(ArchiveError) -> Bool {
+    let finding = remote.finding
+    guard finding.asksStore, finding.file != .missing else { return false }
+    switch finding.course(with: try standing(of: state)) {
+    case .load:
+      if let state { try replaceDoubted(with: state, remote) }
+    case .loadSubkeys:
+      try loadSubkeys(of: state, remote)
+      return false
+    case .goOn where finding.isDoubted: remote.endDoubt()
+    case .goOn: return false
+    case .conflict, .wait: break
+    }
+    return true
+  }
+
+  /// Whether the store has something that can take the place of what is here.
+  private func standing(of state: RemoteState?) throws(ArchiveError) -> LocalFinding.Store {
+    guard let state else { return .empty }
+    let content = RemoteContent(state.bytes)
+    guard let archive = content.state else { return content.isNewer ? .unreadable : .empty }
+    guard !content.isNewer else { return .unreadable }
+    let whole = try RemoteCopy.whole(MemoryStorage(archive), existingKey(), place.context)
+    return whole == nil ? .unreadable : .holding
+  }
+
+  /// Takes the state of the store, and sets aside what is here unless the store has it.
+  private func replaceDoubted(
+    with state: RemoteState, _ remote: RemoteCopy
+  ) throws(ArchiveError) {
+    let finding = remote.finding
+    let stored = try remote.read(state)
+    let subkeys = finding.hasSubkeys ? try self.subkeys(in: try remote.secrets.bytes() ?? []) : []
+    open.close()
+    let isKept = try remote.main.bytes().map { !stored.archive.starts(with: $0) } ?? false
+    if isKept {
+      let reason = finding.file == .damaged ? SetAsideReason.unreadable : .unread
+      let location = try remote.main.setAside(reason, at: remote.now())
+      copyProblem =
+        "The local copy of the state was \(finding.file == .damaged ? "damaged" : "not the last one")"
+        + ", so the state of the store has come in its place."
+        + (location.map { " What was here is at \($0)." } ?? "")
+    }
+    try remote.take(state)
+    forgetStored()
+    secrets.removeAll()
+    if isKept {
+      try keepSecrets(ofSetAside: subkeys, forgottenBy: try place.storage.open())
+    }
+    remote.tell(.current)
+  }
+
+  /// Takes the subkeys of the store that are not here and were not forgotten here, and forgets
+  /// what another machine has.
+  func loadSubkeys(of state: RemoteState?, _ remote: RemoteCopy) throws(ArchiveError) {
+    guard remote.needsSubkeys else { return }
+    if let state, try remote.main.open() != nil {
+      let bytes = try remote.read(state).secrets
+      let theirs = try secrets(in: bytes)
+      if !remote.finding.hasSubkeys, remote.changes.secrets == 0 {
+        // What is here was not written by this launch, and is not to be trusted.
+        if !theirs.entries.isEmpty { try remote.adoptSubkeys(bytes, of: state.version) }
+        (storedSecrets, generationSecrets) = (nil, [:])
+      } else {
+        try keepSecrets(ofSetAside: theirs.entries, forgottenBy: nil)
+        try forgetAgain(theirs.forgotten)
+      }
+    }
+    remote.markSubkeysHere()
+  }
+
+  func takeCopyProblem() -> String? {
+    defer { copyProblem = nil }
+    return copyProblem
+  }
+}
