@@ -96,20 +96,83 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertFalse(autosave.needsSave)
   }
 
-  func testWhereNoNodeSaysWhenItChangesASceneIsNotSavedBeforeSomebodySaysSo() async throws {
+  func testASceneWhoseNodesNeverSayWhenTheyChangeIsSavedOnceAndPolled() async throws {
     let first = try await app.host()
     try await app.store(1, in: first)
     try await first.terminate()
-    app.prepare = { $0.roots = [TestNode("root")] }
+    let root = PlainNode("root")
+    app.prepare = { $0.roots = [root] }
     let host = try await app.host()
     _ = await host.restoreScenes()
+    app.prepare = { $0.roots = [PlainNode("root")] }
+    let other = try await host.open()
     let autosave = autosave(host)
     try await settled(after: 1)
-    XCTAssertEqual(lastReports.count, 0)
-    try XCTUnwrap(host.connectedScenes.first).needsSave = true
+    XCTAssertEqual(lastReports.count, 2)
+    try await pauses([.milliseconds(1750)])
+    clock.advance(by: .milliseconds(1750))
+    try await pauses([.seconds(2)])
+    app.trace = []
+    clock.advance(by: .seconds(2))
+    try await pauses([.seconds(2)])
+    XCTAssertEqual(app.trace, [])
+    XCTAssertEqual(events.count, 1)
+    root.value = "1"
+    clock.advance(by: .seconds(2))
     try await settled(after: 2)
     XCTAssertEqual(lastReports.count, 1)
     XCTAssertFalse(autosave.needsSave)
+    try await host.disconnect(other)
+    await host.close()
+
+    let restored = PlainNode("root")
+    app.prepare = { $0.roots = [restored] }
+    _ = await (try await app.host()).restoreScenes()
+    XCTAssertEqual(restored.value, "1")
+  }
+
+  func testAFlushAndTheEndFindWhatNobodyTold() async throws {
+    let root = PlainNode("root")
+    app.prepare = { $0.roots = [root] }
+    let host = try await app.host()
+    _ = try await host.open()
+    let autosave = autosave(host)
+    try await settled(after: 1)
+    root.value = "1"
+    let isStored = await autosave.flush()
+    XCTAssertTrue(isStored)
+    XCTAssertEqual(lastReports.count, 1)
+    root.value = "2"
+    try await host.terminate()
+    let restored = PlainNode("root")
+    app.prepare = { $0.roots = [restored] }
+    _ = await (try await app.host()).restoreScenes()
+    XCTAssertEqual(restored.value, "2")
+  }
+
+  func testOneSceneThatDeclinesDoesNotKeepTheOthersFromBeingPolled() async throws {
+    let delegate = DecliningDelegate()
+    let host = SceneHost(try app.launch.keeper())
+    let plain = PlainNode("root")
+    var delegates: [any SceneDelegate] = [TestSceneDelegate(), delegate]
+    (delegates.first as? TestSceneDelegate)?.roots = [plain]
+    host.register(SceneConfiguration(restoration: .always) { delegates.removeFirst() })
+    try await host.launch()
+    _ = try await host.open()
+    _ = try await host.open()
+    _ = autosave(host)
+    try await settled(after: 1)
+    let askCount = delegate.askCount
+    plain.value = "1"
+    try await pauses([.milliseconds(1750)])
+    clock.advance(by: .milliseconds(1750))
+    try await waitUntil("it is saved") { delegate.askCount > askCount || events.count > 1 }
+    try await passInterval()
+    let reports = events.flatMap { event in
+      if case .withheld(let reports) = event { reports } else { [PreservationReport]() }
+    }
+    XCTAssertTrue(reports.contains { $0.outcome == .saved }, "\(events)")
+    await host.close()
   }
 
   func testASceneThatCannotBeSavedIsTriedAgainAndToldOnce() async throws {

@@ -60,6 +60,11 @@ public final class RecordBuilder {
     for key in keys { _ = writer.symbols.intern(key) }
   }
 
+  /// Makes a builder without records that gives the names of this one the same numbers.
+  package func emptied() -> RecordBuilder {
+    RecordBuilder(limits: limits, continuing: writer.symbols.table)
+  }
+
   /// Creates a builder for records that use the names of an archive.
   init(limits: ArchiveLimits, continuing known: SymbolTable?) {
     self.limits = limits

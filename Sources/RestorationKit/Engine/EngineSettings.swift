@@ -26,6 +26,8 @@ final class EngineSettings {
   var setAsideBound = SetAsideBound()
   var generationBound = GenerationBound()
   var consumesStateOnLaunch = false
+  /// Whether saves remember what a poll compares with.
+  var isPolled = false
 
   init(
     application: String, directory: any StateDirectory, keys: any KeyProvider,

@@ -60,6 +60,8 @@ extension StateEngine {
         lastStatus = .notRestoredYet
       }
       try await send()
+      // What has changed during the conflict may not be stored.
+      if choice != .theirs { need.tell() }
       return await file.reportSetAside()
     }
   }

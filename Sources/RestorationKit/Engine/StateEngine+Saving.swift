@@ -124,7 +124,8 @@ extension StateEngine {
     let walk = PreservationWalk(
       rows, changing: builder, types: types, objects: objects, limits: settings.limits,
       secrets: file.secrets, nodeLimit: settings.nodeLimit, now: settings.now(),
-      budget: settings.sizeBudget, keptBound: settings.keptBound, stored: stored, trace: trace
+      budget: settings.sizeBudget, keptBound: settings.keptBound, stored: stored,
+      remembersSaid: settings.isPolled, trace: trace
     )
     // What is not stored after all is written by the next save.
     let unknown = Rows(need)

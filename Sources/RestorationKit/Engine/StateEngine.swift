@@ -101,8 +101,11 @@ final class StateEngine {
   /// Whether objects may say that they change and not be heard, since no save has met them.
   ///
   /// Nor is it known that none of them does, unless all came back that are stored. While a save
-  /// is written, and if it fails, what it has taken is not stored either.
-  var mayHaveUnheard: Bool { rows.save == 0 && (types.knowsTracked || rows.version == nil) }
+  /// is written, and if it fails, what it has taken is not stored either. A poll compares with
+  /// what a save has heard.
+  var mayHaveUnheard: Bool {
+    rows.save == 0 && (types.knowsTracked || rows.version == nil || settings.isPolled)
+  }
 
   /// Hears nothing any more of the objects of a scene that is gone; those of the next one are
   /// others.
@@ -119,18 +122,27 @@ final class StateEngine {
 
   // MARK: Discarding
 
-  func discardState(includingSetAside: Bool) async throws(RestorationError) {
+  /// Discards what is stored.
+  ///
+  /// Where there are roots, those who have told of changes before are heard after it, too.
+  func discardState(
+    includingSetAside: Bool, hearing roots: (() -> [any RestorableNode])? = nil
+  ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
     walkCount += 1
+    // At the call: what changes from now on is saved, also while the state is removed.
+    if let roots { hear(roots()) }
+    if session == nil { need.tell(.discarded) }
     do {
       try await file.discard(number: walkCount, includingSetAside: includingSetAside)
     } catch {
+      if session == nil { need.tell() }
       throw RestorationError(error)
     }
     objects.kept = nil
     objects.ages.forget()
-    rows = Rows(need)
+    if roots == nil { rows = Rows(need) } else { rows.version = nil }
     undecoded = []
     hasTriedToRestore = true
     isLocked = false

@@ -4,7 +4,7 @@
 /// many objects it asks for that.
 public enum StateTracking: Hashable, Sendable {
   /// Every save asks the object for its state, its nodes and its views, and writes its
-  /// record if that has changed.
+  /// record if that has changed. An ``Autosave`` asks it every 2 seconds, too.
   case always
 
   /// Saves ask the object only when it is new, and after

@@ -1,19 +1,31 @@
-/// Saves what changes, soon after it does; ``StateKeeper/autosave(every:clock:isolation:roots:told:)``
-/// and ``SceneHost/autosave(every:clock:isolation:told:)`` begin one.
+/// Saves changes soon after they happen; call ``flush(within:)`` where the app ends, or the last
+/// of them are lost.
 ///
-/// The first change is saved at once. An interval begins when a save has ended, and the
-/// changes during it are saved together when it is over. One save is under way at a time.
-/// Without a change there is no save, so an idle app is not woken.
+/// ``StateKeeper/autosave(every:polling:clock:isolation:roots:told:)`` and
+/// ``SceneHost/autosave(every:polling:clock:isolation:told:)`` begin one.
+///
+/// A change that a node says is saved at once if it is the first. An interval begins when a save
+/// has ended, and the changes during it are saved together when it is over. One save is under way
+/// at a time.
+///
+/// Nodes, views and objects with ``StateTracking/always``, the default, do not say when they
+/// change. A poll asks them alone, every 2 seconds unless another time is given, and compares what
+/// they say with the last save. A difference is a change, and is saved. Without a difference
+/// nothing else is called, told, read or written. A change of something else, such as what a
+/// delegate encodes, is heard only with ``setNeedsSave()``. There is no timer while all say when
+/// they change, nor while the state is not restored yet, locked, in use elsewhere, in conflict or
+/// declined, nor after a save that failed: a save that succeeds begins the polls again.
 ///
 /// A save that the disk refuses is tried again after the interval, at least 250 ms, then
 /// after twice as long, up to 30 s. Any other save that stores nothing is tried again with
 /// the next change: if a strict keeper has a problem, a key is locked, another instance has
-/// the state, or the delegate declines.
+/// the state, or the delegate declines. Call ``setNeedsSave()`` then. What was due is taken back by
+/// ``StateKeeper/discardState(includingSetAside:)``.
 ///
-/// An autosave ends when its last reference goes, so keep it. It saves nothing at its end:
-/// call ``flush(within:)`` where an app ends. Until it ends, it keeps alive the keeper or
-/// the host, and everything that its closures hold. Neither the keeper nor the host keeps
-/// the autosave alive. It may be used on any thread, and saves on the actor that began it.
+/// The keeper or the host keeps its autosave until ``stop()`` or its own `close()`; a second one
+/// replaces the first. Who keeps the autosave keeps the keeper or the host, too. It saves
+/// nothing at its end. It keeps alive all that its closures hold until then. It may be used on any
+/// thread, and saves and polls on the actor that began it.
 public final class Autosave: Sendable {
   /// What came of a save.
   public enum Event: Hashable, Sendable {
@@ -33,34 +45,56 @@ public final class Autosave: Sendable {
 
   private let turns: AutosaveTurns
 
-  init(
-    _ need: SaveNeed, every interval: Duration, clock: any Clock<Duration>,
-    isolation: isolated any Actor, told: @escaping (Event) -> Void,
-    save: @escaping () async -> Event
+  /// Begins the loop of a keeper or host, which holds what is held.
+  init<Owner: AnyObject>(
+    of owner: Owner, _ held: HeldAutosave, isolation: isolated any Actor,
+    told: @escaping (Event) -> Void, save: @escaping (Owner) async -> Event,
+    isPolled: @escaping (Owner) -> Bool, findsChange: @escaping (Owner) -> Bool
   ) {
-    let turns = AutosaveTurns(need, interval: interval, clock: clock)
+    let turns = held.turns
     self.turns = turns
     let wakes = turns.begin()
-    Task {
+    // An app that keeps the autosave keeps the owner by that; the loop alone does not.
+    let kept = Kept(owner)
+    Task { [weak owner, weak held] in
       _ = isolation
       for await _ in wakes {
+        if turns.isLetGo { kept.owner = nil }
         while let turn = turns.next() {
-          let event = await save()
-          if turns.end(turn, event) { told(event) }
+          guard let owner else { break }
+          switch turn {
+          case .save(let changes):
+            let event = await save(owner)
+            if turns.end(changes, event, isPolled: isPolled(owner)) { told(event) }
+          case .poll:
+            let hasChanged = findsChange(owner)
+            turns.endPoll(isPolled: isPolled(owner), hasChanged: hasChanged)
+          }
         }
       }
+      kept.owner = nil
+      held?.roots = nil
     }
   }
 
-  deinit { turns.stop() }
+  private final class Kept<Owner: AnyObject> {
+    var owner: Owner?
+
+    init(_ owner: Owner) {
+      self.owner = owner
+    }
+  }
+
+  deinit { turns.letGo() }
 
   /// Whether a change that the autosave knows of is not stored yet.
   public var needsSave: Bool { turns.needsSave }
 
   /// Says that something has changed, so that it is saved soon.
   ///
-  /// Call it for what cannot say so itself: nodes with ``StateTracking/always``, and what a
-  /// host stores of a session that has no scene. The autosave knows by itself of
+  /// Call it for what nobody hears of: what a delegate encodes, and what a host stores of a
+  /// session that has no scene; and for a node with ``StateTracking/always`` that must not wait
+  /// for the next poll. The autosave knows by itself of
   /// ``StateRestoring/invalidateRestorableState()``, of properties of nodes with
   /// ``StateTracking/observed``, of ``Scene/needsSave``, ``SceneStorage`` and
   /// ``Scene/track(_:)``, and of ``UserActivity/needsSave`` of ``Scene/userActivity``.
@@ -75,7 +109,8 @@ public final class Autosave: Sendable {
   /// before the call returns. Cancelling the task does not end the wait.
   ///
   /// - Parameter limit: How long it waits at most. A save that takes longer goes on.
-  /// - Returns: Whether all is stored; false as well when the autosave has ended.
+  /// - Returns: Whether all is stored; false as well when the autosave has ended, or when the
+  ///   state is discarded before the save begins.
   @discardableResult
   public func flush(within limit: Duration = .seconds(5)) async -> Bool {
     await turns.flush(within: limit)
@@ -98,7 +133,7 @@ public final class Autosave: Sendable {
     turns.flushOnSignals(within: limit)
   }
 
-  /// Saves nothing any more; a save that is under way goes on.
+  /// Saves nothing any more, and lets go of its closures; a save that is under way goes on.
   ///
   /// ``StateKeeper/close()`` and ``SceneHost/close()`` stop it, too.
   public func stop() { turns.stop() }

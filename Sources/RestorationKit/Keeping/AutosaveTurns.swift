@@ -5,6 +5,14 @@ internal import Synchronization
 ///
 /// Its loop, its owner and what changes share it, on any threads.
 final class AutosaveTurns: Sendable {
+  /// What the loop does next.
+  enum Turn {
+    /// A save of so many changes.
+    case save(UInt64)
+    /// A look at those who never say when they change.
+    case poll
+  }
+
   private struct Flush {
     let number: UInt64
     /// Whether a save has begun since it was called.
@@ -32,14 +40,34 @@ final class AutosaveTurns: Sendable {
     /// What was told last, unless it was good.
     var problem: Problem?
     var pause: (number: UInt64, task: Task<Void, Never>)?
+    /// Whether there is something to look at.
+    var isPolled = false
+    /// When that is due, in the time since the beginning.
+    var nextPoll = Duration.zero
+    /// The wait for it.
+    var pollWait: (number: UInt64, task: Task<Void, Never>)?
     var flushes: [Flush] = []
     var isStopped = false
+    /// Whether nobody keeps the autosave but its keeper or host.
+    var isLetGo = false
     var listener: UInt64?
     var lastNumber: UInt64 = 0
 
     mutating func newNumber() -> UInt64 {
       lastNumber += 1
       return lastNumber
+    }
+
+    /// The flushes whose save has not begun; the save that is under way ends the others.
+    mutating func takeFlushes() -> [Flush] {
+      let taken = flushes.filter { !$0.isCovered }
+      flushes.removeAll { !$0.isCovered }
+      return taken
+    }
+
+    mutating func endPollWait() {
+      pollWait?.task.cancel()
+      pollWait = nil
     }
   }
 
@@ -63,19 +91,37 @@ final class AutosaveTurns: Sendable {
 
   private let need: SaveNeed
   private let interval: Duration
+  /// The time from one poll, or from a save, to the next poll; nil if there are none.
+  private let polling: Duration?
   private let clock: any Clock<Duration>
+  /// The time since the beginning.
+  private let elapsed: @Sendable () -> Duration
   private let state = Mutex(State())
   private let wakes: AsyncStream<Void>
   private let waking: AsyncStream<Void>.Continuation
 
-  init(_ need: SaveNeed, interval: Duration, clock: any Clock<Duration>) {
+  init(
+    _ need: SaveNeed, interval: Duration, polling: Duration?, clock: any Clock<Duration>
+  ) {
     self.need = need
     self.interval = interval
+    self.polling = polling.map { max($0, Self.shortestPolling) }
     self.clock = clock
+    elapsed = Self.elapsed(clock)
     (wakes, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
+  /// More often would only take time from the app.
+  private static let shortestPolling = Duration.milliseconds(10)
+
+  private static func elapsed(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
+    let start = clock.now
+    return { start.duration(to: clock.now) }
+  }
+
   var needsSave: Bool { state.withLock { $0.storedCount < $0.changeCount } }
+
+  var isLetGo: Bool { state.withLock(\.isLetGo) }
 
   // MARK: The loop
 
@@ -84,6 +130,7 @@ final class AutosaveTurns: Sendable {
     let listener = need.listen { [weak self] news in
       switch news {
       case .changed: self?.change()
+      case .discarded: self?.takeBack()
       case .ended: self?.stop()
       }
     }
@@ -92,17 +139,56 @@ final class AutosaveTurns: Sendable {
     return wakes
   }
 
-  /// The changes that a save is to store now; nil if none is due.
-  func next() -> UInt64? {
+  /// What is due now; nil if nothing is.
+  func next() -> Turn? {
     state.withLock { state in
       guard !state.isStopped else { return nil }
       let isDue = state.pause == nil && state.settledCount < state.changeCount
-      guard isDue || state.flushes.contains(where: { !$0.isCovered }) else { return nil }
+      guard isDue || state.flushes.contains(where: { !$0.isCovered }) else {
+        return state.pause == nil ? nextPoll(&state) : nil
+      }
+      state.endPollWait()
       state.pause?.task.cancel()
       state.pause = nil
       for place in state.flushes.indices { state.flushes[place].isCovered = true }
-      return state.changeCount
+      return .save(state.changeCount)
     }
+  }
+
+  /// Waits for the next poll, unless it is due.
+  private func nextPoll(_ state: inout State) -> Turn? {
+    guard let polling, state.isPolled, state.pollWait == nil else { return nil }
+    let duration = state.nextPoll - elapsed()
+    guard duration > .zero else { return .poll }
+    let number = state.newNumber()
+    let task = Task { [clock, weak self] in
+      try? await clock.sleep(for: duration.bounded, tolerance: (polling / 4).bounded)
+      self?.endPollWait(number)
+    }
+    state.pollWait = (number, task)
+    return nil
+  }
+
+  private func endPollWait(_ number: UInt64) {
+    state.withLock { if $0.pollWait?.number == number { $0.pollWait = nil } }
+    waking.yield()
+  }
+
+  /// Notes what came of a poll.
+  ///
+  /// - Parameters:
+  ///   - isPolled: Whether there is something to look at again.
+  ///   - hasChanged: Whether it was a change.
+  func endPoll(isPolled: Bool, hasChanged: Bool) {
+    state.withLock { state in
+      beginPolling(isPolled, &state)
+      if hasChanged { state.changeCount += 1 }
+    }
+  }
+
+  private func beginPolling(_ isPolled: Bool, _ state: inout State) {
+    state.isPolled = isPolled
+    if let polling { state.nextPoll = elapsed() + polling.bounded }
   }
 
   /// Notes what came of a save.
@@ -110,19 +196,22 @@ final class AutosaveTurns: Sendable {
   /// - Parameters:
   ///   - turn: What ``next()`` gave for it.
   ///   - event: What came of it.
+  ///   - isPolled: Whether there is something to look at until the next one.
   /// - Returns: Whether somebody is to be told: of what is stored always, of anything else
   ///   once.
-  func end(_ turn: UInt64, _ event: Autosave.Event) -> Bool {
+  func end(_ turn: UInt64, _ event: Autosave.Event, isPolled: Bool) -> Bool {
     let (isTold, ended) = state.withLock { state in
       let problem = Problem(event)
       defer { state.problem = problem }
-      if problem == nil { state.storedCount = turn }
+      // A discard may have taken back what was due.
+      if problem == nil { state.storedCount = max(state.storedCount, turn) }
       if event.isRetried {
         state.failureCount += 1
       } else {
-        state.settledCount = turn
+        state.settledCount = max(state.settledCount, turn)
         state.failureCount = 0
       }
+      beginPolling(isPolled, &state)
       if !state.isStopped { state.pause = pause(&state) }
       let ended = state.flushes.filter(\.isCovered)
       state.flushes.removeAll(where: \.isCovered)
@@ -157,6 +246,24 @@ final class AutosaveTurns: Sendable {
 
   func change() {
     state.withLock { $0.changeCount += 1 }
+    waking.yield()
+  }
+
+  /// Says that what is due is not to be saved any more.
+  func takeBack() {
+    let ended = state.withLock { state in
+      (state.storedCount, state.settledCount) = (state.changeCount, state.changeCount)
+      state.failureCount = 0
+      beginPolling(true, &state)
+      return state.takeFlushes()
+    }
+    for flush in ended { flush.resume(false) }
+    waking.yield()
+  }
+
+  /// Says that nobody keeps the autosave but its keeper or host.
+  func letGo() {
+    state.withLock { $0.isLetGo = true }
     waking.yield()
   }
 
@@ -195,10 +302,8 @@ final class AutosaveTurns: Sendable {
       state.isStopped = true
       state.pause?.task.cancel()
       state.pause = nil
-      // The save that is under way ends the others.
-      let ended = state.flushes.filter { !$0.isCovered }
-      state.flushes.removeAll { !$0.isCovered }
-      return (state.listener.take(), ended)
+      state.endPollWait()
+      return (state.listener.take(), state.takeFlushes())
     }
     if let listener { need.forget(listener) }
     for flush in ended { flush.resume(false) }

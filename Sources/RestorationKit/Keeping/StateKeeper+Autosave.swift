@@ -4,41 +4,54 @@ extension StateKeeper {
   ///
   /// The keeper hears of changes of objects that a save has met, unless their
   /// ``StateRestoring/stateTracking`` is ``StateTracking/always``. The end of a restore
-  /// counts as a change, too. The sequence ends with ``close()``.
-  /// ``autosave(every:clock:isolation:roots:told:)`` saves whenever an element comes.
+  /// counts as a change, too. What the polls of an autosave find is no element. The sequence ends
+  /// with ``close()``.
+  /// ``autosave(every:polling:clock:isolation:roots:told:)`` saves whenever an element comes.
   public var needsSaveChanges: AsyncStream<Void> { engine.need.changes }
 
-  /// Saves whenever something has changed, until the returned autosave is let go.
+  /// Saves whenever something has changed, until ``close()``; begin it after the restore.
   ///
-  ///     autosave = keeper.autosave { [unowned self] in [window] }
+  ///     keeper.autosave { [window] }
   ///
-  /// Begin it after the restore. It saves once at the start, and from then on hears of
-  /// changes of the objects that say when they change. For all others call
-  /// ``Autosave/setNeedsSave()``. Nothing is saved before the keeper has restored, or tried
-  /// to. The autosave ends with ``close()``.
+  /// It saves once at the start, and from then on hears of changes of the objects that say when
+  /// they change. It asks the others every 2 seconds whether they have changed. Call
+  /// ``Autosave/flush(within:)`` where the app ends, or what has changed since then is lost.
+  /// Nothing is saved before the keeper has restored, or tried to. The keeper keeps the autosave,
+  /// and a second one replaces the first.
   ///
   /// - Parameters:
   ///   - interval: The shortest time between the end of a save and the next save.
-  ///   - clock: Measures the interval and the time that a flush may take.
+  ///   - polling: The time after which objects with ``StateTracking/always`` are asked, by the
+  ///     clock, with a quarter of that as its tolerance; nil if nobody is to ask them.
+  ///   - clock: Measures the interval, the time between polls and that which a flush may take.
   ///   - isolation: The actor of the keeper.
-  ///   - roots: Gives the roots of the trees, such as the windows of the app. It is kept
-  ///     until the autosave ends, so let it hold nothing that holds the autosave.
+  ///   - roots: Gives the roots of the trees, such as the windows of the app, for saves and for
+  ///     polls. It is kept until the autosave ends, so let it hold nothing that holds the keeper.
   ///   - told: Called for each save that stored something, and once for a problem, however
   ///     often that comes in a row. It is kept as long as `roots`.
-  /// - Returns: The autosave; keep it.
+  /// - Returns: The autosave, to flush or to stop it.
+  @discardableResult
   public func autosave(
-    every interval: Duration = .milliseconds(250),
+    every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
     clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
     roots: @escaping () -> [any RestorableNode],
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
-    Autosave(engine.need, every: interval, clock: clock, isolation: isolation, told: told) {
-      guard self.engine.hasTriedToRestore else { return .withheld([]) }
+    if polling != nil { engine.settings.isPolled = true }
+    let held = HeldAutosave(
+      AutosaveTurns(engine.need, interval: interval, polling: polling, clock: clock), roots: roots)
+    autosave = held
+    return Autosave(of: self, held, isolation: isolation, told: told) { keeper in
+      guard keeper.engine.hasTriedToRestore else { return .withheld([]) }
       do throws(RestorationError) {
-        return Autosave.Event([try await self.save(roots())])
+        return Autosave.Event([try await keeper.save(roots())])
       } catch {
         return .failed(error)
       }
+    } isPolled: { keeper in
+      !keeper.isDelegateGone && keeper.engine.isPolled
+    } findsChange: { keeper in
+      !keeper.isDelegateGone && keeper.engine.findsChange(below: roots)
     }
   }
 }

@@ -25,6 +25,9 @@ public final class StateKeeper {
 
   private var hadDelegate = false
 
+  /// Its autosave, until ``close()`` or a second one.
+  var autosave: HeldAutosave?
+
   /// Told of every hook that a save or a restore calls in the app, in order.
   ///
   /// The properties that a restore sets are not told: the content of containers, tabs,
@@ -234,6 +237,9 @@ public final class StateKeeper {
   /// a store that machines share they go with a ``RemoteLease`` only: without one, nobody
   /// knows whether an instance on another machine has them.
   ///
+  /// A save that an autosave had due is not made; the next change is saved. For that the nodes
+  /// are asked what they say now, if there is an autosave.
+  ///
   /// - Parameter includingSetAside: Whether states that were set aside go, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
   ///   has the state; of a ``RemoteStateDirectory`` also `store` if the store does not answer
@@ -242,7 +248,8 @@ public final class StateKeeper {
   public func discardState(
     includingSetAside: Bool = false
   ) async throws(RestorationError) {
-    try await engine.discardState(includingSetAside: includingSetAside)
+    try await engine.discardState(
+      includingSetAside: includingSetAside, hearing: autosave?.roots)
   }
 
   /// Forgets values with ``Sensitivity/secret``: when it returns, nobody can read them
@@ -290,6 +297,7 @@ public final class StateKeeper {
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {
     engine.need.tell(.ended)
+    autosave = nil
     await engine.claim.isUnused()
     await engine.file.release()
     await engine.file.close()

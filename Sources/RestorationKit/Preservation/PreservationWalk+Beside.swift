@@ -51,6 +51,10 @@ extension PreservationWalk {
     let beside = state.beside.map { dated($0.state) }
     do {
       let own = try encodeApart(object, number, info, origin, below)
+      if info.tracking == .always, let said = rows.said, said.probes[number] == nil {
+        said.note(
+          try StateProbe(object, at: rows.path(of: number), info.traits, builder.limits), number)
+      }
       storedParts.append(StoredPart(number: number, content: .own(own), beside: beside))
     } catch {
       if let withheld = stored.withheld {
@@ -78,6 +82,7 @@ extension PreservationWalk {
       try StateProbe(object, at: path, info.traits, builder.limits)
     }
     if info.tracking == .observed { rows[number].isObserved = true }
+    if info.tracking == .always { rows.said?.note(now, number) }
     return kept?.probe(of: object)?.isSame(as: now) != true
   }
 

@@ -130,6 +130,9 @@ extension PreservationWalk {
     kept below: KeptBelow = []
   ) throws {
     rows[number].save = rows.save
+    if info.tracking == .always {
+      rows.said?.noteShape(of: object, rows[number].kind, info, number, objects)
+    }
     if let state = keptState(of: object) {
       return try write(object, number, info, origin, kept: below, keeping: state)
     }
@@ -155,6 +158,7 @@ extension PreservationWalk {
       }
     } catch {
       builder.abandon()
+      if info.tracking == .always { rows.said?.noteFailure(number) }
       return try lose(object, number, info, origin, below, error)
     }
     if info.tracking == .observed { rows[number].isObserved = true }
@@ -237,13 +241,13 @@ extension PreservationWalk {
     let attempt = encoder.beginAttempt()
     let coder = encoder === self.encoder ? openCoder(number) : openCoder(number, of: encoder)
     defer { coder.close() }
-    if info.traits.contains(.stateful), let object = object as? any StatefulRestoring {
-      try coder.encodeState(of: object)
-    }
-    try object.encodeRestorableState(with: coder)
-    coder.finishContainer()
+    try coder.encodeAll(of: object, info)
     try encoder.endAttempt(attempt)
     encoder.endContainer(container)
+    // What is encoded apart has other names.
+    if info.tracking == .always, encoder === self.encoder {
+      rows.said?.noteState(encoder.fingerprint(of: container), coder.sensitive, number)
+    }
     if coder.sensitive != nil || !rows.sensitive.isEmpty {
       try encodeSensitive(coder.sensitive, of: object, number, with: encoder)
     }
@@ -307,5 +311,16 @@ extension PreservationWalk {
   func loseState(of number: RowNumber, _ error: any Error) {
     rows.setOutcome(.savedWithoutState, number)
     rows.note(.encodeFailed(error.reason), number)
+  }
+}
+
+extension StateEncoder {
+  /// Lets an object write its one value, if it has one, and what its hook writes.
+  func encodeAll(of object: any StateRestoring, _ info: TypeInfo) throws {
+    if info.traits.contains(.stateful), let object = object as? any StatefulRestoring {
+      try encodeState(of: object)
+    }
+    try object.encodeRestorableState(with: self)
+    finishContainer()
   }
 }

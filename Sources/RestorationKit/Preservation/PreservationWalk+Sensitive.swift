@@ -31,7 +31,7 @@ extension PreservationWalk {
     _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?,
     with encoder: KeyedEncoder
   ) throws -> StoredSensitiveValue.Written? {
-    guard values != nil || rows.sensitive[number] != nil else { return nil }
+    guard !isRehearsal, values != nil || rows.sensitive[number] != nil else { return nil }
     let place = place(of: number)
     noteUndo(of: object, number, place)
     let known = objects.ages.values(of: object, at: place)

@@ -28,6 +28,8 @@ final class PreservationWalk: StateEncoding {
   let clearCount: Int
   /// Whether all is written, and not only what is stored otherwise.
   let rewrites: Bool
+  /// Whether it is only about who is there and what they say, and nothing is stored.
+  let isRehearsal: Bool
   @safe @exclusivity(unchecked) var report = WalkReport()
 
   /// What is still to be visited; the last is next.
@@ -138,6 +140,7 @@ final class PreservationWalk: StateEncoding {
     _ rows: Rows, changing builder: RecordBuilder? = nil, types: TypeTable, objects: ObjectTable,
     limits: ArchiveLimits, secrets: SecretKeys, nodeLimit: Int, now: Date,
     budget: SizeBudget? = nil, keptBound: KeptBound? = KeptBound(), stored: StoredTree? = nil,
+    isRehearsal: Bool = false, remembersSaid: Bool = false,
     trace: ((RestorationTrace) -> Void)? = nil
   ) {
     (self.budget, self.keptBound, self.stored) = (budget, keptBound, stored)
@@ -147,13 +150,16 @@ final class PreservationWalk: StateEncoding {
     self.secrets = secrets
     clearCount = secrets.clearCount
     self.now = now
-    kept = objects.kept
+    kept = isRehearsal ? nil : objects.kept
+    self.isRehearsal = isRehearsal
     rewrites = builder == nil
     self.builder = builder ?? RecordBuilder(limits: limits, keys: NodeRecord.keys)
     encoder = self.builder.makeEncoder()
     self.nodeLimit = nodeLimit
     self.trace = trace
     rows.beginSave()
+    rows.said = remembersSaid ? LastSaid(viewLimit: nodeLimit) : nil
+    if isRehearsal { return }
     if !rows.sensitive.isEmpty || !objects.ages.isEmpty { beginAges() }
   }
 
@@ -224,6 +230,7 @@ final class PreservationWalk: StateEncoding {
     _ roots: [any RestorableNode], everything asksAll: Bool, isSnapshotIgnored: () -> Bool
   ) throws {
     seenContents.append(roots)
+    rows.said?.noteRoots(roots, objects)
     if !asksAll, canTellChanges {
       let mark = try builder.mark()
       let notes = rows.notes[nil]
@@ -237,7 +244,8 @@ final class PreservationWalk: StateEncoding {
       }
     }
     try walkEverythingWithinBudget(roots)
-    objects.ages.endWalk()
+    if !isRehearsal { objects.ages.endWalk() }
+    rows.said?.hasLeftOut = hasFates
     let isTopPreserved = isTopPreserved(roots)
     rows.isRegular = isRegular && isTopPreserved
     try encodeTree(isTopPreserved: isTopPreserved, isIgnored: isSnapshotIgnored())
@@ -282,7 +290,7 @@ final class PreservationWalk: StateEncoding {
     // What a hook registers comes too late for those that were asked before it.
     rows.registrationCount = registrationCount
     rows.beginWalk(kept)
-    objects.ages.beginWalk()
+    if !isRehearsal { objects.ages.beginWalk() }
     for root in roots {
       guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
       if case .root(let number, _) = visit.place { rows.roots.append(number) }
@@ -373,6 +381,7 @@ final class PreservationWalk: StateEncoding {
   /// written what was lost.
   func finish() throws(ArchiveError) -> (records: RecordBatch, removed: [UInt64]) {
     let removed = asksEverything ? rows.removeUnplaced() : rows.removeLoose()
+    rows.said?.noteNames(of: builder)
     return (try builder.finish(), removed)
   }
 

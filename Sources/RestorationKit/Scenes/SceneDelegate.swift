@@ -19,9 +19,9 @@ public protocol SceneDelegate: AnyObject {
 
   /// The roots of the scene's trees of nodes; none by default.
   ///
-  /// They are saved with the scene. They are asked for in every save, and when the
-  /// scene has connected; then they are restored, as the roots that are given to
-  /// ``StateKeeper/restore(into:)``.
+  /// They are saved with the scene. They are asked for in every save and in the
+  /// polls of an ``Autosave``, and when the scene has connected; then they are restored,
+  /// as the roots that are given to ``StateKeeper/restore(into:)``.
   ///
   /// - Parameter scene: The scene.
   /// - Returns: The roots, which exist already.

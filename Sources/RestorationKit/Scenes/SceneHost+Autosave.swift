@@ -2,41 +2,70 @@ extension SceneHost {
   /// A sequence with an element for each change of a scene that the host hears of; changes
   /// that come before an element is taken count as one.
   ///
-  /// The sequence ends with ``close()``. ``autosave(every:clock:isolation:told:)`` saves
+  /// The sequence ends with ``close()``. ``autosave(every:polling:clock:isolation:told:)`` saves
   /// whenever an element comes.
   public var needsSaveChanges: AsyncStream<Void> { need.changes }
 
-  /// Saves scenes whenever they have changed, and the list of them, until the returned
-  /// autosave is let go.
+  /// Saves scenes whenever they have changed, and the list of them, until ``close()``; begin it
+  /// after ``launch(asSession:)``.
   ///
-  ///     autosave = host.autosave()
+  ///     host.autosave()
   ///
-  /// Begin it after ``launch(asSession:)``. A scene whose nodes say when they change is
-  /// saved once after it has connected; from then on the autosave hears of their changes.
-  /// For a node that cannot say so, set ``Scene/needsSave``. The autosave ends with
-  /// ``close()`` and ``terminate(closingScenes:)``.
+  /// A scene is saved once after it has connected. From then on the autosave hears of changes of
+  /// nodes that say when they change, and asks the others every 2 seconds whether they have
+  /// changed; for that it asks ``SceneDelegate/restorationRoots(for:)``. For what a scene stores
+  /// besides, set ``Scene/needsSave``. Call ``Autosave/flush(within:)`` or
+  /// ``terminate(closingScenes:)`` where the app ends, or what has changed since then is lost. The
+  /// host keeps the autosave until ``close()`` or ``terminate(closingScenes:)``, and a second one
+  /// replaces the first.
   ///
   /// - Parameters:
   ///   - interval: The shortest time between the end of a save and the next save.
-  ///   - clock: Measures the interval and the time that a flush may take.
+  ///   - polling: The time after which objects with ``StateTracking/always`` are asked, by the
+  ///     clock, with a quarter of that as its tolerance; nil if nobody is to ask them.
+  ///   - clock: Measures the interval, the time between polls and that which a flush may take.
   ///   - isolation: The actor of the host.
   ///   - told: Called for each save that stored something, and once for a problem, however
   ///     often that comes in a row. It is kept until the autosave ends, so let it hold
-  ///     nothing that holds the autosave.
-  /// - Returns: The autosave; keep it.
+  ///     nothing that holds the host.
+  /// - Returns: The autosave, to flush or to stop it.
+  @discardableResult
   public func autosave(
-    every interval: Duration = .milliseconds(250),
+    every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
     clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
-    Autosave(need, every: interval, clock: clock, isolation: isolation, told: told) {
+    if polling != nil { keeper.engine.settings.isPolled = true }
+    let held = HeldAutosave(
+      AutosaveTurns(need, interval: interval, polling: polling, clock: clock))
+    autosave = held
+    return Autosave(of: self, held, isolation: isolation, told: told) { host in
+      // A flush must not wait for the next poll.
+      _ = host.findsChange()
       do throws(RestorationError) {
-        let reports = try await self.saveChangedScenes()
-        if let failure = self.listFailure { throw failure }
+        let reports = try await host.saveChangedScenes()
+        if let failure = host.listFailure { throw failure }
         return Autosave.Event(Array(reports.values))
       } catch {
         return .failed(error)
       }
+    } isPolled: { host in
+      host.connectedScenes.contains { $0.session.isRestorable && $0.engine.isPolled }
+    } findsChange: { host in
+      host.findsChange()
     }
+  }
+
+  /// Marks the scenes with a change that nobody told; false if there are none.
+  func findsChange() -> Bool {
+    var hasChanged = false
+    for scene in connectedScenes where scene.session.isRestorable {
+      guard let delegate = scene.delegate,
+        scene.engine.findsChange(below: { delegate.restorationRoots(for: scene) })
+      else { continue }
+      scene.keepNeedingSave()
+      hasChanged = true
+    }
+    return hasChanged
   }
 }

@@ -128,7 +128,8 @@ extension SceneHost {
     }
   }
 
-  /// Ends the app properly: scenes that have changed are saved, the next launch knows that
+  /// Ends the app properly: scenes that have changed are saved, also those of which only the
+  /// next poll of an autosave would have found it, the next launch knows that
   /// this one did not crash, and other instances can have the scenes.
   ///
   /// - Parameter closingScenes: Whether all scenes are discarded, also closed ones, for
@@ -142,6 +143,7 @@ extension SceneHost {
       if closingScenes {
         try await discard(openSessions + closedSessions)
       } else {
+        if autosave != nil { _ = findsChange() }
         for case .conflict(let conflict) in try await saveChangedScenes().values.map(\.outcome) {
           throw RestorationError.conflict(conflict)
         }

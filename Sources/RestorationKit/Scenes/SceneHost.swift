@@ -22,6 +22,9 @@ public final class SceneHost {
 
   private var hadDelegate = false
 
+  /// Its autosave, until ``close()`` or a second one.
+  var autosave: HeldAutosave?
+
   /// The types of activities that are stored; any other is a problem in the report.
   public var declaredActivityTypes: Set<String> = []
 
@@ -199,6 +202,7 @@ public final class SceneHost {
   /// ``terminate(closingScenes:)`` does this at its end; see ``StateKeeper/close()``.
   public func close() async {
     need.tell(.ended)
+    autosave = nil
     await keeper.engine.claim.isUnused()
     for engine in engines.values {
       await engine.file.release()

@@ -4,6 +4,8 @@ internal import Synchronization
 final class SaveNeed: Sendable {
   enum News {
     case changed
+    /// What has changed so far is not to be saved any more.
+    case discarded
     /// Nothing is saved any more.
     case ended
   }
@@ -49,6 +51,7 @@ final class SaveNeed: Sendable {
     let number = listen { news in
       switch news {
       case .changed: continuation.yield()
+      case .discarded: break
       case .ended: continuation.finish()
       }
     }

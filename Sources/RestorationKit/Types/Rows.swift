@@ -35,6 +35,8 @@ final class Rows {
 
   /// The version of the archive that holds what the rows say; nil if none does.
   var version: ArchiveVersion?
+  /// What a poll compares with; nil if nobody polls.
+  var said: LastSaid?
   /// The rows of the roots, in the order in which they were given.
   var roots: [RowNumber] = []
   /// Those of all roots that are stored, also of what only references reach.

@@ -1,0 +1,50 @@
+internal import ArchiveCodec
+
+/// The polls of an autosave between two saves.
+extension StateEngine {
+  /// Whether there is something that nobody would hear of without a poll.
+  ///
+  /// There is nothing while no save of this launch stands: the state is locked, in use
+  /// elsewhere, in conflict, declined, not restored yet, or its last save failed. A save that
+  /// stores it comes first.
+  var isPolled: Bool { isBusy || polled != nil }
+
+  /// Whether what never says when it changes has changed since the last save, as far as that
+  /// can be asked now.
+  ///
+  /// It calls the hooks of these objects and nothing else.
+  func findsChange(below roots: () -> [any RestorableNode]) -> Bool {
+    guard !isBusy, let polled else { return false }
+    return PreservationPoll(rows, polled, types: types, objects: objects)
+      .findsChange(below: roots())
+  }
+
+  /// Whether something is under way between whose parts a poll must not come.
+  private var isBusy: Bool {
+    restoreUnderWay != nil || saveUnderWay != nil || writeUnderWay != nil
+  }
+
+  private var polled: LastSaid? {
+    guard hasTriedToRestore, !isLocked, let said = rows.said, !said.isEmpty else { return nil }
+    if case .conflict = remoteStatus { return nil }
+    return said
+  }
+
+  /// Finds out what all say now, and hears of what changes from now on; nothing is stored.
+  func hear(_ roots: [any RestorableNode]) {
+    let rows = Rows(need)
+    let walk = PreservationWalk(
+      rows, types: types, objects: objects, limits: settings.limits, secrets: file.secrets,
+      nodeLimit: settings.nodeLimit, now: settings.now(), isRehearsal: true,
+      remembersSaid: settings.isPolled)
+    defer { walk.end() }
+    do {
+      try walk.walk(roots, everything: true) { false }
+      _ = try walk.finish()
+      self.rows = rows
+    } catch {
+      // The save after this says what is wrong.
+      self.rows = Rows(need)
+    }
+  }
+}

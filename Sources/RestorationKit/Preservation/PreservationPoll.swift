@@ -1,0 +1,154 @@
+internal import ArchiveCodec
+
+/// Asks the objects that never say when they change, and them alone, whether they say
+/// something else than in the last walk.
+///
+/// It changes nothing: no row, no record, no subkey. It goes down through what the rows know,
+/// and stops at the first difference, since the save after it finds the others.
+final class PreservationPoll: StateEncoding {
+  private struct Asked {
+    let object: any StateRestoring
+    let number: RowNumber
+  }
+
+  private let rows: Rows
+  private let said: LastSaid
+  private let types: TypeTable
+  private let objects: ObjectTable
+  private let encoder: KeyedEncoder
+  private var stack: [Asked] = []
+
+  init(_ rows: Rows, _ said: LastSaid, types: TypeTable, objects: ObjectTable) {
+    self.rows = rows
+    self.said = said
+    self.types = types
+    self.objects = objects
+    encoder = said.builder.makeEncoder()
+  }
+
+  /// Whether a save would find something else.
+  ///
+  /// - Complexity: O(*n*) in what never says when it changes.
+  func findsChange(below roots: [any RestorableNode]) -> Bool {
+    guard said.roots == LastSaid.hash(of: roots, objects), add(roots, rows.roots[...]) else {
+      return true
+    }
+    for number in rows.entries where rows[number].isEntry && isPlaced(number) {
+      if let object = rows.object(of: number) {
+        stack.append(Asked(object: object, number: number))
+      }
+    }
+    while let asked = stack.popLast() {
+      if isChanged(asked) { return true }
+    }
+    return false
+  }
+
+  private func isPlaced(_ number: RowNumber) -> Bool {
+    rows[number].walk == rows.walk && rows[number].status == .placed
+  }
+
+  private func isChanged(_ asked: Asked) -> Bool {
+    let (object, number) = (asked.object, asked.number)
+    let info = types.info(of: object)
+    guard info.type == rows[number].type?.type else { return true }
+    let shape = said.shape(of: object, rows[number].kind, info, objects)
+    if let last = said.shapes[number], last != shape.hash { return true }
+    // An object without one is not asked by saves either.
+    if let last = said.states[number], last != state(of: object, number, info) { return true }
+    if let last = said.probes[number], !isSame(last, object, number, info) { return true }
+    let presented = [rows[number].presented].compactMap(\.self)
+    guard add(shape.children, rows.children(of: number)),
+      add([shape.presented].compactMap(\.self), presented[...])
+    else { return true }
+    return !addViews(shape.views, of: number)
+  }
+
+  /// Goes on to nodes that have a place; false if one that says when it changes is another
+  /// object, whose state nobody has heard.
+  private func add(_ nodes: [any RestorableNode], _ known: ArraySlice<RowNumber>) -> Bool {
+    var known = known
+    for node in nodes {
+      // The nodes between them were left out.
+      guard let number = known.first, rows[number].identifier == objects.identifier(of: node)
+      else { continue }
+      known.removeFirst()
+      guard add(node, number) else { return false }
+    }
+    return true
+  }
+
+  private func addViews(
+    _ views: [(identifier: String, view: any RestorableView)], of number: RowNumber
+  ) -> Bool {
+    var known = rows.views(of: number)
+    for (identifier, view) in views {
+      guard let number = known.first, rows[number].identifier == identifier else { continue }
+      known.removeFirst()
+      guard add(view, number) else { return false }
+    }
+    return true
+  }
+
+  private func add(_ object: any StateRestoring, _ number: RowNumber) -> Bool {
+    guard isPlaced(number) else { return true }
+    if rows[number].isTracked { return rows.object(of: number) === object }
+    stack.append(Asked(object: object, number: number))
+    return true
+  }
+
+  // MARK: State
+
+  /// A save finds out why an object throws, and then it is asked no more.
+  private func isSame(
+    _ last: StateProbe, _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
+  ) -> Bool {
+    do {
+      return try last.isSame(as: StateProbe(object, at: rows.path(of: number), info.traits))
+    } catch {
+      return false
+    }
+  }
+
+  private func state(
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
+  ) -> Int {
+    do {
+      try said.builder.begin(record: number.record, with: encoder)
+      defer { said.builder.abandon() }
+      let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
+      let attempt = encoder.beginAttempt()
+      var coder = StateEncoder(self, encoder)
+      coder.open(number)
+      defer {
+        coder.close()
+        // A node that has kept it may use it when the rows are those of another save.
+        if !isKnownUniquelyReferenced(&coder) { coder.keepPath() }
+      }
+      try coder.encodeAll(of: object, info)
+      try encoder.endAttempt(attempt)
+      encoder.endContainer(container)
+      return LastSaid.hash(encoder.fingerprint(of: container), coder.sensitive)
+    } catch {
+      return LastSaid.failure
+    }
+  }
+
+  func path(of number: RowNumber?) -> RestorationPath { rows.path(of: number) }
+
+  /// The number that the walk gave, or one that it gave to nothing.
+  func reference(
+    to object: any StateRestoring, from number: RowNumber?, key: String
+  ) -> UInt64? {
+    if let placed = rows.placed(object) { return placed.record }
+    guard objects.canBeReferred(object) else { return nil }
+    if let known = rows.number(of: object) { return known.record }
+    return said.hasLeftOut ? nil : NodeRecord.application
+  }
+
+  func note(_ note: ReportNote, _ number: RowNumber?) {}
+
+  func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String) {
+    objects.noteKeptCoder(of: path ?? RestorationPath(), key: key)
+  }
+}

@@ -1,0 +1,158 @@
+internal import ArchiveCodec
+
+/// Remembers what the objects that never say when they change said in the last walk.
+///
+/// A poll asks them again and compares hashes of what they say. What was stored is not compared,
+/// so what a walk leaves out, keeps or seals anew is no difference.
+/// Every walk begins anew, since the bytes of a state depend on the names that its builder
+/// knows.
+final class LastSaid {
+  /// Has the names of the walk; a poll encodes with it, and abandons what it has encoded.
+  private(set) var builder = RecordBuilder()
+  /// Encodes what the library stores of an object.
+  private let scratch = RecordBuilder()
+  /// How many views of a node are looked at.
+  private let viewLimit: Int
+
+  private(set) var roots = 0
+  /// Hashes of what each object contains, and of what the library stores of it.
+  private(set) var shapes: [RowNumber: Int] = [:]
+  /// Hashes of what each object encoded.
+  private(set) var states: [RowNumber: Int] = [:]
+  /// What objects said whose records have states beside their own, or stay as they are stored.
+  private(set) var probes: [RowNumber: StateProbe] = [:]
+  /// Whether the walk has left something out to keep to a size.
+  var hasLeftOut = false
+
+  init(viewLimit: Int) {
+    self.viewLimit = viewLimit
+  }
+
+  /// Whether all objects say when they change.
+  var isEmpty: Bool { shapes.isEmpty }
+
+  // MARK: Noting
+
+  /// Takes the names that the walk has used, and none of its records.
+  func noteNames(of builder: RecordBuilder) { self.builder = builder.emptied() }
+
+  func noteRoots(_ roots: [any RestorableNode], _ objects: ObjectTable) {
+    self.roots = Self.hash(of: roots, objects)
+  }
+
+  func noteShape(
+    of object: any StateRestoring, _ kind: ElementKind, _ info: TypeInfo, _ number: RowNumber,
+    _ objects: ObjectTable
+  ) {
+    shapes[number] = shape(of: object, kind, info, objects).hash
+  }
+
+  func noteState(
+    _ fingerprint: RecordFingerprint, _ sensitive: SensitiveValues?, _ number: RowNumber
+  ) {
+    states[number] = Self.hash(fingerprint, sensitive)
+  }
+
+  func note(_ probe: StateProbe, _ number: RowNumber) { probes[number] = probe }
+
+  /// Notes that an object threw, unless that came after what it said.
+  func noteFailure(_ number: RowNumber) {
+    if states[number] == nil { states[number] = Self.failure }
+  }
+
+  // MARK: Hashing
+
+  /// That of an object that threw.
+  static let failure = 0
+
+  static func hash(of roots: [any RestorableNode], _ objects: ObjectTable) -> Int {
+    var hasher = Hasher()
+    for root in roots { hasher.combine(root, objects) }
+    return hasher.finalize()
+  }
+
+  static func hash(_ fingerprint: RecordFingerprint, _ sensitive: SensitiveValues?) -> Int {
+    var hasher = Hasher()
+    hasher.combine(fingerprint)
+    for (keys, value) in sensitive?.all ?? [] {
+      hasher.combine(keys)
+      switch value {
+      case .absent: break
+      case .secret(let content): hasher.combine(content.fingerprint)
+      case .expiring(let duration, let content):
+        hasher.combine(duration)
+        hasher.combine(content.fingerprint)
+      }
+    }
+    return hasher.finalize()
+  }
+
+  /// What an object contains, with a hash of that and of what the library stores of it.
+  struct Shape {
+    var children: [any RestorableNode] = []
+    var presented: (any RestorableNode)?
+    var views: [(identifier: String, view: any RestorableView)] = []
+    var hash = 0
+  }
+
+  func shape(
+    of object: any StateRestoring, _ kind: ElementKind, _ info: TypeInfo, _ objects: ObjectTable
+  ) -> Shape {
+    var shape = Shape()
+    var hasher = Hasher()
+    switch kind {
+    case .node:
+      guard let node = info.node(object) else { break }
+      shape.children = node.restorationChildren
+      shape.presented = node.restorationPresented
+      let below = shape.children + [shape.presented].compactMap(\.self)
+      let views = ViewTree.views(node.restorationViews, of: node, besides: below, most: viewLimit)
+      shape.views = views ?? []
+      hasher.combine(objects.identifier(of: node))
+      hasher.combine(node.restorationClass.map { ObjectIdentifier($0) })
+      hasher.combine(shape.children.count)
+      for node in below { hasher.combine(node, objects) }
+      hasher.combine(views?.map(\.identifier))
+      for (_, view) in shape.views { hasher.combine(ObjectIdentifier(type(of: view))) }
+    case .view: hasher.combine((object as? any RestorableView)?.restorationName)
+    case .object:
+      hasher.combine(objects.identifier(ofRegistered: object))
+      guard let object = object as? any RestorableObject else { break }
+      hasher.combine(object.restorationParent.map { ObjectIdentifier($0) })
+      hasher.combine(object.objectRestorationClass.map { ObjectIdentifier($0) })
+    case .application, .scene: break
+    }
+    if !info.traits.isDisjoint(with: .hasBuiltInState) {
+      hasher.combine(builtInState(of: object, among: shape.children))
+    }
+    shape.hash = hasher.finalize()
+    return shape
+  }
+
+  private func builtInState(
+    of object: any StateRestoring, among tabs: [any RestorableNode]
+  ) -> RecordFingerprint? {
+    do {
+      let encoder = try scratch.begin(record: NodeRecord.firstNode)
+      defer { scratch.abandon() }
+      let container = encoder.beginContainer(forKey: NodeRecord.builtInKey)
+      BuiltInState.encode(object, with: encoder) { tab in
+        tabs.firstIndex { $0 === tab }.map { UInt64($0) + NodeRecord.firstNode }
+      }
+      encoder.endContainer(container)
+      return encoder.fingerprint(of: container)
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension Hasher {
+  /// Combines what is stored of a node in the one that contains it.
+  ///
+  /// Not the object itself: a node may be made anew whenever it is asked for.
+  fileprivate mutating func combine(_ node: any RestorableNode, _ objects: ObjectTable) {
+    combine(objects.identifier(of: node))
+    combine(ObjectIdentifier(type(of: node)))
+  }
+}

@@ -1,0 +1,168 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// A state that is discarded while something of it is due to be saved.
+@MainActor
+final class AutosaveDiscardTests: AutosaveTestCase {
+  func testADiscardTakesBackTheSaveThatWasDue() async throws {
+    let keeper = try await keeper()
+    let autosave = try await begun(keeper)
+    node.value = "1"
+    try await keeper.discardState()
+    XCTAssertFalse(autosave.needsSave)
+    try await passInterval()
+    await settle()
+    XCTAssertNil(launch.storedBytes?.count)
+    XCTAssertEqual(outcomes, ["saved"])
+  }
+
+  func testTheNextChangeAfterADiscardIsSaved() async throws {
+    let keeper = try await keeper()
+    _ = try await begun(keeper)
+    node.value = "1"
+    try await keeper.discardState()
+    try await passInterval()
+    node.value = "2"
+    try await told(2)
+    try await assertStored("2", by: keeper)
+  }
+
+  func testAnObservedNodeThatHadChangedBeforeADiscardIsHeardAfterIt() async throws {
+    let observed = ObservedNode("root")
+    let keeper = try await keeper()
+    _ = try await begun(keeper, of: observed)
+    observed.value = "1"
+    try await keeper.discardState()
+    try await passInterval()
+    await settle()
+    XCTAssertNil(launch.storedBytes?.count)
+    observed.value = "2"
+    try await told(2)
+    XCTAssertNotNil(launch.storedBytes)
+    await keeper.close()
+  }
+
+  func testASaveThatIsWrittenDuringADiscardIsFollowedByNoOther() async throws {
+    let keeper = try await keeper()
+    let autosave = try await idle(keeper)
+    try await holdUpSave(of: "1")
+    node.value = "2"
+    let discard = Task { try await keeper.discardState() }
+    try await waitUntil("what was due is taken back") { !autosave.needsSave }
+    disk.gate.goOn()
+    try await discard.value
+    try await told(2)
+    try await passInterval()
+    await settle()
+    XCTAssertNil(launch.storedBytes?.count)
+    XCTAssertFalse(autosave.needsSave)
+    XCTAssertEqual(events.count, 2)
+  }
+
+  func testAFlushThatWaitedForItsSaveIsOverWithTheDiscard() async throws {
+    let keeper = try await keeper()
+    let autosave = try await idle(keeper)
+    try await holdUpSave(of: "1")
+    let flush = Task { await autosave.flush() }
+    try await waitUntil("it waits") { clock.sleeps == [.seconds(5)] }
+    let discard = Task { try await keeper.discardState() }
+    let isStored = await flush.value
+    XCTAssertFalse(isStored)
+    disk.gate.goOn()
+    try await discard.value
+    await settle()
+    XCTAssertNil(launch.storedBytes?.count)
+  }
+
+  func testADiscardMakesNoSecretAndTheSaveAfterItStoresAll() async throws {
+    let keeper = try await keeper()
+    let node = SensitiveNode("root", value: "1") {
+      $0.encode("hidden", forKey: "secret", sensitivity: .secret)
+    }
+    let autosave = try await begun(keeper, of: node)
+    try await keeper.discardState()
+    try await passInterval()
+    await settle()
+    XCTAssertNil(launch.storedBytes?.count)
+    XCTAssertNil(launch.store.memory(named: "main.secrets").bytes?.count)
+    node.value = "2"
+    try await pauses([.milliseconds(1750)])
+    clock.advance(by: .milliseconds(1750))
+    try await told(2)
+    XCTAssertFalse(autosave.needsSave)
+    await keeper.close()
+    var secret: String?
+    let restored = SensitiveNode("root")
+    restored.decode = { secret = try $0.decodeIfPresent(forKey: "secret") }
+    _ = try await launch.keeper().restore(into: [restored])
+    XCTAssertEqual(restored.value, "2")
+    XCTAssertEqual(secret, "hidden")
+  }
+
+  func testAChangeThatNobodyToldBeforeADiscardIsNotSavedAndOneAfterItIs() async throws {
+    let plain = PlainNode("root")
+    let new = TrackedNode("new")
+    let keeper = try await keeper()
+    _ = try await begun(keeper, of: plain)
+    plain.below = [new]
+    try await keeper.discardState()
+    try await passInterval()
+    try await pauses([.seconds(2) - Self.interval])
+    clock.advance(by: .seconds(2))
+    try await pauses([.seconds(2)])
+    XCTAssertNil(launch.storedBytes?.count)
+    // A node that no save has met.
+    new.value = "1"
+    try await told(2)
+    try await passInterval()
+    try await keeper.discardState()
+    plain.value = "2"
+    try await pauses([.seconds(2)])
+    clock.advance(by: .seconds(2))
+    try await told(3)
+    XCTAssertNotNil(launch.storedBytes?.count)
+    await keeper.close()
+  }
+
+  func testADiscardThatFailsLeavesTheSaveDue() async throws {
+    let removals = Flag()
+    let directory = HookedStore(disk.directory(launch.store)) { _, call throws(ArchiveError) in
+      if call == .remove, removals.isSet { throw ArchiveError(.inputOutput) }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: directory, keys: launch.keys)
+    _ = try await keeper.restore(into: [node])
+    let autosave = try await begun(keeper)
+    node.value = "1"
+    removals.isSet = true
+    do {
+      try await keeper.discardState()
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.archive?.code, .inputOutput)
+    }
+    XCTAssertTrue(autosave.needsSave)
+    try await passInterval()
+    try await told(2)
+    try await assertStored("1", by: keeper)
+  }
+
+  func testASceneThatWasClosedWhileItsSaveWasDueIsNotStoredAgain() async throws {
+    let app = SceneLaunch()
+    let host = try await app.host()
+    let (kept, gone) = (try await host.open(), try await host.open())
+    _ = host.autosave(clock: clock) { [unowned self] in events.append($0) }
+    try await told(1)
+    kept.needsSave = true
+    gone.needsSave = true
+    try await host.discard(gone.session)
+    try await passInterval()
+    try await told(2)
+    XCTAssertNil(app.bytes(of: gone.session.persistentIdentifier))
+    guard case .saved(let reports)? = events.last else { return XCTFail("\(events)") }
+    XCTAssertEqual(reports.count, 1)
+    await host.close()
+  }
+}
