@@ -8,7 +8,7 @@ internal import Synchronization
 /// make the times of tests say less.
 ///
 /// - Throws: What the body has thrown, in the end.
-func inPairs<Element: Sendable, Result: Sendable>(
+package func inPairs<Element: Sendable, Result: Sendable>(
   _ elements: [Element], _ body: @Sendable (Element) throws -> Result
 ) throws -> [Result] {
   let next = Mutex(0)

@@ -1,23 +1,20 @@
-internal import Foundation
-internal import Mutants
+package import Foundation
 
-/// The built tests, of which each class runs in a process of its own.
-struct TestBundle {
+/// The built tests, of which each class, or each test of a slow one, runs in a process of its own.
+package struct TestBundle: Sendable {
   private let program: URL
   /// For what tests write and leave behind when they are killed.
   private let scratch: URL
 
-  init(_ program: URL, scratch: URL) throws {
+  package init(_ program: URL, scratch: URL) throws {
     self.program = program
     self.scratch = scratch
     try? FileManager.default.removeItem(at: scratch)
     try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
   }
 
-  /// The classes that may reach mutants in these modules.
-  ///
-  /// The tests of ArchiveCodec are linked with RestorationKit, but they do not run it.
-  func classes(thatTest modules: Set<String>) throws -> [String] {
+  /// All tests that are in it.
+  package func tests() throws -> TestList {
     let process = process(["--list-tests"])
     let pipe = Pipe()
     process.standardOutput = pipe
@@ -25,81 +22,119 @@ struct TestBundle {
     let output = String(
       decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
-    let classes = output.split(separator: "\n").compactMap { line in
-      line.firstMatch(of: #/^(\w+\.\w+)/\w+$/#).map { String($0.1) }
-    }
-    return Set(classes).sorted().filter {
-      modules != ["RestorationKit"] || $0.hasPrefix("RestorationKitTests.")
-    }
+    return TestList(output)
   }
 
   // MARK: - Tracing
 
-  struct Trace {
-    let testClass: String
-    let seconds: Double
-    let reached: Set<Int>
+  /// A class or a test that passes without mutants, and the mutants that it reaches.
+  package struct Trace: Sendable {
+    package let name: String
+    package let seconds: Double
+    package let reached: Set<Int>
   }
 
-  /// Runs a class without mutants.
+  package struct Traces: Sendable {
+    /// The fastest first.
+    package let traces: [Trace]
+    /// The tests that fail without mutants and so say nothing, each with what it says.
+    package let leftOut: [String]
+  }
+
+  private enum Tracing {
+    case passed(Trace)
+    case failed(String, Ending)
+  }
+
+  /// Runs classes without mutants.
   ///
-  /// - Throws: If a test fails.
-  func trace(_ testClass: String) throws -> Trace {
-    let file = scratch.appending(path: "\(testClass).trace")
+  /// A slow class is taken apart: a mutant that one of its tests reaches then waits for that test alone.
+  /// So is a class that fails, and only its tests that fail are left out.
+  ///
+  /// - Parameters:
+  ///   - classes: Those that are run.
+  ///   - slowSeconds: What a slow class takes at least.
+  /// - Returns: What passes, and what does not.
+  /// - Throws: If no test passes.
+  package func traces(of classes: [TestList.Class], slowSeconds: Double = 3) throws -> Traces {
+    let wholes = try inPairs(classes) { try trace($0.name) }
+    let tests = zip(classes, wholes).flatMap { test, whole -> [String] in
+      if case .passed(let trace) = whole, trace.seconds < slowSeconds || test.tests.count == 1 {
+        return []
+      }
+      return test.tests
+    }
+    let apart = Set(tests.map { $0.prefix { $0 != "/" } })
+    let kept = zip(classes, wholes).filter { test, _ in !apart.contains(test.name[...]) }.map(\.1)
+    var (passed, leftOut): ([Trace], [String]) = ([], [])
+    for tracing in kept + (try inPairs(tests) { try trace($0) }) {
+      switch tracing {
+      case .passed(let trace): passed.append(trace)
+      case .failed(let name, let ending): leftOut.append("\(name) \(ending)")
+      }
+    }
+    guard !passed.isEmpty else {
+      throw Failure(
+        description: "No test passes without a mutant:\n\(leftOut.joined(separator: "\n"))")
+    }
+    return Traces(traces: passed.sorted { $0.seconds < $1.seconds }, leftOut: leftOut)
+  }
+
+  private func trace(_ name: String) throws -> Tracing {
+    let file = scratch.appending(path: "\(name.replacing("/", with: ".")).trace")
     try Data().write(to: file)
     let start = ContinuousClock.now
-    let ending = try run(testClass, .tracing(file: file.path))
-    guard case .passed = ending else {
-      throw Failure(description: "\(testClass) fails without any mutant: \(ending)")
-    }
+    let ending = try run(name, .tracing(file: file.path))
+    guard case .passed = ending else { return .failed(name, ending) }
     let reached = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-    return Trace(
-      testClass: testClass, seconds: (ContinuousClock.now - start) / .seconds(1),
-      reached: Set(reached.compactMap { Int($0) }))
+    return .passed(
+      Trace(
+        name: name, seconds: (ContinuousClock.now - start) / .seconds(1),
+        reached: Set(reached.compactMap { Int($0) })))
   }
 
   // MARK: - Trying
 
-  enum Verdict: CustomStringConvertible {
+  package enum Verdict: CustomStringConvertible, Sendable {
     case killed(by: String, Ending)
-    case survived(classes: Int)
+    case survived(reachedBy: Int)
 
-    var isKilled: Bool {
+    package var isKilled: Bool {
       if case .killed = self { true } else { false }
     }
 
-    var description: String {
+    package var description: String {
       switch self {
       case .killed(let name, let ending): "killed by \(name), which \(ending)"
-      case .survived(classes: 0): "survived: no test reaches it"
-      case .survived(classes: 1): "survived: one test class reaches it"
-      case .survived(let count): "survived: \(count) test classes reach it"
+      case .survived(reachedBy: 0): "survived: no test reaches it"
+      case .survived(reachedBy: 1): "survived: one class, or test of a slow one, reaches it"
+      case .survived(let count): "survived: \(count) classes, or tests of slow ones, reach it"
       }
     }
   }
 
-  /// Runs the classes that reach a mutant, in the order of their traces, until one notices it.
-  func verdict(on number: Int, _ traces: [Trace]) throws -> Verdict {
+  /// Runs what reaches a mutant, in the order of the traces, until something notices it.
+  package func verdict(on number: Int, _ traces: [Trace]) throws -> Verdict {
     let related = traces.filter { $0.reached.contains(number) }
     for trace in related {
       // Ample, because other programs want the cores, too.
       let seconds = Int(5 * trace.seconds) + 10
-      let ending = try run(trace.testClass, .on(number, seconds: seconds))
+      let ending = try run(trace.name, .on(number, seconds: seconds))
       if case .passed = ending { continue }
-      return .killed(by: trace.testClass, ending)
+      return .killed(by: trace.name, ending)
     }
-    return .survived(classes: related.count)
+    return .survived(reachedBy: related.count)
   }
 
   // MARK: - Running
 
-  enum Ending: CustomStringConvertible {
+  package enum Ending: CustomStringConvertible, Sendable {
     case passed
     case failed(String)
     case tookTooLong
     case crashed(signal: Int32)
 
-    var description: String {
+    package var description: String {
       switch self {
       case .passed: "passed"
       case .failed(let line): "failed: \(line)"
@@ -109,9 +144,9 @@ struct TestBundle {
     }
   }
 
-  /// Runs a class until its first failure.
-  private func run(_ testClass: String, _ setting: MutantSwitch.Setting) throws -> Ending {
-    let process = process([testClass])
+  /// Runs a class or a test until its first failure.
+  private func run(_ name: String, _ setting: MutantSwitch.Setting) throws -> Ending {
+    let process = process([name])
     process.environment?[MutantSwitch.Setting.variable] = setting.value
     let pipe = Pipe()
     process.standardOutput = pipe
@@ -152,5 +187,14 @@ struct TestBundle {
     environment["SWIFT_BACKTRACE"] = "enable=no"
     process.environment = environment
     return process
+  }
+}
+
+/// Why there is no result.
+package struct Failure: Error, CustomStringConvertible {
+  package let description: String
+
+  package init(description: String) {
+    self.description = description
   }
 }

@@ -14,6 +14,9 @@ struct Mutate: ParsableCommand {
   @Option(help: "How many mutants are tried.")
   var count = 100
 
+  @Flag(help: "Also runs the tests of the modules that use what is changed.")
+  var allTests = false
+
   @Argument(help: "A folder, a file, or FILE:LINE, in the package.")
   var path = "Sources/RestorationKit"
 
@@ -30,14 +33,16 @@ struct Mutate: ParsableCommand {
 
     let bundle = try scratch.testBundle()
     report("Tracing which tests reach which mutant.")
-    let classes = try bundle.classes(thatTest: Set(candidates.map(\.module)))
-    let traces = try inPairs(classes) { try bundle.trace($0) }
-      .sorted { $0.seconds < $1.seconds }
+    let tests = try bundle.tests()
+    let classes =
+      allTests ? tests.classes : tests.classes(ofModules: Set(candidates.map(\.module)))
+    let traces = try bundle.traces(of: classes)
+    for name in traces.leftOut { report("Left out, without any mutant: \(name)") }
 
-    let seconds = Int(traces.reduce(0) { $0 + $1.seconds })
-    report("\(traces.count) test classes take \(seconds) s. Trying \(tried.count) mutants.")
+    let seconds = Int(traces.traces.reduce(0) { $0 + $1.seconds })
+    report("\(classes.count) test classes take \(seconds) s. Trying \(tried.count) mutants.")
     let verdicts = try inPairs(Array(tried)) { number in
-      let verdict = try bundle.verdict(on: number, traces)
+      let verdict = try bundle.verdict(on: number, traces.traces)
       if let mutant = compiled[number] {
         report("\(mutant.file):\(mutant.line) \(verdict)")
       }
@@ -45,6 +50,10 @@ struct Mutate: ParsableCommand {
     }
     for (number, verdict) in zip(tried, verdicts) where !verdict.isKilled {
       if let mutant = compiled[number] { print("\n\(mutant.description)\n  \(verdict)") }
+    }
+    if !traces.leftOut.isEmpty {
+      print("\nLeft out, since they fail without any mutant:")
+      for name in traces.leftOut { print("  \(name)") }
     }
     print("\n\(verdicts.count(where: \.isKilled)) of \(tried.count) mutants killed")
   }

@@ -124,8 +124,3 @@ struct ScratchPackage {
       .mutants(atLine: line, column: column)
   }
 }
-
-/// Why there is no result.
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-}
