@@ -9,7 +9,7 @@ import XCTest
 /// A PostgreSQL of its own, which ends with this process however that ends.
 final class Server: @unchecked Sendable {
   /// One for all tests that leave it running.
-  static let shared = Result {
+  static let shared: Result<Server, any Error> = Result {
     let server = try Server(settings: ["fsync=off"])
     // Else its folder would go first, and it would write there again.
     atexit { try? Server.shared.get().stop() }

@@ -18,8 +18,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// The save gate said no; an older state was discarded.
     case declined
 
-    /// The state was discarded, or another one was put back, while the save was under way,
-    /// so nothing of it was written.
+    /// The state was discarded, another one was put back, or the scene was let go, while the
+    /// save was under way, so nothing of it was written.
     case superseded
 
     /// The key is locked, or was at the last restore; the stored state is intact.
@@ -211,7 +211,7 @@ extension PreservationReport: CustomStringConvertible {
     case .declined:
       "Nothing saved: the save gate said no." + setAside.setAsideSentence + unsentAsideSentence
     case .superseded:
-      "Nothing saved: the state was discarded, or another one was put back, during the save."
+      "Nothing saved: the state was discarded, another one was put back, or the scene was let go."
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     case .inUse(let process):
       "Nothing saved: \(process ?? "another instance of the app") has the state."
