@@ -174,7 +174,7 @@ final class SceneStartTests: XCTestCase {
   /// The reason of the only problem, with the report of the scene that has it; a strict
   /// keeper's host throws it when the scene is there.
   private func onlyProblem(
-    of identifier: String, line: UInt = #line
+    of identifier: String, line: UInt = #line, beforeStrictLaunch: () async throws -> Void = {}
   ) async throws -> (reason: String, report: RestorationReport?) {
     let start = try await nextHost().start()
     XCTAssertEqual(start.problems.count, 1, line: line)
@@ -184,6 +184,7 @@ final class SceneStartTests: XCTestCase {
     XCTAssertTrue("\(start)\n".hasPrefix(head), start.description, line: line)
     XCTAssertNil(start.openedScene, line: line)
 
+    try await beforeStrictLaunch()
     let keeper = try app.launch.keeper()
     keeper.isStrict = true
     let host = SceneHost(keeper)
@@ -237,7 +238,7 @@ final class SceneStartTests: XCTestCase {
 
   func testASceneWithNodesThatAreLeftOutIsAProblem() async throws {
     let identifier = try await save(inVersions: ["1"])
-    for _ in 1...2 {
+    func crash() async throws {
       app.prepare = { [unowned self] delegate in
         let root = screens()
         // The process ends while this one is decoded.
@@ -247,9 +248,11 @@ final class SceneStartTests: XCTestCase {
         delegate.roots = [root]
       }
       _ = try await nextHost().start()
+      app.prepare = { [unowned self] in $0.roots = [screens()] }
     }
-    app.prepare = { [unowned self] in $0.roots = [screens()] }
-    let (reason, report) = try await onlyProblem(of: identifier)
+    for _ in 1...2 { try await crash() }
+    // The next launch but one tries it again, which crashes here, so it is left out once more.
+    let (reason, report) = try await onlyProblem(of: identifier, beforeStrictLaunch: crash)
     XCTAssertEqual(reason, "Restored 2 of 3 nodes, 1 with problems.")
     XCTAssertEqual(report?.outcome(of: "root/second"), .skipped)
   }

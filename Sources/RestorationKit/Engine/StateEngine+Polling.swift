@@ -30,6 +30,12 @@ extension StateEngine {
     return said
   }
 
+  /// Whether a restore has failed, and nobody has been asked since.
+  var hasFailedUnheard: Bool {
+    guard case .failed = lastStatus else { return false }
+    return !isBusy && !isLocked && rows.save == 0
+  }
+
   /// Finds out what all say now, and hears of what changes from now on; nothing is stored.
   func hear(_ roots: [any RestorableNode]) {
     let rows = Rows(need)

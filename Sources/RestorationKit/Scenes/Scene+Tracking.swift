@@ -13,9 +13,12 @@ extension Scene {
   }
 
   /// Whether a save may have anything to store.
+  ///
+  /// What nobody has told is no reason to replace a state that could not be read: the next
+  /// launch may be able to.
   var isChanged: Bool {
     needsSave || userActivity?.needsSave == true || !engine.rows.changes.isEmpty
-      || session.isRestorable && engine.mayHaveUnheard
+      || session.isRestorable && session.failure == nil && engine.mayHaveUnheard
   }
 
   /// Lets a later save try again, and tells nobody, who would try at once.

@@ -60,9 +60,11 @@ extension SceneHost {
   func findsChange() -> Bool {
     var hasChanged = false
     for scene in connectedScenes where scene.session.isRestorable {
-      guard let delegate = scene.delegate,
-        scene.engine.findsChange(below: { delegate.restorationRoots(for: scene) })
-      else { continue }
+      guard let delegate = scene.delegate else { continue }
+      let roots = { delegate.restorationRoots(for: scene) }
+      // A save would take the place of what the next launch may be able to read.
+      if scene.engine.hasFailedUnheard { scene.engine.hear(roots()) }
+      guard scene.engine.findsChange(below: roots) else { continue }
       scene.keepNeedingSave()
       hasChanged = true
     }
