@@ -83,12 +83,13 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
   public var isReachable: Bool {
     get { content.withLock { $0.isReachable } }
     set {
-      let listeners = content.withLock { content in
+      // Under the lock, so that a change which comes at the same time is told after it.
+      content.withLock { content in
         let isBack = newValue && !content.isReachable
         content.isReachable = newValue
-        return isBack ? Array(content.listeners.values) : []
+        guard isBack else { return }
+        for listener in content.listeners.values { listener.yield(.any) }
       }
-      for listener in listeners { listener.yield(.any) }
     }
   }
 
@@ -160,7 +161,9 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
       return content.listenerCount
     }
     let passing = Task { [self] in
-      for await change in changes where isReachable { continuation.yield(change) }
+      for await change in changes {
+        content.withLock { if $0.isReachable { continuation.yield(change) } }
+      }
       content.withLock { _ = $0.listeners.removeValue(forKey: number) }
       continuation.finish()
     }
