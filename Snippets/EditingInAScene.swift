@@ -34,14 +34,14 @@ final class EditingScene: @MainActor SceneDelegate {
   let state = AppState()
 
   func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
     if let activity = options.activity(restoring: session) { state.restore(from: activity) }
     // A change of either property marks the scene as to be saved.
     scene.track { [state] in _ = (state.text, state.isEditing) }
   }
 
-  func stateRestorationActivity(for scene: Scene) -> UserActivity? {
+  func stateRestorationActivity(for scene: RestorableScene) -> UserActivity? {
     let activity = UserActivity(activityType: AppState.activityType)
     activity.title = state.text
     state.store(in: activity)

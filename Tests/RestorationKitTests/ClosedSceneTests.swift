@@ -18,13 +18,13 @@ final class ClosedSceneTests: XCTestCase {
   }
 
   /// A scene with a node of its number, which was saved.
-  private func open(_ id: Int, in host: SceneHost) async throws -> Scene {
+  private func open(_ id: Int, in host: SceneHost) async throws -> RestorableScene {
     let identifier = try await app.store(id, in: host)
     return try XCTUnwrap(
       host.connectedScenes.first { $0.session.persistentIdentifier == identifier })
   }
 
-  private func root(of scene: Scene) throws -> TestNode {
+  private func root(of scene: RestorableScene) throws -> TestNode {
     let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
     return try XCTUnwrap(delegate.roots.first as? TestNode)
   }

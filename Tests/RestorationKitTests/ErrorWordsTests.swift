@@ -238,7 +238,7 @@ private final class ChoiceModel: @MainActor SceneMember {
     case first
   }
 
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("draft") var draft = Choice.first
-  init(_ scene: Scene) { self.scene = scene }
+  init(_ scene: RestorableScene) { self.scene = scene }
 }

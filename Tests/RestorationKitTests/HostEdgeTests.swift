@@ -267,10 +267,12 @@ private final class MarkLooker: @MainActor SceneDelegate {
   var marks: [(call: String, isMarked: Bool)] = []
   init(_ marker: MemoryStorage) { self.marker = marker }
   func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) { marks.append(("willConnect", marker.bytes != nil)) }
-  func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {
+  func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity) {
     marks.append(("activity", marker.bytes != nil))
   }
-  func sceneDidBecomeActive(_ scene: Scene) { marks.append(("active", marker.bytes != nil)) }
+  func sceneDidBecomeActive(_ scene: RestorableScene) {
+    marks.append(("active", marker.bytes != nil))
+  }
 }

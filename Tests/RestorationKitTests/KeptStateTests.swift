@@ -237,7 +237,7 @@ final class SetAsideStateTests: XCTestCase {
 
   /// A host that has set aside the state of a scene, which crashed, and the scene
   /// that connected without it.
-  private func crashedScene(_ app: SceneLaunch) async throws -> (SceneHost, Scene) {
+  private func crashedScene(_ app: SceneLaunch) async throws -> (SceneHost, RestorableScene) {
     let stored = try await app.store(7, in: try await app.host())
     let marker = app.launch.store.memory(named: "main.scene-\(stored).launch")
     // Two more than the threshold, since nothing says where they crashed.

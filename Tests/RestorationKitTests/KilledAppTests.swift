@@ -131,14 +131,14 @@ final class KilledAppTests: XCTestCase {
   }
 
   @MainActor
-  private func node(of scene: Scene) throws -> TrackedNode {
+  private func node(of scene: RestorableScene) throws -> TrackedNode {
     let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
     return try XCTUnwrap(delegate.roots.first as? TrackedNode)
   }
 
   /// The number of the save that a window is of; nil if it is of several.
   @MainActor
-  private func number(of scene: Scene) throws -> Int? {
+  private func number(of scene: RestorableScene) throws -> Int? {
     let info = scene.session.stateRestorationActivity?.userInfo ?? [:]
     let id = info["id"]?.integerValue
     let isWhole =
@@ -149,7 +149,7 @@ final class KilledAppTests: XCTestCase {
 
   /// Shows a number in a window; its node says that it has changed, and its value if it changes.
   @MainActor
-  private func change(_ scene: Scene, to number: Int, withDraft: Bool) throws {
+  private func change(_ scene: RestorableScene, to number: Int, withDraft: Bool) throws {
     let model = DraftModel(scene)
     if withDraft { model.draft = "\(number)" }
     let activity = UserActivity(activityType: "product")
@@ -160,7 +160,9 @@ final class KilledAppTests: XCTestCase {
 
   /// Gives a session another scene, while the one before it is saved again and again.
   @MainActor
-  private func reconnect(_ scene: Scene, in host: SceneHost) async throws -> Scene {
+  private func reconnect(_ scene: RestorableScene, in host: SceneHost) async throws
+    -> RestorableScene
+  {
     let saves = (1...2).map { _ in
       Task { @MainActor in
         while scene.activationState != .unattached { try await host.save(scene) }

@@ -103,7 +103,7 @@ final class RemoteSceneTests: XCTestCase {
   /// A scene that another machine has saved meanwhile, and that has changed here as well.
   private func changedTwice(
     _ copy: MemoryStateDirectory? = nil
-  ) async throws -> (host: SceneHost, scene: Scene) {
+  ) async throws -> (host: SceneHost, scene: RestorableScene) {
     let host = try await launch("here", copy)
     try await open("Rome", in: host)
     let other = try await launch("there")
@@ -226,7 +226,7 @@ final class RemoteSceneTests: XCTestCase {
   }
 
   /// A scene of which two machines have saved another state.
-  private func conflict() async throws -> (host: SceneHost, scene: Scene) {
+  private func conflict() async throws -> (host: SceneHost, scene: RestorableScene) {
     let (host, scene) = try await changedTwice()
     try await host.save(scene)
     guard case .conflict = host.remoteStatus(of: scene.session) else {

@@ -23,7 +23,9 @@ final class SceneAutosaveTests: AutosaveTestCase {
   }
 
   /// A scene with a tracked node.
-  private func open(_ host: SceneHost) async throws -> (Scene, TestSceneDelegate, TrackedNode) {
+  private func open(_ host: SceneHost) async throws -> (
+    RestorableScene, TestSceneDelegate, TrackedNode
+  ) {
     let scene = try await host.open()
     let delegate = try XCTUnwrap(app.delegates.last)
     let node = TrackedNode("root")
@@ -265,10 +267,10 @@ private final class DecliningDelegate: @MainActor SceneDelegate, @MainActor Stat
   private let root = TestNode("root")
 
   func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {}
 
-  func restorationRoots(for scene: Scene) -> [any RestorableNode] { [root] }
+  func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { [root] }
 
   func shouldSaveApplicationState(with coder: StateEncoder) -> Bool {
     askCount += 1

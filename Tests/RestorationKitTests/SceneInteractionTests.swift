@@ -22,14 +22,15 @@ final class SceneInteractionTests: XCTestCase {
   private final class Delegate: @MainActor SceneDelegate {
     private(set) var outcomes: [RestorationReport.Outcome?] = []
 
-    func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {
+    func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity) {
       outcomes.append(try? scene.restoration?.get().outcome)
     }
   }
 
   /// A scene that was stored, and that is connected while the key is locked.
-  private func locked() async throws -> (host: SceneHost, scene: Scene, delegate: TestSceneDelegate)
-  {
+  private func locked() async throws -> (
+    host: SceneHost, scene: RestorableScene, delegate: TestSceneDelegate
+  ) {
     try await app.store(1, in: try await app.host())
     let host = try await app.host(launching: false)
     // The list can still be read, and the scene's file cannot.

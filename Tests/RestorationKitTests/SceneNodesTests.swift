@@ -19,7 +19,7 @@ final class SceneNodesTests: XCTestCase {
       self.trace = trace
     }
 
-    func restorationRoots(for scene: Scene) -> [any RestorableNode] { roots }
+    func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { roots }
 
     func willEncodeRestorableState(with coder: StateEncoder) throws {
       coder.encode("mine", forKey: "scene")

@@ -92,7 +92,7 @@ final class SceneOverlapTests: XCTestCase {
     app.prepare = { $0.roots = [TestNode("root", value: "early")] }
     try await first.disconnect(try await first.open())
     let root = TestNode("root", value: "early")
-    var refreshed: Scene?
+    var refreshed: RestorableScene?
     app.prepare = { [gate] delegate in
       delegate.roots = [root]
       delegate.onConnect = { scene in
@@ -369,7 +369,7 @@ final class SceneOverlapTests: XCTestCase {
 
   func testTheDelegateIsToldOnceOfEachWindowThatIsClosedWithOthers() async throws {
     let host = try await app.host()
-    var scenes: [Scene] = []
+    var scenes: [RestorableScene] = []
     for _ in 0..<3 {
       scenes.append(try await host.open())
       try await host.save(scenes[scenes.count - 1])

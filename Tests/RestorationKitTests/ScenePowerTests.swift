@@ -44,21 +44,21 @@ final class ScenePowerTests: XCTestCase {
 
   /// Three windows come, change and go; ends where the power fails.
   private func live(_ host: SceneHost, _ promises: inout Promises) async throws {
-    func save(_ scene: Scene, _ delegate: TestSceneDelegate, _ id: Int) async throws {
+    func save(_ scene: RestorableScene, _ delegate: TestSceneDelegate, _ id: Int) async throws {
       let identifier = scene.session.persistentIdentifier
       delegate.activity = activity(id)
       promises.shown[identifier, default: [nil]].insert(id)
       try await host.save(scene)
       promises.shown[identifier] = [id]
     }
-    func close(_ scene: Scene) async throws {
+    func close(_ scene: RestorableScene) async throws {
       let identifier = scene.session.persistentIdentifier
       promises.closing.insert(identifier)
       try await host.close(scene)
       promises.closed.insert(identifier)
     }
     try await host.launch()
-    var scenes: [Scene] = []
+    var scenes: [RestorableScene] = []
     for number in 1...3 {
       let scene = try await host.open()
       scenes.append(scene)

@@ -9,7 +9,7 @@ import XCTest
 final class SceneReconnectTests: XCTestCase {
   private let app = SceneLaunch()
 
-  private func node(of scene: Scene) throws -> TrackedNode {
+  private func node(of scene: RestorableScene) throws -> TrackedNode {
     let delegate = try XCTUnwrap(scene.delegate as? TestSceneDelegate)
     return try XCTUnwrap(delegate.roots.first as? TrackedNode)
   }
@@ -115,7 +115,7 @@ final class SceneReconnectTests: XCTestCase {
 
   /// Lets a save of a scene fail that walks while one that lets the scene go is written.
   private func failSaveBeside(
-    _ leave: @escaping @MainActor (SceneHost, Scene) async throws -> Void
+    _ leave: @escaping @MainActor (SceneHost, RestorableScene) async throws -> Void
   ) async throws {
     let (first, second) = (Gate(), Gate())
     let count = Mutex(0)

@@ -126,7 +126,7 @@ final class SceneStartTests: XCTestCase {
 
   func testASceneWhoseRestoreCrashedIsAProblem() async throws {
     let stored = try await store(1)
-    var scene: Scene?
+    var scene: RestorableScene?
     app.prepare = { [app] delegate in
       delegate.roots = [TestNode("root")]
       // The process ends in the midst of the restore.
@@ -422,7 +422,7 @@ final class SceneStartTests: XCTestCase {
 @MainActor
 private final class RefusingDelegate: @MainActor SceneDelegate, @MainActor StateDelegate {
   func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {}
 
   func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool { false }

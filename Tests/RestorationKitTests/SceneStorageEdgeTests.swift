@@ -108,26 +108,26 @@ private final class Box: Codable, Equatable, @unchecked Sendable {
 
 @MainActor
 private final class EdgeModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("item") var item = Item(id: 0, text: "")
   @SceneStorage("box") var box = Box()
   @SceneStorage("number") var number = 1.5
   @SceneStorage("text") var text = ""
   @SceneStorage("choice") var choice: Int?
 
-  init(_ scene: Scene) { self.scene = scene }
+  init(_ scene: RestorableScene) { self.scene = scene }
 }
 
 @MainActor
 private final class OneModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("count") var count = 1
-  init(_ scene: Scene) { self.scene = scene }
+  init(_ scene: RestorableScene) { self.scene = scene }
 }
 
 @MainActor
 private final class TwoModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("count") var count = 2
-  init(_ scene: Scene) { self.scene = scene }
+  init(_ scene: RestorableScene) { self.scene = scene }
 }

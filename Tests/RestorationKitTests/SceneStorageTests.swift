@@ -289,20 +289,20 @@ private struct OlderPair: Codable, Sendable {
 
 @MainActor
 private final class PairModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("pair") var pair = Pair()
 
-  init(_ scene: Scene) {
+  init(_ scene: RestorableScene) {
     self.scene = scene
   }
 }
 
 @MainActor
 private final class OlderPairModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("pair") var pair = OlderPair()
 
-  init(_ scene: Scene) {
+  init(_ scene: RestorableScene) {
     self.scene = scene
   }
 }
@@ -310,30 +310,30 @@ private final class OlderPairModel: @MainActor SceneMember {
 @MainActor
 private final class LongKeyModel: @MainActor SceneMember {
   static let key = String(repeating: "k", count: 3000)
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage(key) var value = 0
 
-  init(_ scene: Scene) {
+  init(_ scene: RestorableScene) {
     self.scene = scene
   }
 }
 
 @MainActor
 private final class OtherDefault: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("draft") var draft = "another"
 
-  init(_ scene: Scene) {
+  init(_ scene: RestorableScene) {
     self.scene = scene
   }
 }
 
 @MainActor
 private final class NumberModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("draft") var draft = 7
 
-  init(_ scene: Scene) {
+  init(_ scene: RestorableScene) {
     self.scene = scene
   }
 }
@@ -342,10 +342,10 @@ private final class NumberModel: @MainActor SceneMember {
 @MainActor
 @Observable
 private final class ObservableModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @ObservationIgnored @SceneStorage("draft") var draft = ""
 
-  init(_ scene: Scene) {
+  init(_ scene: RestorableScene) {
     self.scene = scene
   }
 }

@@ -146,33 +146,35 @@ private final class LoggingSceneDelegate: @MainActor SceneDelegate,
   }
 
   func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
     log.activity.delegate = self
     scene.setActivity(log.activity, of: self)
     log.call("willConnectTo")
   }
 
-  func restorationRoots(for scene: Scene) -> [any RestorableNode] {
+  func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] {
     log.call("restorationRoots")
     return []
   }
 
-  func stateRestorationActivity(for scene: Scene) -> UserActivity? {
+  func stateRestorationActivity(for scene: RestorableScene) -> UserActivity? {
     log.call("stateRestorationActivity")
     return log.activity
   }
 
   func userActivityWillSave(_ activity: UserActivity) { log.call("userActivityWillSave") }
   func updateUserActivityState(_ activity: UserActivity) { log.call("updateUserActivityState") }
-  func scene(_ scene: Scene, didUpdate userActivity: UserActivity) { log.call("didUpdate") }
-  func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {
+  func scene(_ scene: RestorableScene, didUpdate userActivity: UserActivity) {
+    log.call("didUpdate")
+  }
+  func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity) {
     log.call("restoreInteractionState")
   }
-  func scene(_ scene: Scene, continue userActivity: UserActivity) { log.call("continue") }
-  func sceneWillEnterForeground(_ scene: Scene) { log.call("sceneWillEnterForeground") }
-  func sceneDidBecomeActive(_ scene: Scene) { log.call("sceneDidBecomeActive") }
-  func sceneWillResignActive(_ scene: Scene) { log.call("sceneWillResignActive") }
-  func sceneDidEnterBackground(_ scene: Scene) { log.call("sceneDidEnterBackground") }
-  func sceneDidDisconnect(_ scene: Scene) { log.call("sceneDidDisconnect") }
+  func scene(_ scene: RestorableScene, continue userActivity: UserActivity) { log.call("continue") }
+  func sceneWillEnterForeground(_ scene: RestorableScene) { log.call("sceneWillEnterForeground") }
+  func sceneDidBecomeActive(_ scene: RestorableScene) { log.call("sceneDidBecomeActive") }
+  func sceneWillResignActive(_ scene: RestorableScene) { log.call("sceneWillResignActive") }
+  func sceneDidEnterBackground(_ scene: RestorableScene) { log.call("sceneDidEnterBackground") }
+  func sceneDidDisconnect(_ scene: RestorableScene) { log.call("sceneDidDisconnect") }
 }

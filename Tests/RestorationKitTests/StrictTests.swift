@@ -132,7 +132,7 @@ final class StrictTests: XCTestCase {
       change(activity)
       return activity
     }
-    typealias Cause = (SceneHost, Scene, TestSceneDelegate) -> Void
+    typealias Cause = (SceneHost, RestorableScene, TestSceneDelegate) -> Void
     let problems: [(String, Cause)] = [
       (
         "The activity type “undeclared” is not declared, so the activity is not stored."
@@ -409,23 +409,23 @@ final class StrictTests: XCTestCase {
 
 @MainActor
 private final class NumberModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("draft") var draft = 7
-  init(_ scene: Scene) { self.scene = scene }
+  init(_ scene: RestorableScene) { self.scene = scene }
 }
 
 @MainActor
 private final class LongKeyModel: @MainActor SceneMember {
   static let key = String(repeating: "k", count: 2_000)
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage(LongKeyModel.key) var value = 0
-  init(_ scene: Scene) { self.scene = scene }
+  init(_ scene: RestorableScene) { self.scene = scene }
 }
 
 @MainActor
 private final class WrongModel: @MainActor SceneMember {
-  let scene: Scene
+  let scene: RestorableScene
   @SceneStorage("draft") var draft = 1
   @SceneStorage("tags") var tags = ""
-  init(_ scene: Scene) { self.scene = scene }
+  init(_ scene: RestorableScene) { self.scene = scene }
 }

@@ -99,7 +99,7 @@ final class VersionHistoryTests: XCTestCase {
       host.register(SceneConfiguration { [app] in app.makeDelegate() })
       try await host.launch()
       await host.restoreScenes()
-      let scene: Scene
+      let scene: RestorableScene
       if let connected = host.connectedScenes.first {
         scene = connected
       } else {

@@ -81,11 +81,11 @@ extension UserActivity {
 /// A part of a scene that has a value.
 @MainActor
 package final class DraftModel: @MainActor SceneMember {
-  package let scene: Scene
+  package let scene: RestorableScene
   @SceneStorage("draft") package var draft = ""
   @SceneStorage("tags") package var tags: [String: [Int]]?
 
-  package init(_ scene: Scene) {
+  package init(_ scene: RestorableScene) {
     self.scene = scene
   }
 }

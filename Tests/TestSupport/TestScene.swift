@@ -10,9 +10,9 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
   package var interactions: [UserActivity] = []
   package var continued: [UserActivity] = []
   package var onUpdate: ((UserActivity) -> Void)?
-  package var onConnect: ((Scene) -> Void)?
+  package var onConnect: ((RestorableScene) -> Void)?
   /// Told of every call that hands over a scene.
-  package var onCall: ((String, Scene) -> Void)?
+  package var onCall: ((String, RestorableScene) -> Void)?
   package var becameAvailable = 0
   private let calls: Trace
 
@@ -27,13 +27,13 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
     roots = [root]
   }
 
-  private func note(_ call: String, _ scene: Scene, _ handed: String?...) {
+  private func note(_ call: String, _ scene: RestorableScene, _ handed: String?...) {
     calls.add("\(call) \(calls.number(of: scene.session))", handed)
     onCall?(call, scene)
   }
 
   package func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
     connected.append((session, options))
     note(
@@ -44,48 +44,56 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
     onConnect?(scene)
   }
 
-  package func restorationRoots(for scene: Scene) -> [any RestorableNode] {
+  package func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] {
     note("restorationRoots", scene)
     return roots
   }
 
-  package func stateRestorationActivity(for scene: Scene) -> UserActivity? {
+  package func stateRestorationActivity(for scene: RestorableScene) -> UserActivity? {
     note("stateRestorationActivity", scene)
     return activity
   }
 
-  package func scene(_ scene: Scene, didUpdate userActivity: UserActivity) {
+  package func scene(_ scene: RestorableScene, didUpdate userActivity: UserActivity) {
     note("didUpdate", scene, userActivity.summary)
     onUpdate?(userActivity)
   }
 
-  package func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {
+  package func scene(
+    _ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity
+  ) {
     note("restoreInteractionState", scene, userActivity.summary)
     interactions.append(userActivity)
   }
 
-  package func sceneStateDidBecomeAvailable(_ scene: Scene) {
+  package func sceneStateDidBecomeAvailable(_ scene: RestorableScene) {
     note("sceneStateDidBecomeAvailable", scene)
     becameAvailable += 1
   }
 
-  package func scene(_ scene: Scene, continue userActivity: UserActivity) {
+  package func scene(_ scene: RestorableScene, continue userActivity: UserActivity) {
     note("continue", scene, userActivity.summary)
     continued.append(userActivity)
   }
 
-  package func sceneWillEnterForeground(_ scene: Scene) {
+  package func sceneWillEnterForeground(_ scene: RestorableScene) {
     note("sceneWillEnterForeground", scene)
   }
 
-  package func sceneDidBecomeActive(_ scene: Scene) { note("sceneDidBecomeActive", scene) }
-  package func sceneWillResignActive(_ scene: Scene) { note("sceneWillResignActive", scene) }
-  package func sceneDidEnterBackground(_ scene: Scene) { note("sceneDidEnterBackground", scene) }
-  package func sceneDidDisconnect(_ scene: Scene) { note("sceneDidDisconnect", scene) }
+  package func sceneDidBecomeActive(_ scene: RestorableScene) {
+    note("sceneDidBecomeActive", scene)
+  }
+  package func sceneWillResignActive(_ scene: RestorableScene) {
+    note("sceneWillResignActive", scene)
+  }
+  package func sceneDidEnterBackground(_ scene: RestorableScene) {
+    note("sceneDidEnterBackground", scene)
+  }
+  package func sceneDidDisconnect(_ scene: RestorableScene) { note("sceneDidDisconnect", scene) }
 }
 
 @MainActor
-extension Scene {
+extension RestorableScene {
   /// The first node that its delegate shows.
   package var testRoot: TestNode? {
     (delegate as? TestSceneDelegate)?.roots.first as? TestNode

@@ -96,8 +96,8 @@ public final class Autosave: Sendable {
   /// session that has no scene; and for a node with ``StateTracking/always`` that must not wait
   /// for the next poll. The autosave knows by itself of
   /// ``StateRestoring/invalidateRestorableState()``, of properties of nodes with
-  /// ``StateTracking/observed``, of ``Scene/needsSave``, ``SceneStorage`` and
-  /// ``Scene/track(_:)``, and of ``UserActivity/needsSave`` of ``Scene/userActivity``.
+  /// ``StateTracking/observed``, of ``RestorableScene/needsSave``, ``SceneStorage`` and
+  /// ``RestorableScene/track(_:)``, and of ``UserActivity/needsSave`` of ``RestorableScene/userActivity``.
   ///
   /// - Complexity: O(1).
   public func setNeedsSave() { turns.change() }

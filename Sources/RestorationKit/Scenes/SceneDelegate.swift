@@ -15,7 +15,7 @@ public protocol SceneDelegate: AnyObject {
   ///   - session: Its session, with the stored activity and values.
   ///   - options: Why it connects.
   func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions)
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions)
 
   /// The roots of the scene's trees of nodes; none by default.
   ///
@@ -25,7 +25,7 @@ public protocol SceneDelegate: AnyObject {
   ///
   /// - Parameter scene: The scene.
   /// - Returns: The roots, which exist already.
-  func restorationRoots(for scene: Scene) -> [any RestorableNode]
+  func restorationRoots(for scene: RestorableScene) -> [any RestorableNode]
 
   /// What the user is doing in the scene; nil by default.
   ///
@@ -33,14 +33,14 @@ public protocol SceneDelegate: AnyObject {
   ///
   /// - Parameter scene: The scene that is saved.
   /// - Returns: The activity, of which a copy is stored.
-  func stateRestorationActivity(for scene: Scene) -> UserActivity?
+  func stateRestorationActivity(for scene: RestorableScene) -> UserActivity?
 
   /// Adds to the activity after all others have, before a copy of it is stored.
   ///
   /// - Parameters:
   ///   - scene: The scene that is saved.
   ///   - userActivity: The activity whose copy will be stored.
-  func scene(_ scene: Scene, didUpdate userActivity: UserActivity)
+  func scene(_ scene: RestorableScene, didUpdate userActivity: UserActivity)
 
   /// Tells that the scene's state can be read now, which was locked when it connected.
   ///
@@ -49,7 +49,7 @@ public protocol SceneDelegate: AnyObject {
   /// interaction state.
   ///
   /// - Parameter scene: The scene.
-  func sceneStateDidBecomeAvailable(_ scene: Scene)
+  func sceneStateDidBecomeAvailable(_ scene: RestorableScene)
 
   /// Brings back state that needs the interface, such as the focus.
   ///
@@ -59,67 +59,69 @@ public protocol SceneDelegate: AnyObject {
   /// - Parameters:
   ///   - scene: The scene.
   ///   - userActivity: The activity that was stored last.
-  func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity)
+  func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity)
 
   /// Takes an activity that came in for a scene that is connected.
   ///
   /// - Parameters:
   ///   - scene: The scene.
   ///   - userActivity: What the user wants to go on with.
-  func scene(_ scene: Scene, continue userActivity: UserActivity)
+  func scene(_ scene: RestorableScene, continue userActivity: UserActivity)
 
   /// The scene will be seen.
-  func sceneWillEnterForeground(_ scene: Scene)
+  func sceneWillEnterForeground(_ scene: RestorableScene)
 
   /// The scene takes input.
-  func sceneDidBecomeActive(_ scene: Scene)
+  func sceneDidBecomeActive(_ scene: RestorableScene)
 
   /// The scene will not take input any more.
-  func sceneWillResignActive(_ scene: Scene)
+  func sceneWillResignActive(_ scene: RestorableScene)
 
   /// The scene is not seen any more; it is saved after this.
-  func sceneDidEnterBackground(_ scene: Scene)
+  func sceneDidEnterBackground(_ scene: RestorableScene)
 
   /// The scene is gone; its session may connect again.
-  func sceneDidDisconnect(_ scene: Scene)
+  func sceneDidDisconnect(_ scene: RestorableScene)
 }
 
 extension SceneDelegate {
   /// Does nothing.
   public func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {}
 
   /// None.
-  public func restorationRoots(for scene: Scene) -> [any RestorableNode] { [] }
+  public func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { [] }
 
   /// None.
-  public func stateRestorationActivity(for scene: Scene) -> UserActivity? { nil }
+  public func stateRestorationActivity(for scene: RestorableScene) -> UserActivity? { nil }
 
   /// Does nothing.
-  public func scene(_ scene: Scene, didUpdate userActivity: UserActivity) {}
+  public func scene(_ scene: RestorableScene, didUpdate userActivity: UserActivity) {}
 
   /// Does nothing.
-  public func sceneStateDidBecomeAvailable(_ scene: Scene) {}
+  public func sceneStateDidBecomeAvailable(_ scene: RestorableScene) {}
 
   /// Does nothing.
-  public func scene(_ scene: Scene, restoreInteractionStateWith userActivity: UserActivity) {}
+  public func scene(
+    _ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity
+  ) {}
 
   /// Does nothing.
-  public func scene(_ scene: Scene, continue userActivity: UserActivity) {}
+  public func scene(_ scene: RestorableScene, continue userActivity: UserActivity) {}
 
   /// Does nothing.
-  public func sceneWillEnterForeground(_ scene: Scene) {}
+  public func sceneWillEnterForeground(_ scene: RestorableScene) {}
 
   /// Does nothing.
-  public func sceneDidBecomeActive(_ scene: Scene) {}
+  public func sceneDidBecomeActive(_ scene: RestorableScene) {}
 
   /// Does nothing.
-  public func sceneWillResignActive(_ scene: Scene) {}
+  public func sceneWillResignActive(_ scene: RestorableScene) {}
 
   /// Does nothing.
-  public func sceneDidEnterBackground(_ scene: Scene) {}
+  public func sceneDidEnterBackground(_ scene: RestorableScene) {}
 
   /// Does nothing.
-  public func sceneDidDisconnect(_ scene: Scene) {}
+  public func sceneDidDisconnect(_ scene: RestorableScene) {}
 }

@@ -12,7 +12,9 @@ extension SceneHost {
   /// - Throws: As ``connect(_:activity:)`` and ``open(_:configurationName:activity:)``;
   ///   `noConfiguration` if no configuration opens for it.
   @discardableResult
-  public func continueActivity(_ activity: UserActivity) async throws(RestorationError) -> Scene {
+  public func continueActivity(_ activity: UserActivity) async throws(RestorationError)
+    -> RestorableScene
+  {
     let content = activity.contentNames
     let conditions = openSessions.map { ($0, $0.activationConditions) }
     let session =

@@ -14,7 +14,7 @@ extension SceneHost {
   /// A scene is saved once after it has connected. From then on the autosave hears of changes of
   /// nodes that say when they change, and asks the others every 2 seconds whether they have
   /// changed; for that it asks ``SceneDelegate/restorationRoots(for:)``. For what a scene stores
-  /// besides, set ``Scene/needsSave``. Call ``Autosave/flush(within:)`` or
+  /// besides, set ``RestorableScene/needsSave``. Call ``Autosave/flush(within:)`` or
   /// ``terminate(closingScenes:)`` where the app ends, or what has changed since then is lost. The
   /// host keeps the autosave until ``close()`` or ``terminate(closingScenes:)``, and a second one
   /// replaces the first.

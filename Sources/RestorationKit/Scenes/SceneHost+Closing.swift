@@ -44,7 +44,8 @@ extension SceneHost {
   ///   removes its files. With `conflict` another machine has saved a scene that is to go; the
   ///   same method decides.
   @discardableResult
-  public func close(_ scene: Scene) async throws(RestorationError) -> PreservationReport? {
+  public func close(_ scene: RestorableScene) async throws(RestorationError) -> PreservationReport?
+  {
     let session = scene.session
     guard let bound = closedSceneBound, bound.count > 0, session.isRestorable,
       openSessions.contains(session)
@@ -94,7 +95,7 @@ extension SceneHost {
   @discardableResult
   public func reopen(
     _ session: SceneSession, activity: UserActivity? = nil
-  ) async throws(RestorationError) -> Scene {
+  ) async throws(RestorationError) -> RestorableScene {
     guard let place = closedSessions.firstIndex(where: { $0 === session }) else {
       throw RestorationError(
         .notConnected, "The session is not closed. Use one of the host's closedSessions.")

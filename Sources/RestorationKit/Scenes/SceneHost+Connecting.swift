@@ -18,14 +18,14 @@ extension SceneHost {
   ///   - configurationName: The configuration; the first of the role if nil.
   ///   - activity: What the user wants to do in it.
   /// - Returns: The scene, which is active. It comes back once it has been saved;
-  ///   ``Scene/needsSave`` is true from the start.
+  ///   ``RestorableScene/needsSave`` is true from the start.
   /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`; then
   ///   there is no new session.
   @discardableResult
   public func open(
     _ role: SceneRole = .windowApplication, configurationName: String? = nil,
     activity: UserActivity? = nil
-  ) async throws(RestorationError) -> Scene {
+  ) async throws(RestorationError) -> RestorableScene {
     guard let configuration = defaultConfiguration(role, configurationName) else {
       throw .noConfiguration(role, configurationName)
     }
@@ -35,7 +35,7 @@ extension SceneHost {
   /// Connects a session that is new.
   func open(
     _ session: SceneSession, activity: UserActivity? = nil
-  ) async throws(RestorationError) -> Scene {
+  ) async throws(RestorationError) -> RestorableScene {
     openSessions.insert(session, at: 0)
     do throws(RestorationError) {
       let scene = try await connect(session, activity: activity)
@@ -64,11 +64,11 @@ extension SceneHost {
   /// - Throws: ``RestorationError`` with `noConfiguration`, `noDelegate`, or
   ///   `notConnected` for a session that was discarded. With `strict` the scene is
   ///   connected, and its restore was not clean. A state that cannot be read is no
-  ///   error: the scene connects without it; see ``Scene/restoration``.
+  ///   error: the scene connects without it; see ``RestorableScene/restoration``.
   @discardableResult
   public func connect(
     _ session: SceneSession, activity: UserActivity? = nil
-  ) async throws(RestorationError) -> Scene {
+  ) async throws(RestorationError) -> RestorableScene {
     try await connect(session, activity, .front)
   }
 
@@ -110,7 +110,7 @@ extension SceneHost {
   ) async throws(RestorationError) -> PreservationReport {
     let isConnected = session.scene != nil
     var failure: RestorationError?
-    let scene: Scene
+    let scene: RestorableScene
     do throws(RestorationError) {
       scene = try await connect(session, nil, .background)
     } catch {
@@ -142,7 +142,7 @@ extension SceneHost {
 
   private func connect(
     _ session: SceneSession, _ activity: UserActivity?, _ presentation: Presentation
-  ) async throws(RestorationError) -> Scene {
+  ) async throws(RestorationError) -> RestorableScene {
     endsCleanly = false
     keeper.engine.claim.beginUse()
     defer { keeper.engine.claim.endUse() }
@@ -181,7 +181,7 @@ extension SceneHost {
   /// Makes a scene that has no state yet and has made no call but the first.
   private func makeScene(
     _ session: SceneSession, _ activity: UserActivity?
-  ) async throws(RestorationError) -> Scene {
+  ) async throws(RestorationError) -> RestorableScene {
     let options = SceneConnectionOptions(
       userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
     let configuration = try chosenConfiguration(for: session, options)
@@ -198,7 +198,7 @@ extension SceneHost {
     session.isNew = false
     session.configurationName = configuration.name
     session.content.configurationName = configuration.name
-    let scene = Scene(
+    let scene = RestorableScene(
       session, engine: engine(of: session), options: options,
       restoring: configuration.policy(for: session)[restoreReason] ?? .all)
     scene.delegate = delegate
@@ -206,7 +206,7 @@ extension SceneHost {
   }
 
   /// Brings back the state of a scene, which is connected in the midst of that.
-  private func restore(_ scene: Scene, isShown: Bool) async {
+  private func restore(_ scene: RestorableScene, isShown: Bool) async {
     let session = scene.session
     do {
       let report = try await scene.engine.restore { report in
@@ -241,19 +241,19 @@ extension SceneHost {
   }
 
   /// Who takes part in restoring the nodes of a scene; nil if they do not come back.
-  private func participants(of scene: Scene) -> RestorationParticipants? {
+  private func participants(of scene: RestorableScene) -> RestorationParticipants? {
     guard scene.restoredParts.contains(.nodes), let delegate = scene.delegate else { return nil }
     return RestorationParticipants(
       roots: roots(of: scene, delegate), delegate: delegate as? any StateDelegate)
   }
 
-  func roots(of scene: Scene, _ delegate: any SceneDelegate) -> [any RestorableNode] {
+  func roots(of scene: RestorableScene, _ delegate: any SceneDelegate) -> [any RestorableNode] {
     tell(.restorationRoots, scene.session)
     return delegate.restorationRoots(for: scene)
   }
 
   /// What is stored of the scene beside its nodes.
-  private func take(_ tree: StoredTree, in scene: Scene) {
+  private func take(_ tree: StoredTree, in scene: RestorableScene) {
     do {
       let stored = try SceneContent(reading: tree.host)
       scene.session.failure = nil
@@ -264,7 +264,7 @@ extension SceneHost {
     scene.restrictContent()
   }
 
-  private func connect(_ scene: Scene, isShown: Bool) {
+  private func connect(_ scene: RestorableScene, isShown: Bool) {
     setScene(scene, of: scene.session)
     scene.activationState = .background
     tell(.willConnectTo, scene.session)
@@ -275,7 +275,7 @@ extension SceneHost {
   // MARK: Unlocking
 
   /// Gives a scene what was locked when it connected.
-  func unlock(_ scene: Scene) async {
+  func unlock(_ scene: RestorableScene) async {
     do {
       let report = try await scene.engine.restore { report in
         scene.restoration = .success(report)
@@ -302,7 +302,7 @@ extension SceneHost {
   // MARK: Coming to the front
 
   /// Once in the life of a scene, as soon as there is an activity.
-  private func restoreInteractionState(of scene: Scene) {
+  private func restoreInteractionState(of scene: RestorableScene) {
     guard !scene.hasInteractionState, let activity = scene.session.stateRestorationActivity else {
       return
     }
@@ -311,20 +311,20 @@ extension SceneHost {
     scene.delegate?.scene(scene, restoreInteractionStateWith: activity)
   }
 
-  private func enterForeground(_ scene: Scene) {
+  private func enterForeground(_ scene: RestorableScene) {
     scene.activationState = .foregroundInactive
     tell(.sceneWillEnterForeground, scene.session)
     scene.delegate?.sceneWillEnterForeground(scene)
   }
 
-  private func becomeActive(_ scene: Scene) {
+  private func becomeActive(_ scene: RestorableScene) {
     scene.activationState = .foregroundActive
     tell(.sceneDidBecomeActive, scene.session)
     scene.delegate?.sceneDidBecomeActive(scene)
   }
 
   /// Shows a scene that is connected.
-  private func activate(_ scene: Scene, with activity: UserActivity?) {
+  private func activate(_ scene: RestorableScene, with activity: UserActivity?) {
     if scene.activationState == .background { enterForeground(scene) }
     if let activity {
       tell(.continue, scene.session)

@@ -75,7 +75,7 @@ extension SceneHost {
   }
 
   /// Lets a scene go; its session stays.
-  func release(_ scene: Scene) {
+  func release(_ scene: RestorableScene) {
     guard scene.activationState != .unattached else { return }
     scene.activationState = .unattached
     tell(.sceneDidDisconnect, scene.session)

@@ -5,7 +5,9 @@ extension SceneHost {
   /// - Returns: What was saved.
   /// - Throws: As ``save(_:)``.
   @discardableResult
-  public func background(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
+  public func background(_ scene: RestorableScene) async throws(RestorationError)
+    -> PreservationReport
+  {
     if scene.activationState == .foregroundActive {
       tell(.sceneWillResignActive, scene.session)
       scene.activationState = .foregroundInactive
@@ -32,7 +34,9 @@ extension SceneHost {
   ///   ``PreservationReport/Outcome/inUse(by:)``. Disconnect it again later.
   /// - Throws: As ``save(_:)``; the scene stays connected then.
   @discardableResult
-  public func disconnect(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
+  public func disconnect(_ scene: RestorableScene) async throws(RestorationError)
+    -> PreservationReport
+  {
     let report = try await saveAgain(scene, after: try await background(scene), in: .background)
     if !report.outcome.isPostponed { await letGo(scene) }
     return report
@@ -41,7 +45,8 @@ extension SceneHost {
   /// Saves what was set while the save before was written, and what another save has taken that
   /// may fail, as long as the scene stays in a state.
   func saveAgain(
-    _ scene: Scene, after report: PreservationReport, in state: Scene.ActivationState
+    _ scene: RestorableScene, after report: PreservationReport,
+    in state: RestorableScene.ActivationState
   ) async throws(RestorationError) -> PreservationReport {
     var report = report
     for _ in 0..<Self.largestRepetition
@@ -55,7 +60,7 @@ extension SceneHost {
   private static let largestRepetition = 4
 
   /// Lets a scene go that nobody sees, and stores what its session has left.
-  func letGo(_ scene: Scene) async {
+  func letGo(_ scene: RestorableScene) async {
     guard scene.activationState == .background else { return }
     release(scene)
     await writeList()

@@ -17,12 +17,12 @@ extension SceneHost {
   ///   for another save, that decides what is stored: the outcome is
   ///   ``PreservationReport/Outcome/superseded``, and nothing is called.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; then
-  ///   ``Scene/needsSave`` is true again, and the activity and the values of the scene
+  ///   ``RestorableScene/needsSave`` is true again, and the activity and the values of the scene
   ///   are stored with the list of sessions if that can be written. `notConnected` if
   ///   the scene is not connected. With `strict` nothing is stored, unless the stored
   ///   state could not be read: then the scene is saved.
   @discardableResult
-  public func save(_ scene: Scene) async throws(RestorationError) -> PreservationReport {
+  public func save(_ scene: RestorableScene) async throws(RestorationError) -> PreservationReport {
     try await save(scene, everything: false)
   }
 
@@ -34,13 +34,13 @@ extension SceneHost {
   /// - Throws: As ``save(_:)``.
   @discardableResult
   public func saveEverything(
-    of scene: Scene
+    of scene: RestorableScene
   ) async throws(RestorationError) -> PreservationReport {
     try await save(scene, everything: true)
   }
 
   private func save(
-    _ scene: Scene, everything: Bool
+    _ scene: RestorableScene, everything: Bool
   ) async throws(RestorationError) -> PreservationReport {
     let saved: Result<PreservationReport, RestorationError>
     do throws(RestorationError) {
@@ -54,7 +54,7 @@ extension SceneHost {
 
   /// Saves a scene, and leaves the list to the caller.
   private func saveFile(
-    of scene: Scene, everything: Bool = false
+    of scene: RestorableScene, everything: Bool = false
   ) async throws(RestorationError) -> PreservationReport {
     endsCleanly = false
     await scene.engine.otherRestoreEnded()
@@ -136,7 +136,7 @@ extension SceneHost {
 
   /// Brings up to date what a scene has beside its nodes, and says who takes part in its save.
   private func take(
-    _ taken: inout TakenContent?, of scene: Scene, _ delegate: any SceneDelegate
+    _ taken: inout TakenContent?, of scene: RestorableScene, _ delegate: any SceneDelegate
   ) throws(RestorationError) -> SaveParticipants {
     let session = scene.session
     scene.beginSave()
@@ -192,7 +192,9 @@ extension SceneHost {
     return reports
   }
 
-  private func saveNothing(of scene: Scene) async throws(RestorationError) -> PreservationReport {
+  private func saveNothing(of scene: RestorableScene) async throws(RestorationError)
+    -> PreservationReport
+  {
     scene.needsSave = false
     try await scene.engine.discardState(includingSetAside: true)
     return PreservationReport(.declined)
@@ -200,7 +202,7 @@ extension SceneHost {
 
   /// Asks for the activity and lets all who take part bring it up to date.
   private func updatedActivity(
-    of scene: Scene, _ delegate: any SceneDelegate, _ problems: inout [ReportNote]
+    of scene: RestorableScene, _ delegate: any SceneDelegate, _ problems: inout [ReportNote]
   ) -> UserActivity.Content? {
     tell(.stateRestorationActivity, scene.session)
     guard let activity = delegate.stateRestorationActivity(for: scene) else { return nil }

@@ -11,7 +11,7 @@ extension SceneHost {
   @discardableResult
   public func open<Value: Hashable & Codable>(
     showing value: Value, _ role: SceneRole = .windowApplication, configurationName: String? = nil
-  ) async throws(RestorationError) -> Scene {
+  ) async throws(RestorationError) -> RestorableScene {
     let shown = openSessions.first { session in
       session.role == role
         && (configurationName == nil || session.configurationName == configurationName)

@@ -55,7 +55,7 @@ public final class SceneHost {
   /// They stand in the order of ``openSessions``, which changes when a window comes to the front:
   /// the first one is not the one that was opened first. Sessions without a scene are missing,
   /// as all of them are before ``restoreScenes()``.
-  public var connectedScenes: [Scene] { openSessions.compactMap(\.scene) }
+  public var connectedScenes: [RestorableScene] { openSessions.compactMap(\.scene) }
 
   /// Why the app was brought back; known after ``launch(asSession:)``.
   public internal(set) var restoreReason = RestoreReason.pristine
@@ -91,7 +91,7 @@ public final class SceneHost {
   private var configurations: [SceneConfiguration] = []
   private var engines: [String: StateEngine] = [:]
   /// A scene lives as long as it is connected.
-  private var scenes: [String: Scene] = [:]
+  private var scenes: [String: RestorableScene] = [:]
 
   /// Creates a host of the scenes of an application.
   ///
@@ -185,7 +185,7 @@ public final class SceneHost {
     engines[session.persistentIdentifier] = nil
   }
 
-  func setScene(_ scene: Scene?, of session: SceneSession) {
+  func setScene(_ scene: RestorableScene?, of session: SceneSession) {
     scenes[session.persistentIdentifier] = scene
     session.scene = scene
   }

@@ -20,7 +20,7 @@ public final class SceneSession {
   public internal(set) var configurationName: String?
 
   /// The scene while there is one.
-  public internal(set) weak var scene: Scene?
+  public internal(set) weak var scene: RestorableScene?
 
   /// The title of the last stored activity, for a list of windows.
   public internal(set) var title: String?

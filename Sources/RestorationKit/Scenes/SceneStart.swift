@@ -16,16 +16,16 @@ public struct SceneStart {
   }
 
   /// The scenes of sessions that were stored, most recently used first.
-  public internal(set) var restoredScenes: [Scene] = []
+  public internal(set) var restoredScenes: [RestorableScene] = []
 
   /// The scene that was opened because none came back; nil if one did.
-  public internal(set) var openedScene: Scene?
+  public internal(set) var openedScene: RestorableScene?
 
   /// What is not back as the user left it; empty if everything is.
   ///
   /// A scene has one at most: it is not back; its state was not restored, or is an older
   /// generation, or has lost its end; or some of its nodes are problems of its report, which
-  /// says what became of each; see ``Scene/restoration``.
+  /// says what became of each; see ``RestorableScene/restoration``.
   public internal(set) var problems: [Problem] = []
 
   mutating func note(_ error: RestorationError, _ session: SceneSession? = nil) {
@@ -33,7 +33,7 @@ public struct SceneStart {
   }
 
   /// Takes in a scene that is back, and what is wrong with it.
-  mutating func take(_ scene: Scene) {
+  mutating func take(_ scene: RestorableScene) {
     restoredScenes.append(scene)
     let (status, session) = (scene.restorationStatus, scene.session)
     switch scene.restoration {

@@ -1,7 +1,7 @@
 /// A value of a scene that comes back with it.
 ///
 ///     final class NoteModel: SceneMember {
-///       let scene: Scene
+///       let scene: RestorableScene
 ///       @SceneStorage("draft") var draft = ""
 ///     }
 ///
@@ -62,5 +62,5 @@ extension SceneStorage where Value: ExpressibleByNilLiteral {
 /// A class that belongs to one scene, and can have ``SceneStorage``.
 public protocol SceneMember: AnyObject {
   /// The scene that it belongs to.
-  var scene: Scene { get }
+  var scene: RestorableScene { get }
 }

@@ -30,7 +30,7 @@ public struct HostRestart {
   /// What the restores reported, by the identifiers of the sessions.
   ///
   /// A window whose state could not be read has no report here; see
-  /// ``/RestorationKit/Scene/restoration``.
+  /// ``/RestorationKit/RestorableScene/restoration``.
   public var restored: [String: RestorationReport] {
     var reports: [String: RestorationReport] = [:]
     for scene in host.connectedScenes {
@@ -45,7 +45,7 @@ public struct HostRestart {
   ///
   /// - Parameter old: A window that was there before the restart.
   /// - Returns: The window of the same session; nil if there is none.
-  public func scene(for old: Scene) -> Scene? {
+  public func scene(for old: RestorableScene) -> RestorableScene? {
     let identifier = old.session.persistentIdentifier
     return host.connectedScenes.first { $0.session.persistentIdentifier == identifier }
   }

@@ -22,7 +22,7 @@ final class CatalogScene: @MainActor SceneDelegate {
   }
 
   func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
     let window = CatalogWindow(catalog, application: application)
     node = WindowNode(window) { [weak scene, windows] in scene.map(windows.noteChange) }
@@ -46,9 +46,11 @@ final class CatalogScene: @MainActor SceneDelegate {
     }
   }
 
-  func restorationRoots(for scene: Scene) -> [any RestorableNode] { node.map { [$0] } ?? [] }
+  func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] {
+    node.map { [$0] } ?? []
+  }
 
-  func stateRestorationActivity(for scene: Scene) -> UserActivity? {
+  func stateRestorationActivity(for scene: RestorableScene) -> UserActivity? {
     guard let window = node?.window else { return nil }
     let activity = UserActivity(activityType: Self.activityType)
     activity.title = window.title

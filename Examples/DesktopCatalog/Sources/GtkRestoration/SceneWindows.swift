@@ -31,7 +31,7 @@ public final class SceneWindows {
   private var autosave: Autosave?
   private var isEnding = false
   /// The scene whose window comes to the front at the start, after others that do not count.
-  private var awaited: Scene?
+  private var awaited: RestorableScene?
 
   /// Creates the tie.
   ///
@@ -109,7 +109,7 @@ public final class SceneWindows {
 
   // MARK: Windows
 
-  private var windows: [(scene: Scene, window: ObjectPointer)] = []
+  private var windows: [(scene: RestorableScene, window: ObjectPointer)] = []
 
   /// How many windows there are; one that is being closed does not count.
   public var count: Int { windows.count }
@@ -118,7 +118,7 @@ public final class SceneWindows {
   ///
   /// - Parameter scene: A scene.
   /// - Returns: Its `GtkWindow`; nil if it has none.
-  public func window(of scene: Scene) -> ObjectPointer? {
+  public func window(of scene: RestorableScene) -> ObjectPointer? {
     windows.first { $0.scene === scene }?.window
   }
 
@@ -127,7 +127,7 @@ public final class SceneWindows {
   /// - Parameters:
   ///   - window: A `GtkWindow`, which is not shown yet.
   ///   - scene: The scene.
-  public func add(_ window: ObjectPointer, for scene: Scene) {
+  public func add(_ window: ObjectPointer, for scene: RestorableScene) {
     windows.append((scene, window))
     connect(
       window, "close-request",
@@ -166,9 +166,9 @@ public final class SceneWindows {
   /// Notes that something in a window may have changed, so that it is saved soon.
   ///
   /// - Parameter scene: The scene of the window.
-  public func noteChange(of scene: Scene) { scene.needsSave = true }
+  public func noteChange(of scene: RestorableScene) { scene.needsSave = true }
 
-  private func use(_ scene: Scene) {
+  private func use(_ scene: RestorableScene) {
     guard awaited == nil || awaited === scene else { return }
     awaited = nil
     let isInFront =
@@ -183,7 +183,7 @@ public final class SceneWindows {
   /// Closes a window for ever; the last one ends the app and stays stored.
   ///
   /// - Parameter scene: The scene of the window.
-  public func close(_ scene: Scene) {
+  public func close(_ scene: RestorableScene) {
     guard !isEnding, let window = window(of: scene) else { return }
     guard windows.count > 1 else { return quit() }
     windows.removeAll { $0.scene === scene }

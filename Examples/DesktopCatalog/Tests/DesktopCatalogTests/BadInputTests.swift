@@ -176,7 +176,7 @@ final class BadInputTests: XCTestCase {
 
     init(_ size: Size) { node = WindowNode(size) }
 
-    func restorationRoots(for scene: Scene) -> [any RestorableNode] { [node] }
+    func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { [node] }
   }
 
   @MainActor

@@ -95,10 +95,10 @@ import XCTest
   var neverEnds = false
 
   func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
     if neverEnds { scene.restorationExtension.extend() }
   }
 
-  func restorationRoots(for scene: Scene) -> [any RestorableNode] { roots }
+  func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { roots }
 }

@@ -20,7 +20,7 @@ package import RestorationKit
   }
 
   package func scene(
-    _ scene: Scene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
     window.place = session.userInfo[Self.placeKey]?.integerValue ?? windows.nextPlace
     session.userInfo[Self.placeKey] = .integer(window.place)
@@ -32,13 +32,15 @@ package import RestorationKit
     window.navigation.push(DetailScreen(catalog: catalog, productID: id))
   }
 
-  package func restorationRoots(for scene: Scene) -> [any RestorableNode] { [window.navigation] }
+  package func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] {
+    [window.navigation]
+  }
 
-  package func stateRestorationActivity(for scene: Scene) -> UserActivity? {
+  package func stateRestorationActivity(for scene: RestorableScene) -> UserActivity? {
     Self.activity(of: window.navigation)
   }
 
-  package func sceneDidDisconnect(_ scene: Scene) {
+  package func sceneDidDisconnect(_ scene: RestorableScene) {
     windows.remove(window)
   }
 

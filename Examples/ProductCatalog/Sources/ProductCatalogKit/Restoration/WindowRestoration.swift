@@ -82,11 +82,11 @@ package import RestorationKit
     return problems.map(\.reason).joined(separator: " ")
   }
 
-  private func scene(of window: Window?) -> Scene? {
+  private func scene(of window: Window?) -> RestorableScene? {
     host.connectedScenes.first { self.window(of: $0) === window }
   }
 
-  private func window(of scene: Scene?) -> Window? {
+  private func window(of scene: RestorableScene?) -> Window? {
     (scene?.delegate as? CatalogScene)?.window
   }
 }

@@ -1,7 +1,7 @@
 /// One window of the app while it is open.
 ///
 /// ``SceneHost`` makes it and lets it go; its ``SceneSession`` stays.
-public final class Scene {
+public final class RestorableScene {
   /// How far the scene is from the user.
   public enum ActivationState: String, Hashable, Sendable {
     /// It is not connected, not yet or not any more.
@@ -157,7 +157,7 @@ public final class Scene {
 }
 
 @available(*, unavailable, message: "a scene belongs to the actor of its host")
-extension Scene: Sendable {}
+extension RestorableScene: Sendable {}
 
 /// A part of an interface that adds to the activity of its scene.
 public protocol UserActivityResponder: AnyObject {

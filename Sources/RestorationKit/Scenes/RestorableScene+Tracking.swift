@@ -1,7 +1,7 @@
 internal import Observation
 internal import Synchronization
 
-extension Scene {
+extension RestorableScene {
   /// Marks the scene as to be saved when an observable model changes.
   ///
   /// - Parameter reading: Reads all properties that count. It is called now, and
