@@ -82,6 +82,9 @@ public struct RestorationError: Error, Hashable, Sendable {
 
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
+
+    /// ``Restoration/begin(_:signals:prepare:roots:)`` was called a second time.
+    public static let alreadyBegun = Code("alreadyBegun")
   }
 
   /// The kind of failure.

@@ -208,6 +208,12 @@ public final class StateDecoder {
     return mended.value
   }
 
+  /// Says that a field does not fit, so that it is as it was before.
+  func noteReplaced(_ field: String, _ error: any Error) {
+    guard let place else { return }
+    restored.note(MendedFields(replacing: field, error), at: place)
+  }
+
   /// Reads a reference; nil if there is none, or its object is not back.
   ///
   /// While nodes and objects are being made, a reference finds only those that

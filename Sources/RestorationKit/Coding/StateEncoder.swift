@@ -259,6 +259,21 @@ extension StateEncoder {
     setSensitive { $0.set(value, forKey: key) }
   }
 
+  /// Writes a value as it was stored, with its sensitivity.
+  func encode(_ content: ValueContent, forKey key: String, _ sensitivity: Sensitivity?) throws {
+    guard isWritable(key) else { return }
+    switch sensitivity {
+    case nil: try encoder.copy(ValueContent.key, from: content.open(), as: key)
+    case .ephemeral?: break
+    case .secret?: setSensitive { $0.set(.secret(content), forKey: key) }
+    case .expiring(let duration)?:
+      setSensitive { $0.set(.expiring(duration, content), forKey: key) }
+    }
+  }
+
+  /// Writes values of the library's own.
+  func encodeOwn(_ body: (KeyedEncoder) -> Void) { body(encoder) }
+
   /// Runs the body; if it throws, nothing that it encoded remains.
   func attempt(_ body: () throws -> Void) throws {
     let before = sensitive

@@ -16,7 +16,7 @@ extension StateEngine {
   func findsChange(below roots: () -> [any RestorableNode]) -> Bool {
     guard !isBusy, let polled else { return false }
     return PreservationPoll(rows, polled, types: types, objects: objects)
-      .findsChange(below: roots())
+      .findsChange(below: withValues(roots()))
   }
 
   /// Whether something is under way between whose parts a poll must not come.
@@ -45,7 +45,7 @@ extension StateEngine {
       remembersSaid: settings.isPolled)
     defer { walk.end() }
     do {
-      try walk.walk(roots, everything: true) { false }
+      try walk.walk(withValues(roots), everything: true) { false }
       _ = try walk.finish()
       self.rows = rows
     } catch {

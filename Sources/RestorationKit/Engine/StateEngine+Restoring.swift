@@ -92,7 +92,8 @@ extension StateEngine {
     let run = RestorationRun(
       tree, types: types, objects: objects, delegate: participants.delegate, now: settings.now(),
       trace: trace)
-    run.roots = participants.roots
+    run.roots = withValues(participants.roots)
+    run.values = values?.store
     run.skipped = begun.skipped
     run.need = need
     let progress = RestorationProgress(

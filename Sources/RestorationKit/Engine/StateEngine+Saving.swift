@@ -50,6 +50,7 @@ extension StateEngine {
           + " first save.")
     }
     try throwIfStrictWithOtherKeeper()
+    if let values { undecoded.formUnion(values.store.takeUndecoded()) }
     let keptCoders = objects.takeKeptCoders()
     var isReported = false
     defer { if !isReported { objects.putBack(keptCoders) } }
@@ -250,7 +251,9 @@ extension StateEngine {
   private func preserve(_ content: SavedContent, with walk: PreservationWalk) throws -> Bool {
     ignoresSnapshot = false
     guard try encodeApplication(content, walk) else { return false }
-    try walk.walk(content.participants.roots, everything: content.everything) { ignoresSnapshot }
+    try walk.walk(withValues(content.participants.roots), everything: content.everything) {
+      ignoresSnapshot
+    }
     return true
   }
 

@@ -39,6 +39,8 @@ final class StateEngine {
   var isLocked = false
   /// The wish of the app; every save starts without one.
   var ignoresSnapshot = false
+  /// The root of the values with ``Restored``; nil if there are none.
+  private(set) var values: ValuesNode?
 
   init(_ settings: EngineSettings, claim: StateClaim) {
     self.settings = settings
@@ -46,6 +48,7 @@ final class StateEngine {
     need = SaveNeed()
     rows = Rows(need)
     types = TypeTable()
+    ValuesNode.register(in: types)
     objects = ObjectTable(types)
     session = nil
     suffix = ""
@@ -111,6 +114,16 @@ final class StateEngine {
   /// others.
   func forgetObjects() { rows = Rows(need) }
 
+  /// Saves and restores the values of a store with the nodes.
+  func setValues(_ store: ValueStore) {
+    values = ValuesNode(store)
+  }
+
+  /// The roots of the app after that of the values, which is never the topmost.
+  func withValues(_ roots: [any RestorableNode]) -> [any RestorableNode] {
+    values.map { [$0] + roots } ?? roots
+  }
+
   var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
 
   /// What becomes of a state that is replaced now.
@@ -142,6 +155,7 @@ final class StateEngine {
     }
     objects.kept = nil
     objects.ages.forget()
+    values?.store.forgetUnread()
     if roots == nil { rows = Rows(need) } else { rows.version = nil }
     undecoded = []
     hasTriedToRestore = true
@@ -168,6 +182,7 @@ final class StateEngine {
       } catch {
         throw RestorationError(error)
       }
+      values?.forgetSecrets(selection)
       switch await file.sendForgotten() {
       case .sent: break
       case .unsent(let error): throw RestorationError(ArchiveError.storeUnavailable(error))

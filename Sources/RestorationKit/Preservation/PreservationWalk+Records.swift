@@ -317,9 +317,7 @@ extension PreservationWalk {
 extension StateEncoder {
   /// Lets an object write its one value, if it has one, and what its hook writes.
   func encodeAll(of object: any StateRestoring, _ info: TypeInfo) throws {
-    if info.traits.contains(.stateful), let object = object as? any StatefulRestoring {
-      try encodeState(of: object)
-    }
+    try encodeOwnState(of: object, info.traits)
     try object.encodeRestorableState(with: self)
     finishContainer()
   }

@@ -2,9 +2,9 @@ internal import ArchiveCodec
 
 /// What of the state of an object is not what is stored.
 struct MendedFields {
-  let notes: [ReportNote]
+  private(set) var notes: [ReportNote]
   /// Whether all that is stored is in the state, and only fields were added.
-  let isWhole: Bool
+  private(set) var isWhole: Bool
 
   /// Nil if the state is what is stored.
   init?<Value>(_ value: MendedValue<Value>) {
@@ -14,5 +14,17 @@ struct MendedFields {
       value.replaced.map { .fieldReplaced(key: $0.field, $0.error.reason) }
       + (added.isEmpty ? [] : [.missingFields(added)])
     isWhole = value.isWhole
+  }
+
+  /// One field of an object whose fields are stored apart.
+  init(replacing field: String, _ error: any Error) {
+    notes = [.fieldReplaced(key: field, error.reason)]
+    isWhole = false
+  }
+
+  /// Adds what is said of another field of the same object.
+  mutating func add(_ other: MendedFields) {
+    notes += other.notes
+    isWhole = isWhole && other.isWhole
   }
 }

@@ -71,6 +71,25 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// properties are found out.
   case identifierShadowed
 
+  // MARK: Problems of restored values
+
+  /// A value was read or set before the restore, so whoever read it had the value of its
+  /// declaration; it is what was stored now.
+  case valueUsedTooEarly(key: String)
+
+  /// A value has no key and is no field of a ``RestorableScreen``, so nothing stores it.
+  case valueWithoutKey(declaredAt: String)
+
+  /// A value is used below a scene other than the one below which it was first used, which
+  /// happens to static values; it belongs to that first one.
+  case valueOfAnotherScene(key: String)
+
+  /// Fields with ``Restored`` cannot be found in a class, so they are not stored.
+  case fieldsNotFound(className: String)
+
+  /// Two fields of a screen have the same key, so only one of them is stored.
+  case fieldKeyTwice(key: String)
+
   // MARK: Problems of a scene
 
   /// An activity has a type that the host does not declare, so it is not stored.
@@ -220,7 +239,8 @@ extension ReportNote {
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
       .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
-      .unreadableValues, .givenRootNotUsed, .otherKeeper, .fieldReplaced, .identifierShadowed:
+      .unreadableValues, .givenRootNotUsed, .otherKeeper, .fieldReplaced, .identifierShadowed,
+      .valueUsedTooEarly, .valueWithoutKey, .valueOfAnotherScene, .fieldsNotFound, .fieldKeyTwice:
       true
     }
   }
@@ -318,6 +338,20 @@ extension ReportNote: CustomStringConvertible {
     case .identifierShadowed:
       "Its restorationIdentifier is not used, so it is saved under the name of its class. Let the"
         + " class that conforms to StatefulNode declare it as a String, and its class override it."
+    case .valueUsedTooEarly(let key):
+      "The value “\(key)” was used before the restore. Call Restoration.begin before anything reads"
+        + " or sets it."
+    case .valueWithoutKey(let place):
+      "The value that is declared at \(place) has no key, so it is not stored. Give it one, or make"
+        + " it a field of a class that conforms to RestorableScreen."
+    case .valueOfAnotherScene(let key):
+      "The value “\(key)” is used below two scenes and belongs to the first of them. Make it a"
+        + " RestoredValue if it belongs to the app, or declare it in a type that is made for each scene."
+    case .fieldsNotFound(let className):
+      "The fields of \(className) cannot be found, so those with @Restored are not stored. Compile"
+        + " its module with reflection metadata."
+    case .fieldKeyTwice(let key):
+      "Two fields have the key “\(key)”, so only one of them is stored. Give one of them another key."
     case .fieldReplaced(let key, let error):
       "The stored “\(key)” does not fit, so it is as it was before. Migrate it to its new type; the"
         + " next save sets the stored state aside. (\(error))"
@@ -344,5 +378,16 @@ extension ReportNote: CustomStringConvertible {
 
   private static func list(_ keys: [String]) -> String {
     keys.map { "“\($0)”" }.joined(separator: ", ")
+  }
+}
+
+extension ReportNote {
+  /// The same of a value that has a key itself.
+  func ofField(in key: String) -> ReportNote {
+    switch self {
+    case .fieldReplaced(let field, let error): .fieldReplaced(key: "\(key).\(field)", error)
+    case .missingFields(let fields): .missingFields(fields.map { "\(key).\($0)" })
+    default: self
+    }
   }
 }

@@ -7,9 +7,7 @@ extension RestorationRun {
         attempt(place) {
           if prepared.hasState(place) {
             note(.decodeRestorableState, place)
-            if traits[place].contains(.stateful), let object = object as? any StatefulRestoring {
-              try coder.decodeState(of: object)
-            }
+            try coder.decodeOwnState(of: object, traits[place])
             try object.decodeRestorableState(with: coder)
           }
           try coder.builtIn?.restoreAfterDecoding(object)

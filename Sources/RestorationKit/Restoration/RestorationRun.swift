@@ -18,6 +18,8 @@ final class RestorationRun {
   var need: SaveNeed?
   /// Told where it is.
   var progress: RestorationProgress?
+  /// Takes the values that are restored.
+  var values: ValueStore?
   let types: TypeTable
   let objects: ObjectTable
   let delegate: (any StateDelegate)?
@@ -109,6 +111,12 @@ final class RestorationRun {
       lines = ReportEntries { [entry = lateEntry(.skipped)] in [entry] }
       report.lines = lines
       return report
+    }
+    // Before any hook that may read one.
+    if late == nil {
+      values?.restore(from: tree.outline) { [skipped] place in
+        skipped.contains(place) ? nil : restored.state(at: place)
+      }
     }
     makeObjects()
     for place in outcomes.indices where outcomes[place].isDecodable {

@@ -85,13 +85,3 @@ final class SceneValues: Observable {
     if !problems.contains(problem) { problems.append(problem) }
   }
 }
-
-extension Decodable where Self: Encodable {
-  /// Whether another value is the same to those who read it; false where nobody can
-  /// tell, as of an object, which may have been changed since it was set.
-  fileprivate func isEqual(to other: Self) -> Bool {
-    guard !(type(of: self) is any AnyObject.Type) else { return false }
-    func equals<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }
-    return (self as? any Equatable).map { equals($0) } ?? false
-  }
-}

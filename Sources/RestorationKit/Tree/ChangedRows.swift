@@ -62,8 +62,11 @@ enum TrackedObjects {
   }
 
   /// Marks the rows of an object, whatever states it belongs to.
-  static func invalidate(_ object: AnyObject) {
-    let found = places.withLock { $0[ObjectIdentifier(object)] ?? [] }
+  static func invalidate(_ object: AnyObject) { invalidate(ObjectIdentifier(object)) }
+
+  /// The same for an object that is alive; of another one at its address it is a change too many.
+  static func invalidate(_ object: ObjectIdentifier) {
+    let found = places.withLock { $0[object] ?? [] }
     for place in found { place.changes.insert(place.number) }
   }
 }

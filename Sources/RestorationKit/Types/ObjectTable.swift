@@ -2,13 +2,13 @@
 /// what they were restored by, and what they were registered as.
 final class ObjectTable {
   /// What a restored node keeps, if it says nothing else.
-  struct Restored {
+  struct RestoredAs {
     let identifier: String
     let restorationClassName: String?
   }
 
   private struct Entry {
-    var restored: Restored?
+    var restored: RestoredAs?
     var registeredAs: String?
   }
 
@@ -74,7 +74,7 @@ final class ObjectTable {
         || self.restorationClass(
           of: object, info, naming: node?.restorationClass) != nil)
     let restored =
-      saysAll ? nil : Restored(identifier: identifier, restorationClassName: restorationClass)
+      saysAll ? nil : RestoredAs(identifier: identifier, restorationClassName: restorationClass)
     var entry = entries[object]
     guard restored != nil || entry != nil else { return }
     entry = entry ?? Entry()

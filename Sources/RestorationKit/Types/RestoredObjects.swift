@@ -82,7 +82,9 @@ final class RestoredObjects: RestoredReferences {
 // MARK: - For coders
 
 extension RestoredObjects {
-  func note(_ fields: MendedFields, at place: Int) { mended[place] = fields }
+  func note(_ fields: MendedFields, at place: Int) {
+    if mended[place] == nil { mended[place] = fields } else { mended[place]?.add(fields) }
+  }
 
   func path(at place: Int) -> RestorationPath { outline.path(of: place) }
 

@@ -36,9 +36,7 @@ struct StateProbe {
       let coder = StateEncoder(references, encoder)
       coder.open(nil)
       defer { coder.close() }
-      if traits.contains(.stateful), let object = object as? any StatefulRestoring {
-        try coder.encodeState(of: object)
-      }
+      try coder.encodeOwnState(of: object, traits)
       try object.encodeRestorableState(with: coder)
       coder.finishContainer()
       sensitive = (coder.sensitive?.all ?? []).map { keys, value in

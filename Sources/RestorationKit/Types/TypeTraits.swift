@@ -19,6 +19,9 @@ struct TypeTraits: OptionSet, Sendable {
   /// It has an identifier that is not that of its conformance, which declares none.
   static let shadowsIdentifier = TypeTraits(rawValue: 1 << 9)
 
+  /// Its fields with ``Restored`` are its state.
+  static let screen = TypeTraits(rawValue: 1 << 10)
+
   /// Children of these may have equal identifiers.
   static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
 
@@ -42,25 +45,24 @@ struct TypeTraits: OptionSet, Sendable {
     if object is any RestorableScrolling { insert(.scrolling) }
     if object is any RestorableTextSelection { insert(.textSelection) }
     if object is any StatefulRestoring { insert(.stateful) }
+    if object is any RestorableScreen { insert(.screen) }
     if Mirror(reflecting: object).superclassMirror?.subjectType is any StateRestoring.Type {
       insert(.inheritsConformance)
     }
     if (type(of: object) as? any RestorableNode.Type)?.isNamedByClass == true,
-      Self.hasStoredIdentifier(object)
+      Self.hasStoredIdentifier(Swift.type(of: object))
     {
       insert(.shadowsIdentifier)
     }
   }
 
-  /// Whether the object stores an identifier; one that is computed cannot be seen.
-  private static func hasStoredIdentifier(_ object: any StateRestoring) -> Bool {
-    var mirror: Mirror? = Mirror(reflecting: object)
-    while let current = mirror {
-      let names = current.children.lazy.compactMap(\.label)
-      if names.contains(where: identifierNames.contains) { return true }
-      mirror = current.superclassMirror
+  /// Whether objects of a class store an identifier; one that is computed cannot be seen.
+  private static func hasStoredIdentifier(_ type: AnyClass) -> Bool {
+    var isFound = false
+    StoredProperties.forEach(of: type) { name, _, _ in
+      if identifierNames.contains(name) { isFound = true }
     }
-    return false
+    return isFound
   }
 
   /// As it is declared, observed and lazy.

@@ -1,4 +1,5 @@
 public import RestorationKit
+internal import Synchronization
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -118,6 +119,48 @@ public final class RestorationTester {
     }
     (self.process, self.keeper) = (process, keeper)
     return keeper
+  }
+
+  /// Ends the launch that is running as a kill would, and runs a part of a test as an app that
+  /// is launched.
+  ///
+  ///     try await tester.launch {
+  ///       try await Restoration.begin("org.example.notes")
+  ///       Notes.draft = "Milk"
+  ///       await Restoration.end()
+  ///     }
+  ///     try await tester.launch {
+  ///       try await Restoration.begin("org.example.notes")
+  ///       #expect(Notes.draft == "Milk")
+  ///     }
+  ///
+  /// Within the closure, and in tasks that it begins, `Restoration` and all ``RestorationKit/Restored``
+  /// values are those of this launch: they begin without any value, and are stored in the tester's
+  /// directory. Several testers may do so at once. What is run elsewhere, as in a detached task or
+  /// on a dispatch queue, has the values of the process.
+  ///
+  /// ``prepareKeeper`` and ``makeDelegate`` do not count: the app prepares its keeper itself.
+  ///
+  /// - Parameters:
+  ///   - isolation: The actor of the app.
+  ///   - body: The app, and what the test expects of it.
+  /// - Returns: What the closure returns. Without `Restoration.end()` the launch ends as by a kill.
+  /// - Throws: What the closure throws, or an error if no key can be made.
+  public func launch<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+  ) async throws -> Result {
+    kill()
+    let keys = try keys ?? .ephemeral()
+    self.keys = keys
+    let process = ProcessDirectory(directory)
+    self.process = process
+    let clock = clock
+    let session = RestorationSession(
+      RestorationSession.Place(
+        directory: process, keys: keys, environment: environment, isStrict: isStrict,
+        now: { clock.now }))
+    defer { if self.process === process { kill() } }
+    return try await session.run { try await body() }
   }
 
   /// Ends the launch that is running as a kill would.
@@ -250,11 +293,16 @@ public final class RestorationTester {
 extension RestorationTester: Sendable {}
 
 /// The time that keepers ask for.
-private final class TestClock {
-  var now: Date
+private final class TestClock: Sendable {
+  private let time: Mutex<Date>
 
   init(_ now: Date) {
-    self.now = now
+    time = Mutex(now)
+  }
+
+  var now: Date {
+    get { time.withLock { $0 } }
+    set { time.withLock { $0 = newValue } }
   }
 }
 

@@ -1,0 +1,28 @@
+/// A node whose state are its fields with ``Restored``.
+///
+///     @MainActor
+///     final class NoteScreen: @MainActor RestorableScreen {
+///       @Restored var draft = ""
+///       @Restored var cursor = 0
+///     }
+///
+/// Each field is stored under its name, or under the key that it is given, and setting it says
+/// that the screen has changed. Fields of superclasses and private ones count as well. Without
+/// an identifier of its own the screen has the name of its class, as a ``StatefulNode``.
+///
+/// A field that an earlier version of the app has not stored keeps its value. So does a field
+/// whose stored value does not fit; the report has a problem for it
+/// (``ReportNote/fieldReplaced(key:_:)``), and the next save sets the stored state aside. All
+/// hooks of ``RestorableNode`` work besides; a change that no field tells needs
+/// ``StateRestoring/invalidateRestorableState()``, as one of ``RestorableNode/restorationChildren``.
+public protocol RestorableScreen: RestorableNode {}
+
+extension RestorableScreen {
+  /// Setting a field says that the screen has changed.
+  public static var stateTracking: StateTracking { .invalidated }
+
+  /// The name of the class of the screen, `String(describing: type(of: self))`.
+  public var restorationIdentifier: ClassNameIdentifier {
+    ClassNameIdentifier(className: String(describing: type(of: self)))
+  }
+}

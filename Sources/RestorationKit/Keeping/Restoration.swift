@@ -1,0 +1,132 @@
+internal import ArchiveCodec
+
+/// Restores an app at its start, and saves it by itself until its end.
+///
+///     @main @MainActor
+///     struct Notes {
+///       @Restored("draft") static var draft = ""
+///
+///       static func main() async throws {
+///         try await Restoration.begin("org.example.notes")
+///         // … the app …
+///         await Restoration.end()
+///       }
+///     }
+///
+/// It makes a ``StateKeeper``, restores with it, and begins its autosave. Nobody has to hold
+/// anything. A change is on disk within a quarter of a second, and what a poll has to find within
+/// two seconds; a crash or a SIGKILL loses at most that.
+@MainActor
+public enum Restoration {
+  /// The keeper between ``begin(_:signals:prepare:roots:)`` and ``end(within:)``; nil otherwise.
+  public static var keeper: StateKeeper? { session.begun?.keeper }
+
+  /// What the restore did, or why there was none; nil before it.
+  ///
+  /// A failure says why the stored state could not be read. The app has started with its
+  /// defaults then, and what is stored is set aside when something is saved.
+  public static var report: Result<RestorationReport, RestorationError>? { session.begun?.report }
+
+  /// What is wrong with the use of ``Restored`` values, as far as it was seen in this launch;
+  /// observation sees it change.
+  ///
+  /// The report of the next save has these problems, too, and a strict keeper throws them.
+  public static var problems: [ReportNote] { session.values.problems }
+
+  private static var session: RestorationSession { .current }
+
+  /// Restores the app, and saves it from then on.
+  ///
+  /// Call it once, before anything reads or sets a ``Restored`` value. What cannot be read is no
+  /// error: the app starts with its defaults, and ``report`` says why.
+  ///
+  /// - Parameters:
+  ///   - application: An identifier that is stable for ever, as `org.example.notes`; see
+  ///     ``StateKeeper/init(application:name:directory:keys:environment:limits:now:)``.
+  ///   - signals: The signals that end the app and before which it is saved; none leaves them
+  ///     alone. See ``Autosave/flushOnSignals(_:within:)``.
+  ///   - prepare: Registers classes with the keeper, and sets its properties, before it
+  ///     restores.
+  ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in the restore,
+  ///     in each save, and in polls.
+  /// - Throws: ``RestorationError`` with `alreadyBegun`, with `invalidName`, what `prepare`
+  ///   throws, and of a strict keeper with `strict`.
+  public static func begin(
+    _ application: String, signals: Bool = true,
+    prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in },
+    roots: @escaping @MainActor () -> [any RestorableNode] = { [] }
+  ) async throws(RestorationError) {
+    let begun = try session.begin(application, prepare, roots)
+    do throws(RestorationError) {
+      begun.report = .success(try await begun.keeper.restore(into: roots()))
+    } catch {
+      begun.report = .failure(error)
+    }
+    begun.saveByItself(signals)
+    if case .failure(let error)? = begun.report, error.code == .strict { throw error }
+  }
+
+  /// Stores what is left, and lets the state go.
+  ///
+  /// Values that are set after this are stored by nobody.
+  ///
+  /// - Parameter limit: How long it waits at most for what is stored.
+  /// - Returns: Whether all is stored; false if nothing has begun.
+  @discardableResult
+  public static func end(within limit: Duration = .seconds(5)) async -> Bool {
+    guard let begun = session.begun else { return false }
+    var isStored = true
+    if let autosave = begun.autosave { isStored = await autosave.flush(within: limit) }
+    session.begun = nil
+    await begun.keeper.close()
+    return isStored
+  }
+
+  /// Removes the value of a key, which is that of its declaration then.
+  ///
+  /// - Parameter key: The key; of the app, or of the scene within ``scope(_:_:)``.
+  public static func removeValue(forKey key: String) {
+    (ValueStore.scope ?? session.values).remove(key)
+  }
+}
+
+extension RestorationSession {
+  /// Makes the keeper of an app.
+  @MainActor
+  fileprivate func begin(
+    _ application: String, _ prepare: (StateKeeper) throws(RestorationError) -> Void,
+    _ roots: @escaping @MainActor () -> [any RestorableNode]
+  ) throws(RestorationError) -> BegunRestoration {
+    guard begun == nil else {
+      throw RestorationError(
+        .alreadyBegun, "Restoration.begin was called before. Call it once, at the start of the app."
+      )
+    }
+    let keeper = try place.makeKeeper(application)
+    keeper.engine.setValues(values)
+    try prepare(keeper)
+    let begun = BegunRestoration(keeper, roots)
+    self.begun = begun
+    return begun
+  }
+}
+
+/// An app between its begin and its end.
+@MainActor
+final class BegunRestoration {
+  let keeper: StateKeeper
+  let roots: @MainActor () -> [any RestorableNode]
+  var report: Result<RestorationReport, RestorationError>?
+  private(set) var autosave: Autosave?
+
+  init(_ keeper: StateKeeper, _ roots: @escaping @MainActor () -> [any RestorableNode]) {
+    self.keeper = keeper
+    self.roots = roots
+  }
+
+  func saveByItself(_ signals: Bool) {
+    let autosave = keeper.autosave(roots: roots)
+    self.autosave = autosave
+    if signals { autosave.flushOnSignals() }
+  }
+}

@@ -1,0 +1,203 @@
+internal import Synchronization
+
+/// A value that comes back: of the app, of a scene, or of a screen.
+///
+///     @main @MainActor
+///     struct Notes {
+///       @Restored("draft") static var draft = ""
+///
+///       static func main() async throws {
+///         try await Restoration.begin("org.example.notes")
+///         draft += "One more line. "
+///         await Restoration.end()
+///       }
+///     }
+///
+/// Any `Codable & Sendable` value can be one. ``Restoration/begin(_:signals:roots:)`` brings it
+/// back. From then on setting it is all there is to do: it is saved by itself.
+///
+/// | where it is declared | whose value it is |
+/// |---|---|
+/// | a class that conforms to ``RestorableScreen`` | that screen's; its key is the name of the property, unless one is given |
+/// | what is made within ``Restoration/scope(_:_:)`` | that scene's, below its key |
+/// | anywhere else | the app's, below its key |
+///
+/// All values of one key and one type are the same value. A value without a key outside of a
+/// screen is stored nowhere, which is a problem.
+///
+/// The value is decoded when it is first read. Fields that do not fit any more have the value of
+/// the declaration, and a value that does not fit at all is that of the declaration;
+/// ``Restoration/problems`` says so, and what is stored stays until the value is set. Setting an
+/// equal value changes nothing. Reading and setting are possible on any thread, and observation
+/// sees both.
+///
+/// In an `@Observable` class write `@ObservationIgnored` before it. Top-level code cannot have
+/// property wrappers: use ``RestoredValue`` there.
+@propertyWrapper
+public struct Restored<Value: Codable & Sendable>: Sendable {
+  let slot: ValueSlot<Value>
+
+  /// Declares a value.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: The value as long as none is stored.
+  ///   - key: Its name, stable across launches, of up to 1 KiB; in a screen the name of the
+  ///     property if nil.
+  ///   - sensitivity: How it is kept, if it must not simply be stored.
+  ///   - fileID: Where it is declared, for problems.
+  ///   - line: The same.
+  public init(
+    wrappedValue: Value, _ key: String? = nil, sensitivity: Sensitivity? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    slot = ValueSlot(wrappedValue, key, sensitivity, "\(fileID):\(line)")
+  }
+
+  /// Declares a value that is nil as long as none is stored.
+  ///
+  /// - Parameters:
+  ///   - key: Its name, stable across launches.
+  ///   - sensitivity: How it is kept, if it must not simply be stored.
+  ///   - fileID: Where it is declared, for problems.
+  ///   - line: The same.
+  public init(
+    _ key: String, sensitivity: Sensitivity? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line
+  ) where Value: ExpressibleByNilLiteral {
+    slot = ValueSlot(nil, key, sensitivity, "\(fileID):\(line)")
+  }
+
+  /// The value.
+  public var wrappedValue: Value {
+    get { slot.value(in: nil) }
+    nonmutating set { slot.set(newValue, in: nil) }
+  }
+
+  /// Reads and sets the value of an object, which may be a screen.
+  public static subscript<Owner: AnyObject>(
+    _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
+    storage storage: ReferenceWritableKeyPath<Owner, Self>
+  ) -> Value {
+    get { owner[keyPath: storage].slot.value(in: owner) }
+    set { owner[keyPath: storage].slot.set(newValue, in: owner) }
+  }
+}
+
+/// A value that comes back, where no property wrapper is possible.
+///
+///     let zoom = RestoredValue("zoom", default: 100)
+///     zoom.value += 10
+///
+/// It is the same value as that of each ``Restored`` with its key and type. It belongs to the
+/// app, also if it is made within ``Restoration/scope(_:_:)``.
+public final class RestoredValue<Value: Codable & Sendable>: Sendable {
+  private let slot: ValueSlot<Value>
+
+  /// Declares a value.
+  ///
+  /// - Parameters:
+  ///   - key: Its name, stable across launches, of up to 1 KiB.
+  ///   - value: The value as long as none is stored.
+  ///   - sensitivity: How it is kept, if it must not simply be stored.
+  public init(_ key: String, default value: Value, sensitivity: Sensitivity? = nil) {
+    slot = ValueSlot(value, key, sensitivity, "RestoredValue(“\(key)”)", isOfApp: true)
+  }
+
+  /// The value, which observation sees.
+  public var value: Value {
+    get { slot.value(in: nil) }
+    set { slot.set(newValue, in: nil) }
+  }
+
+  /// Removes what is stored, so that the value is the default again.
+  public func remove() { slot.remove() }
+}
+
+/// Finds the box of one declared value.
+///
+/// It remembers the box, so that a read asks for no key again.
+final class ValueSlot<Value: Codable & Sendable>: Sendable {
+  private struct Place {
+    /// The store in which the box is; nil for a field of a screen, and for a value of no place.
+    var store: ValueStore?
+    let box: ValueBox<Value>
+    var isField = false
+  }
+
+  let key: String?
+  private let initial: Value
+  private let sensitivity: Sensitivity?
+  private let declaration: String
+  /// The scene's values, if it was declared within a scope.
+  private let scope: ValueStore?
+  private let isOfApp: Bool
+  private let place = Mutex<Place?>(nil)
+
+  init(
+    _ initial: Value, _ key: String?, _ sensitivity: Sensitivity?, _ declaration: String,
+    isOfApp: Bool = false
+  ) {
+    (self.key, self.initial, self.sensitivity) = (key, initial, sensitivity)
+    self.declaration = declaration
+    self.isOfApp = isOfApp
+    scope = isOfApp ? nil : ValueStore.scope
+  }
+
+  func value(in owner: AnyObject?) -> Value { found(in: owner).box.value }
+
+  func set(_ value: Value, in owner: AnyObject?) {
+    let place = found(in: owner)
+    let change = place.box.set(value)
+    guard change.isChange else { return }
+    if place.isField {
+      if let owner { TrackedObjects.invalidate(owner) }
+    } else if let key {
+      place.store?.noteChange(key, undecoded: change.undecoded)
+    }
+  }
+
+  func remove() {
+    if let key { found(in: nil).store?.remove(key) }
+  }
+
+  /// The box of the value as the field of a screen.
+  var fieldBox: ValueBox<Value> {
+    place.withLock { place in
+      if let place, place.isField { return place.box }
+      let box = ValueBox(initial, sensitivity)
+      place = Place(box: box, isField: true)
+      return box
+    }
+  }
+
+  private func found(in owner: AnyObject?) -> Place {
+    let known = place.withLock { $0 }
+    if let known, known.isField { return known }
+    if known == nil, let owner, owner is any RestorableScreen {
+      ScreenFields.noteUse(of: type(of: owner))
+      return Place(box: fieldBox, isField: true)
+    }
+    let store = scope ?? ValueStore.ofApp
+    if let known, known.store === store || key == nil {
+      if scope != nil, let other = ValueStore.scope, other !== scope, let key {
+        store.note(.valueOfAnotherScene(key: key))
+      }
+      return known
+    }
+    guard let key else {
+      store.note(.valueWithoutKey(declaredAt: declaration))
+      return remember(Place(box: ValueBox(initial, sensitivity)))
+    }
+    let box = store.box(key, initial, sensitivity)
+    // Of a key that has a value of another type it is a value of its own, which is not stored.
+    return remember(Place(store: store, box: box ?? ValueBox(initial, sensitivity)))
+  }
+
+  private func remember(_ new: Place) -> Place {
+    place.withLock { place in
+      if let known = place, known.isField || known.store === new.store { return known }
+      place = new
+      return new
+    }
+  }
+}

@@ -1,0 +1,129 @@
+internal import ArchiveCodec
+
+/// The root below which the values of a store have their records, one for each key.
+///
+/// It says when keys come and go, and has the problems of the store in its line of a report.
+final class ValuesNode: RestorableNode {
+  static let className = "@values"
+  static let stateTracking = StateTracking.invalidated
+
+  let restorationIdentifier = "@values"
+  let store: ValueStore
+  private var nodes: [String: ValueNode] = [:]
+
+  init(_ store: ValueStore) {
+    self.store = store
+    let identity = ObjectIdentifier(self)
+    store.listen { TrackedObjects.invalidate(identity) }
+  }
+
+  var restorationChildren: [any RestorableNode] {
+    let keys = store.storedKeys
+    let known = nodes
+    nodes = [:]
+    for key in keys { add(known[key] ?? ValueNode(key)) }
+    return keys.compactMap { nodes[$0] }
+  }
+
+  private func add(_ node: ValueNode) {
+    nodes[node.key] = node
+    node.store = store
+  }
+
+  func encodeRestorableState(with coder: StateEncoder) {
+    for problem in store.problems { coder.note(problem) }
+  }
+
+  func decodeRestorableState(with coder: StateDecoder) {
+    for case let node as ValueNode in coder.restoredChildren { add(node) }
+  }
+
+  /// Forgets the secrets of a selection that nobody has set in this launch.
+  func forgetSecrets(_ selection: SecretSelection) {
+    store.forgetSecrets { key in
+      let path = RestorationPath().appending(Self.className).appending(key)
+      return selection.contains(
+        ValuePlace(kind: .node, path: path, keys: [ValueStore.valueKey]))
+    }
+  }
+
+  /// Makes a restore bring values back, in a table of which nobody has registered anything yet.
+  static func register(in types: TypeTable) {
+    do throws(RestorationError) {
+      try types.register(
+        ValuesNode.self, as: className, aliases: [], version: 1, migrations: [],
+        TypeTable.Making(
+          factory: { _, _ in throw ValuesNotAskedFor() }, isNamedBySaves: true,
+          makesItsClass: true))
+      try types.register(
+        ValueNode.self, as: ValueNode.className, aliases: [], version: 1, migrations: [],
+        TypeTable.Making(
+          factory: { path, coder in
+            // Its time may be over, or its secret forgotten.
+            coder.contains(ValueStore.valueKey) ? path.identifier.map { ValueNode($0) } : nil
+          }, isNamedBySaves: true, makesItsClass: true))
+    } catch {
+      preconditionFailure("The first names of a table are free: \(error)")
+    }
+  }
+}
+
+/// Leaves stored values to a later launch, since this one has nobody who would ask for them.
+private struct ValuesNotAskedFor: Error, CustomStringConvertible {
+  let description = "No values are used in this launch."
+}
+
+/// The record of one value.
+final class ValueNode: RestorableNode {
+  static let className = "@value"
+  static let stateTracking = StateTracking.invalidated
+
+  let key: String
+
+  /// Has the value; nil of a node that a restore makes, until the one above takes it.
+  var store: ValueStore? {
+    didSet {
+      guard let store, store !== oldValue else { return }
+      let identity = ObjectIdentifier(self)
+      store.listen(to: key) { TrackedObjects.invalidate(identity) }
+    }
+  }
+
+  init(_ key: String) {
+    self.key = key
+  }
+
+  var restorationIdentifier: String { key }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    try store?.encode(key, with: coder)
+  }
+
+  func decodeRestorableState(with coder: StateDecoder) {
+    // The store has taken all of it.
+    for key in coder.keys { _ = coder.contains(key) }
+  }
+}
+
+extension ValueStore {
+  /// Takes the values of a state that is being restored, before any hook of the app may ask
+  /// for one.
+  ///
+  /// - Parameters:
+  ///   - outline: The elements of the state.
+  ///   - state: What is stored of an element, with the values that have a sensitivity; nil if
+  ///     it has nothing, or is left out.
+  /// - Complexity: O(*n*) in the roots and in the values with their bytes.
+  func restore(from outline: StoredOutline, state: (Int) -> KeyedDecoder?) {
+    var found: [(key: String, stored: RestoredContent)] = []
+    let root = outline.rows.indices.first { place in
+      outline.rows[place].parent == nil && outline.rows[place].kind == .node
+        && outline.identifier(of: place) == ValuesNode.className
+    }
+    for place in outline.rows.indices where root != nil && outline.rows[place].parent == root {
+      guard let stored = state(place).flatMap(RestoredContent.init) else { continue }
+      found.append((outline.identifier(of: place), stored))
+    }
+    restore(found)
+  }
+}

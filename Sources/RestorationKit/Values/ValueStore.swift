@@ -1,0 +1,199 @@
+internal import ArchiveCodec
+internal import Observation
+internal import Synchronization
+
+/// The values of an app, or of one of its scenes, by their keys.
+///
+/// Any thread may use it. What is stored is decoded when a value is first asked for, since only
+/// that says of which type it is.
+package final class ValueStore: Sendable {
+  private struct Entry {
+    /// What was restored and nobody has asked for.
+    var stored: RestoredContent?
+    var box: (any RestorableValueBox)?
+    /// Told of each change.
+    var tell: (@Sendable () -> Void)?
+
+    var isStored: Bool { stored != nil || box?.isStored == true }
+  }
+
+  private struct Content {
+    var entries: [String: Entry] = [:]
+    var problems: [ReportNote] = []
+    /// What was replaced and could not be decoded as a whole.
+    var undecoded: Set<RecordFingerprint> = []
+    /// Told when a key or a problem comes, or a key goes.
+    var tell: (@Sendable () -> Void)?
+    var isRestored = false
+  }
+
+  private let content = Mutex(Content())
+  private let signal = ValueSignal()
+  private let registrar = ObservationRegistrar()
+
+  package init() {}
+
+  // MARK: Whose values
+
+  /// The values of the app in a process.
+  static let ofProcess = ValueStore()
+
+  /// Those of the test which runs this; nil in an app.
+  @TaskLocal static var ofTest: ValueStore?
+
+  /// Those of the scene whose part of the interface is made now; nil outside of scopes.
+  @TaskLocal static var scope: ValueStore?
+
+  /// The values of the app.
+  static var ofApp: ValueStore { ofTest ?? ofProcess }
+
+  // MARK: Those who use values
+
+  /// The box of a key, the same for all who ask for its type.
+  ///
+  /// - Returns: Nil if the key has a value of another type, which is a problem.
+  func box<Value: Codable & Sendable>(
+    _ key: String, _ initial: Value, _ sensitivity: Sensitivity?
+  ) -> ValueBox<Value>? {
+    let (known, stored) = content.withLock { ($0.entries[key]?.box, $0.entries[key]?.stored) }
+    if let known { return typed(known, key) }
+    let box = ValueBox(initial, sensitivity)
+    // The app's own decoding may ask for other values, so nothing is locked.
+    let finding = stored.map { box.take($0, forKey: key) }
+    let (kept, isFirst) = content.withLock { content -> (any RestorableValueBox, Bool) in
+      if let other = content.entries[key]?.box { return (other, false) }
+      content.entries[key, default: Entry()].box = box
+      content.entries[key]?.stored = nil
+      return (box, true)
+    }
+    if isFirst, let finding { note(finding) }
+    return isFirst ? box : typed(kept, key)
+  }
+
+  private func typed<Value>(_ box: any RestorableValueBox, _ key: String) -> ValueBox<Value>? {
+    if let box = box as? ValueBox<Value> { return box }
+    note(.storageTypeMismatch(key: key, "\(box.valueType) is there, \(Value.self) was asked for"))
+    return nil
+  }
+
+  /// Says that the value of a key is another one.
+  func noteChange(_ key: String, undecoded: RecordFingerprint? = nil) {
+    let tell = content.withLock { content in
+      if let undecoded { content.undecoded.insert(undecoded) }
+      return content.entries[key]?.tell ?? content.tell
+    }
+    tell?()
+  }
+
+  /// Removes a value: its readers have that of their declaration.
+  func remove(_ key: String) {
+    let (box, tell) = content.withLock { content in
+      content.entries[key]?.stored = nil
+      return (content.entries[key]?.box, content.tell)
+    }
+    box?.reset()
+    tell?()
+  }
+
+  // MARK: Problems
+
+  /// What is wrong with the use of values; observation sees it.
+  var problems: [ReportNote] {
+    registrar.access(signal, keyPath: ValueSignal.path)
+    return content.withLock(\.problems)
+  }
+
+  func note(_ problem: ReportNote) {
+    let isNew = content.withLock { !$0.problems.contains(problem) }
+    guard isNew else { return }
+    let tell = registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
+      content.withLock { content in
+        if !content.problems.contains(problem) { content.problems.append(problem) }
+        return content.tell
+      }
+    }
+    tell?()
+  }
+
+  private func note(_ finding: ValueFinding) {
+    for note in finding.notes where note.isProblem { self.note(note) }
+  }
+
+  // MARK: What is stored
+
+  /// The keys of all that is to be stored, in order.
+  var storedKeys: [String] {
+    content.withLock { $0.entries.filter(\.value.isStored).keys.sorted() }
+  }
+
+  /// Sets who is told when a key or a problem comes.
+  func listen(_ tell: @escaping @Sendable () -> Void) { content.withLock { $0.tell = tell } }
+
+  /// Sets who is told when the value of a key changes.
+  func listen(to key: String, _ tell: @escaping @Sendable () -> Void) {
+    content.withLock { $0.entries[key, default: Entry()].tell = tell }
+  }
+
+  /// Writes the value of a key.
+  func encode(_ key: String, with coder: StateEncoder) throws {
+    let entry = content.withLock { $0.entries[key] }
+    if let stored = entry?.stored {
+      try coder.encode(stored, forKey: Self.valueKey)
+    } else if let box = entry?.box {
+      try box.encode(with: coder, forKey: Self.valueKey)
+    }
+  }
+
+  /// Takes what a restore has found; a value that somebody has read already becomes what was
+  /// stored, which is a problem.
+  func restore(_ found: [(key: String, stored: RestoredContent)]) {
+    let isFirst = content.withLock { content in
+      defer { content.isRestored = true }
+      return !content.isRestored
+    }
+    for (key, stored) in found {
+      let box = content.withLock { content -> (any RestorableValueBox)? in
+        let box = content.entries[key]?.box
+        if box == nil { content.entries[key, default: Entry()].stored = stored }
+        return box
+      }
+      guard let box else { continue }
+      note(box.take(stored, forKey: key))
+      if isFirst { note(.valueUsedTooEarly(key: key)) }
+    }
+  }
+
+  /// Forgets secrets that are as they were stored; those that were set are the app's to forget.
+  func forgetSecrets(where isForgotten: (String) -> Bool) {
+    let boxes = content.withLock { content in
+      content.entries.compactMap { key, entry -> (any RestorableValueBox)? in
+        guard isForgotten(key) else { return nil }
+        if entry.stored?.sensitivity == .secret { content.entries[key]?.stored = nil }
+        return entry.box
+      }
+    }
+    for box in boxes { box.forgetSecret() }
+    let tell = content.withLock(\.tell)
+    tell?()
+  }
+
+  /// Forgets what is stored and was not asked for.
+  func forgetUnread() {
+    content.withLock { content in
+      for (key, entry) in content.entries where entry.stored != nil {
+        content.entries[key]?.stored = nil
+      }
+    }
+  }
+
+  /// What was replaced since this was asked last and could not be decoded as a whole.
+  func takeUndecoded() -> Set<RecordFingerprint> {
+    content.withLock { content in
+      defer { content.undecoded = [] }
+      return content.undecoded
+    }
+  }
+
+  /// The key of a value in its record.
+  static let valueKey = "value"
+}

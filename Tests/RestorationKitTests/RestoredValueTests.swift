@@ -1,0 +1,431 @@
+import ArchiveCodec
+import Foundation
+import Observation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// Values of an app with `@Restored`: each test is a series of launches of an app.
+@MainActor
+final class RestoredValueTests: XCTestCase {
+  private let directory = MemoryStateDirectory()
+  private var keys: (any KeyProvider)?
+
+  private func launch<Result>(
+    isStrict: Bool = false, _ body: @MainActor () async throws -> Result
+  ) async throws -> Result {
+    let keys = try keys ?? .ephemeral()
+    self.keys = keys
+    let session = RestorationSession(
+      RestorationSession.Place(
+        directory: directory, keys: keys, environment: ApplicationEnvironment(),
+        isStrict: isStrict, now: { Date() }))
+    return try await session.run {
+      let result = try await body()
+      await Restoration.end()
+      return result
+    }
+  }
+
+  private func begin(roots: @escaping @MainActor () -> [any RestorableNode] = { [] }) async throws {
+    try await Restoration.begin("org.example.values", signals: false, roots: roots)
+  }
+
+  private struct App {
+    @Restored("draft") var draft = ""
+    @Restored("zoom") var zoom = 100
+    @Restored("note") var note: UUID?
+    @Restored("path") var path: [String] = []
+  }
+
+  func testValuesComeBackInTheNextLaunch() async throws {
+    let note = UUID()
+    try await launch {
+      try await begin()
+      let app = App()
+      XCTAssertEqual(app.draft, "")
+      app.draft = "Milk"
+      app.zoom += 10
+      app.note = note
+      app.path = ["a", "b"]
+    }
+    try await launch {
+      try await begin()
+      let app = App()
+      XCTAssertEqual(app.draft, "Milk")
+      XCTAssertEqual(app.zoom, 110)
+      XCTAssertEqual(app.note, note)
+      XCTAssertEqual(app.path, ["a", "b"])
+      XCTAssertEqual(Restoration.problems, [])
+      let report = try XCTUnwrap(Restoration.report?.get())
+      XCTAssertEqual(
+        report.entries.map(\.path.description).sorted(),
+        ["@values", "@values/draft", "@values/note", "@values/path", "@values/zoom"])
+    }
+  }
+
+  func testAValueThatNobodyReadsStaysThroughLaunches() async throws {
+    try await launch {
+      try await begin()
+      App().draft = "Milk"
+    }
+    for zoom in [1, 2, 3] {
+      try await launch(isStrict: true) {
+        try await begin()
+        App().zoom = zoom
+      }
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(App().draft, "Milk")
+      XCTAssertEqual(App().zoom, 3)
+    }
+  }
+
+  func testTwoWrappersOfOneKeyAreOneValue() async throws {
+    try await launch {
+      try await begin()
+      let (one, other) = (App(), App())
+      let zoom = RestoredValue("zoom", default: 5)
+      one.zoom = 7
+      XCTAssertEqual(other.zoom, 7)
+      XCTAssertEqual(zoom.value, 7)
+      zoom.value = 8
+      XCTAssertEqual(one.zoom, 8)
+    }
+  }
+
+  // MARK: What is stored
+
+  /// The save of a launch, with all that it says.
+  private func save() async throws -> PreservationReport {
+    try await XCTUnwrap(Restoration.keeper).save([])
+  }
+
+  func testSettingAnEqualValueSavesNothing() async throws {
+    try await launch {
+      try await begin()
+      App().draft = "Milk"
+      App().note = nil
+      let first = try await save()
+      XCTAssertEqual(first.entries.map(\.path.description), ["@values", "@values/draft"])
+      App().draft = "Milk"
+      let autosave = try XCTUnwrap(Restoration.keeper).autosave { [] }
+      await autosave.flush()
+      XCTAssertFalse(autosave.needsSave)
+      App().draft = "Milk"
+      XCTAssertFalse(autosave.needsSave)
+      App().draft = "Bread"
+      XCTAssertTrue(autosave.needsSave)
+    }
+  }
+
+  func testAChangeOfOneValueWritesThatOneAlone() async throws {
+    try await launch {
+      try await begin()
+      App().draft = String(repeating: "A long draft. ", count: 200_000 / 14)
+      App().zoom = 1
+      _ = try await save()
+      App().zoom = 2
+      let report = try await save()
+      XCTAssertEqual(report.entries.map(\.path.description), ["@values/zoom"])
+      XCTAssert((1...400).contains(report.writtenByteCount), "\(report.writtenByteCount)")
+    }
+    try await launch {
+      try await begin()
+      App().zoom = 3
+      let report = try await save()
+      XCTAssertLessThan(report.writtenByteCount, 1000)
+      XCTAssertEqual(App().draft.count, 200_000 / 14 * 14)
+    }
+  }
+
+  func testARemovedValueIsThatOfItsDeclarationAndIsNotStored() async throws {
+    try await launch {
+      try await begin()
+      App().draft = "Milk"
+      App().zoom = 3
+    }
+    try await launch {
+      try await begin()
+      Restoration.removeValue(forKey: "draft")
+      let zoom = RestoredValue("zoom", default: 100)
+      XCTAssertEqual(zoom.value, 3)
+      zoom.remove()
+      XCTAssertEqual(zoom.value, 100)
+      XCTAssertEqual(App().draft, "")
+      let report = try await save()
+      XCTAssertEqual(report.entries.map(\.path.description), ["@values"])
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(App().draft, "")
+      let report = try XCTUnwrap(Restoration.report?.get())
+      XCTAssertEqual(report.entries.map(\.path.description), ["@values"])
+    }
+  }
+
+  func testObservationSeesAValueThatIsSetAndRestored() async throws {
+    try await launch {
+      let seen = Mutex(0)
+      func watch() {
+        withObservationTracking {
+          _ = App().draft
+        } onChange: {
+          seen.withLock { $0 += 1 }
+        }
+      }
+      try await begin()
+      watch()
+      App().draft = "Milk"
+      XCTAssertEqual(seen.withLock { $0 }, 1)
+      watch()
+      App().draft = "Milk"
+      App().zoom = 3
+      XCTAssertEqual(seen.withLock { $0 }, 1)
+    }
+    try await launch {
+      let seen = Mutex(0)
+      withObservationTracking {
+        _ = App().draft
+      } onChange: {
+        seen.withLock { $0 += 1 }
+      }
+      try await begin()
+      XCTAssertEqual(seen.withLock { $0 }, 1)
+    }
+  }
+
+  // MARK: Sensitivities
+
+  private struct Sensitive {
+    @Restored("pin", sensitivity: .secret) var pin = ""
+    @Restored("code", sensitivity: .expiring(after: .seconds(3600))) var code = ""
+    @Restored("shown", sensitivity: .ephemeral) var shown = ""
+  }
+
+  func testValuesHaveSensitivitiesAlsoInALaunchThatDoesNotReadThem() async throws {
+    try await launch {
+      try await begin()
+      Sensitive().pin = "1234"
+      Sensitive().code = "abc"
+      Sensitive().shown = "now"
+    }
+    for _ in 0..<2 {
+      try await launch(isStrict: true) {
+        try await begin()
+        App().zoom += 1
+      }
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(Sensitive().pin, "1234")
+      XCTAssertEqual(Sensitive().code, "abc")
+      XCTAssertEqual(Sensitive().shown, "")
+      try await XCTUnwrap(Restoration.keeper).forgetSecrets(.all)
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(Sensitive().pin, "")
+      XCTAssertEqual(Sensitive().code, "abc")
+    }
+  }
+
+  // MARK: Problems
+
+  private struct Other {
+    @Restored("draft") var draft = 7
+  }
+
+  func testAValueOfAnotherTypeIsAProblemAndStaysUntilItIsSet() async throws {
+    try await launch {
+      try await begin()
+      App().draft = "Milk"
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(Other().draft, 7)
+      guard case .storageTypeMismatch("draft", _)? = Restoration.problems.first else {
+        return XCTFail("\(Restoration.problems)")
+      }
+      App().zoom = 1
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(App().draft, "Milk")
+    }
+    try await launch {
+      try await begin()
+      Other().draft = 8
+      let report = try await save()
+      XCTAssertNotNil(report.setAside)
+      XCTAssertEqual(report.entries.first?.notes.isEmpty, false)
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(Other().draft, 8)
+      let aside = try await XCTUnwrap(Restoration.keeper).setAsideStates()
+      XCTAssertEqual(aside.map(\.reason), [.undecoded])
+    }
+  }
+
+  private struct Saved: Codable, Sendable, Equatable {
+    var title = ""
+    var count = 0
+  }
+
+  private struct Changed: Codable, Sendable, Equatable {
+    var title = "none"
+    var count = [0]
+  }
+
+  func testFieldsThatFitComeBackAndTheOthersAreNamed() async throws {
+    try await launch {
+      try await begin()
+      RestoredValue("saved", default: Saved()).value = Saved(title: "Milk", count: 3)
+    }
+    try await launch {
+      try await begin()
+      let value = RestoredValue("saved", default: Changed())
+      XCTAssertEqual(value.value, Changed(title: "Milk", count: [0]))
+      guard case .fieldReplaced("saved.count", _)? = Restoration.problems.first else {
+        return XCTFail("\(Restoration.problems)")
+      }
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(
+        RestoredValue("saved", default: Saved()).value, Saved(title: "Milk", count: 3))
+    }
+  }
+
+  func testAKeyOfTwoTypesIsAProblem() async throws {
+    try await launch {
+      try await begin()
+      App().draft = "Milk"
+      let other = Other()
+      other.draft = 8
+      XCTAssertEqual(other.draft, 8)
+      XCTAssertEqual(App().draft, "Milk")
+      guard case .storageTypeMismatch("draft", let reason)? = Restoration.problems.first else {
+        return XCTFail("\(Restoration.problems)")
+      }
+      XCTAssertEqual(reason, "String is there, Int was asked for")
+    }
+  }
+
+  func testAValueThatIsUsedBeforeTheBeginIsAProblemAndComesBack() async throws {
+    try await launch {
+      try await begin()
+      App().draft = "Milk"
+    }
+    try await launch {
+      let app = App()
+      XCTAssertEqual(app.draft, "")
+      try await begin()
+      XCTAssertEqual(app.draft, "Milk")
+      XCTAssertEqual(Restoration.problems, [.valueUsedTooEarly(key: "draft")])
+    }
+  }
+
+  func testAStrictKeeperThrowsProblemsOfValuesAtTheNextSave() async throws {
+    try await launch(isStrict: true) {
+      try await begin()
+      App().draft = "Milk"
+      _ = try await save()
+      XCTAssertEqual(Other().draft, 7)
+      let error = await error { _ = try await self.save() }
+      XCTAssertEqual((error as? RestorationError)?.code, .strict)
+    }
+  }
+
+  private func error(_ body: () async throws -> Void) async -> (any Error)? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private struct Keyless {
+    @Restored var lost = 1
+  }
+
+  func testAValueWithoutAKeyOutsideOfAScreenIsAProblemThatNamesItsPlace() async throws {
+    try await launch {
+      try await begin()
+      let keyless = Keyless()
+      keyless.lost = 2
+      XCTAssertEqual(keyless.lost, 2)
+      guard case .valueWithoutKey(let place)? = Restoration.problems.first else {
+        return XCTFail("\(Restoration.problems)")
+      }
+      XCTAssertEqual(
+        place.split(separator: "/").last?.split(separator: ":").first, "RestoredValueTests.swift")
+    }
+  }
+
+  func testASecondBeginThrows() async throws {
+    try await launch {
+      try await begin()
+      let error = await error { try await begin() }
+      XCTAssertEqual((error as? RestorationError)?.code, .alreadyBegun)
+    }
+  }
+
+  func testABeginWithoutANameThrows() async throws {
+    try await launch {
+      let error = await error { try await Restoration.begin("", signals: false) }
+      XCTAssertEqual((error as? RestorationError)?.code, .invalidName)
+      try await begin()
+    }
+  }
+
+  func testAStateThatCannotBeReadIsNoErrorAndIsSetAside() async throws {
+    try await launch {
+      try await begin()
+      App().draft = "Milk"
+    }
+    keys = try .ephemeral()
+    try await launch {
+      try await begin()
+      guard case .failure(let error)? = Restoration.report else { return XCTFail() }
+      XCTAssertEqual(error.code, .archive)
+      App().draft = "Bread"
+      let report = try await save()
+      XCTAssertNotNil(report.setAside)
+    }
+    try await launch {
+      try await begin()
+      XCTAssertEqual(App().draft, "Bread")
+    }
+  }
+
+  func testTestsThatRunAtOnceDoNotShareValues() async throws {
+    let keys = try StaticKeys()
+    let tasks = (0..<20).map { number in
+      Task { @MainActor in
+        let session = RestorationSession(
+          RestorationSession.Place(
+            directory: MemoryStateDirectory(), keys: keys.provider,
+            environment: ApplicationEnvironment(), isStrict: true, now: { Date() }))
+        try await session.run {
+          try await Restoration.begin("org.example.values", signals: false)
+          App().zoom = number
+          await Task.yield()
+          XCTAssertEqual(App().zoom, number)
+          await Restoration.end()
+        }
+      }
+    }
+    for task in tasks { try await task.value }
+  }
+
+  private struct StaticKeys: Sendable {
+    let provider: any KeyProvider
+
+    init() throws { provider = try .ephemeral() }
+  }
+}
