@@ -207,9 +207,15 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
   func testACoderThatANodeKeepsIsNoDifferenceAndIsReported() async throws {
     let keeper = try await keeper()
     var kept: [StateEncoder] = []
-    let node = SensitiveNode("root") { coder in kept.append(coder) }
+    var value = 0
+    let node = SensitiveNode("root") { coder in
+      kept.append(coder)
+      coder.encode(value, forKey: "value")
+    }
     let autosave = try await polled(keeper, of: node)
     kept.last?.encode("late", forKey: "late")
+    // A save that stores nothing is not told.
+    value = 1
     autosave.setNeedsSave()
     try await told(2)
     guard case .saved(let reports)? = events.last else { return XCTFail("\(events)") }

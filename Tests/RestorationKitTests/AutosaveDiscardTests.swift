@@ -155,7 +155,7 @@ final class AutosaveDiscardTests: AutosaveTestCase {
     let (kept, gone) = (try await host.open(), try await host.open())
     _ = host.autosave(clock: clock) { [unowned self] in events.append($0) }
     try await told(1)
-    kept.needsSave = true
+    DraftModel(kept).draft = "1"
     gone.needsSave = true
     try await host.discard(gone.session)
     try await passInterval()

@@ -80,6 +80,22 @@ final class AutosaveFailureTests: AutosaveTestCase {
     XCTAssertEqual(outcomes.last, "saved")
   }
 
+  func testAProblemIsToldAgainAfterASaveThatHadNothingToStore() async throws {
+    let keeper = try await keeper()
+    let autosave = try await begun(keeper)
+    for _ in 0..<2 {
+      keeper.delegate = TestDelegate()
+      for _ in 0..<2 {
+        let isStored = await autosave.flush()
+        XCTAssertFalse(isStored)
+      }
+      keeper.delegate = nil
+      let isStored = await autosave.flush()
+      XCTAssertTrue(isStored)
+    }
+    XCTAssertEqual(outcomes, ["saved", "withheld [delegateGone]", "withheld [delegateGone]"])
+  }
+
   func testADeclinedSaveIsNoFailure() async throws {
     let delegate = TestDelegate()
     let keeper = try await keeper()

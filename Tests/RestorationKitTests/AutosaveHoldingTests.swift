@@ -22,7 +22,7 @@ final class AutosaveHoldingTests: AutosaveTestCase {
     _ = host.autosave(clock: clock) { [unowned self] in events.append($0) }
     try await told(1)
     try await passInterval()
-    scene.needsSave = true
+    DraftModel(scene).draft = "1"
     try await told(2)
     XCTAssertFalse(scene.needsSave)
     await host.close()

@@ -114,7 +114,10 @@ final class AutosaveDisk: Sendable {
   private let state = Mutex(State())
   let gate = Gate()
 
-  var writes: Int { state.withLock(\.writes) }
+  var writes: Int {
+    get { state.withLock(\.writes) }
+    set { state.withLock { $0.writes = newValue } }
+  }
   var failures: Int {
     get { state.withLock(\.failures) }
     set { state.withLock { $0.failures = newValue } }

@@ -16,6 +16,57 @@ final class AutosaveTests: AutosaveTestCase {
     try await assertStored("1", by: keeper)
   }
 
+  /// A keeper whose first save by itself has nothing to store.
+  private func savedKeeper() async throws -> StateKeeper {
+    let keeper = try await keeper()
+    _ = try await keeper.save([node])
+    disk.writes = 0
+    return keeper
+  }
+
+  func testTheFirstChangeIsSavedAtOnceIfTheSaveAtTheStartStoresNothing() async throws {
+    let keeper = try await savedKeeper()
+    let autosave = autosave(keeper)
+    try await waitUntil("the first save has ended") { !autosave.needsSave }
+    XCTAssertEqual(clock.sleeps, [])
+    node.value = "1"
+    try await told(1)
+    XCTAssertEqual(disk.writes, 1)
+    XCTAssertEqual(outcomes, ["saved"])
+    try await pauses([Self.interval])
+    try await assertStored("1", by: keeper)
+  }
+
+  func testASaveThatStoresNothingIsNotToldAndAFlushReturnsTrueAllTheSame() async throws {
+    let keeper = try await savedKeeper()
+    let autosave = autosave(keeper)
+    for _ in 0..<3 {
+      autosave.setNeedsSave()
+      let isStored = await autosave.flush()
+      XCTAssertTrue(isStored)
+    }
+    XCTAssertEqual(outcomes, [])
+    XCTAssertEqual(disk.writes, 0)
+    XCTAssertFalse(autosave.needsSave)
+  }
+
+  func testANodeThatChangesInEverySaveIsAskedOnceInAnInterval() async throws {
+    let restless = RestlessNode()
+    let keeper = try await keeper()
+    _ = try await keeper.save([restless])
+    let autosave = autosave(keeper, of: restless)
+    for _ in 0..<3 {
+      try await pauses([Self.interval])
+      let encodeCount = restless.encodeCount
+      await settle()
+      XCTAssertEqual(restless.encodeCount, encodeCount)
+      clock.advance(by: Self.interval)
+      try await waitUntil("it is asked again") { restless.encodeCount > encodeCount }
+    }
+    XCTAssertEqual(outcomes, [])
+    autosave.stop()
+  }
+
   func testWhatFollowsIsSavedTogetherWhenTheIntervalIsOver() async throws {
     let keeper = try await keeper()
     let autosave = try await begun(keeper)
@@ -123,5 +174,19 @@ final class AutosaveTests: AutosaveTestCase {
     await keeper.close()
     let end: Void? = await iterator.next()
     XCTAssertNil(end)
+  }
+}
+
+/// A node that says in every save that it has changed.
+@MainActor
+private final class RestlessNode: @MainActor RestorableNode {
+  static var stateTracking: StateTracking { .invalidated }
+
+  let restorationIdentifier: String? = "root"
+  private(set) var encodeCount = 0
+
+  func encodeRestorableState(with coder: StateEncoder) {
+    encodeCount += 1
+    invalidateRestorableState()
   }
 }

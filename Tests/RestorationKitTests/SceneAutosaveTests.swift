@@ -49,10 +49,18 @@ final class SceneAutosaveTests: AutosaveTestCase {
       (
         "activity that needs it",
         {
-          activity.needsSave = true; scene.userActivity = activity
+          activity.userInfo = ["id": .integer(2)]
+          activity.needsSave = true
+          scene.userActivity = activity
         }
       ),
-      ("activity", { activity.needsSave = true }),
+      (
+        "activity",
+        {
+          activity.userInfo = ["id": .integer(3)]
+          activity.needsSave = true
+        }
+      ),
     ]
     for (place, (name, change)) in changes.enumerated() {
       app.delegates[0].activity = activity
@@ -65,15 +73,32 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertFalse(autosave.needsSave)
   }
 
+  func testTheFirstChangeIsSavedAtOnceIfNoSceneHadAnythingToStore() async throws {
+    let host = try await app.host()
+    let (scene, _, node) = try await open(host)
+    try await host.save(scene)
+    let autosave = autosave(host)
+    try await waitUntil("the first save has ended") { !autosave.needsSave }
+    XCTAssertEqual(clock.sleeps, [])
+    scene.needsSave = true
+    try await waitUntil("the scene is saved") { !scene.needsSave && !autosave.needsSave }
+    XCTAssertEqual(clock.sleeps, [])
+    XCTAssertEqual(events, [])
+    node.value = "1"
+    try await told(1)
+    XCTAssertEqual(lastReports.count, 1)
+    try await pauses([Self.interval])
+  }
+
   func testASceneThatIsOpenedLaterIsSavedAndItsNodesAreHeard() async throws {
     let host = try await app.host()
     let autosave = autosave(host)
-    try await settled(after: 1)
+    try await waitUntil("the first save has ended") { !autosave.needsSave }
     let (scene, _, node) = try await open(host)
-    try await settled(after: 2)
+    try await settled(after: 1)
     XCTAssertNotNil(app.bytes(of: scene.session.persistentIdentifier))
     node.value = "1"
-    try await settled(after: 3)
+    try await settled(after: 2)
     XCTAssertEqual(lastReports.map(\.writtenByteCount).filter { $0 > 0 }.count, 1)
     XCTAssertFalse(autosave.needsSave)
   }

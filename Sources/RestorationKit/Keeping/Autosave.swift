@@ -5,8 +5,9 @@
 /// ``SceneHost/autosave(every:polling:clock:isolation:told:)`` begin one.
 ///
 /// A change that a node says is saved at once if it is the first. An interval begins when a save
-/// has ended, and the changes during it are saved together when it is over. One save is under way
-/// at a time.
+/// has stored something or has failed, and the changes during it are saved together when it is
+/// over. A save that had nothing to store begins none, unless something has changed during it.
+/// One save is under way at a time.
 ///
 /// Nodes, views and objects with ``StateTracking/always``, the default, do not say when they
 /// change. A poll asks them alone, every 2 seconds unless another time is given, and compares what
@@ -29,8 +30,11 @@
 public final class Autosave: Sendable {
   /// What came of a save.
   public enum Event: Hashable, Sendable {
-    /// What had changed is stored: the report of the keeper, or those of the scenes that
+    /// What had changed is stored: the report of the keeper, or the reports of the scenes that
     /// had changed.
+    ///
+    /// At least one of the reports has a ``PreservationReport/writtenByteCount`` above 0: a
+    /// save that had nothing to store is not told.
     case saved([PreservationReport])
 
     /// Something was not stored and is left until the next change, as the reports say:

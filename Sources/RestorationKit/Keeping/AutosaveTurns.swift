@@ -37,7 +37,7 @@ final class AutosaveTurns: Sendable {
     /// How many of these no save is tried for any more.
     var settledCount: UInt64 = 0
     var failureCount = 0
-    /// What was told last, unless it was good.
+    /// The last problem that was told, until a save ends without one.
     var problem: Problem?
     var pause: (number: UInt64, task: Task<Void, Never>)?
     /// Whether there is something to look at.
@@ -197,8 +197,8 @@ final class AutosaveTurns: Sendable {
   ///   - turn: What ``next()`` gave for it.
   ///   - event: What came of it.
   ///   - isPolled: Whether there is something to look at until the next one.
-  /// - Returns: Whether somebody is to be told: of what is stored always, of anything else
-  ///   once.
+  /// - Returns: Whether somebody is to be told: of a save that stored something always, of a
+  ///   problem once, and never of a save that had nothing to store.
   func end(_ turn: UInt64, _ event: Autosave.Event, isPolled: Bool) -> Bool {
     let (isTold, ended) = state.withLock { state in
       let problem = Problem(event)
@@ -212,10 +212,13 @@ final class AutosaveTurns: Sendable {
         state.failureCount = 0
       }
       beginPolling(isPolled, &state)
-      if !state.isStopped { state.pause = pause(&state) }
+      // Nodes that change in every save would be asked without a pause.
+      let needsPause = problem != nil || event.hasStored || state.changeCount > turn
+      if needsPause, !state.isStopped { state.pause = pause(&state) }
       let ended = state.flushes.filter(\.isCovered)
       state.flushes.removeAll(where: \.isCovered)
-      return (problem == nil || problem != state.problem, ended.map { ($0, problem == nil) })
+      let isTold = problem == nil ? event.hasStored : problem != state.problem
+      return (isTold, ended.map { ($0, problem == nil) })
     }
     for (flush, isStored) in ended { flush.resume(isStored) }
     return isTold
@@ -315,6 +318,12 @@ extension Autosave.Event {
   /// Whether the disk, or a store, may take later what it has refused now.
   fileprivate var isRetried: Bool {
     if case .failed(let error) = self { [.archive, .store].contains(error.code) } else { false }
+  }
+
+  /// Whether anything was written.
+  fileprivate var hasStored: Bool {
+    guard case .saved(let reports) = self else { return false }
+    return reports.contains { $0.writtenByteCount > 0 }
   }
 
   /// What came of saves that threw nothing.

@@ -20,7 +20,8 @@ extension StateKeeper {
   /// and a second one replaces the first.
   ///
   /// - Parameters:
-  ///   - interval: The shortest time between the end of a save and the next save.
+  ///   - interval: The shortest time between the end of a save that stored something and the
+  ///     next save.
   ///   - polling: The time after which objects with ``StateTracking/always`` are asked, by the
   ///     clock, with a quarter of that as its tolerance; nil if nobody is to ask them.
   ///   - clock: Measures the interval, the time between polls and that which a flush may take.
