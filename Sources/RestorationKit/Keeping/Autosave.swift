@@ -122,19 +122,30 @@ public final class Autosave: Sendable {
 
   /// Stores what is unsaved before a signal ends the process.
   ///
-  /// When SIGTERM, SIGINT or SIGHUP comes, all autosaves that were asked for this are
-  /// flushed at once. Then the signal is sent again and does what it did before the call: by
-  /// default it ends the process. A second signal does that at once.
+  /// When one of the signals comes, all autosaves that were asked for it are flushed at once.
+  /// Then the signal is sent again and does what it did before the call. By default it ends the
+  /// process.
   ///
-  /// From the call on the process ignores these signals, and a dispatch source sees them, so
-  /// no code runs in a signal handler. Programs that the process starts may inherit that it
-  /// ignores them. A signal that it ignored already, as under `nohup`, stays ignored.
-  /// ``stop()`` puts everything back. Do not call this where the app handles these signals
-  /// itself.
+  /// A handler that the app has set runs at that point, on a thread that is not the main thread.
+  /// If it does not end the process, the next signal is held again: it flushes, and the handler
+  /// runs. So call this after the app has set its handlers; a handler that is set later takes the
+  /// signal away from the library. Leave a signal out that the app takes with a dispatch source
+  /// or with `sigwait`, and call ``flush(within:)`` there.
   ///
-  /// - Parameter limit: How long the end of the process waits at most.
-  public func flushOnSignals(within limit: Duration = .seconds(5)) {
-    turns.flushOnSignals(within: limit)
+  /// During a flush no signal is held: a second one does at once what it did before the call.
+  /// A signal that the process ignores, as under `nohup`, stays ignored. Other autosaves can ask
+  /// for other signals. A second call on the same autosave replaces the first, and ``stop()``
+  /// puts back what was there before.
+  ///
+  ///     autosave.flushOnSignals([.hangup])
+  ///
+  /// - Parameters:
+  ///   - signals: The signals; all three if none are given.
+  ///   - limit: How long the end of the process waits at most.
+  public func flushOnSignals(
+    _ signals: Set<EndSignal> = Set(EndSignal.allCases), within limit: Duration = .seconds(5)
+  ) {
+    turns.flushOnSignals(signals, within: limit)
   }
 
   /// Saves nothing any more, and lets go of its closures; a save that is under way goes on.

@@ -294,9 +294,11 @@ final class AutosaveTurns: Sendable {
     flush?.resume(false)
   }
 
-  func flushOnSignals(within limit: Duration) {
+  func flushOnSignals(_ signals: Set<EndSignal>, within limit: Duration) {
     guard !state.withLock(\.isStopped) else { return }
-    EndSignals.add(ObjectIdentifier(self)) { [weak self] in _ = await self?.flush(within: limit) }
+    EndSignals.add(ObjectIdentifier(self), for: signals) { [weak self] in
+      _ = await self?.flush(within: limit)
+    }
   }
 
   func stop() {

@@ -11,96 +11,139 @@ internal import Android
 internal import Darwin
 #endif
 
+/// A signal that asks a process to end.
+public enum EndSignal: CaseIterable, Hashable, Sendable {
+  /// SIGTERM: the system, a service manager or `kill` ends the process.
+  case terminate
+  /// SIGINT: the user presses Ctrl-C.
+  case interrupt
+  /// SIGHUP: the terminal is closed.
+  case hangup
+
+  fileprivate init?(_ number: Int32) {
+    guard let signal = Self.allCases.first(where: { $0.number == number }) else { return nil }
+    self = signal
+  }
+
+  fileprivate var number: Int32 {
+    switch self {
+    case .terminate: SIGTERM
+    case .interrupt: SIGINT
+    case .hangup: SIGHUP
+    }
+  }
+}
+
 /// Holds the signals that ask the process to end until what is unsaved is stored.
 ///
 /// What is done for a signal belongs to the process, so all autosaves share this.
 enum EndSignals {
   typealias Flush = @Sendable () async -> Void
 
-  /// What was done for a signal before; read where it was written, under the lock.
-  private struct Disposition: @unchecked Sendable {
-    var action: sigaction
-  }
-
-  private struct Held {
-    let source: any DispatchSourceSignal
-    let before: Disposition
+  private struct Asked {
+    let signals: Set<EndSignal>
+    let flush: Flush
   }
 
   private struct State {
-    var flushes: [ObjectIdentifier: Flush] = [:]
-    var held: [Int32: Held] = [:]
+    var asked: [ObjectIdentifier: Asked] = [:]
+    var held: [EndSignal: HeldSignal] = [:]
+    /// During a flush no signal is held: a second one goes through at once.
+    var isEnding = false
 
+    /// Holds the signals that somebody has asked for, and no others.
     mutating func hold() {
-      guard held.isEmpty else { return }
-      for number in [SIGTERM, SIGINT, SIGHUP] { held[number] = EndSignals.hold(number) }
-    }
-
-    /// Puts back what was done before, so that the next signal is not held.
-    mutating func letGo() {
-      for (number, held) in held {
-        var before = held.before.action
-        unsafe sigaction(number, &before, nil)
-        held.source.cancel()
+      let wanted = isEnding ? [] : Set(asked.values.flatMap(\.signals))
+      for (signal, held) in held where !wanted.contains(signal) {
+        held.letGo()
+        self.held[signal] = nil
       }
-      held = [:]
+      for signal in wanted where held[signal] == nil {
+        held[signal] = HeldSignal(signal.number, EndSignals.handler)
+      }
     }
   }
 
-  private static let queue = DispatchQueue(label: "RestorationKit.EndSignals")
   private static let state = Mutex(State())
+  private static let wire = SignalWire()
+  /// Whether a signal is sent on: a handler that was set later may call ours.
+  private static let isSending = Atomic<Bool>(false)
+  /// Only writes, since it may run anywhere.
+  private static let handler: SignalHandler = { number in
+    if !isSending.load(ordering: .acquiring) { wire?.tell(number) }
+  }
 
-  static func add(_ owner: ObjectIdentifier, _ flush: @escaping Flush) {
+  static func add(
+    _ owner: ObjectIdentifier, for signals: Set<EndSignal>, _ flush: @escaping Flush
+  ) {
+    guard isListening else { return }
     state.withLock { state in
-      state.flushes[owner] = flush
+      state.asked[owner] = Asked(signals: signals, flush: flush)
       state.hold()
     }
   }
 
+  /// Begins to listen; false if the system gives no pipe, and signals do what they do.
+  private static let isListening: Bool = {
+    guard let wire else { return false }
+    DispatchQueue(label: "RestorationKit.EndSignals").async {
+      // Dispatch blocks signals in its threads, and the main thread may be gone.
+      unblock(EndSignal.allCases.map(\.number))
+      while let number = wire.next() {
+        if let signal = EndSignal(number) { end(with: signal) }
+      }
+    }
+    return true
+  }()
+
   static func remove(_ owner: ObjectIdentifier) {
     state.withLock { state in
-      guard state.flushes.removeValue(forKey: owner) != nil, state.flushes.isEmpty else { return }
-      state.letGo()
+      if state.asked.removeValue(forKey: owner) != nil { state.hold() }
     }
   }
 
-  /// Lets a dispatch source have the signal; nil if the process ignores it, as with `nohup`.
-  private static func hold(_ number: Int32) -> Held? {
-    var before = Disposition(action: sigaction())
-    guard unsafe sigaction(number, nil, &before.action) == 0 else { return nil }
-    let handler = signal(number, SIG_IGN)
-    guard unsafe unsafeBitCast(handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
-    else { return nil }
-    let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-    source.setEventHandler { end(with: number) }
-    source.resume()
-    return Held(source: source, before: before)
-  }
-
-  /// Flushes, and lets the signal do what it would have done.
-  private static func end(with number: Int32) {
-    let flushes = state.withLock { state in
-      // A second one ends the process at once.
-      state.letGo()
-      defer { state.flushes = [:] }
-      return Array(state.flushes.values)
+  /// Flushes, and lets the signal do what it would have done; after a handler that does not end
+  /// the process, signals are held again.
+  private static func end(with signal: EndSignal) {
+    let flushes = state.withLock { state -> [Flush]? in
+      guard state.held[signal] != nil else { return nil }
+      state.isEnding = true
+      state.hold()
+      return state.asked.values.filter { $0.signals.contains(signal) }.map(\.flush)
     }
-    unblock(number)
+    // One that came when nobody held it any more.
+    guard let flushes else { return send(signal.number) }
     Task {
       await withTaskGroup { group in
         for flush in flushes { group.addTask { await flush() } }
       }
-      unblock(number)
-      kill(getpid(), number)
+      send(signal.number)
+      state.withLock { state in
+        state.isEnding = false
+        state.hold()
+      }
     }
   }
 
-  /// Lets this thread take a signal: those of dispatch and of tasks block it, and the main
-  /// thread may be gone.
-  private static func unblock(_ number: Int32) {
-    var signals = sigset_t()
+  /// Sends a signal to this thread, and returns when its handler has: tasks block signals.
+  private static func send(_ number: Int32) {
+    let before = unblock([number])
+    isSending.store(true, ordering: .releasing)
+    raise(number)
+    isSending.store(false, ordering: .releasing)
+    var mask = before
+    unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
+  }
+
+  /// Lets this thread take signals.
+  ///
+  /// - Returns: The signals that it did not take before.
+  @discardableResult
+  private static func unblock(_ numbers: [Int32]) -> sigset_t {
+    var (signals, before) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&signals)
-    unsafe sigaddset(&signals, number)
-    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    for number in numbers { unsafe sigaddset(&signals, number) }
+    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, &before)
+    return before
   }
 }
