@@ -146,4 +146,59 @@ final class RestorableScreenTests: XCTestCase {
     let report = try await XCTUnwrap(tester.keeper).save([Twice()])
     XCTAssertEqual(report.entries.first?.notes, [.fieldKeyTwice(key: "a")])
   }
+
+  // MARK: Large fields
+
+  private final class LongScreen: @MainActor RestorableScreen {
+    @Restored var edits: [String] = []
+    @Restored var cursor = 0
+  }
+
+  private var edits: [String] { (0..<1000).map { "The edit with the number \($0)" } }
+
+  func testACursorThatMovesBesideManyEditsWritesTheCursorAlone() async throws {
+    let tester = RestorationTester()
+    tester.isStrict = false
+    let keeper = try tester.launch()
+    let screen = LongScreen()
+    _ = try await keeper.restore(into: [screen])
+    screen.edits = edits
+    _ = try await keeper.save([screen])
+    screen.cursor = 1
+    _ = try await keeper.save([screen])
+    screen.cursor = 2
+    let report = try await keeper.save([screen])
+    XCTAssertEqual(report.entries.map(\.path.description), ["LongScreen"])
+    XCTAssert((1...400).contains(report.writtenByteCount), "\(report.writtenByteCount)")
+
+    let next = try tester.launch()
+    let again = LongScreen()
+    let restored = try await next.restore(into: [again])
+    XCTAssertEqual(restored.problems, [])
+    XCTAssertEqual(again.edits, edits)
+    XCTAssertEqual(again.cursor, 2)
+    again.cursor = 3
+    let first = try await next.save([again])
+    XCTAssertLessThan(first.writtenByteCount, 1000)
+    again.edits.append("one more")
+    let second = try await next.save([again])
+    XCTAssertEqual(second.entries.map(\.path.description), ["LongScreen/edits"])
+    let last = LongScreen()
+    _ = try await tester.launch().restore(into: [last])
+    XCTAssertEqual(last.edits, edits + ["one more"])
+    XCTAssertEqual(last.cursor, 3)
+  }
+
+  func testLargeFieldsOfTwoScreensOfOneClassStayApart() async throws {
+    final class Numbered: @MainActor RestorableScreen {
+      let restorationIdentifier: String
+      @Restored var edits: [String] = []
+      init(_ number: Int) { restorationIdentifier = "screen \(number)" }
+    }
+    let screens = [Numbered(1), Numbered(2)]
+    for (number, screen) in screens.enumerated() { screen.edits = edits + ["\(number)"] }
+    let again = try await RestorationTester().restart(screens) { [Numbered(1), Numbered(2)] }
+    let back = try again.root.map { try XCTUnwrap($0 as? Numbered).edits }
+    XCTAssertEqual(back, [edits + ["0"], edits + ["1"]])
+  }
 }

@@ -110,6 +110,9 @@ public final class KeyedEncoder {
     self.map = map
   }
 
+  /// How many bytes were written so far, of this record and those before it.
+  package var byteCount: Int { writer.output.count }
+
   /// Says that something cannot be stored, which is thrown when the record or an
   /// attempt ends.
   package func fail(_ error: ArchiveError) {

@@ -12,6 +12,9 @@ protocol StateEncoding: AnyObject {
 
   func note(_ note: ReportNote, _ number: RowNumber?)
 
+  /// Lets an object of the library's own be referred to.
+  func register(_ object: any RestorableObject, identifier: String)
+
   /// Notes that a coder was used after its call; its path if it was kept.
   func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String)
 }

@@ -208,6 +208,17 @@ public final class StateDecoder {
     return mended.value
   }
 
+  /// The values, all of which count as asked for.
+  var wholeRecord: KeyedDecoder? {
+    for key in keys { _ = contains(key) }
+    return values
+  }
+
+  /// Says of a field what was found of it.
+  func note(_ fields: MendedFields) {
+    if let place { restored.note(fields, at: place) }
+  }
+
   /// Says that a field does not fit, so that it is as it was before.
   func noteReplaced(_ field: String, _ error: any Error) {
     guard let place else { return }

@@ -271,6 +271,18 @@ extension StateEncoder {
     }
   }
 
+  /// Writes a reference to an object of the library's own, which needs no registration.
+  func encodeOwn(_ object: any RestorableObject, forKey key: String) {
+    walk.register(object, identifier: key)
+    encode(object as (any StateRestoring)?, forKey: key)
+  }
+
+  /// How many bytes were written so far.
+  var byteCount: Int { encoder.byteCount }
+
+  /// Takes back the value of a key.
+  func remove(_ key: String) { encoder.remove(CollectionOfOne(key)) }
+
   /// Writes values of the library's own.
   func encodeOwn(_ body: (KeyedEncoder) -> Void) { body(encoder) }
 

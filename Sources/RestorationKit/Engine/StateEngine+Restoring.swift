@@ -92,7 +92,7 @@ extension StateEngine {
     let run = RestorationRun(
       tree, types: types, objects: objects, delegate: participants.delegate, now: settings.now(),
       trace: trace)
-    run.roots = withValues(participants.roots)
+    run.roots = [values].compactMap(\.self) + participants.roots
     run.values = values?.store
     run.skipped = begun.skipped
     run.need = need

@@ -115,13 +115,12 @@ final class StateEngine {
   func forgetObjects() { rows = Rows(need) }
 
   /// Saves and restores the values of a store with the nodes.
-  func setValues(_ store: ValueStore) {
-    values = ValuesNode(store)
-  }
+  func setValues(_ store: ValueStore) { values = ValuesNode(store) }
 
-  /// The roots of the app after that of the values, which is never the topmost.
+  /// The roots of the app after that of the values, if there are any, which is never the topmost.
   func withValues(_ roots: [any RestorableNode]) -> [any RestorableNode] {
-    values.map { [$0] + roots } ?? roots
+    guard let values, values.isNeeded else { return roots }
+    return [values] + roots
   }
 
   var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }

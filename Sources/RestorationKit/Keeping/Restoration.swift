@@ -52,7 +52,7 @@ public enum Restoration {
   /// - Throws: ``RestorationError`` with `alreadyBegun`, with `invalidName`, what `prepare`
   ///   throws, and of a strict keeper with `strict`.
   public static func begin(
-    _ application: String, signals: Bool = true,
+    _ application: String, signals: Set<EndSignal> = Set(EndSignal.allCases),
     prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in },
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] }
   ) async throws(RestorationError) {
@@ -104,6 +104,7 @@ extension RestorationSession {
     }
     let keeper = try place.makeKeeper(application)
     keeper.engine.setValues(values)
+    values.listenToChanges { [need = keeper.engine.need] in need.tell() }
     try prepare(keeper)
     let begun = BegunRestoration(keeper, roots)
     self.begun = begun
@@ -124,9 +125,9 @@ final class BegunRestoration {
     self.roots = roots
   }
 
-  func saveByItself(_ signals: Bool) {
+  func saveByItself(_ signals: Set<EndSignal>) {
     let autosave = keeper.autosave(roots: roots)
     self.autosave = autosave
-    if signals { autosave.flushOnSignals() }
+    if !signals.isEmpty { autosave.flushOnSignals(signals) }
   }
 }

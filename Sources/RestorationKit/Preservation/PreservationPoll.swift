@@ -146,6 +146,8 @@ final class PreservationPoll: StateEncoding {
     return said.hasLeftOut ? nil : NodeRecord.application
   }
 
+  func register(_ object: any RestorableObject, identifier: String) {}
+
   func note(_ note: ReportNote, _ number: RowNumber?) {}
 
   func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String) {

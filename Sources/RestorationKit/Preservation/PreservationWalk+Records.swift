@@ -33,6 +33,10 @@ extension PreservationWalk {
 
   func note(_ note: ReportNote, _ number: RowNumber?) { rows.note(note, number) }
 
+  func register(_ object: any RestorableObject, identifier: String) {
+    objects.register(object, identifier: identifier)
+  }
+
   /// Says in this report, or in the next one, that a coder did nothing.
   func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String) {
     if hasEnded {

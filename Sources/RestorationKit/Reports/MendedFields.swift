@@ -16,6 +16,10 @@ struct MendedFields {
     isWhole = value.isWhole
   }
 
+  init(notes: [ReportNote], isWhole: Bool) {
+    (self.notes, self.isWhole) = (notes, isWhole)
+  }
+
   /// One field of an object whose fields are stored apart.
   init(replacing field: String, _ error: any Error) {
     notes = [.fieldReplaced(key: field, error.reason)]

@@ -72,7 +72,7 @@ public final class RestorableScene {
   let changes = ChangeFlag()
   var tracked: [TrackedReading] = []
 
-  let values = SceneValues()
+  let values = ValueStore(ofScene: true)
 
   init(
     _ session: SceneSession, engine: StateEngine, options: SceneConnectionOptions,
@@ -82,7 +82,8 @@ public final class RestorableScene {
     self.engine = engine
     self.options = options
     restoredParts = parts
-    values.changed = { [changes, need = engine.need] in
+    engine.setValues(values)
+    values.listenToChanges { [changes, need = engine.need] in
       changes.isSet = true
       need.tell()
     }
@@ -99,12 +100,8 @@ public final class RestorableScene {
   /// Nobody saves the scene any more, so its values are the session's from now
   /// on, until another scene has them.
   func leaveValuesToSession() {
-    let leave = { [session, weak values] in
-      guard session.scene == nil, let values else { return }
-      session.change(.storage) { $0.storage = values.encoded() }
-    }
-    leave()
-    values.changed = leave
+    session.leftValues = values
+    session.takeLeftValues()
   }
 
   /// Makes an object of this scene known, so that its nodes can refer to it.

@@ -16,7 +16,7 @@ extension Restoration {
     _ scene: RestorableScene?, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     do {
-      return try ValueStore.$scope.withValue(nil) { try body() }
+      return try ValueStore.$scope.withValue(scene?.values) { try body() }
     } catch let error as Failure {
       throw error
     } catch {

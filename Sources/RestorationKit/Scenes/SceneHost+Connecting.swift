@@ -255,7 +255,8 @@ extension SceneHost {
   /// What is stored of the scene beside its nodes.
   private func take(_ tree: StoredTree, in scene: RestorableScene) {
     do {
-      let stored = try SceneContent(reading: tree.host)
+      var stored = try SceneContent(reading: tree.host)
+      stored?.storage.merge(ValueStore.plainValues(in: tree)) { _, own in own }
       scene.session.failure = nil
       scene.session.take(stored, version: tree.version)
     } catch {

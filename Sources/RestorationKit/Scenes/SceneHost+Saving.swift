@@ -79,6 +79,7 @@ extension SceneHost {
       }
     } catch {
       taken?.putBack(in: session, whole: error.code == .strict)
+      if taken != nil { session.keepValues(scene.values) }
       scene.keepNeedingSave()
       throw error
     }
@@ -91,6 +92,7 @@ extension SceneHost {
     case .superseded: break
     case .declined, .locked, .inUse, .delegateGone, .conflict:
       taken?.putBack(in: session, whole: false)
+      if taken != nil { session.keepValues(scene.values) }
       scene.keepNeedingSave()
     }
     report.add(ofScene: taken?.notes ?? [])
@@ -142,7 +144,6 @@ extension SceneHost {
     scene.beginSave()
     var problems: [ReportNote] = []
     let activity = updatedActivity(of: scene, delegate, &problems)
-    let storage = scene.values.encoded()
     problems += scene.values.takeProblems()
     let unstorable = session.content.unstorableUserInfo
     problems += unstorable.map { .userInfoEncodingFailed(key: $0.key, $0.reason) }
@@ -154,7 +155,9 @@ extension SceneHost {
     }
     var content = taken ?? TakenContent(of: session)
     session.stateRestorationActivity = activity.map { UserActivity($0) }
-    session.change(.storage) { $0.storage = storage }
+    // Its values are nodes of the scene.
+    session.content.storage = [:]
+    _ = scene.values.takeHasChanged()
     for key in unstorable.map(\.key) { session.userInfo[key] = nil }
     content.takeChanges(of: session, problems)
     taken = content

@@ -53,6 +53,8 @@ public final class SceneSession {
   var changes: Set<SceneContent.Part> = []
   /// The file that was read or written last.
   var version: ArchiveVersion?
+  /// The values of the last scene, which somebody may go on to set.
+  var leftValues: ValueStore?
   /// What the list says was set after the file, until that is read.
   private var listed: SceneList.Change?
   /// Whether it was opened in this launch and has had no scene.
@@ -121,8 +123,21 @@ public final class SceneSession {
     if content != old { changes.insert(part) }
   }
 
+  /// Takes the values of a scene that is gone, if some of them are not in its file.
+  func takeLeftValues() {
+    guard scene == nil, let leftValues, leftValues.takeHasChanged() else { return }
+    keepValues(leftValues)
+  }
+
+  /// Lets the list have values that are not in the file.
+  func keepValues(_ values: ValueStore) {
+    content.storage = values.encoded
+    changes.insert(.storage)
+  }
+
   /// Takes what the list says was set, where there is no file to say more.
   func takeListed() {
+    takeLeftValues()
     guard let listed else { return }
     content.take(listed.parts.subtracting(changes), from: listed.content)
     changes.formUnion(listed.parts)
@@ -157,6 +172,8 @@ public final class SceneSession {
 
   /// Takes what the file says, but for what was set since; nil for no file.
   func take(_ stored: SceneContent?, version: ArchiveVersion?) {
+    takeLeftValues()
+    leftValues = nil
     // What was set after another file, or without knowing one, is not newer than this one.
     if listed?.version == version { takeListed() }
     listed = nil
@@ -178,6 +195,7 @@ public final class SceneSession {
 
   /// What was set, is not in the file and cannot be stored, in a sentence; nil if all can be.
   var unstorable: String? {
+    takeLeftValues()
     guard isRestorable, !changes.isEmpty else { return nil }
     var changed = content
     return changed.leaveOutUnstorable().first
@@ -185,6 +203,7 @@ public final class SceneSession {
 
   /// What the list says of it, without values that cannot be stored.
   var entry: SceneList.Entry {
+    takeLeftValues()
     var entry = SceneList.Entry(
       identifier: persistentIdentifier, role: role, configurationName: configurationName,
       isRestorable: isRestorable, savedAt: savedAt, byteCount: byteCount, closedAt: closedAt)

@@ -12,8 +12,8 @@
 /// is no change. Setting marks the scene as to be saved. A value that is not read in a
 /// launch stays stored.
 ///
-/// Keep values small, and keep secrets elsewhere. The library has no values that all
-/// scenes of an app share.
+/// Each value is a record of its own, so a change of one writes no other. For values that all
+/// scenes of an app share, and for secrets, use ``Restored``.
 @propertyWrapper
 public struct SceneStorage<Value: Codable & Sendable>: Sendable {
   private let key: String
@@ -27,6 +27,10 @@ public struct SceneStorage<Value: Codable & Sendable>: Sendable {
   public init(wrappedValue: Value, _ key: String) {
     self.key = key
     initial = wrappedValue
+  }
+
+  private func box(in values: ValueStore) -> ValueBox<Value>? {
+    values.box(key, initial, nil)
   }
 
   /// Not there: the value belongs to the scene of the object that has it.
@@ -44,9 +48,18 @@ public struct SceneStorage<Value: Codable & Sendable>: Sendable {
   ) -> Value {
     get {
       let storage = member[keyPath: storage]
-      return member.scene.values.value(Value.self, forKey: storage.key) ?? storage.initial
+      return storage.box(in: member.scene.values)?.storedValue ?? storage.initial
     }
-    set { member.scene.values.set(newValue, forKey: member[keyPath: storage].key) }
+    set {
+      let storage = member[keyPath: storage]
+      let values = member.scene.values
+      // A value of another type takes the place of the one that is there.
+      let box = storage.box(in: values) ?? values.replace(storage.key, storage.initial)
+      let change = box.set(newValue)
+      if change.isChange || !box.isStored {
+        values.noteChange(storage.key, undecoded: change.undecoded)
+      }
+    }
   }
 }
 

@@ -18,6 +18,12 @@ struct StoredValue: Hashable, Codable, Sendable {
     symbols = batch.symbols
   }
 
+  init(_ content: ValueContent) {
+    (map, symbols) = (Array(content.map), Array(content.symbols))
+  }
+
+  var content: ValueContent { ValueContent(symbols: symbols, map: map) }
+
   var byteCount: Int { map.count + symbols.count }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {

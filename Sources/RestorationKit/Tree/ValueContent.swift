@@ -36,20 +36,35 @@ struct ValueContent {
     let builder = RecordBuilder(limits: limits)
     try builder.append(record: 1) { try $0.copy(key, from: record, as: Self.key) }
     let (maps, symbols) = try builder.finish().unsealed
+    self.init(symbols: symbols, map: maps[0])
+  }
+
+  /// The value of a record that has it under ``key`` and nothing else.
+  init(symbols: [UInt8], map: [UInt8]) {
     let length = UInt32(truncatingIfNeeded: symbols.count)
     bytes =
       (0..<Self.lengthByteCount).map { UInt8(truncatingIfNeeded: length >> UInt32(8 * $0)) }
-      + symbols + maps[0]
+      + symbols + map
+  }
+
+  /// The names of the record; empty if the bytes are not whole.
+  var symbols: ArraySlice<UInt8> { parts?.symbols ?? [] }
+
+  /// The map of the record; empty if the bytes are not whole.
+  var map: ArraySlice<UInt8> { parts?.map ?? [] }
+
+  private var parts: (symbols: ArraySlice<UInt8>, map: ArraySlice<UInt8>)? {
+    guard bytes.count >= Self.lengthByteCount else { return nil }
+    let length = bytes.prefix(Self.lengthByteCount).reversed().reduce(0) { $0 << 8 | Int($1) }
+    let rest = bytes.dropFirst(Self.lengthByteCount)
+    guard length <= rest.count else { return nil }
+    return (rest.prefix(length), rest.dropFirst(length))
   }
 
   /// A record that has the value under ``key``.
   func open() throws(ArchiveError) -> KeyedDecoder {
-    guard bytes.count >= Self.lengthByteCount else { throw ArchiveError(.truncated) }
-    let length = bytes.prefix(Self.lengthByteCount).reversed().reduce(0) { $0 << 8 | Int($1) }
-    let rest = bytes.dropFirst(Self.lengthByteCount)
-    guard length <= rest.count else { throw ArchiveError(.truncated) }
-    return try KeyedDecoder(
-      unsealed: Array(rest.dropFirst(length)), symbols: Array(rest.prefix(length)))
+    guard let parts else { throw ArchiveError(.truncated) }
+    return try KeyedDecoder(unsealed: Array(parts.map), symbols: Array(parts.symbols))
   }
 
   var fingerprint: RecordFingerprint { RecordFingerprint(bytes.span) }

@@ -78,6 +78,8 @@ private final class ProbedReferences: StateEncoding {
     return UInt64(objects.count)
   }
 
+  func register(_ object: any RestorableObject, identifier: String) {}
+
   // What there is to say, the save says that stores it.
   func note(_ note: ReportNote, _ number: RowNumber?) {}
 

@@ -15,6 +15,6 @@ extension StateDecoder {
     if traits.contains(.stateful), let object = object as? any StatefulRestoring {
       try decodeState(of: object)
     }
-    if traits.contains(.screen) { ScreenFields.restore(object, from: self) }
+    if traits.contains(.screen) { try ScreenFields.restore(object, from: self) }
   }
 }

@@ -150,7 +150,11 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
     let change = place.box.set(value)
     guard change.isChange else { return }
     if place.isField {
-      if let owner { TrackedObjects.invalidate(owner) }
+      if let record = place.box.record {
+        TrackedObjects.invalidate(record)
+      } else if let owner {
+        TrackedObjects.invalidate(owner)
+      }
     } else if let key {
       place.store?.noteChange(key, undecoded: change.undecoded)
     }

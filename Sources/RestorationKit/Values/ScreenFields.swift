@@ -8,24 +8,18 @@ protocol RestorableField: SendableMetatype {
   /// The key that it was given.
   var key: String? { get }
 
-  func encode(with coder: StateEncoder, forKey key: String) throws
-  func restore(from coder: StateDecoder, forKey key: String)
+  /// The value, of which a screen has one for each field.
+  var fieldBox: any RestorableFieldBox { get }
 }
 
 extension Restored: RestorableField {
+  var fieldBox: any RestorableFieldBox { slot.fieldBox }
+
   static func stored(at place: UnsafeRawPointer) -> any RestorableField {
     unsafe place.assumingMemoryBound(to: Self.self).pointee
   }
 
   var key: String? { slot.key }
-
-  func encode(with coder: StateEncoder, forKey key: String) throws {
-    try slot.fieldBox.encodeField(with: coder, forKey: key)
-  }
-
-  func restore(from coder: StateDecoder, forKey key: String) {
-    slot.fieldBox.restore(from: coder, forKey: key)
-  }
 }
 
 /// The fields with ``Restored`` of the screens of one class.
@@ -71,14 +65,21 @@ struct ScreenFields: Sendable {
 
   // MARK: State
 
+  /// A field of more bytes has a record of its own, which is not written when others change.
+  private static let largestByteCount = 4096
+
+  /// The key of the references to these records.
+  private static let recordsKey = "@fields"
+
   /// Writes all fields of a screen.
-  static func encode(_ screen: AnyObject, with coder: StateEncoder) throws {
+  static func encode(_ screen: any StateRestoring, with coder: StateEncoder) throws {
     let type: AnyClass = type(of: screen)
     let fields = of(type).fields
     if fields.isEmpty, known.withLock({ $0.used.contains(ObjectIdentifier(type)) }) {
       coder.note(.fieldsNotFound(className: String(describing: type)))
     }
     var keys: Set<String> = []
+    var records: [(key: String, record: FieldRecord)] = []
     for place in fields {
       let field = place.field(of: screen)
       let key = field.key ?? place.name
@@ -86,15 +87,36 @@ struct ScreenFields: Sendable {
         coder.note(.fieldKeyTwice(key: key))
         continue
       }
-      try field.encode(with: coder, forKey: key)
+      let box = field.fieldBox
+      if box.record == nil {
+        let start = coder.byteCount
+        try box.encodeField(with: coder, forKey: key)
+        guard coder.byteCount - start > largestByteCount else { continue }
+        coder.remove(key)
+        box.record = FieldRecord(key, of: box)
+      }
+      guard let record = box.record else { continue }
+      record.screen = screen
+      records.append((key, record))
+    }
+    guard !records.isEmpty else { return }
+    coder.encodeContainer(forKey: recordsKey) { coder in
+      for (key, record) in records { coder.encodeOwn(record, forKey: key) }
     }
   }
 
   /// Reads all fields that are stored of a screen.
-  static func restore(_ screen: AnyObject, from coder: StateDecoder) {
+  static func restore(_ screen: any StateRestoring, from coder: StateDecoder) throws {
+    let records = try coder.container(forKey: recordsKey)
     for place in of(type(of: screen)).fields {
       let field = place.field(of: screen)
-      field.restore(from: coder, forKey: field.key ?? place.name)
+      let key = field.key ?? place.name
+      let box = field.fieldBox
+      if let record = try records?.decodeObject(FieldRecord.self, forKey: key) {
+        record.take(box, of: screen, with: coder)
+      } else {
+        box.restore(from: coder, forKey: key)
+      }
     }
   }
 }

@@ -10,8 +10,17 @@ protocol RestorableValueBox: AnyObject, Sendable {
   /// Whether there is something to store: a value that was set, or one that was restored.
   var isStored: Bool { get }
 
+  /// Whether the value was set, and not restored since.
+  var isSet: Bool { get }
+
+  /// What is stored and does not fit the type; nil if it does, or was set since.
+  var unfitContent: RestoredContent? { get }
+
   /// How the value is kept.
   var sensitivity: Sensitivity? { get }
+
+  /// The value as it is stored; nil if it is not, or has a sensitivity.
+  func plainContent() throws -> ValueContent?
 
   /// Writes the value under a key: as it was restored, unless it was set since.
   func encode(with coder: StateEncoder, forKey key: String) throws
@@ -26,10 +35,27 @@ protocol RestorableValueBox: AnyObject, Sendable {
   func forgetSecret()
 }
 
+/// The value of a field of a screen, whatever its type is.
+protocol RestorableFieldBox: AnyObject, Sendable {
+  /// The record of its own that the field has, once it is large.
+  var record: FieldRecord? { get set }
+
+  /// Writes the value, also if nobody has set it.
+  func encodeField(with coder: StateEncoder, forKey key: String) throws
+
+  /// Reads the value; one that is not stored stays as it is.
+  func restore(from coder: StateDecoder, forKey key: String)
+
+  /// Reads the value of a record of its own.
+  func restore(_ stored: RestoredContent, forKey key: String) -> ValueFinding
+}
+
 /// A value as it was stored, for somebody who knows its type.
 struct RestoredContent: Sendable {
   let content: ValueContent
   let sensitivity: Sensitivity?
+
+  init(_ content: ValueContent) { (self.content, sensitivity) = (content, nil) }
 
   /// Nil if the record of a value has none, as after its time is over.
   init?(_ record: KeyedDecoder) {
@@ -98,7 +124,7 @@ struct ValueFinding: Sendable {
 ///
 /// Any thread may read and set it. Observation does not see its type: a key path through a
 /// generic class takes 2 to 3 µs each time, and one through ``ValueSignal`` a tenth of that.
-final class ValueBox<Value: Codable & Sendable>: RestorableValueBox {
+final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableFieldBox {
   private struct Content {
     var value: Value
     /// The bytes that stand for the value until it is set.
@@ -106,6 +132,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox {
     /// Whether the value is what these bytes say, and no part of them was left out.
     var isWhole = true
     var isSet = false
+    var record: FieldRecord?
   }
 
   /// What became of setting a value.
@@ -135,22 +162,50 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox {
     return content.withLock { $0.isSet || $0.stored != nil }
   }
 
+  var isSet: Bool { content.withLock(\.isSet) }
+
+  var unfitContent: RestoredContent? { content.withLock { $0.isWhole ? nil : $0.stored } }
+
+  func plainContent() throws -> ValueContent? {
+    let content = content.withLock { $0 }
+    guard sensitivity == nil, content.stored?.sensitivity == nil else { return nil }
+    if let stored = content.stored { return stored.content }
+    guard content.isSet else { return nil }
+    return try ValueContent(forKey: ValueContent.key) {
+      try $0.encode(content.value, forKey: ValueContent.key)
+    }
+  }
+
+  /// The value, if somebody has set or stored one.
+  var storedValue: Value? {
+    let value = value
+    return isStored ? value : nil
+  }
+
   var value: Value {
     registrar.access(signal, keyPath: ValueSignal.path)
     return content.withLock(\.value)
   }
 
-  /// Sets the value; an equal one is no change.
+  /// Sets the value.
+  ///
+  /// An equal one tells no reader. It is stored all the same, unless nothing of it can be stored
+  /// otherwise: equal values may have another form, as 0.0 and -0.0. Setting what is only declared
+  /// stores it, too.
   func set(_ value: Value) -> Change {
-    let old = content.withLock { ($0.value, $0.isWhole) }
+    let (old, isKnown) = content.withLock { ($0.value, $0.isSet || $0.stored != nil && $0.isWhole) }
     // The value's own comparison runs without the lock.
-    if old.1, old.0.isEqual(to: value) { return Change(isChange: false) }
-    return registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      content.withLock { content in
-        let undecoded = content.isWhole ? nil : content.stored?.fingerprint
-        content = Content(value: value, isSet: true)
-        return Change(isChange: true, undecoded: undecoded)
-      }
+    let isEqual = old.isEqual(to: value)
+    if isEqual, isKnown, old.isIdentical(to: value) { return Change(isChange: false) }
+    guard !isEqual else { return replace(value) }
+    return registrar.withMutation(of: signal, keyPath: ValueSignal.path) { replace(value) }
+  }
+
+  private func replace(_ value: Value) -> Change {
+    content.withLock { content in
+      let undecoded = content.isWhole ? nil : content.stored?.fingerprint
+      content = Content(value: value, isSet: true, record: content.record)
+      return Change(isChange: true, undecoded: undecoded)
     }
   }
 
@@ -194,8 +249,21 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox {
     }
   }
 
-  /// Reads a field of a screen; one that is not stored stays as it is.
-  ///
+  var record: FieldRecord? {
+    get { content.withLock(\.record) }
+    set { content.withLock { $0.record = newValue } }
+  }
+
+  func restore(_ stored: RestoredContent, forKey key: String) -> ValueFinding {
+    let found = decode(stored, key)
+    if let value = found.value {
+      registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
+        content.withLock { $0.value = value }
+      }
+    }
+    return found.finding
+  }
+
   /// A field that does not fit costs the screen nothing else.
   func restore(from coder: StateDecoder, forKey key: String) {
     let old = content.withLock(\.value)
@@ -219,7 +287,6 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox {
     }
   }
 
-  /// Writes the field of a screen, also if nobody has set it.
   func encodeField(with coder: StateEncoder, forKey key: String) throws {
     try encode(content.withLock(\.value), with: coder, forKey: key)
   }
@@ -240,6 +307,15 @@ final class ValueSignal: Observable, Sendable {
 }
 
 extension Decodable where Self: Encodable {
+  /// Whether an equal value has the same form where it is stored, as far as that is known.
+  fileprivate func isIdentical(to other: Self) -> Bool {
+    switch self {
+    case let text as String: (other as? String).map { $0.utf8.elementsEqual(text.utf8) } ?? false
+    case is any BinaryInteger, is Bool: true
+    default: false
+    }
+  }
+
   /// Whether another value is the same to those who read it; false where nobody can
   /// tell, as of an object, which may have been changed since it was set.
   func isEqual(to other: Self) -> Bool {

@@ -18,12 +18,16 @@ final class ValuesNode: RestorableNode {
   }
 
   var restorationChildren: [any RestorableNode] {
-    let keys = store.storedKeys
     let known = nodes
+    // One that was restored and has no value any more goes with the next save.
+    let keys = store.storedKeys + known.values.filter(\.isRestored).map(\.key)
     nodes = [:]
     for key in keys { add(known[key] ?? ValueNode(key)) }
-    return keys.compactMap { nodes[$0] }
+    return nodes.keys.sorted().compactMap { nodes[$0] }
   }
+
+  /// Whether there is anything to store or to say.
+  var isNeeded: Bool { !restorationChildren.isEmpty || !store.isOfScene && !store.problems.isEmpty }
 
   private func add(_ node: ValueNode) {
     nodes[node.key] = node
@@ -31,11 +35,15 @@ final class ValuesNode: RestorableNode {
   }
 
   func encodeRestorableState(with coder: StateEncoder) {
-    for problem in store.problems { coder.note(problem) }
+    // Those of a scene stand in its own line.
+    if !store.isOfScene { for problem in store.problems { coder.note(problem) } }
   }
 
   func decodeRestorableState(with coder: StateDecoder) {
-    for case let node as ValueNode in coder.restoredChildren { add(node) }
+    for case let node as ValueNode in coder.restoredChildren {
+      add(node)
+      node.isRestored = true
+    }
   }
 
   /// Forgets the secrets of a selection that nobody has set in this launch.
@@ -62,6 +70,7 @@ final class ValuesNode: RestorableNode {
             // Its time may be over, or its secret forgotten.
             coder.contains(ValueStore.valueKey) ? path.identifier.map { ValueNode($0) } : nil
           }, isNamedBySaves: true, makesItsClass: true))
+      try FieldRecord.register(in: types)
     } catch {
       preconditionFailure("The first names of a table are free: \(error)")
     }
@@ -80,6 +89,9 @@ final class ValueNode: RestorableNode {
 
   let key: String
 
+  /// Whether it was restored and not saved since.
+  var isRestored = false
+
   /// Has the value; nil of a node that a restore makes, until the one above takes it.
   var store: ValueStore? {
     didSet {
@@ -96,6 +108,7 @@ final class ValueNode: RestorableNode {
   var restorationIdentifier: String { key }
 
   func encodeRestorableState(with coder: StateEncoder) throws {
+    isRestored = false
     try store?.encode(key, with: coder)
   }
 
@@ -116,14 +129,28 @@ extension ValueStore {
   /// - Complexity: O(*n*) in the roots and in the values with their bytes.
   func restore(from outline: StoredOutline, state: (Int) -> KeyedDecoder?) {
     var found: [(key: String, stored: RestoredContent)] = []
+    Self.forEachStored(in: outline, state: state) { found.append((key: $0, stored: $1)) }
+    if isOfScene {
+      // The scene has taken the others before its delegate was told that it connects.
+      fill(with: found.filter { $0.stored.sensitivity != nil })
+    } else {
+      restore(found)
+    }
+  }
+
+  /// Calls the body with each value of a state.
+  static func forEachStored(
+    in outline: StoredOutline, state: (Int) -> KeyedDecoder?,
+    _ body: (String, RestoredContent) -> Void
+  ) {
     let root = outline.rows.indices.first { place in
       outline.rows[place].parent == nil && outline.rows[place].kind == .node
         && outline.identifier(of: place) == ValuesNode.className
     }
-    for place in outline.rows.indices where root != nil && outline.rows[place].parent == root {
+    guard let root else { return }
+    for place in outline.rows.indices where outline.rows[place].parent == root {
       guard let stored = state(place).flatMap(RestoredContent.init) else { continue }
-      found.append((outline.identifier(of: place), stored))
+      body(outline.identifier(of: place), stored)
     }
-    restore(found)
   }
 }

@@ -25,13 +25,21 @@ package final class ValueStore: Sendable {
     /// Told when a key or a problem comes, or a key goes.
     var tell: (@Sendable () -> Void)?
     var isRestored = false
+    /// Whether a value was set or removed since this was asked last.
+    var hasChanged = false
+    /// Told of each change, besides.
+    var changed: (@Sendable () -> Void)?
   }
 
+  /// Whether it has the values of a scene, and not those of an app.
+  let isOfScene: Bool
   private let content = Mutex(Content())
   private let signal = ValueSignal()
   private let registrar = ObservationRegistrar()
 
-  package init() {}
+  package init(ofScene isOfScene: Bool = false) {
+    self.isOfScene = isOfScene
+  }
 
   // MARK: Whose values
 
@@ -51,48 +59,75 @@ package final class ValueStore: Sendable {
 
   /// The box of a key, the same for all who ask for its type.
   ///
-  /// - Returns: Nil if the key has a value of another type, which is a problem.
+  /// - Returns: Nil if the key has a value of another type, or no archive takes the key, which is a
+  ///   problem.
   func box<Value: Codable & Sendable>(
     _ key: String, _ initial: Value, _ sensitivity: Sensitivity?
   ) -> ValueBox<Value>? {
-    let (known, stored) = content.withLock { ($0.entries[key]?.box, $0.entries[key]?.stored) }
-    if let known { return typed(known, key) }
+    let (known, unread) = content.withLock { ($0.entries[key]?.box, $0.entries[key]?.stored) }
+    if let box = known as? ValueBox<Value> { return box }
+    guard !key.isEmpty, key.utf8.count <= NodeRecord.longestIdentifier else {
+      note(
+        .storageEncodingFailed(key: key, "A key has 1 to \(NodeRecord.longestIdentifier) bytes."))
+      return nil
+    }
+    // Another type may fit what did not fit the first one.
+    let stored = unread ?? known?.unfitContent
+    if let known, stored == nil { return noteOtherType(known, key, Value.self) }
     let box = ValueBox(initial, sensitivity)
     // The app's own decoding may ask for other values, so nothing is locked.
     let finding = stored.map { box.take($0, forKey: key) }
-    let (kept, isFirst) = content.withLock { content -> (any RestorableValueBox, Bool) in
-      if let other = content.entries[key]?.box { return (other, false) }
+    if let known, finding?.isWhole == false { return noteOtherType(known, key, Value.self) }
+    let other = content.withLock { content -> (any RestorableValueBox)? in
+      if let other = content.entries[key]?.box, other !== known { return other }
       content.entries[key, default: Entry()].box = box
       content.entries[key]?.stored = nil
-      return (box, true)
+      return nil
     }
-    if isFirst, let finding { note(finding) }
-    return isFirst ? box : typed(kept, key)
+    if let other { return other as? ValueBox<Value> ?? noteOtherType(other, key, Value.self) }
+    if let finding { note(finding) }
+    return box
   }
 
-  private func typed<Value>(_ box: any RestorableValueBox, _ key: String) -> ValueBox<Value>? {
-    if let box = box as? ValueBox<Value> { return box }
-    note(.storageTypeMismatch(key: key, "\(box.valueType) is there, \(Value.self) was asked for"))
+  private func noteOtherType<Value>(
+    _ box: any RestorableValueBox, _ key: String, _ type: Value.Type
+  ) -> ValueBox<Value>? {
+    note(.storageTypeMismatch(key: key, "\(box.valueType) is stored, \(type) was asked for"))
     return nil
+  }
+
+  /// A new box in the place of one that has another type, whose readers are told.
+  func replace<Value: Codable & Sendable>(_ key: String, _ initial: Value) -> ValueBox<Value> {
+    let box = ValueBox(initial, nil)
+    let old = content.withLock { content in
+      defer { content.entries[key, default: Entry()].box = box }
+      return content.entries[key]?.box
+    }
+    old?.reset()
+    return box
   }
 
   /// Says that the value of a key is another one.
   func noteChange(_ key: String, undecoded: RecordFingerprint? = nil) {
-    let tell = content.withLock { content in
+    let (tell, changed) = content.withLock { content in
       if let undecoded { content.undecoded.insert(undecoded) }
-      return content.entries[key]?.tell ?? content.tell
+      content.hasChanged = true
+      return (content.entries[key]?.tell ?? content.tell, content.changed)
     }
     tell?()
+    changed?()
   }
 
   /// Removes a value: its readers have that of their declaration.
   func remove(_ key: String) {
-    let (box, tell) = content.withLock { content in
+    let (box, tell, changed) = content.withLock { content in
       content.entries[key]?.stored = nil
-      return (content.entries[key]?.box, content.tell)
+      content.hasChanged = true
+      return (content.entries[key]?.box, content.tell, content.changed)
     }
     box?.reset()
     tell?()
+    changed?()
   }
 
   // MARK: Problems
@@ -123,7 +158,11 @@ package final class ValueStore: Sendable {
 
   /// The keys of all that is to be stored, in order.
   var storedKeys: [String] {
-    content.withLock { $0.entries.filter(\.value.isStored).keys.sorted() }
+    content.withLock { content in
+      content.entries.filter { key, entry in
+        entry.isStored && !key.isEmpty && key.utf8.count <= NodeRecord.longestIdentifier
+      }.keys.sorted()
+    }
   }
 
   /// Sets who is told when a key or a problem comes.
@@ -132,6 +171,51 @@ package final class ValueStore: Sendable {
   /// Sets who is told when the value of a key changes.
   func listen(to key: String, _ tell: @escaping @Sendable () -> Void) {
     content.withLock { $0.entries[key, default: Entry()].tell = tell }
+  }
+
+  /// Sets who is told of each change of a value.
+  func listenToChanges(_ changed: @escaping @Sendable () -> Void) {
+    content.withLock { $0.changed = changed }
+  }
+
+  /// Whether a value was set or removed since this was asked last.
+  func takeHasChanged() -> Bool {
+    content.withLock { content in
+      defer { content.hasChanged = false }
+      return content.hasChanged
+    }
+  }
+
+  /// The problems that were not asked for yet.
+  func takeProblems() -> [ReportNote] {
+    content.withLock { content in
+      defer { content.problems = [] }
+      return content.problems
+    }
+  }
+
+  /// The value of a key without a sensitivity as it is stored; nil if it cannot be encoded.
+  func plainContent(of key: String) -> ValueContent? {
+    let entry = content.withLock { $0.entries[key] }
+    if let stored = entry?.stored { return stored.sensitivity == nil ? stored.content : nil }
+    do {
+      return try entry?.box?.plainContent()
+    } catch {
+      note(.storageEncodingFailed(key: key, error.reason))
+      return nil
+    }
+  }
+
+  /// Takes values where none was set.
+  func fill(with found: [(key: String, stored: RestoredContent)]) {
+    for (key, stored) in found {
+      let box = content.withLock { content -> (any RestorableValueBox)? in
+        let box = content.entries[key]?.box
+        if box == nil { content.entries[key, default: Entry()].stored = stored }
+        return box
+      }
+      if let box, !box.isSet { note(box.take(stored, forKey: key)) }
+    }
   }
 
   /// Writes the value of a key.
