@@ -23,6 +23,29 @@ extension StateEngine {
     return try await send(report)
   }
 
+  /// Lets an autosave know what came of a save, unless that is its own.
+  ///
+  /// All saves of keepers and scenes go through this, so that none of them leaves an autosave with
+  /// what it knew before.
+  func telling(
+    byItself: Bool, _ save: () async throws(RestorationError) -> PreservationReport
+  ) async throws(RestorationError) -> PreservationReport {
+    do throws(RestorationError) {
+      let report = try await save()
+      if byItself { return report }
+      switch report.outcome {
+      case .saved: need.tell(.stored(isPolled: isPolled))
+      // A later call decides, which tells, too.
+      case .superseded: break
+      case .declined, .locked, .inUse, .delegateGone, .conflict: need.tell(.notStored)
+      }
+      return report
+    } catch {
+      if !byItself { need.tell(.notStored) }
+      throw error
+    }
+  }
+
   /// Runs one thing after the other, of saves and what must not come between two parts of one.
   func inTurn<Value>(
     _ body: () async throws(RestorationError) -> Value
@@ -120,6 +143,7 @@ extension StateEngine {
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
     let comesFirst = !hasTriedToRestore
+    let heard = rows.isHeard ? rows : rows.heard
     if builder == nil { rows = Rows(need) }
     let rows = rows
     let walk = PreservationWalk(
@@ -130,6 +154,7 @@ extension StateEngine {
     )
     // What is not stored after all is written by the next save.
     let unknown = Rows(need)
+    unknown.heard = heard
     self.rows = unknown
     defer { walk.end() }
     guard try preserve(content, with: walk) else {
@@ -141,6 +166,7 @@ extension StateEngine {
       note(in: &report)
       return report
     }
+    unknown.heard = rows
     var report = PreservationReport(.saved)
     isReported = settings.isStrict
     try throwIfStrict(walk)

@@ -15,12 +15,16 @@
 /// nothing else is called, told, read or written. A change of something else, such as what a
 /// delegate encodes, is heard only with ``setNeedsSave()``. There is no timer while all say when
 /// they change, nor while the state is not restored yet, locked, in use elsewhere, in conflict or
-/// declined, nor after a save that failed: a save that succeeds begins the polls again.
+/// declined, nor after a save that failed: a save that succeeds begins the polls again, whoever
+/// has called it.
 ///
 /// A save that the disk refuses is tried again after the interval, at least 250 ms, then
 /// after twice as long, up to 30 s. Any other save that stores nothing is tried again with
 /// the next change: if a strict keeper has a problem, a key is locked, another instance has
-/// the state, or the delegate declines. Call ``setNeedsSave()`` then. What was due is taken back by
+/// the state, or the delegate declines. Call ``setNeedsSave()`` then. After a save of the app that
+/// stores nothing, the autosave tries at once, and goes on as after one of its own. When the
+/// delegate of a keeper was gone and another one is set, that is a change. What was due is taken
+/// back by
 /// ``StateKeeper/discardState(includingSetAside:)``.
 ///
 /// The keeper or the host keeps its autosave until ``stop()`` or its own `close()`; a second one

@@ -129,7 +129,8 @@ final class AutosaveTurns: Sendable {
   func begin() -> AsyncStream<Void> {
     let listener = need.listen { [weak self] news in
       switch news {
-      case .changed: self?.change()
+      case .changed, .notStored: self?.change()
+      case .stored(let isPolled): self?.goOn(isPolled: isPolled)
       case .discarded: self?.takeBack()
       case .ended: self?.stop()
       }
@@ -249,6 +250,17 @@ final class AutosaveTurns: Sendable {
 
   func change() {
     state.withLock { $0.changeCount += 1 }
+    waking.yield()
+  }
+
+  /// Notes that somebody else has saved: what waits for a change is tried again, and tells whether
+  /// all is stored.
+  private func goOn(isPolled: Bool) {
+    state.withLock { state in
+      let isWaiting = state.settledCount == state.changeCount
+      if isWaiting, state.storedCount < state.changeCount { state.changeCount += 1 }
+      if isPolled, !state.isPolled { beginPolling(true, &state) }
+    }
     waking.yield()
   }
 

@@ -45,7 +45,7 @@ extension StateKeeper {
     return Autosave(of: self, held, isolation: isolation, told: told) { keeper in
       guard keeper.engine.hasTriedToRestore else { return .withheld([]) }
       do throws(RestorationError) {
-        return Autosave.Event([try await keeper.save(roots())])
+        return Autosave.Event([try await keeper.save(roots(), byItself: true)])
       } catch {
         return .failed(error)
       }

@@ -33,7 +33,7 @@ extension StateKeeper {
   public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
     -> PreservationReport
   {
-    try await save(roots, everything: false)
+    try await save(roots, byItself: false)
   }
 
   /// Saves like ``save(_:)``, and asks all nodes, also those that say when they change.
@@ -48,20 +48,23 @@ extension StateKeeper {
   public func saveEverything(_ roots: [any RestorableNode]) async throws(RestorationError)
     -> PreservationReport
   {
-    try await save(roots, everything: true)
+    try await save(roots, everything: true, byItself: false)
   }
 
-  private func save(
-    _ roots: [any RestorableNode], everything: Bool
+  /// The same for all saves; those of an autosave say that they are by itself.
+  func save(
+    _ roots: [any RestorableNode], everything: Bool = false, byItself: Bool
   ) async throws(RestorationError) -> PreservationReport {
     engine.claim.beginUse()
     defer { engine.claim.endUse() }
-    await engine.otherRestoreEnded()
-    if isDelegateGone {
-      try engine.throwIfStrictWithoutDelegate()
-      return PreservationReport(.delegateGone)
+    return try await engine.telling(byItself: byItself) { () async throws(RestorationError) in
+      await engine.otherRestoreEnded()
+      if isDelegateGone {
+        try engine.throwIfStrictWithoutDelegate()
+        return PreservationReport(.delegateGone)
+      }
+      let participants = SaveParticipants(roots: roots, delegate: delegate)
+      return try await engine.save(everything: everything) { participants }
     }
-    let participants = SaveParticipants(roots: roots, delegate: delegate)
-    return try await engine.save(everything: everything) { participants }
   }
 }

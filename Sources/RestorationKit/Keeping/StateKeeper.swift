@@ -20,7 +20,12 @@ public final class StateKeeper {
   /// The keeper does not keep it alive. When it is gone without having been set to
   /// nil, nothing is saved or restored any more, and the reports say so.
   public weak var delegate: (any StateDelegate)? {
-    didSet { hadDelegate = delegate != nil }
+    didSet {
+      let wasGone = hadDelegate && oldValue == nil
+      hadDelegate = delegate != nil
+      // Nothing was saved or polled without it.
+      if wasGone { engine.need.tell() }
+    }
   }
 
   private var hadDelegate = false

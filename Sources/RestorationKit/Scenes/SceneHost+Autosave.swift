@@ -44,7 +44,7 @@ extension SceneHost {
       // A flush must not wait for the next poll.
       _ = host.findsChange()
       do throws(RestorationError) {
-        let reports = try await host.saveChangedScenes()
+        let reports = try await host.saveChangedScenes(byItself: true)
         if let failure = host.listFailure { throw failure }
         return Autosave.Event(Array(reports.values))
       } catch {

@@ -49,12 +49,13 @@ extension SceneHost {
       saved = .failure(error)
     }
     await writeList()
+    if listFailure != nil { need.tell(.notStored) }
     return try saved.get()
   }
 
   /// Saves a scene, and leaves the list to the caller.
   private func saveFile(
-    of scene: RestorableScene, everything: Bool = false
+    of scene: RestorableScene, everything: Bool = false, byItself: Bool = false
   ) async throws(RestorationError) -> PreservationReport {
     endsCleanly = false
     await scene.engine.otherRestoreEnded()
@@ -62,10 +63,20 @@ extension SceneHost {
       throw RestorationError(
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
+    guard scene.session.isRestorable || scene.engine.isLocked else {
+      return try await saveNothing(of: scene, byItself: byItself)
+    }
+    return try await scene.engine.telling(byItself: byItself) {
+      () async throws(RestorationError) in
+      try await saveFile(of: scene, everything)
+    }
+  }
+
+  private func saveFile(
+    of scene: RestorableScene, _ everything: Bool
+  ) async throws(RestorationError) -> PreservationReport {
     let session = scene.session
     if scene.engine.isLocked { return PreservationReport(.locked) }
-    guard session.isRestorable else { return try await saveNothing(of: scene) }
-
     var taken: TakenContent?
     var report: PreservationReport
     do throws(RestorationError) {
@@ -179,11 +190,18 @@ extension SceneHost {
   public func saveChangedScenes() async throws(RestorationError)
     -> [SceneSession: PreservationReport]
   {
+    try await saveChangedScenes(byItself: false)
+  }
+
+  /// The same; an autosave says that it saves by itself.
+  func saveChangedScenes(
+    byItself: Bool
+  ) async throws(RestorationError) -> [SceneSession: PreservationReport] {
     var reports: [SceneSession: PreservationReport] = [:]
     var failure: RestorationError?
     for scene in connectedScenes where scene.isChanged && scene.activationState != .unattached {
       do throws(RestorationError) {
-        reports[scene.session] = try await saveFile(of: scene)
+        reports[scene.session] = try await saveFile(of: scene, byItself: byItself)
       } catch {
         failure = failure ?? error
       }
@@ -195,11 +213,17 @@ extension SceneHost {
     return reports
   }
 
-  private func saveNothing(of scene: RestorableScene) async throws(RestorationError)
-    -> PreservationReport
-  {
+  private func saveNothing(
+    of scene: RestorableScene, byItself: Bool
+  ) async throws(RestorationError) -> PreservationReport {
     scene.needsSave = false
-    try await scene.engine.discardState(includingSetAside: true)
+    do throws(RestorationError) {
+      try await scene.engine.discardState(includingSetAside: true)
+    } catch {
+      scene.keepNeedingSave()
+      if !byItself { need.tell(.notStored) }
+      throw error
+    }
     return PreservationReport(.declined)
   }
 

@@ -4,6 +4,11 @@ internal import Synchronization
 final class SaveNeed: Sendable {
   enum News {
     case changed
+    /// A save that no autosave has made has stored nothing.
+    case notStored
+    /// A save that no autosave has made is stored; whether a poll has something to compare with
+    /// it.
+    case stored(isPolled: Bool)
     /// What has changed so far is not to be saved any more.
     case discarded
     /// Nothing is saved any more.
@@ -51,7 +56,8 @@ final class SaveNeed: Sendable {
     let number = listen { news in
       switch news {
       case .changed: continuation.yield()
-      case .discarded: break
+      // Whoever saves with each element would go on for ever.
+      case .notStored, .stored, .discarded: break
       case .ended: continuation.finish()
       }
     }

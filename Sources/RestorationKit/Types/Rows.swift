@@ -81,6 +81,8 @@ final class Rows {
   var objects: [WeakObject] = []
   let changes: ChangedRows
   var trackedCount = 0
+  /// The rows of a save that was not stored, whose objects go on saying when they change.
+  var heard: Rows?
   @safe @exclusivity(unchecked) var walk: UInt32 = 0
   @safe @exclusivity(unchecked) var save: UInt32 = 0
   /// Those that have said that they changed before this save, or in it.
@@ -147,6 +149,9 @@ final class Rows {
       }
     }
   }
+
+  /// Whether an object says to these rows when it has changed.
+  var isHeard: Bool { trackedCount > 0 }
 
   /// Whether a save can find out what has changed without asking everything.
   var tellChanges: Bool { version != nil && isRegular && trackedCount > 0 }
