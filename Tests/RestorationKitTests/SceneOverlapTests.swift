@@ -111,6 +111,66 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual([draft, node], ["late", "late"])
   }
 
+  /// Changes a node, which tells nobody, while the save is written that lets its scene go.
+  private func changeSilently(
+    _ host: SceneHost,
+    _ leave: @escaping @MainActor (RestorableScene) async throws -> Void
+  ) async throws {
+    let root = TestNode("root", value: "early")
+    app.prepare = { $0.roots = [root] }
+    let scene = try await host.open()
+    gate.holdUp()
+    let leaving = Task { @MainActor in try await leave(scene) }
+    try await waitUntil("a write is held up") { gate.isWaitedFor }
+    root.value = "late"
+    gate.goOn()
+    try await leaving.value
+    XCTAssertEqual(scene.activationState, .unattached)
+    await host.close()
+  }
+
+  func testWhatNobodyTellsWhileADisconnectWritesIsSavedToo() async throws {
+    let host = try await slowHost()
+    try await changeSilently(host) { scene in _ = try await host.disconnect(scene) }
+    let (_, node) = try await restored()
+    XCTAssertEqual(node, "late")
+  }
+
+  func testWhatNobodyTellsWhileACloseWritesIsSavedToo() async throws {
+    let host = try await slowHost()
+    host.closedSceneBound = ClosedSceneBound()
+    try await changeSilently(host) { scene in _ = try await host.close(scene) }
+    let root = TestNode("root")
+    app.prepare = { $0.roots = [root] }
+    let next = SceneHost(
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
+    next.closedSceneBound = ClosedSceneBound()
+    next.register(SceneConfiguration { [app] in app.makeDelegate() })
+    try await next.launch()
+    try await next.reopen(try XCTUnwrap(next.closedSessions.first))
+    XCTAssertEqual(root.value, "late")
+  }
+
+  func testWhatNobodyTellsWhileARefreshWritesIsSavedToo() async throws {
+    let first = try await slowHost()
+    app.prepare = { $0.roots = [TestNode("root", value: "early")] }
+    try await first.disconnect(try await first.open())
+    let root = TestNode("root", value: "early")
+    app.prepare = { [gate] delegate in
+      delegate.roots = [root]
+      delegate.onConnect = { _ in gate.holdUp() }
+    }
+    let refreshing = Task { @MainActor in try await first.refresh(first.openSessions[0]) }
+    try await waitUntil("a write is held up") { gate.isWaitedFor }
+    root.value = "late"
+    gate.goOn()
+    _ = try await refreshing.value
+    XCTAssertNil(first.openSessions[0].scene)
+    await first.close()
+    let (_, node) = try await restored()
+    XCTAssertEqual(node, "late")
+  }
+
   func testASceneThatChangesWithEverySaveIsDisconnectedAllTheSame() async throws {
     let host = try await app.host()
     let scene = try await host.open()

@@ -150,7 +150,7 @@ extension StateEngine {
       rows, changing: builder, types: types, objects: objects, limits: settings.limits,
       secrets: file.secrets, nodeLimit: settings.nodeLimit, now: settings.now(),
       budget: settings.sizeBudget, keptBound: settings.keptBound, stored: stored,
-      remembersSaid: settings.isPolled, trace: trace
+      remembersSaid: settings.isPolled || leavingCount > 0, trace: trace
     )
     // What is not stored after all is written by the next save.
     let unknown = Rows(need)

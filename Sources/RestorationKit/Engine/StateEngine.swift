@@ -37,6 +37,9 @@ final class StateEngine {
   var lastStatus = RestorationStatus.notRestoredYet
   /// Set by a restore that found the key locked, for the saves after it.
   var isLocked = false
+  /// How many calls let the objects go after their saves, and ask them until then whether they
+  /// have changed.
+  var leavingCount = 0
   /// The wish of the app; every save starts without one.
   var ignoresSnapshot = false
   /// The root of the values with ``Restored``; nil if there are none.

@@ -60,15 +60,18 @@ extension SceneHost {
   /// Marks the scenes with a change that nobody told; false if there are none.
   func findsChange() -> Bool {
     var hasChanged = false
-    for scene in connectedScenes where scene.session.isRestorable {
-      guard let delegate = scene.delegate else { continue }
-      let roots = { delegate.restorationRoots(for: scene) }
-      // A save would take the place of what the next launch may be able to read.
-      if scene.engine.hasFailedUnheard { scene.engine.hear(roots()) }
-      guard scene.engine.findsChange(below: roots) else { continue }
-      scene.keepNeedingSave()
-      hasChanged = true
-    }
+    for scene in connectedScenes where findsChange(in: scene) { hasChanged = true }
     return hasChanged
+  }
+
+  /// Marks a scene with a change that nobody told; false if there is none.
+  func findsChange(in scene: RestorableScene) -> Bool {
+    guard scene.session.isRestorable, let delegate = scene.delegate else { return false }
+    let roots = { delegate.restorationRoots(for: scene) }
+    // A save would take the place of what the next launch may be able to read.
+    if scene.engine.hasFailedUnheard { scene.engine.hear(roots()) }
+    guard scene.engine.findsChange(below: roots) else { return false }
+    scene.keepNeedingSave()
+    return true
   }
 }

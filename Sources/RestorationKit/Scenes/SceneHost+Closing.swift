@@ -59,7 +59,9 @@ extension SceneHost {
     var report: PreservationReport?
     do throws(RestorationError) {
       let state = scene.activationState
-      report = try await saveAgain(scene, after: try await save(scene), in: state)
+      report = try await saveLeaving(scene, in: state) { () async throws(RestorationError) in
+        try await save(scene)
+      }
     } catch {
       failure = error
     }

@@ -120,7 +120,9 @@ extension SceneHost {
     let saved: Result<PreservationReport, RestorationError>
     do throws(RestorationError) {
       saved = .success(
-        try await saveAgain(scene, after: try await save(scene), in: .background))
+        try await saveLeaving(scene, in: .background) { () async throws(RestorationError) in
+          try await save(scene)
+        })
     } catch {
       saved = .failure(error)
     }

@@ -23,7 +23,8 @@ extension SceneHost {
 
   /// Lets a scene go to free its memory; its session stays.
   ///
-  /// Changes that are made while it is saved are saved again. A value of
+  /// Changes that are made while it is saved are saved again, also those of nodes that never say
+  /// when they change. A value of
   /// ``SceneStorage`` that is set later goes to the session.
   ///
   /// - Parameter scene: A connected scene. It is saved first; if it comes to the
@@ -37,21 +38,27 @@ extension SceneHost {
   public func disconnect(_ scene: RestorableScene) async throws(RestorationError)
     -> PreservationReport
   {
-    let report = try await saveAgain(scene, after: try await background(scene), in: .background)
+    let report = try await saveLeaving(scene, in: .background) {
+      () async throws(RestorationError) in try await background(scene)
+    }
     if !report.outcome.isPostponed { await letGo(scene) }
     return report
   }
 
-  /// Saves what was set while the save before was written, and what another save has taken that
-  /// may fail, as long as the scene stays in a state.
-  func saveAgain(
-    _ scene: RestorableScene, after report: PreservationReport,
-    in state: RestorableScene.ActivationState
+  /// Saves a scene that goes: also what changes while that is written, whether somebody tells it or
+  /// not, and what another save has taken that may fail, as long as the scene stays in a state.
+  func saveLeaving(
+    _ scene: RestorableScene, in state: RestorableScene.ActivationState,
+    _ save: () async throws(RestorationError) -> PreservationReport
   ) async throws(RestorationError) -> PreservationReport {
-    var report = report
-    for _ in 0..<Self.largestRepetition
-    where report.outcome == .saved && scene.isChanged && scene.activationState == state {
-      report = try await save(scene)
+    scene.engine.leavingCount += 1
+    defer { scene.engine.leavingCount -= 1 }
+    var report = try await save()
+    for _ in 0..<Self.largestRepetition {
+      guard report.outcome == .saved, scene.activationState == state,
+        scene.isChanged || findsChange(in: scene)
+      else { break }
+      report = try await self.save(scene)
     }
     return report
   }
