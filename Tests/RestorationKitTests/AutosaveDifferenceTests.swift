@@ -1,3 +1,4 @@
+import Foundation
 import RestorationKit
 import TestSupport
 import XCTest
@@ -165,6 +166,55 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
     try await assertFinds(
       [("a state that can be encoded", { self.plain.throwsInEncode = false })],
       try await keeper())
+  }
+
+  /// A node whose stored state is newer than this version of the app, after its restore.
+  private func withheld() async throws -> (keeper: StateKeeper, node: TestNode) {
+    let newer = try newKeeper()
+    try newer.register(
+      TestNode.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+    _ = try await newer.restore()
+    _ = try await newer.save([TestNode("root", value: "newer")])
+    await newer.close()
+    let keeper = try newKeeper()
+    try keeper.register(TestNode.self)
+    let node = TestNode("root")
+    _ = try await keeper.restore(into: [node])
+    node.value = "typed"
+    return (keeper, node)
+  }
+
+  func testANodeThatThrowsBesideAStateThatNobodyCouldReadIsFoundWhenItDoesNotThrowAnyMore()
+    async throws
+  {
+    let (keeper, node) = try await withheld()
+    node.onEncode = { _ in throw CocoaError(.coderInvalidValue) }
+    _ = try await polled(keeper, of: node)
+    for _ in 0..<2 {
+      try await pass(.seconds(2))
+      try await pauses([.seconds(2)])
+    }
+    XCTAssertEqual(events.count, 1)
+    node.onEncode = nil
+    try await pass(.seconds(2))
+    try await told(2)
+    await keeper.close()
+    XCTAssertEqual(try launch.storedRecords()?["root"]?.value, "typed")
+  }
+
+  func testANodeThatThrowsOnlyWhenItIsWrittenIsFoundWithTheNextPoll() async throws {
+    let (keeper, node) = try await withheld()
+    var encodeCount = 0
+    node.onEncode = { _ in
+      encodeCount += 1
+      if encodeCount == 2 { throw CocoaError(.coderInvalidValue) }
+    }
+    _ = try await begun(keeper, of: node)
+    try await passInterval()
+    try await pass(.milliseconds(1750))
+    try await told(2)
+    await keeper.close()
+    XCTAssertEqual(try launch.storedRecords()?["root"]?.value, "typed")
   }
 
   func testNodesThatAreMadeAnewWheneverTheyAreAskedForAreNoDifference() async throws {

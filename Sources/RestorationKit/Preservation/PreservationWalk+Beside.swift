@@ -40,6 +40,7 @@ extension PreservationWalk {
         }
       } catch {
         rows.note(.encodeFailed(error.reason), number)
+        if info.tracking == .always { rows.said?.noteFailure(number) }
         return keep(withheld, state, of: object, number, info, origin, below)
       }
       state.putBeside()
@@ -57,6 +58,7 @@ extension PreservationWalk {
       }
       storedParts.append(StoredPart(number: number, content: .own(own), beside: beside))
     } catch {
+      if info.tracking == .always { rows.said?.noteFailure(number) }
       if let withheld = stored.withheld {
         rows.note(.encodeFailed(error.reason), number)
         return keep(withheld, stored, of: object, number, info, origin, below)

@@ -55,9 +55,10 @@ final class LastSaid {
 
   func note(_ probe: StateProbe, _ number: RowNumber) { probes[number] = probe }
 
-  /// Notes that an object threw, unless that came after what it said.
+  /// Notes that an object threw, unless that came after what it said for its record.
   func noteFailure(_ number: RowNumber) {
     if states[number] == nil { states[number] = Self.failure }
+    probes[number] = nil
   }
 
   // MARK: Hashing
