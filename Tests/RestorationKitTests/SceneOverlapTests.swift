@@ -341,6 +341,36 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(root.value, "1")
   }
 
+  func testASceneThatGoesWhileItsSaveWaitsForARestoreIsSuperseded() async throws {
+    let stored = try await app.store(1, in: try await app.host())
+    let gate = gate
+    let store = HookedStore(app.launch.store) { name, call in
+      if call == .open, name.hasSuffix(stored) { gate.pass() }
+    }
+    let host = SceneHost(
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    app.launch.keys.lock(after: 1)
+    try await host.launch()
+    let scene = try await host.connect(host.openSessions[0])
+    app.launch.keys.isLocked = false
+    gate.holdUp()
+    let unlocking = Task { @MainActor in try await host.protectedDataDidBecomeAvailable() }
+    try await waitUntil("a read is held up") { gate.isWaitedFor }
+    scene.needsSave = true
+    let saving = Task { @MainActor in try await host.saveChangedScenes().map(\.value.outcome) }
+    for _ in 0..<100 { await Task.yield() }
+    let discarding = Task { @MainActor in try await host.discard(scene.session) }
+    try await waitUntil("the scene is let go") { scene.activationState == .unattached }
+    gate.goOn()
+    _ = await unlocking.result
+    let outcomes = try await saving.value
+    XCTAssertEqual(outcomes, [.superseded])
+    try await discarding.value
+    let failure = await restorationError { _ = try await host.save(scene) }
+    XCTAssertEqual(failure?.code, .notConnected)
+  }
+
   func testAWindowThatIsClosedWhileTheListIsWrittenDoesNotComeBack() async throws {
     let gate = gate
     let store = HookedStore { name, call in

@@ -14,7 +14,7 @@ extension SceneHost {
   /// - Parameter scene: The scene.
   /// - Returns: What was saved. Problems of the activity and of the values are in an
   ///   entry of kind `scene`. If the scene is disconnected or discarded while the call waits
-  ///   for another save, that decides what is stored: the outcome is
+  ///   for another save or for a restore, that decides what is stored: the outcome is
   ///   ``PreservationReport/Outcome/superseded``, and nothing is called.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; then
   ///   ``RestorableScene/needsSave`` is true again, and the activity and the values of the scene
@@ -58,11 +58,13 @@ extension SceneHost {
     of scene: RestorableScene, everything: Bool = false, byItself: Bool = false
   ) async throws(RestorationError) -> PreservationReport {
     endsCleanly = false
-    await scene.engine.otherRestoreEnded()
     guard scene.activationState != .unattached else {
       throw RestorationError(
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
+    await scene.engine.otherRestoreEnded()
+    // Whoever let it go meanwhile has saved or discarded it.
+    guard scene.activationState != .unattached else { return PreservationReport(.superseded) }
     guard scene.session.isRestorable || scene.engine.isLocked else {
       return try await saveNothing(of: scene, byItself: byItself)
     }
