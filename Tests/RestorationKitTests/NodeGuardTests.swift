@@ -165,6 +165,42 @@ final class NodeGuardTests: XCTestCase {
     XCTAssertEqual(try values(), ["new", "saved"])
   }
 
+  func testBesideStatesThatCrashedThereIsOneOtherWhichIsTheOneSavedLast() async throws {
+    try await save()
+    let crashes = try await launches(1...14) { number, screens in screens.bad.value = "\(number)" }
+    XCTAssertEqual(crashes, [1, 2, 4, 7, 12])
+    // Those that a launch has tried, and the first.
+    XCTAssertEqual(try values(), ["14", "11", "6", "3", "saved"])
+  }
+
+  func testOfStatesThatCrashedTheFirstIsGivenUpLast() async throws {
+    try await save()
+    _ = try await launches(1...4) { _, screens in
+      launch.now += 60
+      screens.bad.value = "typed"
+    }
+    launch.now += 60
+    let screens = Screens()
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [screens.root])
+    let byteCounts = try await keeper.save([screens.root]).kept.map(\.byteCount)
+    XCTAssertEqual(byteCounts.count, 2)
+    keeper.keptBound = KeptBound(age: nil, byteCount: byteCounts.max() ?? 0)
+    screens.bad.value = "last"
+    _ = try await keeper.save([screens.root])
+    XCTAssertEqual(try values(), ["last", "saved"])
+    await keeper.close()
+
+    // The one that nobody has changed since goes before it, too.
+    launch.now += 60
+    let next = try launch.keeper()
+    let again = Screens()
+    _ = try await next.restore(into: [again.root])
+    next.keptBound = KeptBound(age: nil, byteCount: byteCounts.max() ?? 0)
+    _ = try await next.save([again.root])
+    XCTAssertEqual(try values().last, "saved")
+  }
+
   func testWhatIsLeftOutIsNotDecodedIfItsNodeComesLate() async throws {
     try await save()
     for _ in 1...2 { try await crash(in: \.bad) }
@@ -198,6 +234,15 @@ final class NodeGuardTests: XCTestCase {
     XCTAssertEqual(try records["root/group"]?.value, "saved")
     XCTAssertEqual(try records["root/good"]?.value, "saved")
     XCTAssertEqual(records.paths.count, 4)
+    await keeper.close()
+
+    // The launch after it replaces what that one has saved.
+    let again = Screens()
+    let next = try launch.keeper()
+    _ = try await next.restore(into: [again.root])
+    again.bad.value = "newer"
+    _ = try await next.save([again.root])
+    XCTAssertEqual(try values(), ["newer", "saved"])
   }
 
   func testANodeThatIsMadeIsNotedAndNobodyIsAskedForItAgain() async throws {

@@ -16,6 +16,9 @@ struct SkippedElements: Hashable, Codable, Sendable {
     var launchesLeft: Int?
     /// Whether the restore under way tries it.
     var isTried: Bool?
+    /// Tells the launches that leave it out since the last try from those before that; nil, as in
+    /// what an earlier version of the library wrote, is none yet.
+    var period: LeftOutPeriod?
 
     var isDue: Bool { launchesLeft ?? 1 <= 0 }
 
@@ -69,17 +72,18 @@ struct SkippedElements: Hashable, Codable, Sendable {
   ///   - tree: The state.
   ///   - applicationVersion: The version of the app.
   ///   - mayTry: Whether the restore may try one of them again.
-  /// - Returns: The places of what is left out, and the one that is tried again.
+  /// - Returns: What is left out, by its places, and the one of these that is tried again.
   /// - Complexity: O(*n*) in the elements of the tree, if anything is left out.
   mutating func take(
     in tree: StoredTree, by applicationVersion: String?, mayTry: Bool
-  ) -> (places: Set<Int>, tried: Int?) {
-    guard !elements.isEmpty else { return ([], nil) }
+  ) -> (periods: [Int: LeftOutPeriod], tried: Int?) {
+    guard !elements.isEmpty else { return ([:], nil) }
     let places = places(in: tree, by: applicationVersion)
     let ordered = places.sorted { $0.key < $1.key }
     elements = ordered.map { _, element in
       var element = element
       element.isTried = nil
+      element.period = element.period ?? LeftOutPeriod()
       return element
     }
     if elements.isEmpty { self = SkippedElements() }
@@ -88,10 +92,13 @@ struct SkippedElements: Hashable, Codable, Sendable {
       mayTry && elements[index].isDue
         && !isBelow(ordered[index].key, Set(places.keys), in: tree.outline)
     }
-    guard let tried else { return (Set(places.keys), nil) }
-    elements[tried].isTried = true
-    let place = ordered[tried].key
-    return (Set(places.keys).subtracting([place]), place)
+    if let tried {
+      elements[tried].isTried = true
+      // What is stored of it by now is decoded by this launch.
+      elements[tried].period = LeftOutPeriod()
+    }
+    let periods = zip(ordered, elements).map { ($0.key, $1.period ?? LeftOutPeriod()) }
+    return (Dictionary(uniqueKeysWithValues: periods), tried.map { ordered[$0].key })
   }
 
   private func isBelow(_ place: Int, _ places: Set<Int>, in outline: StoredOutline) -> Bool {

@@ -23,8 +23,8 @@ extension StateFile {
     let usesSnapshot: Bool
     /// The number by which to end it; nil if the state is restored as it is read only.
     let window: UInt64?
-    /// The places of what is left out, since restores before it crashed there.
-    let skipped: Set<Int>
+    /// What is left out, since restores before it crashed there, by its places.
+    let skipped: [Int: LeftOutPeriod]
     /// Where to note each element before it is made or decoded; nil if no crash is near.
     let note: LaunchNote?
   }
@@ -115,7 +115,7 @@ extension StateFile {
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: stored?.content.snapshotIgnored == tree.version)
     var (skipped, tried) =
-      stored?.content.skipped.take(in: tree, by: applicationVersion, mayTry: mayTry) ?? ([], nil)
+      stored?.content.skipped.take(in: tree, by: applicationVersion, mayTry: mayTry) ?? ([:], nil)
     if let dropped = loaded.dropped {
       let date = tree.facts?.timestamp.map { " of \($0)" } ?? ""
       let before = launchProblem.map { "\($0) " } ?? ""
@@ -135,7 +135,7 @@ extension StateFile {
     if isClaimed {
       begin(tree, stored?.content, key)
       // What is tried without a mark would crash in every launch.
-      if let tried, window?.note == nil { skipped.insert(tried) }
+      if let tried, window?.note != nil { skipped[tried] = nil }
     }
     let isCrashNear = (window?.marked?.begunRestores ?? 0) >= threshold
     return .state(

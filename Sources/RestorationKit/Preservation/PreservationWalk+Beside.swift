@@ -25,14 +25,14 @@ extension PreservationWalk {
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     kept below: KeptBelow, keeping state: KeptRecords.State
   ) throws {
-    let all = state.all.filter { keeps($0.state, because: $0.reason, of: state, number) }
-    let kept = Set(all.map(\.state.id))
+    let kept = statesToKeep(of: state, number)
     var state = state
     state.beside.removeAll { !kept.contains($0.state.id) }
     if let withheld = state.withheld, !kept.contains(KeptState(of: withheld).id) {
       state.withheld = nil
     }
     let stored = state
+    var replaced: KeptState.ID?
     if let withheld = state.withheld {
       do {
         if try !isChanged(object, number, info) {
@@ -43,15 +43,17 @@ extension PreservationWalk {
         if info.tracking == .always { rows.said?.noteFailure(number) }
         return keep(withheld, state, of: object, number, info, origin, below)
       }
-      state.putBeside()
+      replaced = state.putBeside()
     }
     guard !state.beside.isEmpty else {
       settlementOfKept.states.append((object, state))
       return try writeAlone(object, number, info, origin, kept: below)
     }
+    state.beside[0].state.leftOut = state.leftOut
     let beside = state.beside.map { dated($0.state) }
     do {
       let own = try encodeApart(object, number, info, origin, below)
+      if let replaced { keptItems.removeAll { $0.id == replaced } }
       if info.tracking == .always, let said = rows.said, said.probes[number] == nil {
         said.note(
           try StateProbe(object, at: rows.path(of: number), info.traits, builder.limits), number)
@@ -72,6 +74,23 @@ extension PreservationWalk {
       rows.note(.keptBeside(version: state.version, since: state.since), number)
     }
     if info.tracking == .observed { rows[number].isObserved = true }
+  }
+
+  /// Those of the states of an object that go on being kept.
+  ///
+  /// Of the states of an object that is left out the newest is given up first: the oldest is what
+  /// was there before anything crashed.
+  private func statesToKeep(of state: KeptRecords.State, _ number: RowNumber) -> Set<KeptState.ID> {
+    let all = state.all
+    let goingFirst = state.leftOut == nil ? all : all.reversed()
+    return Set(
+      zip(all, goingFirst).enumerated().compactMap { rank, states in
+        let ((kept, reason), (turn, _)) = states
+        let isKept = keeps(
+          kept, because: reason, of: state, number, inTurnOf: turn,
+          rank: state.leftOut == nil ? 0 : rank)
+        return isKept ? kept.id : nil
+      })
   }
 
   /// Whether an object says something else than when the restore had ended, or came later.

@@ -12,7 +12,10 @@ extension PreservationWalk {
   struct KeptItem {
     let id: KeptState.ID
     let element: KeptElement
+    /// Since when it counts as kept where more is kept than may be.
     let since: Date
+    /// What goes later than others of one age has a greater one.
+    var rank = 0
   }
 
   /// The outcome of something that is not kept any more; nil if it is.
@@ -38,10 +41,11 @@ extension PreservationWalk {
         since: since))
   }
 
-  /// Whether a state of an object that is there goes on being kept.
+  /// Whether a state of an object that is there goes on being kept; it goes in the turn of one of
+  /// the others.
   func keeps(
     _ state: KeptState, because reason: RestorationReport.NodeOutcome,
-    of all: KeptRecords.State, _ number: RowNumber
+    of all: KeptRecords.State, _ number: RowNumber, inTurnOf turn: KeptState, rank: Int
   ) -> Bool {
     guard let kept else { return false }
     let since = kept.firstSave(keeping: state, now: now)
@@ -56,7 +60,7 @@ extension PreservationWalk {
         element: KeptElement(
           kind: all.kind, path: all.path, className: state.className, reason: reason,
           isStateAlone: true, since: since, byteCount: byteCount),
-        since: since))
+        since: kept.firstSave(keeping: turn, now: now), rank: rank))
     return true
   }
 
@@ -89,7 +93,7 @@ extension PreservationWalk {
 
   /// The oldest, and of one age the largest.
   private func goesFirst(_ left: KeptItem, _ right: KeptItem) -> Bool {
-    (left.since, right.element.byteCount, left.id.record, right.id.index)
-      < (right.since, left.element.byteCount, right.id.record, left.id.index)
+    (left.since, left.rank, right.element.byteCount, left.id.record, right.id.index)
+      < (right.since, right.rank, left.element.byteCount, right.id.record, left.id.index)
   }
 }

@@ -43,7 +43,7 @@ extension RestorationRun {
       if row.role == .child { container = traits[parent] }
     }
     // What is below something that is not back goes or stays with that.
-    if !skipped.isEmpty, skipped.contains(place) { return .missing(.skipped) }
+    if !skipped.isEmpty, skipped[place] != nil { return .missing(.skipped) }
     if let late, row.parent == nil { return .found(late.node, .existing) }
     switch row.kind {
     case .object:

@@ -12,8 +12,8 @@ final class RestorationRun {
   let tree: StoredTree
   /// What exists already; set before it runs.
   var roots: [any RestorableNode] = []
-  /// The places of what is left out; set before it runs, as the next.
-  var skipped: Set<Int> = []
+  /// What is left out, by its places; set before it runs, as the next.
+  var skipped: [Int: LeftOutPeriod] = [:]
   /// Told of what changes after it.
   var need: SaveNeed?
   /// Told where it is.
@@ -103,7 +103,7 @@ final class RestorationRun {
       report.lines = lines
       return report
     }
-    if let late, skipped.contains(0) {
+    if let late, skipped[0] != nil {
       outcomes = tree.outline.rows.indices.map { place in
         place == 0 ? .skipped : .parentMissing(tree.outline.path(of: 0))
       }

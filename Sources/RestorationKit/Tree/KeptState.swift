@@ -23,17 +23,21 @@ struct KeptState: Sendable {
   let version: Int
   /// When a save kept it for the first time.
   var since: Date?
+  /// The launches in one of which the later state was saved, while they left the element out; nil
+  /// if it was saved by one that restored the element, or if it is not the next one.
+  var leftOut: LeftOutPeriod?
   var values: StoredTree.Values
 
   private init(
     _ id: ID, _ className: String, restorationClassName: String?, version: Int, since: Date?,
-    _ values: StoredTree.Values
+    leftOut: LeftOutPeriod? = nil, _ values: StoredTree.Values
   ) {
     self.id = id
     self.className = className
     self.restorationClassName = restorationClassName
     self.version = version
     self.since = since
+    self.leftOut = leftOut
     self.values = values
   }
 
@@ -78,6 +82,8 @@ extension KeptState {
         ? className : try node.name(forKey: Key.restorationClass.rawValue),
       version: try node.decodeIfPresent(forKey: Key.version.rawValue) ?? 1,
       since: try node.decodeIfPresent(forKey: Key.keptSince.rawValue),
+      leftOut: try node.decodeIfPresent(forKey: Key.leftOut.rawValue)
+        .map { LeftOutPeriod(number: $0) },
       StoredTree.Values(
         builtIn: try kept.container(forKey: Key.builtIn.rawValue),
         state: try kept.container(forKey: Key.state.rawValue),
@@ -115,6 +121,7 @@ extension KeptState {
       encoder.encode(name: restorationClassName, forKey: Key.restorationClass.rawValue)
     }
     encoder.encode(since, forKey: Key.keptSince.rawValue)
+    encoder.encode(leftOut?.number, forKey: Key.leftOut.rawValue)
   }
 }
 

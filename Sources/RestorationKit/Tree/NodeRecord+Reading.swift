@@ -128,7 +128,7 @@ extension NodeRecord.Parts {
       case .referrer: referrer = try record.reference(of: field)
       case .hasLastState: hasLastState = try record.decode(of: field)
       case .keptSince: keptSince = try record.decode(of: field)
-      case .node, .builtIn, .state, .sensitive, .kept, nil: break
+      case .node, .builtIn, .state, .sensitive, .kept, .leftOut, nil: break
       }
     }
     guard form.version >= 1 else {

@@ -78,9 +78,11 @@ extension NodeRecord {
     case className = "class"
     case version, restoresItself, restorationClass, storyboard, storyboardIdentifier, views
     case children, presented, referrer, hasLastState, keptSince, sensitive, kept
+    /// Only in what is kept beside another state.
+    case leftOut
 
     /// Whether few archives have it; it has its place behind those that all have.
-    var isRare: Bool { [.hasLastState, .keptSince, .sensitive, .kept].contains(self) }
+    var isRare: Bool { [.hasLastState, .keptSince, .sensitive, .kept, .leftOut].contains(self) }
   }
 
   func encode(with encoder: KeyedEncoder) {

@@ -59,10 +59,18 @@ extension KeptRecords.State {
   }
 
   /// Puts the state that the record has beside the one that it will have.
-  mutating func putBeside() {
-    guard let withheld else { return }
-    beside.insert(KeptRecords.Beside(state: KeptState(of: withheld), reason: outcome), at: 0)
+  ///
+  /// One that was saved while the element was left out gives way to that, since no restore has
+  /// decoded it: otherwise each launch would add one. What has crashed stays.
+  ///
+  /// - Returns: The state that gives way; nil if none does.
+  mutating func putBeside() -> KeptState.ID? {
+    guard let withheld else { return nil }
     self.withheld = nil
+    let own = KeptState(of: withheld)
+    if let leftOut, beside.first?.state.leftOut == leftOut { return own.id }
+    beside.insert(KeptRecords.Beside(state: own, reason: outcome), at: 0)
+    return nil
   }
 }
 

@@ -17,15 +17,19 @@ extension KeptRecords {
     return State(
       withheld: isWithheld ? element : nil,
       beside: element.kept.map { Beside(state: $0, reason: kept.outcome) },
-      kind: element.content.kind, path: element.path, outcome: kept.outcome)
+      kind: element.content.kind, path: element.path, outcome: kept.outcome, leftOut: kept.leftOut)
   }
 
   /// What an object said of its state when the restore had ended; nil if it was not there.
   func probe(of object: any StateRestoring) -> StateProbe? { probes[object] }
 
-  /// The places of a part of the tree that are left out, since restoring them crashed.
-  func skippedPlaces(in tree: StoredTree) -> Set<Int> {
-    Set(tree.outline.rows.indices.filter { skippedRecords.contains(tree.outline.rows[$0].record) })
+  /// What is left out of a part of the tree, since restoring it crashed, by its places.
+  func skippedPlaces(in tree: StoredTree) -> [Int: LeftOutPeriod] {
+    var periods: [Int: LeftOutPeriod] = [:]
+    for (place, row) in tree.outline.rows.enumerated() {
+      periods[place] = skippedRecords[row.record]
+    }
+    return periods
   }
 
   /// Whether nothing is kept any more.

@@ -23,6 +23,8 @@ final class KeptRecords {
     let path: RestorationPath
     /// What became of the element in the restore.
     let outcome: RestorationReport.NodeOutcome
+    /// The launches that leave the element out since it crashed; nil if it is not left out.
+    var leftOut: LeftOutPeriod?
   }
 
   /// A state beside another one, and why nobody got it.
@@ -37,6 +39,8 @@ final class KeptRecords {
     let outcome: RestorationReport.NodeOutcome
     /// Whether what takes its place is saved beside it, and does not replace it.
     let staysBeside: Bool
+    /// The launches that leave it out, or what is above it; nil if it is not left out.
+    let leftOut: LeftOutPeriod?
     /// What is kept directly below it.
     var children: [Int] = []
   }
@@ -87,8 +91,8 @@ final class KeptRecords {
   var besideByteCountsOfRecords: [UInt64: Int] = [:]
   /// What objects said of their states when the restore had ended.
   var probes = WeakTable<StateProbe>()
-  /// The records of what the restore has left out since it crashed there.
-  var skippedRecords: Set<UInt64> = []
+  /// What the restore has left out since it crashed there, by its records.
+  var skippedRecords: [UInt64: LeftOutPeriod] = [:]
   /// What the stored records that something kept refers to stand for.
   var objects: [UInt64: Reference] = [:]
   var referredRecords: Set<UInt64> = []
@@ -117,8 +121,8 @@ final class KeptRecords {
     let unread: Set<Int>
     /// The places of those that are not back, or that nothing took.
     let missing: Set<Int>
-    /// The places of those that were left out since they crashed.
-    let skipped: Set<Int>
+    /// Those that were left out since they crashed, by their places.
+    let skipped: [Int: LeftOutPeriod]
     /// The versions of states that are known, of the elements beside whose states others are
     /// kept.
     let knownVersions: [Int: Int]
@@ -128,7 +132,9 @@ final class KeptRecords {
   func keep(_ result: RestoreResult) {
     let elements = result.tree.elements
     let sizes = result.tree.laterFingerprints
-    skippedRecords.formUnion(result.skipped.map { result.tree.outline.rows[$0].record })
+    for (place, period) in result.skipped {
+      skippedRecords[result.tree.outline.rows[place].record] = period
+    }
     for states in result.tree.kept.values.joined() { noteReferences(of: states) }
     var keptPlaces: [Int: Int] = [:]
     var tops: [Int: Tops] = [:]
@@ -144,7 +150,8 @@ final class KeptRecords {
       unclaimed.append(
         Unclaimed(
           element: element, outcome: outcome,
-          staysBeside: outcome.staysBeside || outcome.isBelowMissing && isBelowBeside))
+          staysBeside: outcome.staysBeside || outcome.isBelowMissing && isBelowBeside,
+          leftOut: result.skipped[place] ?? above.flatMap { unclaimed[$0]?.leftOut }))
       noteReferences(of: element)
       if let above {
         unclaimed[above]?.children.append(kept)
