@@ -306,7 +306,7 @@ final class AutosaveTurns: Sendable {
     flush?.resume(false)
   }
 
-  func flushOnSignals(_ signals: Set<EndSignal>, within limit: Duration) {
+  func flushOnSignals(_ signals: Set<EndSignal>, within limit: Duration = .seconds(5)) {
     guard !state.withLock(\.isStopped) else { return }
     EndSignals.add(ObjectIdentifier(self), for: signals) { [weak self] in
       _ = await self?.flush(within: limit)

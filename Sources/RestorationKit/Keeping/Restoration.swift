@@ -49,13 +49,15 @@ public enum Restoration {
   ///     restores.
   ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in the restore,
   ///     in each save, and in polls.
+  /// - Returns: The keeper, which is also ``keeper``: for a ``SceneHost``, and to save now.
   /// - Throws: ``RestorationError`` with `alreadyBegun`, with `invalidName`, what `prepare`
   ///   throws, and of a strict keeper with `strict`.
+  @discardableResult
   public static func begin(
     _ application: String, signals: Set<EndSignal> = Set(EndSignal.allCases),
     prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in },
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] }
-  ) async throws(RestorationError) {
+  ) async throws(RestorationError) -> StateKeeper {
     let begun = try session.begin(application, prepare, roots)
     do throws(RestorationError) {
       begun.report = .success(try await begun.keeper.restore(into: roots()))
@@ -64,6 +66,7 @@ public enum Restoration {
     }
     begun.saveByItself(signals)
     if case .failure(let error)? = begun.report, error.code == .strict { throw error }
+    return begun.keeper
   }
 
   /// Stores what is left, and lets the state go.
@@ -75,8 +78,7 @@ public enum Restoration {
   @discardableResult
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
     guard let begun = session.begun else { return false }
-    var isStored = true
-    if let autosave = begun.autosave { isStored = await autosave.flush(within: limit) }
+    let isStored = await begun.flush(within: limit)
     session.begun = nil
     await begun.keeper.close()
     return isStored
@@ -126,8 +128,16 @@ final class BegunRestoration {
   }
 
   func saveByItself(_ signals: Set<EndSignal>) {
-    let autosave = keeper.autosave(roots: roots)
-    self.autosave = autosave
-    if !signals.isEmpty { autosave.flushOnSignals(signals) }
+    keeper.endSignals = signals
+    autosave = keeper.autosave(roots: roots)
+  }
+
+  /// Stores what is left of the app and of its windows.
+  func flush(within limit: Duration) async -> Bool {
+    var isStored = await autosave?.flush(within: limit) ?? false
+    for turns in keeper.besides.compactMap({ $0() }) {
+      isStored = await turns.flush(within: limit) && isStored
+    }
+    return isStored
   }
 }

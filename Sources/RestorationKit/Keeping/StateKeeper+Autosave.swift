@@ -42,6 +42,7 @@ extension StateKeeper {
     let held = HeldAutosave(
       AutosaveTurns(engine.need, interval: interval, polling: polling, clock: clock), roots: roots)
     autosave = held
+    if !endSignals.isEmpty { held.turns.flushOnSignals(endSignals) }
     return Autosave(of: self, held, isolation: isolation, told: told) { keeper in
       guard keeper.engine.hasTriedToRestore else { return .withheld([]) }
       do throws(RestorationError) {

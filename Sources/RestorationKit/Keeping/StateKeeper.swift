@@ -32,6 +32,10 @@ public final class StateKeeper {
 
   /// Its autosave, until ``close()`` or a second one.
   var autosave: HeldAutosave?
+  /// The autosaves of the hosts that have been made with it, while there are any.
+  var besides: [() -> AutosaveTurns?] = []
+  /// The signals before which its autosave and those of its hosts save.
+  var endSignals: Set<EndSignal> = []
 
   /// Told of every hook that a save or a restore calls in the app, in order.
   ///

@@ -115,7 +115,7 @@ final class RestorationRun {
     // Before any hook that may read one.
     if late == nil {
       values?.restore(from: tree.outline) { [skipped] place in
-        skipped.contains(place) ? nil : restored.state(at: place)
+        skipped[place] != nil ? nil : restored.state(at: place)
       }
     }
     makeObjects()

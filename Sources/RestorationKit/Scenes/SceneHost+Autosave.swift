@@ -40,6 +40,7 @@ extension SceneHost {
     let held = HeldAutosave(
       AutosaveTurns(need, interval: interval, polling: polling, clock: clock))
     autosave = held
+    if !keeper.endSignals.isEmpty { held.turns.flushOnSignals(keeper.endSignals) }
     return Autosave(of: self, held, isolation: isolation, told: told) { host in
       // A flush must not wait for the next poll.
       _ = host.findsChange()

@@ -104,6 +104,7 @@ public final class SceneHost {
     self.keeper = keeper
     list = SceneListFile(beside: keeper.engine)
     list.take = { [weak self] in self?.take($0) }
+    keeper.besides.append { [weak self] in self?.autosave?.turns }
   }
 
   // MARK: Configurations
