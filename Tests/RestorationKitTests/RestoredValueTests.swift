@@ -198,6 +198,16 @@ final class RestoredValueTests: XCTestCase {
     }
   }
 
+  func testAValueThatNobodyHasSetIsNotStored() async throws {
+    try await launch {
+      try await begin()
+      XCTAssertEqual(App().zoom, 100)
+      App().draft = "Milk"
+      let report = try await save()
+      XCTAssertEqual(report.entries.map(\.path.description), ["@values", "@values/draft"])
+    }
+  }
+
   // MARK: Sensitivities
 
   private struct Sensitive {
