@@ -236,20 +236,46 @@ final class SceneStartTests: XCTestCase {
     XCTAssertTrue(problem.hasPrefix("The end of the state is damaged"), problem)
   }
 
+  /// A launch that crashes while it decodes a node.
+  private func crash() async throws {
+    app.prepare = { [unowned self] delegate in
+      let root = screens()
+      // The process ends while this one is decoded.
+      (root.restorationChildren[1] as? TestNode)?.onDecode = { [app] _ in
+        app.launch.endProcess()
+      }
+      delegate.roots = [root]
+    }
+    _ = try await nextHost().start()
+    app.prepare = { [unowned self] in $0.roots = [screens()] }
+  }
+
+  func testOnRequestScenesTryAgainWhatTheyLeaveOut() async throws {
+    try await save(inVersions: ["1"])
+    for _ in 1...2 { try await crash() }
+    let host = try await app.host()
+    let session = try XCTUnwrap(host.openSessions.first)
+    for isRequested in [false, false, true] {
+      if isRequested { try await host.retrySkippedNodes() }
+      let scene = try await host.connect(session)
+      let report = try XCTUnwrap(scene.restoration).get()
+      XCTAssertEqual(
+        report.outcome(of: "root/second"), isRequested ? .restored(by: .existing) : .skipped)
+      try await host.disconnect(scene)
+    }
+    try await host.retrySkippedNodes()
+  }
+
+  func testARequestThatCannotBeNotedIsThrownWhenAllSessionsWereTried() async throws {
+    try await store(2)
+    let host = try await app.host()
+    app.launch.keys.isLocked = true
+    let failure = await restorationError { try await host.retrySkippedNodes() }
+    XCTAssertEqual(failure?.archive?.code, .keyLocked)
+  }
+
   func testASceneWithNodesThatAreLeftOutIsAProblem() async throws {
     let identifier = try await save(inVersions: ["1"])
-    func crash() async throws {
-      app.prepare = { [unowned self] delegate in
-        let root = screens()
-        // The process ends while this one is decoded.
-        (root.restorationChildren[1] as? TestNode)?.onDecode = { [app] _ in
-          app.launch.endProcess()
-        }
-        delegate.roots = [root]
-      }
-      _ = try await nextHost().start()
-      app.prepare = { [unowned self] in $0.roots = [screens()] }
-    }
     for _ in 1...2 { try await crash() }
     // The next launch but one tries it again, which crashes here, so it is left out once more.
     let (reason, report) = try await onlyProblem(of: identifier, beforeStrictLaunch: crash)

@@ -39,6 +39,33 @@ extension SceneHost {
     }
   }
 
+  /// Lets scenes try again what their restores leave out, since they crashed there.
+  ///
+  /// It does for the states of ``openSessions`` and ``closedSessions`` what
+  /// ``StateKeeper/retrySkippedNodes()`` does for that of a keeper: when a session connects next, in
+  /// this launch or a later one, its restore tries the first element that it leaves out.
+  ///
+  ///     try await host.launch()
+  ///     try await host.retrySkippedNodes()
+  ///     await host.restoreScenes()
+  ///
+  /// - Throws: As ``StateKeeper/retrySkippedNodes()``; the first error, when all sessions were
+  ///   asked.
+  /// - Complexity: O(*n*) in the sessions.
+  public func retrySkippedNodes() async throws(RestorationError) {
+    var failure: RestorationError?
+    for session in openSessions + closedSessions {
+      // It may have been discarded while others were asked.
+      guard openSessions.contains(session) || closedSessions.contains(session) else { continue }
+      do throws(RestorationError) {
+        try await engine(of: session).retrySkipped()
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
   /// Whether the key was locked when scenes were to be read.
   ///
   /// Until ``protectedDataDidBecomeAvailable()`` no stored file is changed.
