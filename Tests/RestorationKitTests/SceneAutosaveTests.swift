@@ -177,6 +177,30 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertEqual(restored.value, "2")
   }
 
+  func testWithoutPollsAHostAsksNobodyUntilAFlushOrItsEnd() async throws {
+    let root = PlainNode("root")
+    app.prepare = { $0.roots = [root] }
+    let host = try await app.host()
+    _ = try await host.open()
+    let autosave = host.autosave(polling: nil, clock: clock) { [unowned self] in events.append($0) }
+    try await settled(after: 1)
+    XCTAssertEqual(clock.sleeps, [])
+    let encodeCount = root.encodeCount
+    root.value = "1"
+    clock.advance(by: .seconds(3600))
+    await settle()
+    XCTAssertEqual(root.encodeCount, encodeCount)
+    let isStored = await autosave.flush()
+    XCTAssertTrue(isStored)
+    XCTAssertEqual(lastReports.count, 1)
+    root.value = "2"
+    try await host.terminate()
+    let restored = PlainNode("root")
+    app.prepare = { $0.roots = [restored] }
+    _ = await (try await app.host()).restoreScenes()
+    XCTAssertEqual(restored.value, "2")
+  }
+
   func testOneSceneThatDeclinesDoesNotKeepTheOthersFromBeingPolled() async throws {
     let delegate = DecliningDelegate()
     let host = SceneHost(try app.launch.keeper())

@@ -23,7 +23,8 @@ extension SceneHost {
   ///   - interval: The shortest time between the end of a save that stored something and the
   ///     next save.
   ///   - polling: The time after which objects with ``StateTracking/always`` are asked, by the
-  ///     clock, with a quarter of that as its tolerance; nil if nobody is to ask them.
+  ///     clock, with a quarter of that as its tolerance; nil if only a flush and the end are to
+  ///     ask them.
   ///   - clock: Measures the interval, the time between polls and that which a flush may take.
   ///   - isolation: The actor of the host.
   ///   - told: Called for each save that stored something, and once for a problem, however
@@ -36,7 +37,8 @@ extension SceneHost {
     clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
-    if polling != nil { keeper.engine.settings.isPolled = true }
+    // A flush asks as a poll does, also where there are none.
+    keeper.engine.settings.isPolled = true
     let held = HeldAutosave(
       AutosaveTurns(need, interval: interval, polling: polling, clock: clock))
     autosave = held
