@@ -126,6 +126,37 @@ final class AutosavePollTests: AutosavePollTestCase {
     await keeper.close()
   }
 
+  func testAPollMayComeAQuarterOfItsTimeLater() async throws {
+    let keeper = try await keeper()
+    _ = try await polled(keeper)
+    XCTAssertEqual(clock.tolerances, [.milliseconds(500)])
+    keeper.autosave(every: .seconds(5), polling: .seconds(6), clock: clock) { [plain] in [plain] }
+    try await pass(.seconds(5))
+    try await pauses([.seconds(1)])
+    XCTAssertEqual(clock.tolerances, [.milliseconds(1500)])
+    await keeper.close()
+  }
+
+  func testAStrictKeeperFindsAllThatNobodyTells() async throws {
+    let keeper = try await keeper()
+    keeper.isStrict = true
+    let below = PlainNode("below")
+    plain.below = [below]
+    _ = try await polled(keeper)
+    var duration = Duration.seconds(2)
+    for edit in 1...20 {
+      (edit % 2 == 0 ? plain : below).value = "\(edit)"
+      try await pass(duration)
+      try await told(edit + 1)
+      try await passInterval()
+      duration = .milliseconds(1750)
+    }
+    XCTAssertEqual(outcomes, Array(repeating: "saved", count: 21))
+    await keeper.close()
+    let records = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(try ["root", "root/below"].map { try records[$0]?.value }, ["20", "19"])
+  }
+
   func testAnySpanIsOneAfterWhichItCanBeAsked() async throws {
     // With the clock of the machine, which reckons with the time that has passed.
     for duration in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {

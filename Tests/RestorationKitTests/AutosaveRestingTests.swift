@@ -40,6 +40,40 @@ final class AutosaveRestingTests: AutosavePollTestCase {
     try await assertIsPolled(keeper)
   }
 
+  func testAStateWhoseRestoreHasFailedIsNotPolledUntilASaveSucceeds() async throws {
+    let first = try await keeper()
+    plain.value = "stored"
+    _ = try await first.save([plain])
+    await first.close()
+    let isBroken = Flag()
+    isBroken.isSet = true
+    let keeper = try StateKeeper(
+      application: Launch.application,
+      directory: HookedStore(launch.store) { name, _ throws(ArchiveError) in
+        if isBroken.isSet, !name.contains("launch") { throw ArchiveError(.inputOutput) }
+      }, keys: launch.keys)
+    let failure = await restorationError { _ = try await keeper.restore(into: [self.plain]) }
+    XCTAssertEqual(failure?.archive?.code, .inputOutput)
+    _ = autosave(keeper, of: plain)
+    try await told(1)
+    XCTAssertEqual(outcomes, ["failed \(RestorationError.Code.archive)"])
+    for pause in [250, 500, 1000, 2000] {
+      try await pauses([.milliseconds(pause)])
+      let encodeCount = plain.encodeCount
+      plain.value += "."
+      await settle()
+      XCTAssertEqual(plain.encodeCount, encodeCount)
+      clock.advance(by: .milliseconds(pause))
+    }
+    try await pauses([.seconds(4)])
+    isBroken.isSet = false
+    clock.advance(by: .seconds(4))
+    try await told(2)
+    XCTAssertEqual(outcomes.last, "saved")
+    XCTAssertEqual(launch.setAside.count, 1)
+    try await assertIsPolled(keeper)
+  }
+
   func testALockedStateIsNotPolled() async throws {
     launch.keys.isLocked = true
     let keeper = try await keeper()

@@ -45,6 +45,11 @@ final class LimitsTests: XCTestCase {
     }
   }
 
+  func testNoLimitsThatAnAppCanSetAreAboveTheStandardOnes() {
+    XCTAssertEqual(
+      ArchiveLimits(recordByteCount: .max, stringByteCount: .max, depth: .max), .standard)
+  }
+
   func testAKeeperHasTheStandardLimitsUnlessItIsGivenOthers() throws {
     XCTAssertEqual(try launch.keeper().limits, .standard)
     XCTAssertEqual(try keeper(raised).limits, raised)

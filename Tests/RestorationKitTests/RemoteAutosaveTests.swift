@@ -54,6 +54,37 @@ final class RemoteAutosaveTests: XCTestCase {
     XCTAssertEqual(restored.value, "Rome")
   }
 
+  func testAPollWithoutADifferenceDoesNotTouchTheStore() async throws {
+    let keeper = try here.launch()
+    let plain = PlainNode("root")
+    _ = try await keeper.restore(into: [plain])
+    keeper.autosave(every: Self.interval, clock: clock) { [plain] in
+      [plain]
+    } told: { [unowned self] in
+      events.append($0)
+    }
+    func pass(_ duration: Duration) async throws {
+      try await waitUntil("it sleeps \(duration)") { clock.sleeps == [duration] }
+      clock.advance(by: duration)
+    }
+    try await pass(Self.interval)
+    let (callCount, encodeCount) = (network.callCount, plain.encodeCount)
+    XCTAssertGreaterThan(callCount, 0)
+    try await pass(.milliseconds(1750))
+    for poll in 1...3 {
+      try await waitUntil("it was asked") { plain.encodeCount == encodeCount + poll }
+      try await pass(.seconds(2))
+    }
+    try await waitUntil("it was asked") { plain.encodeCount == encodeCount + 4 }
+    XCTAssertEqual(network.callCount, callCount)
+    XCTAssertEqual(events.count, 1)
+    plain.value = "Rome"
+    try await pass(.seconds(2))
+    try await waitUntil("it is saved") { events.count == 2 }
+    XCTAssertGreaterThan(network.callCount, callCount)
+    await keeper.close()
+  }
+
   func testAConflictIsToldOnceAndDoesNotGoRound() async throws {
     let keeper = try here.launch()
     _ = try await keeper.restore(into: [node])

@@ -201,6 +201,57 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertEqual(restored.value, "2")
   }
 
+  func testASecondAutosaveOfAHostReplacesTheFirst() async throws {
+    let host = try await app.host()
+    let (scene, _, _) = try await open(host)
+    let first = autosave(host)
+    try await settled(after: 1)
+    var other: [Autosave.Event] = []
+    let second = host.autosave(clock: clock) { other.append($0) }
+    try await waitUntil("the second one has saved") { other.count == 1 }
+    let isStored = await first.flush()
+    XCTAssertFalse(isStored)
+    scene.needsSave = true
+    let isStoredBySecond = await second.flush()
+    XCTAssertTrue(isStoredBySecond)
+    XCTAssertEqual([events.count, other.count], [1, 2])
+    await host.close()
+  }
+
+  func testHoweverOftenASceneConnectsAgainAFlushStoresWhatItsNodesDoNotTell() async throws {
+    var root = PlainNode("root")
+    app.prepare = {
+      root = PlainNode("root")
+      $0.roots = [root]
+    }
+    let host = try await app.host()
+    let session = try await host.open().session
+    let autosave = autosave(host)
+    try await settled(after: 1)
+    var last = ""
+    for round in 1...12 {
+      let scene = try await host.connect(session)
+      XCTAssertEqual(root.value, last, "round \(round)")
+      // Before the first save of this scene, or after it; and while none, or another one, is due.
+      if round % 2 == 0 { _ = await autosave.flush() }
+      if round % 3 == 0 { clock.advance(by: .seconds(3)) }
+      last = "\(round)"
+      root.value = last
+      if round % 4 == 0 { autosave.setNeedsSave() }
+      let isStored = await autosave.flush()
+      XCTAssertTrue(isStored, "round \(round)")
+      let stored = try XCTUnwrap(app.bytes(of: session.persistentIdentifier))
+      try await host.disconnect(scene)
+      XCTAssertEqual(
+        app.bytes(of: session.persistentIdentifier), stored, "round \(round): it was stored before")
+    }
+    await host.close()
+    app.prepare = { $0.roots = [root] }
+    root = PlainNode("root")
+    _ = await (try await app.host()).restoreScenes()
+    XCTAssertEqual(root.value, last)
+  }
+
   func testOneSceneThatDeclinesDoesNotKeepTheOthersFromBeingPolled() async throws {
     let delegate = DecliningDelegate()
     let host = SceneHost(try app.launch.keeper())

@@ -74,6 +74,17 @@ final class StatefulNodeTests: XCTestCase {
     XCTAssertNil(again.restorableState.hint)
   }
 
+  func testAFieldThatIsNoCodingKeyGoesBackToItsDefault() async throws {
+    let saved = Noted(PartlyStored(title: "stored"))
+    saved.restorableState.cache = 1
+    let again = Noted(PartlyStored(title: "own"))
+    again.restorableState.cache = 2
+    let report = try await restart(saved, into: again)
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(again.restorableState, PartlyStored(title: "stored"))
+    XCTAssertEqual(again.restorableState.cache, 7)
+  }
+
   func testAFieldThatIsOneValueOrManyIsFilledInInEveryForm() async throws {
     let own = EveryForm(
       flag: true, count: 1, size: 1.5, name: "own", small: 7, wide: 1 << 100, uwide: 1 << 120,
@@ -388,6 +399,16 @@ private struct NoteState: Codable, Equatable {
   var title = ""
   var lines: [String] = []
   var place: Place?
+}
+
+/// A state with a field that is not stored.
+private struct PartlyStored: Codable, Equatable {
+  var title = ""
+  var cache = 7
+
+  private enum CodingKeys: CodingKey {
+    case title
+  }
 }
 
 private enum Mode: String, Codable { case none, all }

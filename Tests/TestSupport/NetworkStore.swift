@@ -38,6 +38,7 @@ package final class NetworkStore: RemoteStateStore {
     var heldCount = 0
     var before: [String: RemoteState] = [:]
     var writeCount = 0
+    var callCount = 0
     var delayed: [@Sendable () async throws -> Void] = []
   }
 
@@ -55,6 +56,9 @@ package final class NetworkStore: RemoteStateStore {
 
   /// How many times the store was asked to replace or to append.
   package var writeCount: Int { content.withLock { $0.writeCount } }
+
+  /// How many times the store was asked for anything.
+  package var callCount: Int { content.withLock { $0.callCount } }
 
   /// Lets the writes that were delayed get to the store, in their order.
   package func landDelayedWrites() async throws {
@@ -88,6 +92,7 @@ package final class NetworkStore: RemoteStateStore {
     isWrite: Bool = false, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let error = RemoteStoreError(.unavailable, "The network is down. Connect it.")
+    content.withLock { $0.callCount += 1 }
     if isWrite { countWrite() }
     guard self.isReachable else { throw error }
     if isWrite, self.delaysWrites {

@@ -12,6 +12,7 @@ package final class TestClock: Clock, Sendable {
 
   private struct Sleeper {
     let end: Instant
+    let tolerance: Duration?
     let waiting: CheckedContinuation<Void, any Error>
   }
 
@@ -37,6 +38,11 @@ package final class TestClock: Clock, Sendable {
     }
   }
 
+  /// How much longer those who sleep may do so, the shortest sleep first.
+  package var tolerances: [Duration?] {
+    state.withLock { $0.sleepers.values.sorted { $0.end < $1.end }.map(\.tolerance) }
+  }
+
   package func sleep(until end: Instant, tolerance: Duration?) async throws {
     let number = state.withLock { state in
       state.count += 1
@@ -47,7 +53,8 @@ package final class TestClock: Clock, Sendable {
         let isOver: Bool? = state.withLock { state in
           if state.cancelled.remove(number) != nil { return nil }
           if end <= state.now { return true }
-          state.sleepers[number] = Sleeper(end: end, waiting: waiting)
+          state.sleepers[number] = Sleeper(
+            end: end, tolerance: tolerance, waiting: waiting)
           return false
         }
         switch isOver {
