@@ -45,8 +45,9 @@ extension StateKeeper {
   /// Use it for a tab or a window that is built when the user first looks at it.
   /// Its stored state is kept meanwhile. Call it when the node has its identifier,
   /// before the user sees it and before the next save: a node that was saved has
-  /// replaced the state that was kept for it. Its parent must be back, so begin
-  /// with the uppermost node.
+  /// replaced the state that was kept for it, or lies beside it if that could not be
+  /// read, or crashed. Neither is restored by this call then. Its parent must be back,
+  /// so begin with the uppermost node.
   ///
   ///     let editor = EditorTab()
   ///     tabs.restorationChildren.append(editor)
