@@ -47,7 +47,10 @@ final class SceneCheckTests: XCTestCase {
     for report in reports.values {
       XCTAssertEqual(
         try report.get().entries.map(\.description),
-        ["root (TestNode): can be restored; migrated from version 1"])
+        [
+          "@values (@values): can be restored", "@values/draft (@value): can be restored",
+          "root (TestNode): can be restored; migrated from version 1",
+        ])
       XCTAssertEqual(try report.get().sceneCount, 0)
     }
     XCTAssertEqual(identifiers.map(scenes.bytes), stored)

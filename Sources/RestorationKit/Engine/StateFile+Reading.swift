@@ -103,6 +103,8 @@ extension StateFile {
   /// What was written in the name of a scene, and where that lies.
   struct HostPart: Sendable {
     let values: KeyedDecoder
+    /// The values of the scene, by their keys.
+    let contents: [String: ValueContent]
     let savedAt: Date?
     let version: ArchiveVersion
     let byteCount: Int
@@ -120,13 +122,15 @@ extension StateFile {
         .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
       let file = try (generation?.storage ?? place.storage).open()
       return (
-        values: try record?.container(forKey: NodeRecord.hostKey), savedAt: facts?.timestamp,
+        values: try record?.container(forKey: NodeRecord.hostKey),
+        contents: try ValueStore.plainContents(of: archive), savedAt: facts?.timestamp,
         version: archive.version, byteCount: file?.byteCount ?? 0
       )
     }?.content
     guard let part, let values = part.values else { return nil }
     return HostPart(
-      values: values, savedAt: part.savedAt, version: part.version, byteCount: part.byteCount)
+      values: values, contents: part.contents, savedAt: part.savedAt, version: part.version,
+      byteCount: part.byteCount)
   }
 
   /// Says that a version was read whole though it has no nodes.

@@ -18,7 +18,8 @@ extension StateFile {
           .container(forKey: NodeRecord.hostKey)
       else { return nil }
       return HostPart(
-        values: values, savedAt: nil, version: archive.version, byteCount: state.bytes.count)
+        values: values, contents: [:], savedAt: nil, version: archive.version,
+        byteCount: state.bytes.count)
     } catch {
       return nil
     }

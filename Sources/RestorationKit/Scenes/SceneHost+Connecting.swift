@@ -258,7 +258,7 @@ extension SceneHost {
   private func take(_ tree: StoredTree, in scene: RestorableScene) {
     do {
       var stored = try SceneContent(reading: tree.host)
-      stored?.storage.merge(ValueStore.plainValues(in: tree)) { _, own in own }
+      stored?.take(ValueStore.plainContents(in: tree))
       scene.session.failure = nil
       scene.session.take(stored, version: tree.version)
     } catch {

@@ -187,7 +187,9 @@ extension SceneHost {
     do {
       let part = try await engine(of: session).file.readHostPart()
       session.failure = nil
-      session.take(try SceneContent(reading: part?.values), version: part?.version)
+      var stored = try SceneContent(reading: part?.values)
+      stored?.take(part?.contents ?? [:])
+      session.take(stored, version: part?.version)
       session.savedAt = part?.savedAt ?? session.savedAt
       session.byteCount = part?.byteCount ?? session.byteCount
       session.dropActivity { $0.isExpired(at: keeper.engine.settings.now()) }

@@ -92,7 +92,7 @@ extension SceneHost {
       }
     } catch {
       taken?.putBack(in: session, whole: error.code == .strict)
-      if taken != nil { session.keepValues(scene.values) }
+      if taken != nil, error.code != .strict { session.keepValues(scene.values) }
       scene.keepNeedingSave()
       throw error
     }

@@ -20,11 +20,18 @@ extension ValueStore {
   }
 
   /// The values of a scene in its file, but for those with a sensitivity.
-  static func plainValues(in tree: StoredTree) -> [String: StoredValue] {
-    var values: [String: StoredValue] = [:]
+  static func plainContents(in tree: StoredTree) -> [String: ValueContent] {
+    var contents: [String: ValueContent] = [:]
     forEachStored(in: tree.outline, state: tree.values.state) { key, stored in
-      if stored.sensitivity == nil { values[key] = StoredValue(stored.content) }
+      if stored.sensitivity == nil { contents[key] = stored.content }
     }
-    return values
+    return contents
+  }
+}
+
+extension SceneContent {
+  /// Takes the values that are nodes of the scene; an earlier version has stored them here.
+  mutating func take(_ contents: [String: ValueContent]) {
+    for (key, content) in contents { storage[key] = StoredValue(content) }
   }
 }

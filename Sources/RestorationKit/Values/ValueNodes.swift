@@ -153,4 +153,29 @@ extension ValueStore {
       body(outline.identifier(of: place), stored)
     }
   }
+
+  /// The values of a state of which nothing else is read, but for those with a sensitivity.
+  ///
+  /// The root of values is the first one of a state.
+  static func plainContents(of archive: Archive) throws(ArchiveError) -> [String: ValueContent] {
+    let roots = try archive.record(NodeRecord.tree)?.references(forKey: NodeRecord.rootsKey)
+    guard
+      let root = try roots?.first.flatMap({ (record) throws(ArchiveError) in
+        try archive.record(record)
+      }), let node = try root.container(forKey: NodeRecord.nodeKey),
+      try node.decodeIfPresent(String.self, forKey: NodeRecord.Key.identifier.rawValue)
+        == ValuesNode.className
+    else { return [:] }
+    var contents: [String: ValueContent] = [:]
+    for record in try node.references(forKey: NodeRecord.Key.children.rawValue) ?? [] {
+      guard let value = try archive.record(record),
+        let key = try value.container(forKey: NodeRecord.nodeKey)?
+          .decodeIfPresent(String.self, forKey: NodeRecord.Key.identifier.rawValue),
+        let state = try value.container(forKey: NodeRecord.stateKey),
+        let stored = RestoredContent(state), stored.sensitivity == nil
+      else { continue }
+      contents[key] = stored.content
+    }
+    return contents
+  }
 }
