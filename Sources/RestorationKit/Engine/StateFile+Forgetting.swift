@@ -8,13 +8,18 @@ extension StateFile {
   /// bring them back.
   func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) {
     if claim.taken == nil { move(to: try claim.free()) }
-    try await fetch()
+    if try !isCopyOfSecretsHere { try await fetch() }
     guard try place.secrets.isStored else {
       secrets.forget(selection)
       return
     }
     try await take()
-    try await fetch(.toWrite)
+    do throws(ArchiveError) {
+      try await fetch(.toReplace)
+    } catch {
+      // They are forgotten here, and the store hears of it later.
+      guard error.code == .storeUnavailable, try isCopyOfSecretsHere else { throw error }
+    }
     guard selection != .all || place.remote != nil else { return try removeSecrets() }
     storedSecrets = nil
     let stored: Set<UInt64>
@@ -32,6 +37,14 @@ extension StateFile {
       try writeSecrets { _ in true }
     } else if isAnyGone {
       try writeSecrets { stored.contains($0) }
+    }
+  }
+
+  /// Whether a copy that lasts has subkeys, or knows of some that were forgotten.
+  private var isCopyOfSecretsHere: Bool {
+    get throws(ArchiveError) {
+      guard place.remote?.isLasting == true else { return false }
+      return try place.secrets.isStored
     }
   }
 

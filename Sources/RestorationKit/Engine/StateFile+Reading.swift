@@ -114,7 +114,7 @@ extension StateFile {
   /// else; nil if nothing was.
   func readHostPart() async throws(ArchiveError) -> HostPart? {
     look()
-    try await fetch()
+    try await fetch(.toList)
     guard try isAnythingStored() else { return nil }
     let part = try firstReadable(existingKey()) { (archive, generation) throws(ArchiveError) in
       let record = try archive.record(NodeRecord.application)
@@ -142,7 +142,8 @@ extension StateFile {
   func isSnapshotUsable() async throws(ArchiveError) -> Bool {
     move(to: try claim.free())
     try await fetch()
-    guard try isAnythingStored() else { return false }
+    // What is restored then may be what the store has.
+    guard try isAnythingStored(), place.remote?.finding.isDoubted != true else { return false }
     let key = try existingKey()
     let stored = try firstReadable(key) { (archive, _) throws(ArchiveError) in
       (snapshot: try SnapshotUse(reading: try archive.record(NodeRecord.tree)), archive.version)

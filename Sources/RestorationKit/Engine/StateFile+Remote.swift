@@ -4,13 +4,19 @@ internal import ArchiveCodec
 extension StateFile {
   /// What a state is fetched for.
   enum Need {
+    /// Nothing that is here is replaced.
     case toLook
+    /// As a launch looks: what is not as it was left gives way to what the store has.
+    case toList
     /// What was fetched before is too old.
     case toRestore
     /// A copy that lasts goes on without the store.
     case toWrite
     /// Whatever is stored; a copy that has nothing does not know what that is.
     case toReplace
+
+    /// Whether a lease is taken.
+    var isUse: Bool { self != .toLook && self != .toList }
   }
 
   /// Makes sure that what is here is what the store has, or newer.
@@ -35,10 +41,10 @@ extension StateFile {
         return
       }
     } else if remote.isFetched, !isRestore || remote.isUnsent {
-      if need != .toLook { try await checkLease(of: remote) }
+      if need.isUse { try await checkLease(of: remote) }
       return
     }
-    try await load(remote, claims: need != .toLook)
+    try await load(remote, claims: need.isUse)
   }
 
   /// Finds out whether the store has what is here, as long as that is here to be compared.
@@ -91,8 +97,7 @@ extension StateFile {
       if claims, let owner = remote.obstacle(in: state) {
         throw ArchiveError(.locked, subject: owner, location: remote.location)
       }
-      try adopt(state, remote)
-      guard claims, !remote.finding.isDoubted else { return }
+      guard try adoptAlone(state, remote), claims, !remote.finding.isDoubted else { return }
       do {
         if try await takeLease(of: remote) { return }
       } catch {
@@ -137,6 +142,28 @@ extension StateFile {
     }
     // Whoever has taken the state meanwhile renews it.
     if remote.endsLease { remote.forgetLease() }
+  }
+
+  /// Does so unless an instance in another process may have written what is here; false then.
+  private func adoptAlone(
+    _ state: RemoteState?, _ remote: RemoteCopy
+  ) throws(ArchiveError) -> Bool {
+    guard remote.isLasting, claim.taken == nil else {
+      try adopt(state, remote)
+      return true
+    }
+    let lock: any ArchiveLock
+    do throws(ArchiveError) {
+      lock = try directory.storage(named: String(place.name.dropLast(suffix.count))).lock()
+    } catch {
+      guard error.code == .locked else { throw error }
+      return false
+    }
+    defer { withExtendedLifetime(lock) {} }
+    // It may have ended since.
+    guard try remote.main.open() == nil else { return false }
+    try adopt(state, remote)
+    return true
   }
 
   private func adopt(_ state: RemoteState?, _ remote: RemoteCopy) throws(ArchiveError) {

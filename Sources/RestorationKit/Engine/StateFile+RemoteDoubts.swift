@@ -10,11 +10,12 @@ extension StateFile {
   /// - Throws: `storeUnavailable` if nothing of what is here can be read.
   func loadDoubted(_ remote: RemoteCopy, _ need: Need) async throws(ArchiveError) -> Bool {
     let finding = remote.finding
-    guard finding.asksStore, finding.file != .missing, !finding.isDoubted || !remote.isUnsent,
-      try !isInUseByAnother()
+    // Whoever only looks has no lock that keeps others from the files until the store answers.
+    guard need != .toLook, claim.taken != nil, finding.asksStore, finding.file != .missing,
+      !finding.isDoubted || !remote.isUnsent
     else { return false }
     do throws(ArchiveError) {
-      try await load(remote, claims: need != .toLook)
+      try await load(remote, claims: need.isUse)
     } catch {
       guard error.code == .storeUnavailable else { throw error }
       if finding.file == .damaged {
@@ -30,12 +31,6 @@ extension StateFile {
         + " when it can be; what is saved before that is a conflict. (\(error))"
     }
     return true
-  }
-
-  /// Whether an instance in another process may change what is looked at.
-  private func isInUseByAnother() throws(ArchiveError) -> Bool {
-    guard claim.taken == nil else { return false }
-    return try directory.storage(named: claim.lookedAt).isLocked()
   }
 
   /// Makes what the store has what is here, if the local copy is not to be trusted; false if it
