@@ -44,6 +44,18 @@ final class MissingKeyTests: XCTestCase {
     }
   }
 
+  func testAMissingKeyIsToldBesideAStateThatCannotBeClaimed() async throws {
+    let store = HookedStore { _, call throws(ArchiveError) in
+      if call == .lock { throw ArchiveError(.permissionDenied) }
+    }
+    let report = try await StateKeeper(
+      application: Launch.application, directory: store, keys: EnvironmentKeyProvider(variable)
+    ).restore()
+    let problem = try XCTUnwrap(report.launchProblem)
+    XCTAssertTrue(problem.hasPrefix("\(ArchiveError(.permissionDenied)); The key"), problem)
+    XCTAssertTrue(problem.hasSuffix("until then nothing is saved."), problem)
+  }
+
   func testARestoreWithoutAStateSaysThatTheKeyIsDamaged() async throws {
     setenv(variable, "secret", 1)
     let report = try await keeper(EnvironmentKeyProvider(variable)).restore()

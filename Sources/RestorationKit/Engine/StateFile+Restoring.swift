@@ -55,7 +55,7 @@ extension StateFile {
       guard error.code == .locked else { throw error }
       return .inUse(by: error.subject)
     }
-    if let problem = takeCopyProblem() { launchProblem = problem }
+    if let problem = takeCopyProblem() { addLaunchProblem(problem) }
     knowNothing()
     return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
   }
@@ -151,9 +151,7 @@ extension StateFile {
     do throws(ArchiveError) {
       _ = try existingKey()
     } catch {
-      launchProblem =
-        RestorationError.notRestored(error, makesKey: false)
-        .description
+      addLaunchProblem(RestorationError.notRestored(error, makesKey: false).description)
     }
   }
 
@@ -276,7 +274,7 @@ extension StateFile {
     do {
       return try place.marker.read(key)
     } catch {
-      launchProblem = error.description
+      addLaunchProblem(error.description)
       return nil
     }
   }

@@ -17,12 +17,7 @@ extension StateFile {
       try readSecrets(key)
     } catch {
       guard error.isAboutContent else { throw error }
-      let problem = error.description
-      if let before = launchProblem, before != problem {
-        launchProblem = "\(before); \(problem)"
-      } else {
-        launchProblem = problem
-      }
+      addLaunchProblem(error.description)
     }
   }
 

@@ -245,7 +245,13 @@ package actor StateFile {
     do {
       try body()
     } catch {
-      launchProblem = error.reason
+      addLaunchProblem(error.reason)
     }
+  }
+
+  /// Notes a problem of the launch behind those that are known.
+  func addLaunchProblem(_ problem: String) {
+    guard let before = launchProblem else { return launchProblem = problem }
+    if !before.contains(problem) { launchProblem = "\(before); \(problem)" }
   }
 }
