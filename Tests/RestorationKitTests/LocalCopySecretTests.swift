@@ -129,14 +129,31 @@ final class LocalCopySecretTests: XCTestCase {
       XCTAssertTrue(error.description.hasPrefix("The store has a newer state: "), "\(error)")
       XCTAssertTrue(error.description.hasSuffix("and then forget its secrets."), "\(error)")
     }
+    guard case .newer = keeper.remoteStatus else {
+      return XCTFail("\(keeper.remoteStatus as Any)")
+    }
     saved.network.isReachable = false
     await assertDoesNotForget(keeper)
     saved.network.isReachable = true
-    _ = await keeper.checkRemoteState()
-    _ = try await keeper.restore(into: [SavedOften.node()])
+    await assertDoesNotForget(keeper, .conflict)
+    let root = SavedOften.node()
+    _ = try await keeper.restore(into: [root])
+    XCTAssertEqual(root.pins, ["a": "theirs"])
     try await keeper.forgetSecrets(.all)
     let stored = try await saved.stored()
     XCTAssertEqual(stored.pins, [:])
+  }
+
+  func testForgettingWaitsForAReplicaThatIsBehind() async throws {
+    let saved = try await SavedOften()
+    let (keeper, root) = (try saved.here.launch(), SavedOften.node())
+    _ = try await keeper.restore(into: [root])
+    saved.network.isBehind = true
+    root.value = "next"
+    _ = try await keeper.save([root])
+    // There are none, but the store has to say so.
+    try await keeper.forgetSecrets(.all)
+    XCTAssertEqual(keeper.remoteStatus, .current)
   }
 
   func testWhatIsForgottenComesBackWithNoStateOfAConflict() async throws {

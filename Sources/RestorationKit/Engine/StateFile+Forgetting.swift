@@ -69,14 +69,18 @@ extension StateFile {
     let outcome = await send()
     guard case .sent = outcome, !isUnsent else { return outcome }
     do {
-      let state = try await remote.store.load(remote.name)
-      switch try remote.compare(state) {
-      case .asBefore, .settled: return await send()
-      case .older, .changed: return .conflict(conflict(with: state))
+      for round in 0..<Self.largestRoundCount {
+        let state = try await remote.store.load(remote.name)
+        switch try remote.compare(state) {
+        case .asBefore, .settled: return await send()
+        case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
+        case .older, .changed: return .conflict(tellNewer(state, remote))
+        }
       }
     } catch {
       return .unsent(RemoteStoreError(error))
     }
+    return outcome
   }
 
   /// Forgets in a state of another machine what was forgotten here before it came.

@@ -206,7 +206,8 @@ extension StateFile {
         case .asBefore, .settled:
           if claims, remote.obstacle(in: state) != nil {
             remote.noteLease(of: state)
-            return remote.tell(.newer(conflict(with: state)), newer: RemoteCopy.Newer(state: state))
+            tellNewer(state, remote)
+            return
           }
           // What another process has stored in between is looked at anew.
           if claims, try await !takeLease(of: remote) { continue }
@@ -214,13 +215,21 @@ extension StateFile {
           return
         case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
         case .older, .changed:
-          let newer = RemoteCopy.Newer(state: state)
-          return remote.tell(.newer(conflict(with: state)), newer: newer)
+          tellNewer(state, remote)
+          return
         }
       }
     } catch {
       remote.tell(.unavailable(RemoteStoreError(error)))
     }
+  }
+
+  /// Says that the store has something newer, which the next restore brings back.
+  @discardableResult
+  func tellNewer(_ state: RemoteState?, _ remote: RemoteCopy) -> RemoteConflict {
+    let conflict = conflict(with: state)
+    remote.tell(.newer(conflict), newer: RemoteCopy.Newer(state: state))
+    return conflict
   }
 
   /// Whether what is here outlasts the process.
