@@ -82,14 +82,4 @@ extension StateFile {
     }
     return outcome
   }
-
-  /// Forgets in a state of another machine what was forgotten here before it came.
-  func forgetAgain(_ forgotten: Set<UInt64>) throws(ArchiveError) {
-    guard !forgotten.isEmpty else { return }
-    let stored = try readStoredSecrets()
-    secrets.forgotten.formUnion(forgotten)
-    secrets.remove { forgotten.contains($0.id) }
-    guard !stored.isDisjoint(with: forgotten) else { return }
-    try writeSecrets { stored.contains($0) }
-  }
 }

@@ -169,12 +169,24 @@ extension StateFile {
   private func adopt(_ state: RemoteState?, _ remote: RemoteCopy) throws(ArchiveError) {
     if try adoptForDoubted(state, remote) { return }
     let isFirst = !remote.isFetched
-    if try remote.adopt(state) {
+    if remote.isSupersededBy(state) {
+      try take(state, remote)
       forgetStored()
       // Another machine may have forgotten some.
       if !isFirst { secrets.removeAll() }
     }
     if !remote.isUnsent { remote.tell(.current) }
+  }
+
+  /// Makes what the store has what is here, without what was forgotten here.
+  private func take(_ state: RemoteState?, _ remote: RemoteCopy) throws(ArchiveError) {
+    let content = try state.map { (state) throws(ArchiveError) in try remote.read(state) }
+    // A process may have ended when it had set aside what was here, and nothing more.
+    var ours: [SecretKeys.Entry] = []
+    if try remote.main.open() == nil, try !remote.main.setAsideArchives().isEmpty {
+      ours = try subkeys(in: try remote.secrets.bytes() ?? [])
+    }
+    try remote.take(state, hasSubkeys: try mergeSubkeys(of: content, keeping: ours, remote))
   }
 
   /// Goes on as if nothing of what is stored were known here.

@@ -97,9 +97,9 @@ extension StateFile {
     // A discard that is taken back has removed what was set aside, too.
     if try place.storage.open() == nil { try remote.keepRemovedAsides() }
     let before = setAsideIdentifiers() ?? []
+    let content = try theirs.map { (state) throws(ArchiveError) in try remote.read(state) }
     let ours = try subkeys(in: try remote.secrets.bytes() ?? [])
-    if !ours.isEmpty || !secrets.forgotten.isEmpty { _ = try readStoredSecrets() }
-    let forgotten = secrets.forgotten
+    let hasSubkeys = try mergeSubkeys(of: content, keeping: ours, remote)
     open.close()
     moved = try setAside(.conflict, settingAside) ?? moved
     do throws(ArchiveError) {
@@ -114,12 +114,9 @@ extension StateFile {
         throw error
       }
     }
-    try remote.take(theirs)
+    try remote.take(theirs, hasSubkeys: hasSubkeys)
     forgetStored()
     secrets.removeAll()
-    try keepSecrets(
-      ofSetAside: ours.filter { !forgotten.contains($0.id) }, forgottenBy: try place.storage.open())
-    try forgetAgain(forgotten)
     remote.tell(.current)
   }
 

@@ -69,9 +69,11 @@ extension StateFile {
   ) throws(ArchiveError) {
     let finding = remote.finding
     let stored = try remote.read(state)
-    let subkeys = finding.hasSubkeys ? try self.subkeys(in: try remote.secrets.bytes() ?? []) : []
-    open.close()
     let isKept = try remote.main.bytes().map { !stored.archive.starts(with: $0) } ?? false
+    let ours =
+      isKept && finding.hasSubkeys ? try subkeys(in: try remote.secrets.bytes() ?? []) : []
+    let hasSubkeys = try mergeSubkeys(of: stored, keeping: ours, remote)
+    open.close()
     if isKept {
       let reason = finding.file == .damaged ? SetAsideReason.unreadable : .unread
       let location = try remote.main.setAside(reason, at: remote.now())
@@ -80,32 +82,10 @@ extension StateFile {
         + ", so the state of the store has come in its place."
         + (location.map { " What was here is at \($0)." } ?? "")
     }
-    try remote.take(state)
+    try remote.take(state, hasSubkeys: hasSubkeys)
     forgetStored()
     secrets.removeAll()
-    if isKept {
-      try keepSecrets(ofSetAside: subkeys, forgottenBy: try place.storage.open())
-    }
-    remote.tell(.current)
-  }
-
-  /// Takes the subkeys of the store that are not here and were not forgotten here, and forgets
-  /// what another machine has.
-  func loadSubkeys(of state: RemoteState?, _ remote: RemoteCopy) throws(ArchiveError) {
-    guard remote.needsSubkeys else { return }
-    if let state, try remote.main.open() != nil {
-      let bytes = try remote.read(state).secrets
-      let theirs = try secrets(in: bytes)
-      if !remote.finding.hasSubkeys, remote.changes.secrets == 0 {
-        // What is here was not written by this launch, and is not to be trusted.
-        if !theirs.entries.isEmpty { try remote.adoptSubkeys(bytes, of: state.version) }
-        (storedSecrets, generationSecrets) = (nil, [:])
-      } else {
-        try keepSecrets(ofSetAside: theirs.entries, forgottenBy: nil)
-        try forgetAgain(theirs.forgotten)
-      }
-    }
-    remote.markSubkeysHere()
+    if !remote.isUnsent { remote.tell(.current) }
   }
 
   func takeCopyProblem() -> String? {

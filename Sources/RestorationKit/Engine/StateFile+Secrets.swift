@@ -127,12 +127,12 @@ extension StateFile {
     return all
   }
 
-  /// Nil if it cannot be read whole.
   private func secrets(of stored: SetAsideArchive) -> Set<UInt64>? {
     secrets(of: stored.storage)
   }
 
-  private func secrets(of storage: any ArchiveStorage) -> Set<UInt64>? {
+  /// The subkeys to which an archive refers; nil if it cannot be read whole.
+  func secrets(of storage: any ArchiveStorage) -> Set<UInt64>? {
     do {
       guard
         let archive = try Archive.open(
@@ -208,47 +208,5 @@ extension StateFile {
     } catch {
       return nil
     }
-  }
-
-  // MARK: Conflicts
-
-  /// Reads subkeys of either side.
-  func subkeys(in bytes: [UInt8]) throws(ArchiveError) -> [SecretKeys.Entry] {
-    try secrets(in: bytes).entries
-  }
-
-  /// Reads subkeys of either side, and those that are forgotten there.
-  func secrets(in bytes: [UInt8]) throws(ArchiveError) -> SecretsFile.Content {
-    guard !bytes.isEmpty else { return SecretsFile.Content() }
-    do throws(ArchiveError) {
-      return try SecretsFile(storage: MemoryStorage(bytes), context: place.secrets.context)
-        .read(existingKey())
-    } catch {
-      // As in a restore, secrets whose subkeys are damaged are absent.
-      guard error.isAboutContent else { throw error }
-      return SecretsFile.Content()
-    }
-  }
-
-  /// Stores the subkeys of a state that a conflict sets aside with those of the one that
-  /// stays, so that it has its secrets when it is put back.
-  ///
-  /// A subkey to which the one that stays refers, and that it does not have, was forgotten.
-  func keepSecrets(
-    ofSetAside entries: [SecretKeys.Entry], forgottenBy file: (any ArchiveFile)?
-  ) throws(ArchiveError) {
-    guard !entries.isEmpty else { return }
-    let stored = try readStoredSecrets()
-    var forgotten: Set<UInt64> = []
-    if let file {
-      let storage = MemoryStorage(try file.read(at: 0, count: file.byteCount))
-      forgotten = secrets(of: storage) ?? []
-    }
-    forgotten.formUnion(secrets.forgotten)
-    let kept = entries.filter { !stored.contains($0.id) && !forgotten.contains($0.id) }
-    guard !kept.isEmpty else { return }
-    secrets.add(kept)
-    let ids = stored.union(kept.map(\.id))
-    try writeSecrets { ids.contains($0) }
   }
 }

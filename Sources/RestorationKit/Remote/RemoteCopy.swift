@@ -195,23 +195,27 @@ final class RemoteCopy: Sendable {
 
   // MARK: From the store
 
-  /// Makes what the store has what is here, unless something here was not sent.
-  ///
-  /// - Returns: Whether something is another one now.
-  func adopt(_ state: RemoteState?) throws(ArchiveError) -> Bool {
+  /// Whether what the store has comes in place of what is here: it is another one, and nothing
+  /// here was not sent.
+  func isSupersededBy(_ state: RemoteState?) -> Bool {
     guard !isUnsent else { return false }
-    let isNew = content.withLock { content in
+    return content.withLock { content in
       !content.isFetched || content.base?.version != state?.version
     }
-    if isNew { try take(state) }
-    return isNew
   }
 
   /// Makes what the store has what is here, whatever was here.
-  func take(_ state: RemoteState?) throws(ArchiveError) {
+  ///
+  /// - Parameters:
+  ///   - state: What the store has; nil for nothing.
+  ///   - hasSubkeys: Whether the subkeys are here already, and are others than those of the store.
+  /// - Throws: What the storage throws, and `unsupportedFeature` for a later format.
+  func take(_ state: RemoteState?, hasSubkeys: Bool) throws(ArchiveError) {
     let stored = try state.map { (state) throws(ArchiveError) in try read(state) }
     // The subkeys first: a state without its own loses its secrets.
-    try secrets.adopt(stored.flatMap { $0.secrets.isEmpty ? nil : $0.secrets })
+    if !hasSubkeys {
+      try secrets.adopt(stored.flatMap { $0.secrets.isEmpty ? nil : $0.secrets })
+    }
     if stored?.state == nil, version != nil {
       // Older ones of a state that somebody has discarded must not come back for it.
       for generation in try main.generations() { try generation.storage.remove() }
@@ -223,6 +227,7 @@ final class RemoteCopy: Sendable {
       content.isFetched = true
       content.needsWhole = stored.map { $0.isDamaged || $0.state == nil } ?? false
       content.sent = changes
+      if hasSubkeys { content.sent.secrets = .max }
       (content.attempts, content.theirs) = ([], nil)
       (content.finding, content.opposes, content.mergesSubkeys) = (.trusted, false, false)
     }
