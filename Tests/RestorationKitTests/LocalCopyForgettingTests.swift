@@ -8,6 +8,8 @@ import XCTest
 /// Secrets that were forgotten without the store, whatever happens before the store hears of that.
 @MainActor
 final class LocalCopyForgettingTests: XCTestCase {
+  private static let note = "main.remote.launch"
+
   private func assertDoesNotForget(_ keeper: StateKeeper, line: UInt = #line) async {
     let error = await restorationError { try await keeper.forgetSecrets(.all) }
     XCTAssertEqual(error?.code, .store, line: line)
@@ -46,6 +48,81 @@ final class LocalCopyForgettingTests: XCTestCase {
     let stored = try await saved.stored()
     XCTAssertEqual(stored.pins, [:], what, line: line)
     XCTAssertEqual(stored.value, root.value, what, line: line)
+  }
+
+  // MARK: A discard
+
+  func testADiscardDoesNotBringBackWhatWasForgotten() async throws {
+    for choice in [ConflictChoice.ours, .theirs] {
+      for (endsBefore, hasCopy) in [(false, true), (true, true), (false, false)] {
+        let what = "\(choice), the process ends before: \(endsBefore), a copy: \(hasCopy)"
+        let saved = try await SavedOften(hasSecrets: true)
+        let memory = Device("here", saved.network, keys: saved.keys)
+        var keeper: StateKeeper? = try await forget(saved, on: hasCopy ? nil : memory)
+        do {
+          try await keeper?.discardState()
+          XCTAssertTrue(hasCopy, what)
+        } catch {
+          XCTAssertFalse(hasCopy, what)
+          XCTAssertEqual(error.code, .store, what)
+        }
+        try await saveThere(saved)
+        if endsBefore {
+          await keeper?.close()
+          keeper = nil
+          keeper = try saved.here.launch()
+          _ = try await keeper?.restore(into: [SavedOften.node()])
+        }
+        saved.network.isReachable = true
+        _ = await keeper?.checkRemoteState()
+        guard case .conflict = keeper?.remoteStatus else {
+          XCTFail("\(what) \(keeper?.remoteStatus as Any)")
+          continue
+        }
+        try await keeper?.resolveConflict(keeping: choice)
+        if choice == .ours {
+          XCTAssertNil(saved.base[bytes: "main"], what)
+          let states = try await keeper?.setAsideStates() ?? []
+          try await keeper?.putBack(XCTUnwrap(states.first { $0.reason == .conflict }, what))
+        }
+        try await assertIsForgotten(keeper, saved, what, value: "Oslo")
+        await keeper?.close()
+      }
+    }
+  }
+
+  func testADiscardLeavesNothingOnceTheStoreHasHeardOfIt() async throws {
+    for endsBefore in [false, true] {
+      let saved = try await SavedOften(hasSecrets: true)
+      var keeper: StateKeeper? = try await forget(saved)
+      try await keeper?.discardState()
+      if endsBefore {
+        await keeper?.close()
+        keeper = nil
+        keeper = try saved.here.launch()
+        let report = try await keeper?.restore(into: [SavedOften.node()])
+        XCTAssertEqual(report?.outcome, .noArchive)
+      }
+      saved.network.isReachable = true
+      _ = await keeper?.checkRemoteState()
+      XCTAssertEqual(keeper?.remoteStatus, .current)
+      let names = try await saved.base.names(prefix: "")
+      XCTAssertEqual(names, [], "the process ends before: \(endsBefore)")
+      XCTAssertNil(saved.copy.memory(named: "main.secrets").bytes)
+      await keeper?.close()
+    }
+  }
+
+  func testWhatWasForgottenStaysSoIfTheNoteOfADiscardIsLost() async throws {
+    let saved = try await SavedOften(hasSecrets: true)
+    var keeper: StateKeeper? = try await forget(saved)
+    try await keeper?.discardState()
+    await keeper?.close()
+    keeper = nil
+    saved.copy.memory(named: Self.note).bytes = nil
+    saved.network.isReachable = true
+    try await assertIsForgotten(
+      saved.here.launch(), saved, value: "state \(SavedOften.count)")
   }
 
   // MARK: The end of a process

@@ -48,6 +48,34 @@ extension StateFile {
     }
   }
 
+  /// What was forgotten and the store may have, with the key that seals it; nil if there is none.
+  ///
+  /// Without the key nobody can say which they were.
+  func unsentForgotten() throws(ArchiveError) -> (forgotten: Set<UInt64>, key: ArchiveKey)? {
+    guard let remote = place.remote, !remote.hasSentSubkeys else { return nil }
+    let key: ArchiveKey?
+    do throws(ArchiveError) {
+      key = try keys.key(creating: false)
+    } catch {
+      key = nil
+    }
+    guard let key else { return nil }
+    let stored = try secrets(in: try remote.secrets.bytes() ?? []).forgotten
+    let forgotten = stored.union(secrets.forgotten)
+    return forgotten.isEmpty ? nil : (forgotten, key)
+  }
+
+  /// Lets go of what was forgotten, where the store has nothing of the state any more.
+  func dropForgotten(_ remote: RemoteCopy) throws(ArchiveError) {
+    guard let taken = claim.taken, try taken.lock.isHeld(), !remote.isUnsent, remote.hasNothing,
+      try remote.main.open() == nil, let bytes = try remote.secrets.bytes(),
+      try !remote.hasSubkeys(in: bytes)
+    else { return }
+    try remote.secrets.adopt(nil)
+    secrets.forgotten = []
+    storedSecrets = []
+  }
+
   /// Drops what is remembered as forgotten, if the store has that and it is much.
   ///
   /// As long as it is little it stays: another machine may still have what was forgotten.

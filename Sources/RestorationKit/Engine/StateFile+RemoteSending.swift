@@ -73,6 +73,9 @@ extension StateFile {
     switch outcome {
     case .sent:
       if asksStore { remote.tell(.current) }
+      do { try dropForgotten(remote) } catch {
+        // It goes when something is sent again.
+      }
       await endLease(remote)
       // What was put back is in the store before it goes from where it was.
       await sendRemovedAsides(remote)

@@ -164,10 +164,19 @@ extension StateFile {
   }
 
   /// Removes all subkeys, before the state goes.
+  ///
+  /// Which were forgotten stays until the store has forgotten them, too: the state may come back
+  /// from there.
   func removeSecrets() throws(ArchiveError) {
+    let unsent = try unsentForgotten()
     secrets.removeAll()
     (storedSecrets, generationSecrets) = (nil, [:])
-    try place.secrets.storage.remove()
+    if let unsent {
+      secrets.forgotten = unsent.forgotten
+      try place.secrets.write([], forgotten: unsent.forgotten, unsent.key)
+    } else {
+      try place.secrets.storage.remove()
+    }
     storedSecrets = []
   }
 

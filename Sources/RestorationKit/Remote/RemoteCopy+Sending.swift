@@ -19,7 +19,8 @@ extension RemoteCopy {
     guard !isSent || isTooLong else { return renewal() }
     let file = try main.open()
     let subkeys = try secrets.bytes() ?? []
-    guard file != nil || !subkeys.isEmpty else {
+    let isAnythingHere = if file == nil { try hasSubkeys(in: subkeys) } else { true }
+    guard isAnythingHere else {
       if isSent { return renewal() }
       guard let base else {
         content.withLock { $0.sent = changes }
@@ -62,6 +63,25 @@ extension RemoteCopy {
       Outgoing(
         write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
   }
+
+  /// Whether there are subkeys among bytes, and not only the names of those that are forgotten.
+  ///
+  /// Where that cannot be read there may be some.
+  func hasSubkeys(in bytes: [UInt8]) throws(ArchiveError) -> Bool {
+    guard !bytes.isEmpty, let opener = opener.withLock({ $0 }),
+      let key = try opener.keys.key(creating: false)
+    else { return !bytes.isEmpty }
+    do throws(ArchiveError) {
+      let file = SecretsFile(storage: MemoryStorage(bytes), context: opener.subkeysContext)
+      return try !file.read(key).entries.isEmpty
+    } catch {
+      guard error.isAboutContent else { throw error }
+      return true
+    }
+  }
+
+  /// Whether the store has nothing of the state, as far as is known.
+  var hasNothing: Bool { content.withLock { $0.isFetched && $0.base?.isPlace ?? true } }
 
   /// Says that the store is to have nothing, also no place for a state.
   func wantNothing() {
