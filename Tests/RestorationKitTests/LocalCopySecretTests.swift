@@ -80,6 +80,35 @@ final class LocalCopySecretTests: XCTestCase {
     }
   }
 
+  func testASecretThatIsSavedWithoutTheOthersAndTheStoreOutlastsTheNextLaunch() async throws {
+    for choice in [ConflictChoice.ours, .theirs] {
+      let saved = try await SavedOften(hasSecrets: true)
+      saved.copy.memory(named: "main.secrets").bytes = nil
+      saved.network.isReachable = false
+      var keeper: StateKeeper? = try saved.here.launch()
+      let root = SavedOften.node()
+      _ = try await keeper?.restore(into: [root])
+      XCTAssertEqual(root.pins, [:])
+      root.pins = ["a": "new"]
+      _ = try await keeper?.save([root])
+      await keeper?.close()
+      keeper = nil
+      saved.network.isReachable = true
+      keeper = try saved.here.launch()
+      _ = try await keeper?.restore(into: [root])
+      XCTAssertEqual(root.pins, ["a": "new"])
+      _ = await keeper?.checkRemoteState()
+      try await keeper?.resolveConflict(keeping: choice)
+      let kept = try await saved.stored()
+      XCTAssertEqual(kept.pins, choice == .ours ? ["a": "new"] : pins, "\(choice)")
+      let states = try await keeper?.setAsideStates() ?? []
+      try await keeper?.putBack(XCTUnwrap(states.first { $0.reason == .conflict }, "\(choice)"))
+      let back = try await saved.stored()
+      XCTAssertEqual(back.pins, choice == .ours ? pins : ["a": "new"], "\(choice)")
+      await keeper?.close()
+    }
+  }
+
   // MARK: Forgetting
 
   private func assertDoesNotForget(

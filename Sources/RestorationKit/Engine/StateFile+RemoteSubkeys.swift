@@ -44,7 +44,7 @@ extension StateFile {
     if let state, try remote.main.open() != nil {
       let content = try remote.read(state)
       let theirs = try secrets(in: content.secrets)
-      if !remote.finding.hasSubkeys, remote.changes.secrets == 0 {
+      if !remote.finding.hasSubkeys, !remote.mergesSubkeys, remote.changes.secrets == 0 {
         // What is here was not written by this launch, and is not to be trusted.
         if !theirs.entries.isEmpty, try !mergeSubkeys(of: content, remote) {
           try remote.adoptSubkeys(content.secrets, of: state.version)

@@ -60,6 +60,7 @@ extension RemoteCopy {
       let fits = note.archive.map { archive?.verdict(against: $0) == .ok } ?? (archive != nil)
       finding.note = fits ? .fits : .differs
     }
+    content.withLock { $0.mergesSubkeys = subkeys.areToBeMerged }
     if finding.isDoubted {
       // What is here is sent only if somebody saves, and then it is a conflict.
       content.withLock { $0.sent = changes }
@@ -116,18 +117,29 @@ extension RemoteCopy {
     return try note.secrets == sample(of: secrets) ?? []
   }
 
+  private struct Subkeys {
+    /// Whether all are here that the note names.
+    let areHere: Bool
+    /// Whether those of the store have to join them, and not to take their place.
+    var areToBeMerged = false
+    var version: ArchiveVersion?
+  }
+
   /// Whether the subkeys are here that the note names, or later ones; and which they are.
   private func subkeysHere(
     _ key: ArchiveKey, _ opener: Opener, _ note: Note?
-  ) throws(ArchiveError) -> (areHere: Bool, version: ArchiveVersion?) {
+  ) throws(ArchiveError) -> Subkeys {
     let archive = try Self.whole(secrets, key, opener.subkeysContext)
+    let lacksSome = note?.lacksSubkeys == true
     guard let archive else {
       // Without a note nobody knows whether there were some.
       let isGone = try secrets.open() == nil
-      return (isGone && note != nil && note?.subkeys == nil && note?.lacksSubkeys != true, nil)
+      return Subkeys(areHere: isGone && note != nil && note?.subkeys == nil && !lacksSome)
     }
     let isLater = note?.subkeys.map { archive.verdict(against: $0) == .ok } ?? true
-    return (isLater && note?.lacksSubkeys != true, archive.version)
+    return Subkeys(
+      areHere: isLater && !lacksSome, areToBeMerged: isLater && lacksSome,
+      version: archive.version)
   }
 
   /// The archive, up to an end that a killed save has left; nil if it is missing or damaged.
@@ -159,7 +171,9 @@ extension RemoteCopy {
   /// Goes on with a state that has lost subkeys, and knows nothing of the store.
   func oppose() {
     content.withLock { content in
-      (content.base, content.isFetched, content.opposes) = (nil, false, true)
+      // First, since what the store has is no older state that it had before another one.
+      content.isFetched = false
+      (content.base, content.opposes) = (nil, true)
       // Without a save there is nothing to decide.
       if content.sent.main != .max { content.sent = changes }
     }
@@ -177,6 +191,9 @@ extension RemoteCopy {
   var needsSubkeys: Bool {
     isLasting && content.withLock { $0.mergesSubkeys || $0.finding?.hasSubkeys == false }
   }
+
+  /// Whether the subkeys that are here were left here, though some are missing.
+  var mergesSubkeys: Bool { content.withLock { $0.mergesSubkeys } }
 
   /// Says that all subkeys of the store are here that were not forgotten.
   func markSubkeysHere() {
