@@ -193,6 +193,47 @@ final class LocalCopyForgettingTests: XCTestCase {
         saved.here.launch(), saved, what, value: "state \(SavedOften.count)")
     }
   }
+
+  func testSecretsAreForgottenWhoseSubkeysAreLostHere() async throws {
+    let count = try await {
+      let saved = try await SavedOften(hasSecrets: true)
+      return SavedOften.damages(
+        of: try XCTUnwrap(saved.files["main.secrets"]), older: saved.older["main.secrets"]
+      ).count
+    }()
+    for number in 0..<count {
+      for (endsBefore, choice) in [
+        (false, ConflictChoice.ours), (false, .theirs), (true, .ours), (true, .theirs),
+      ] {
+        let saved = try await SavedOften(hasSecrets: true)
+        let (damage, bytes) = SavedOften.damages(
+          of: try XCTUnwrap(saved.files["main.secrets"]), older: saved.older["main.secrets"])[
+            number]
+        let what = "\(damage), the process ends before: \(endsBefore), \(choice)"
+        saved.copy.memory(named: "main.secrets").bytes = bytes
+        saved.network.isReachable = false
+        var keeper: StateKeeper? = try saved.here.launch()
+        _ = try await keeper?.restore(into: [SavedOften.node()])
+        await assertDoesNotForget(try XCTUnwrap(keeper))
+        if endsBefore {
+          await keeper?.close()
+          keeper = nil
+          keeper = try saved.here.launch()
+        }
+        saved.network.isReachable = true
+        let root = SavedOften.node()
+        _ = try await keeper?.restore(into: [root])
+        XCTAssertEqual(root.pins, [:], what)
+        _ = await keeper?.checkRemoteState()
+        if case .conflict = keeper?.remoteStatus {
+          try await keeper?.resolveConflict(keeping: choice)
+        }
+        try await assertIsForgotten(
+          keeper, saved, what, value: "state \(SavedOften.count)")
+        await keeper?.close()
+      }
+    }
+  }
 }
 
 /// How many changes there were since it has begun to count.

@@ -9,7 +9,8 @@ extension StateFile {
   func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) {
     if claim.taken == nil { move(to: try claim.free()) }
     if try !isCopyOfSecretsHere { try await fetch() }
-    guard try place.secrets.isStored else {
+    let isStored = try place.secrets.isStored
+    guard isStored || lacksSubkeys else {
       secrets.forget(selection)
       return
     }
@@ -32,6 +33,7 @@ extension StateFile {
     }
     forgetSettled()
     let isAnyGone = secrets.forget(selection)
+    if selection == .all, lacksSubkeys { secrets.forgotten.formUnion(try referredSecrets()) }
     if stored.isEmpty {
       // They are damaged: those that are known here are written again, the others are gone.
       try writeSecrets { _ in true }
@@ -46,6 +48,18 @@ extension StateFile {
       guard place.remote?.isLasting == true else { return false }
       return try place.secrets.isStored
     }
+  }
+
+  /// Whether the store may have subkeys that are lost here.
+  private var lacksSubkeys: Bool { place.remote.map { !$0.finding.hasSubkeys } ?? false }
+
+  /// The subkeys to which all refers that is here, as far as it can be read.
+  ///
+  /// Which subkeys are lost here nothing else tells.
+  private func referredSecrets() throws(ArchiveError) -> Set<UInt64> {
+    let others = try place.storage.generations() + place.storage.setAsideArchives()
+    let storages = [place.storage] + others.map(\.storage)
+    return storages.reduce(into: []) { ids, storage in ids.formUnion(secrets(of: storage) ?? []) }
   }
 
   /// What was forgotten and the store may have, with the key that seals it; nil if there is none.
