@@ -218,4 +218,21 @@ final class JournalTests: JournalTestCase {
     XCTAssertEqual(compacted.verdict(against: impostor), .fork)
     XCTAssertEqual(newest.verdict(against: compacted.version), .rollback)
   }
+
+  func testAnArchiveShowsThatItComesFromAVersionUntilItWasWrittenAnewTwice() throws {
+    let (bytes, ends, _) = try history()
+    let versions = try ends.map { try open(Array(bytes[..<$0])).version }
+    let newest = try open(bytes)
+    for version in versions { XCTAssertTrue(newest.comes(from: version)) }
+    XCTAssertFalse(try open(Array(bytes[..<ends[1]])).comes(from: newest.version))
+    let writer = try writer(MemoryStorage(bytes))
+    for count in 1...2 {
+      try writer.compact()
+      try write(writer, [5: "further"])
+      let archive = try XCTUnwrap(writer.archive)
+      XCTAssertEqual(archive.comes(from: newest.version), count == 1)
+      XCTAssertEqual(archive.verdict(against: newest.version), .ok)
+      XCTAssertFalse(archive.comes(from: versions[0]))
+    }
+  }
 }

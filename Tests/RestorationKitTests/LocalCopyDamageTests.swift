@@ -134,21 +134,87 @@ final class LocalCopyDamageTests: XCTestCase {
     XCTAssertEqual(stored, "next")
   }
 
+  private func saveLong(_ count: Int, _ root: PinNode, _ keeper: StateKeeper?) async throws {
+    for number in 1...count {
+      root.value = "Oslo \(number) " + String(repeating: "o", count: 2_000)
+      _ = try await keeper?.save([root])
+    }
+  }
+
+  func testAStateOfAnotherHistoryIsNotSentThoughItsNumberIsLater() async throws {
+    // The first one has the number of the note. The second one has begun after it.
+    for count in [1, 60] {
+      let saved = try await SavedOften()
+      let theirs = MemoryStateDirectory()
+      let device = Device("other", saved.network, keys: saved.keys, localCopy: theirs)
+      let other = try device.launch()
+      let root = SavedOften.node()
+      _ = try await other.restore(into: [root])
+      let (keeper, ours) = (try saved.here.launch(), SavedOften.node())
+      _ = try await keeper.restore(into: [ours])
+      ours.value = "Rome"
+      _ = try await keeper.save([ours])
+      await keeper.close()
+      saved.network.isReachable = false
+      try await saveLong(count, root, other)
+      await other.close()
+      let before = saved.base[bytes: "main"]
+      saved.copy.memory(named: "main").bytes = theirs.memory(named: "main").bytes
+      saved.network.isReachable = true
+      let next = try saved.here.launch()
+      _ = try await next.restore(into: [root])
+      XCTAssertEqual(root.value == "Rome", count == 1)
+      _ = await next.checkRemoteState()
+      XCTAssertEqual(saved.base[bytes: "main"], before)
+      if count == 60 {
+        guard case .conflict = next.remoteStatus else {
+          return XCTFail("\(next.remoteStatus as Any)")
+        }
+        try await next.resolveConflict(keeping: .theirs)
+        _ = try await next.restore(into: [root])
+        XCTAssertEqual(root.value, "Rome")
+      }
+      let asides = try await next.setAsideStates()
+      XCTAssertEqual(asides.map(\.reason), [count == 1 ? .unread : .conflict])
+      await next.close()
+    }
+  }
+
+  func testAStateThatIsWrittenAnewIsAConflictIfItsNoteIsLost() async throws {
+    let saved = try await SavedOften()
+    let note = saved.copy.memory(named: "main.remote.launch").bytes
+    saved.network.isReachable = false
+    var keeper: StateKeeper? = try saved.here.launch()
+    let root = SavedOften.node()
+    _ = try await keeper?.restore(into: [root])
+    try await saveLong(60, root, keeper)
+    keeper = nil
+    // As after a power cut: the note is not on the disk for good.
+    saved.copy.memory(named: "main.remote.launch").bytes = note
+    saved.network.isReachable = true
+    let next = try saved.here.launch()
+    _ = try await next.restore(into: [root])
+    XCTAssertEqual(root.value?.hasPrefix("Oslo 60"), true)
+    guard case .conflict = await next.checkRemoteState() else {
+      return XCTFail("\(next.remoteStatus as Any)")
+    }
+    try await next.resolveConflict(keeping: .ours)
+    let stored = try await saved.stored().value
+    XCTAssertEqual(stored, root.value)
+  }
+
   func testASaveThatIsNotNotedYetIsSentByTheNextLaunch() async throws {
     // The second one shortens the journal, so that the file is another one.
     for count in [1, 60] {
       let saved = try await SavedOften()
-      let note = saved.copy.memory(named: "main.remote.launch").bytes
       saved.network.isReachable = false
       var keeper: StateKeeper? = try saved.here.launch()
       let root = SavedOften.node()
       _ = try await keeper?.restore(into: [root])
-      for number in 1...count {
-        root.value = "Oslo \(number) " + String(repeating: "o", count: 2_000)
-        _ = try await keeper?.save([root])
-      }
+      let note = saved.copy.memory(named: "main.remote.launch").bytes
+      try await saveLong(count, root, keeper)
       keeper = nil
-      saved.copy.memory(named: "main.remote.launch").bytes = note
+      XCTAssertEqual(saved.copy.memory(named: "main.remote.launch").bytes == note, count == 1)
       saved.network.isReachable = true
       let next = try saved.here.launch()
       _ = try await next.restore(into: [root])

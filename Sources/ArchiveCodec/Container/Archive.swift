@@ -176,6 +176,14 @@ public final class Archive: Sendable {
     guard known.generation == kept.generation else { return .ok }
     return known == kept ? .ok : .fork
   }
+
+  /// Whether this archive shows that it is a version that was kept, or comes after it.
+  ///
+  /// Unlike ``verdict(against:)`` it takes no number for that. A file that was written anew
+  /// twice since then shows nothing of it.
+  package func comes(from kept: ArchiveVersion) -> Bool {
+    history.replaced == kept || history.versions.contains(kept)
+  }
 }
 
 /// Which state of an archive this is: a number that grows, and a MAC.

@@ -10,7 +10,8 @@ package struct LocalFinding: Hashable, Sendable {
     case fits
     /// It is an older one, or one of another history.
     case differs
-    /// There is no note, or nobody with the key has written it.
+    /// There is no note, or nobody with the key has written it; or nothing shows that the file
+    /// comes from what it names.
     case missing
   }
 

@@ -108,6 +108,19 @@ extension RemoteCopy {
     }
   }
 
+  /// Notes what is about to be replaced.
+  ///
+  /// A file names the one that it has replaced, and none before that. So the note has to name
+  /// that one, or nothing would show that the file comes from here.
+  func noteBeforeReplacing() {
+    guard isLasting, isProven, let noted = content.withLock({ $0.noted?.archive }) else { return }
+    do {
+      if let here = try here().archive, here != noted { writeNote() }
+    } catch {
+      // Then the next launch finds out what the store has.
+    }
+  }
+
   func writeNote() {
     // As long as nothing is saved on what is doubted, the note says what it should be.
     guard isLasting, isProven, !finding.isDoubted || isUnsent else { return }

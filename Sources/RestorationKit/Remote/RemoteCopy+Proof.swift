@@ -54,23 +54,31 @@ extension RemoteCopy {
     guard file != nil else { return proveRemoval(note, stored?.content) }
     let archive = try Self.whole(main, key, opener.context)
     let subkeys = try subkeysHere(key, opener, note)
-    var finding = LocalFinding(
-      file: archive == nil ? .damaged : .whole, note: .missing, hasSubkeys: subkeys.areHere)
-    if let note {
-      let fits = note.archive.map { archive?.verdict(against: $0) == .ok } ?? (archive != nil)
-      finding.note = fits ? .fits : .differs
+    let finding = LocalFinding(
+      file: archive == nil ? .damaged : .whole, note: Self.standing(of: archive, to: note),
+      hasSubkeys: subkeys.areHere)
+    content.withLock { content in
+      content.opposes = !finding.isDoubted && note?.opposes == true
+      content.mergesSubkeys = subkeys.areToBeMerged
     }
-    content.withLock { $0.mergesSubkeys = subkeys.areToBeMerged }
     if finding.isDoubted {
       // What is here is sent only if somebody saves, and then it is a conflict.
       content.withLock { $0.sent = changes }
-    } else if let note {
-      content.withLock { $0.opposes = note.opposes == true }
+    } else if let note, finding.note == .fits {
       try goOn(from: note, isSubkeysSame: subkeys.version == note.subkeys)
     } else if let old = stored?.content, try wasSent(old) {
       content.withLock { $0.sent = changes }
     }
     self.finding = finding
+  }
+
+  private static func standing(of archive: Archive?, to note: Note?) -> LocalFinding.Note {
+    guard let note else { return .missing }
+    guard let archive else { return .differs }
+    guard let noted = note.archive else { return .fits }
+    guard archive.verdict(against: noted) == .ok else { return .differs }
+    // One that was written anew since then has a later number, whoever has written it.
+    return archive.comes(from: noted) ? .fits : .missing
   }
 
   /// Goes on from what the note says of the store.
@@ -136,9 +144,11 @@ extension RemoteCopy {
       let isGone = try secrets.open() == nil
       return Subkeys(areHere: isGone && note != nil && note?.subkeys == nil && !lacksSome)
     }
-    let isLater = note?.subkeys.map { archive.verdict(against: $0) == .ok } ?? true
+    let noted = note?.subkeys
+    let isLater = noted.map { archive.verdict(against: $0) == .ok } ?? true
+    let isProven = noted.map { archive.comes(from: $0) } ?? true
     return Subkeys(
-      areHere: isLater && !lacksSome, areToBeMerged: isLater && lacksSome,
+      areHere: isLater && !lacksSome, areToBeMerged: isLater && (lacksSome || !isProven),
       version: archive.version)
   }
 

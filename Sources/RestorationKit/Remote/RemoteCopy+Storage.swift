@@ -24,6 +24,7 @@ extension RemoteCopy: ArchiveStorage {
   func isLocked() throws(ArchiveError) -> Bool { try main.isLocked() }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    noteBeforeReplacing()
     try main.replace(body)
   }
 
@@ -31,6 +32,7 @@ extension RemoteCopy: ArchiveStorage {
     settingAside reason: SetAsideReason, at date: Date,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
+    noteBeforeReplacing()
     try main.replace(settingAside: reason, at: date, body)
   }
 
