@@ -125,6 +125,107 @@ final class LocalCopyDiscardTests: LocalCopyTestCase {
     XCTAssertNil(base[bytes: "main"])
   }
 
+  func testAnOlderStateThatIsPutInPlaceOfADiscardedOneIsAConflict() async throws {
+    for (hasAll, choice) in [
+      (false, ConflictChoice.ours), (false, .theirs), (true, .ours),
+    ] {
+      let what = "the last state: \(hasAll), \(choice)"
+      let saved = try await SavedOften()
+      let before = saved.base[bytes: "main"]
+      let old = try hasAll ? saved.files["main"] : saved.older["main"]
+      saved.network.isReachable = false
+      var keeper: StateKeeper? = try saved.here.launch()
+      try await keeper?.discardState()
+      await keeper?.close()
+      keeper = nil
+      saved.copy.memory(named: "main").bytes = old
+      saved.network.isReachable = true
+      keeper = try saved.here.launch()
+      let root = SavedOften.node()
+      let restored = try await keeper?.restore(into: [root])
+      XCTAssertEqual(
+        root.value, "state \(hasAll ? SavedOften.count : SavedOften.olderCount)", what)
+      XCTAssertEqual(
+        restored?.launchProblem?.contains("The state was discarded here"), true,
+        "\(what) \(restored as Any)")
+      _ = await keeper?.checkRemoteState()
+      XCTAssertEqual(saved.base[bytes: "main"], before, what)
+      root.value = "next"
+      let report = try await keeper?.save([root])
+      if hasAll {
+        // It goes on from what the store has.
+        XCTAssertEqual(report?.outcome, .saved)
+        let stored = try await saved.stored().value
+        XCTAssertEqual(stored, "next")
+        await keeper?.close()
+        continue
+      }
+      guard case .conflict = report?.outcome else {
+        XCTFail("\(what) \(report as Any)")
+        continue
+      }
+      XCTAssertEqual(saved.base[bytes: "main"], before, what)
+      try await keeper?.resolveConflict(keeping: choice)
+      let stored = try await saved.stored().value
+      XCTAssertEqual(stored, choice == .ours ? "next" : "state \(SavedOften.count)", what)
+      let states = try await keeper?.setAsideStates() ?? []
+      XCTAssertTrue(states.contains { $0.reason == .conflict }, what)
+      await keeper?.close()
+    }
+  }
+
+  func testWhatIsSavedAfterADiscardWithoutTheStoreIsSentByTheNextLaunch() async throws {
+    for hasSecrets in [false, true] {
+      let saved = try await SavedOften(hasSecrets: hasSecrets)
+      saved.network.isReachable = false
+      var keeper: StateKeeper? = try saved.here.launch()
+      try await keeper?.discardState()
+      let root = SavedOften.node()
+      root.value = "next"
+      if hasSecrets { root.pins = ["a": "new"] }
+      _ = try await keeper?.save([root])
+      await keeper?.close()
+      keeper = nil
+      saved.network.isReachable = true
+      keeper = try saved.here.launch()
+      _ = try await keeper?.restore(into: [root])
+      let status = await keeper?.checkRemoteState()
+      XCTAssertEqual(status, .current)
+      let stored = try await saved.stored()
+      XCTAssertEqual(stored.value, "next")
+      XCTAssertEqual(stored.pins, hasSecrets ? ["a": "new"] : [:])
+      await keeper?.close()
+    }
+  }
+
+  func testWhatIsSavedWhileADiscardWaitsForTheStoreIsSentByTheNextLaunch() async throws {
+    let saved = try await SavedOften()
+    let (keeper, root) = (try saved.here.launch(), SavedOften.node())
+    _ = try await keeper.restore(into: [root])
+    _ = await keeper.checkRemoteState()
+    saved.network.answers = false
+    let discard = Task { try await keeper.discardState() }
+    try await waitUntil("it is gone here") { saved.copy.memory(named: "main").bytes == nil }
+    root.value = "next"
+    let report = try await keeper.save([root])
+    XCTAssertNotNil(report.unsent)
+    // As of a process that is killed now.
+    let copy = MemoryStateDirectory()
+    for (name, bytes) in try saved.files { copy.memory(named: name).bytes = bytes }
+    let next = try Device("here", saved.base, keys: saved.keys, localCopy: copy).launch()
+    _ = try await next.restore(into: [root])
+    XCTAssertEqual(root.value, "next")
+    let status = await next.checkRemoteState()
+    XCTAssertEqual(status, .current)
+    let stored = try await saved.stored().value
+    XCTAssertEqual(stored, "next")
+    await next.close()
+    saved.network.isReachable = false
+    saved.network.answers = true
+    try await discard.value
+    await keeper.close()
+  }
+
   func testWhatIsRemovedOfWhatWasSetAsideWithoutTheStoreIsRemovedLater() async throws {
     for endsBefore in [false, true] {
       var keeper: StateKeeper? = try here.launch()

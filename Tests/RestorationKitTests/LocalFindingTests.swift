@@ -34,6 +34,15 @@ final class LocalFindingTests: XCTestCase {
     }
   }
 
+  func testWhatIsThereThoughItWasRemovedIsAConflict() {
+    for hasSubkeys in [false, true] {
+      assertCourses(
+        .whole, .removed, hasSubkeys: hasSubkeys, [.conflict, .conflict, .conflict, .conflict])
+      assertCourses(
+        .damaged, .removed, hasSubkeys: hasSubkeys, [.conflict, .conflict, .conflict, .load])
+    }
+  }
+
   func testWhatNobodyHasNotedGoesOnIfItIsWhole() {
     for hasSubkeys in [false, true] {
       assertCourses(.whole, .missing, hasSubkeys: hasSubkeys, [.goOn, .goOn, .goOn, .goOn])
@@ -45,6 +54,7 @@ final class LocalFindingTests: XCTestCase {
       let expected = [Course.wait, .load, .load, .load]
       assertCourses(.missing, .missing, hasSubkeys: hasSubkeys, expected)
       assertCourses(.missing, .differs, hasSubkeys: hasSubkeys, expected)
+      assertCourses(.missing, .removed, hasSubkeys: hasSubkeys, expected)
       assertCourses(.missing, .fits, hasSubkeys: hasSubkeys, [.goOn, .goOn, .goOn, .goOn])
     }
   }

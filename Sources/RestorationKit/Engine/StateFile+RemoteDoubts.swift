@@ -25,6 +25,10 @@ extension StateFile {
       }
       guard finding.course(with: .unreachable) == .conflict else { return true }
       if !finding.isDoubted { remote.oppose() }
+      if finding.note == .removed {
+        noteUnknown()
+        return true
+      }
       let what = finding.isDoubted ? "damaged or an older one" : "without subkeys of its secrets"
       copyProblem =
         "The local copy of the state is \(what), and the store cannot be reached. Restore again"
@@ -48,9 +52,16 @@ extension StateFile {
       return false
     case .goOn where finding.isDoubted: remote.endDoubt()
     case .goOn: return false
+    case .conflict where finding.note == .removed: noteUnknown()
     case .conflict, .wait: break
     }
     return true
+  }
+
+  private func noteUnknown() {
+    copyProblem =
+      "The state was discarded here, which the store has not heard of, and there is one all the"
+      + " same. What is saved now may be a conflict."
   }
 
   /// Whether the store has something that can take the place of what is here.

@@ -10,6 +10,8 @@ package struct LocalFinding: Hashable, Sendable {
     case fits
     /// It is an older one, or one of another history.
     case differs
+    /// The state was removed here, and the store has not heard of it.
+    case removed
     /// There is no note, or nobody with the key has written it; or nothing shows that the file
     /// comes from what it names.
     case missing
@@ -37,7 +39,7 @@ package struct LocalFinding: Hashable, Sendable {
 
   /// Whether there is a file that must not take the place of what the store has.
   package var isDoubted: Bool {
-    file == .damaged || file == .whole && note == .differs
+    file == .damaged || file == .whole && (note == .differs || note == .removed)
   }
 
   /// Whether the store is asked before anything is restored.
@@ -63,6 +65,8 @@ package struct LocalFinding: Hashable, Sendable {
   /// Decides what is done, once it is known what the store has.
   package func course(with store: Store) -> Course {
     guard asksStore else { return .goOn }
+    // Somebody has put it there. What the store has was to go, so it does not come back, either.
+    if file == .whole, note == .removed { return .conflict }
     switch store {
     case .unreachable where file == .missing: return .wait
     case .unreachable: return .conflict

@@ -87,7 +87,7 @@ extension RemoteCopy {
     if isUnsent { writeNote() }
   }
 
-  /// Notes what is here if the note says that it was something later, or is doubted.
+  /// Notes what is here if nothing would show that it comes from what the note names.
   ///
   /// A state that takes the place of one that was set aside begins a history of its own.
   func noteIfBehind() {
@@ -95,7 +95,8 @@ extension RemoteCopy {
     do {
       let (here, noted) = (try here(), content.withLock { $0.noted })
       func isBehind(_ here: ArchiveVersion?, _ noted: ArchiveVersion?) -> Bool {
-        guard let here, let noted else { return false }
+        guard let here else { return false }
+        guard let noted else { return isNoted }
         return here != noted && here.generation <= noted.generation
       }
       if finding.isDoubted || content.withLock({ $0.opposes })
@@ -108,6 +109,9 @@ extension RemoteCopy {
     }
   }
 
+  /// Whether there is a note that this launch has read or written.
+  private var isNoted: Bool { content.withLock { $0.noted != nil } }
+
   /// Notes what is about to be replaced.
   ///
   /// A file names the one that it has replaced, and none before that. So the note has to name
@@ -119,6 +123,12 @@ extension RemoteCopy {
     } catch {
       // Then the next launch finds out what the store has.
     }
+  }
+
+  /// Notes a state that was written where the note names none, as after a discard.
+  func noteFirst() {
+    guard isLasting, isNoted, content.withLock({ $0.noted?.archive }) == nil else { return }
+    writeNote()
   }
 
   func writeNote() {

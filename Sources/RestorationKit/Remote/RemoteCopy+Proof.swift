@@ -75,7 +75,7 @@ extension RemoteCopy {
   private static func standing(of archive: Archive?, to note: Note?) -> LocalFinding.Note {
     guard let note else { return .missing }
     guard let archive else { return .differs }
-    guard let noted = note.archive else { return .fits }
+    guard let noted = note.archive else { return note.rest == .removal ? .removed : .fits }
     guard archive.verdict(against: noted) == .ok else { return .differs }
     // One that was written anew since then has a later number, whoever has written it.
     return archive.comes(from: noted) ? .fits : .missing

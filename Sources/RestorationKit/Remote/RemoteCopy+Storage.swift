@@ -25,6 +25,7 @@ extension RemoteCopy: ArchiveStorage {
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     noteBeforeReplacing()
+    defer { noteFirst() }
     try main.replace(body)
   }
 
@@ -33,6 +34,7 @@ extension RemoteCopy: ArchiveStorage {
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     noteBeforeReplacing()
+    defer { noteFirst() }
     try main.replace(settingAside: reason, at: date, body)
   }
 
