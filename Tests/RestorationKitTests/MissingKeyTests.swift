@@ -90,4 +90,65 @@ final class MissingKeyTests: XCTestCase {
       await keeper.close()
     }
   }
+
+  // MARK: Windows
+
+  private func start(_ keeper: StateKeeper) async throws -> SceneStart {
+    try await SceneHost(keeper).start(SceneConfiguration { TestSceneDelegate(Trace()) })
+  }
+
+  func testTheStartOfAHostWithoutScenesSaysThatNothingWillBeSaved() async throws {
+    for (keeper, place) in try keepers() {
+      let start = try await start(keeper)
+      let problem =
+        "Nothing restored: there is no saved state. Problem of the launch: The key that opens this"
+        + " archive is not there (keyMissing: in \(place)). This provider makes none: put the key"
+        + " there and launch again; until then nothing is saved."
+      XCTAssertEqual(start.problems.map(\.reason), [problem])
+      let session = try XCTUnwrap(start.openedScene).session
+      XCTAssertTrue(start.problems.first?.session === session)
+      XCTAssertEqual(
+        start.description,
+        "Restored 0 scenes.\nScene \(session.persistentIdentifier): \(problem)")
+      await keeper.close()
+    }
+  }
+
+  func testTheStartOfAStrictHostThrowsForAKeyThatIsNotThere() async throws {
+    for (keeper, place) in try keepers() {
+      keeper.isStrict = true
+      let host = SceneHost(keeper)
+      let error = await restorationError {
+        try await host.start(SceneConfiguration { TestSceneDelegate(Trace()) })
+      }
+      XCTAssertEqual(error?.code, .strict)
+      XCTAssertEqual(error?.description.contains("keyMissing: in \(place)"), true)
+      XCTAssertEqual(host.connectedScenes.count, 1)
+      await host.close()
+    }
+  }
+
+  func testAStartSaysOnceThatTheKeyOfItsListIsNotThere() async throws {
+    setenv(variable, text, 1)
+    let first = SceneHost(try keeper(EnvironmentKeyProvider(variable)))
+    try await first.start(SceneConfiguration { TestSceneDelegate(Trace()) })
+    try await first.save(first.connectedScenes[0])
+    await first.close()
+    unsetenv(variable)
+    let keeper = try keeper(EnvironmentKeyProvider(variable))
+    let start = try await start(keeper)
+    XCTAssertEqual(
+      start.problems.map(\.reason),
+      [
+        "The key that opens this archive is not there (keyMissing: in the variable \(variable))."
+          + " This provider makes none: put the key there and launch again; until then nothing is"
+          + " saved."
+      ])
+  }
+
+  func testTheStartOfAHostWithItsKeyHasNoProblem() async throws {
+    setenv(variable, text, 1)
+    let start = try await start(try keeper(EnvironmentKeyProvider(variable)))
+    XCTAssertEqual(start.problems.map(\.reason), [])
+  }
 }

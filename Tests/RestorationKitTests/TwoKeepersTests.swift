@@ -124,4 +124,41 @@ final class TwoKeepersTests: XCTestCase {
     XCTAssertEqual(saved.notes, [.otherKeeper(stateName: "main")])
     withExtendedLifetime(first) {}
   }
+
+  func testTheStartOfASecondHostSaysItWhetherItOpensASceneOrBringsItBack() async throws {
+    let first = try await app.host()
+    _ = try await app.store(1, in: first)
+    app.prepare = { $0.roots = [TestNode("root")] }
+    for isOpened in [true, false] {
+      let second = try await app.host(launching: false, endsLast: false)
+      let start = try await second.start()
+      let scene = try XCTUnwrap(isOpened ? start.openedScene : start.restoredScenes.first)
+      XCTAssertEqual(start.problems.count, 1)
+      XCTAssertTrue(start.problems.first?.session === scene.session)
+      let reason = try XCTUnwrap(start.problems.first?.reason)
+      XCTAssertTrue(
+        reason.hasPrefix(
+          isOpened ? "Nothing restored: there is no saved state." : "Restored 1 of 1 nodes."),
+        reason)
+      XCTAssertTrue(reason.hasSuffix(" " + problem), reason)
+      XCTAssertTrue(start.description.contains(problem), start.description)
+      try await second.save(scene)
+      await second.close()
+    }
+    withExtendedLifetime(first) {}
+  }
+
+  func testTheStartOfAStrictSecondHostThrowsIt() async throws {
+    let first = try await app.host()
+    _ = try await app.store(1, in: first)
+    let keeper = try second(isStrict: true)
+    let host = SceneHost(keeper)
+    let error = await restorationError {
+      try await host.start(SceneConfiguration { [app] in app.makeDelegate() })
+    }
+    XCTAssertEqual(error?.code, .strict)
+    XCTAssertEqual(error?.description.hasSuffix(problem), true, error?.description ?? "")
+    XCTAssertEqual(host.connectedScenes.count, 1)
+    withExtendedLifetime(first) {}
+  }
 }

@@ -205,11 +205,13 @@ extension RestorationReport: CustomStringConvertible {
 
   /// Why what is back is not all that was saved last, in sentences; nil if it is.
   var flaw: String? {
-    guard
-      launchProblem != nil || source?.passedOver.isEmpty == false
-        || entries.contains(where: \.isProblem)
-    else { return nil }
-    return headline + (launchProblem.map { " Problem of the launch: \($0)" } ?? "")
+    guard launchProblem != nil || source?.passedOver.isEmpty == false || !problems.isEmpty else {
+      return nil
+    }
+    let ofAll = problems.filter { $0.kind == .application || $0.kind == .scene }.map(\.reason)
+    return
+      ([headline] + (launchProblem.map { ["Problem of the launch: \($0)"] } ?? []) + ofAll)
+      .joined(separator: " ")
   }
 
   private var headline: String {

@@ -13,7 +13,8 @@ extension SceneHost {
   /// ``delegate``, the ``trace`` and the ``closedSceneBound`` before.
   ///
   /// What cannot be read does not end the app: it is among the ``SceneStart/problems``, and
-  /// a scene is there all the same.
+  /// a scene is there all the same. So is the reason why nothing will be saved: a key that is
+  /// missing and that its provider does not make.
   ///
   /// - Parameters:
   ///   - configurations: How scenes are made; they are registered besides those that are.
@@ -49,10 +50,20 @@ extension SceneHost {
         start.note(failure, session)
       }
     }
-    if connectedScenes.isEmpty { start.openedScene = try await open() }
+    if connectedScenes.isEmpty { start.take(opened: try await openFirst()) }
     if keeper.isStrict, let failure = start.problems.lazy.compactMap(\.error).first {
       throw failure
     }
     return start
+  }
+
+  /// Opens the first scene, which is there also if a strict keeper throws.
+  private func openFirst() async throws(RestorationError) -> RestorableScene {
+    do throws(RestorationError) {
+      return try await open()
+    } catch {
+      guard error.code == .strict, let scene = connectedScenes.first else { throw error }
+      return scene
+    }
   }
 }

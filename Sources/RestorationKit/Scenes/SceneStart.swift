@@ -25,7 +25,9 @@ public struct SceneStart {
   ///
   /// A scene has one at most: it is not back; its state was not restored, or is an older
   /// generation, or has lost its end; or some of its nodes are problems of its report, which
-  /// says what became of each; see ``RestorableScene/restoration``.
+  /// says what became of each; see ``RestorableScene/restoration``. The scene that was opened
+  /// has one if its report names a problem: a key that nobody makes, or another keeper of the
+  /// same name in this process.
   public internal(set) var problems: [Problem] = []
 
   mutating func note(_ error: RestorationError, _ session: SceneSession? = nil) {
@@ -35,6 +37,23 @@ public struct SceneStart {
   /// Takes in a scene that is back, and what is wrong with it.
   mutating func take(_ scene: RestorableScene) {
     restoredScenes.append(scene)
+    noteProblem(of: scene)
+  }
+
+  /// Takes in the first scene, and what is wrong with it that the launch has not said.
+  mutating func take(opened scene: RestorableScene) {
+    openedScene = scene
+    let isSaid = problems.contains { $0.session == nil }
+    let hasNotes =
+      switch scene.restoration {
+      case .failure(let error): error.code == .strict
+      case .success(let report): !report.problems.isEmpty
+      case nil: false
+      }
+    if hasNotes || !isSaid { noteProblem(of: scene) }
+  }
+
+  private mutating func noteProblem(of scene: RestorableScene) {
     let (status, session) = (scene.restorationStatus, scene.session)
     switch scene.restoration {
     case .failure(let error): note(error, session)
