@@ -151,4 +151,67 @@ final class MissingKeyTests: XCTestCase {
     let start = try await start(try keeper(EnvironmentKeyProvider(variable)))
     XCTAssertEqual(start.problems.map(\.reason), [])
   }
+
+  private func host(_ keys: any KeyProvider) throws -> SceneHost {
+    let host = SceneHost(try keeper(keys))
+    host.register(SceneConfiguration { TestSceneDelegate(Trace()) })
+    return host
+  }
+
+  /// Stores a window, and gives the identifier of its session.
+  private func storeScene(_ keys: any KeyProvider) async throws -> String {
+    let host = try host(keys)
+    try await host.launch()
+    let scene = try await host.open()
+    try await host.save(scene)
+    await host.close()
+    return scene.session.persistentIdentifier
+  }
+
+  func testALaunchWithoutTheKeyMakesOneAndSetsTheListAside() async throws {
+    let folder = try TemporaryDirectory()
+    let (path, away) = (folder.path + "/key", folder.path + "/away")
+    let stored = try await storeScene(FileKeyProvider(path: path))
+    let list = store.memory(named: "main.scenes")
+    let before = try XCTUnwrap(list.bytes)
+    try FileManager.default.moveItem(atPath: path, toPath: away)
+    let second = try host(FileKeyProvider(path: path))
+    await assertThrows(
+      WholeError(notRestored: ArchiveError(.keyMissing).located(at: path))
+    ) { try await second.launch() }
+    XCTAssertTrue(FileManager.default.fileExists(atPath: path))
+    XCTAssertEqual(list.setAsideBytes, [before])
+    let lost = try await second.open()
+    try await second.save(lost)
+    await second.close()
+    // The old key back in its place: its windows are back, and no later one.
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: away, toPath: path)
+    let third = try host(FileKeyProvider(path: path))
+    let error = await restorationError { try await third.launch() }
+    XCTAssertEqual(error?.archive?.code, .wrongKey)
+    XCTAssertEqual(third.openSessions.map(\.persistentIdentifier), [stored])
+  }
+
+  func testWithoutTheKeyOfAProviderThatMakesNoneAHostChangesNothing() async throws {
+    setenv(variable, text, 1)
+    let stored = try await storeScene(EnvironmentKeyProvider(variable))
+    unsetenv(variable)
+    let list = store.memory(named: "main.scenes")
+    let before = list.bytes
+    let second = try host(EnvironmentKeyProvider(variable))
+    let error = await restorationError { try await second.launch() }
+    XCTAssertEqual(error?.archive?.code, .keyMissing)
+    let scene = try await second.open()
+    await assertThrows(
+      WholeError(ArchiveError(.keyMissing).located(at: "the variable \(variable)"))
+    ) { try await second.save(scene) }
+    XCTAssertEqual(list.bytes, before)
+    XCTAssertEqual(list.setAsideBytes, [])
+    await second.close()
+    setenv(variable, text, 1)
+    let third = try host(EnvironmentKeyProvider(variable))
+    try await third.launch()
+    XCTAssertEqual(third.openSessions.map(\.persistentIdentifier), [stored])
+  }
 }
