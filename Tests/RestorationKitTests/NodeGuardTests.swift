@@ -331,6 +331,33 @@ final class NodeGuardTests: XCTestCase {
     }
   }
 
+  /// No key is needed to put back what was in the file before, so that counts as what it says.
+  func testANoteThatSomebodyCopiedInALaunchAndPutsBackAfterItsCrashCounts() async throws {
+    try await save()
+    try await crash(in: \.bad)
+    let screens = Screens()
+    let delegate = TestDelegate()
+    var (outside, inRoot, crashed): ([UInt8]?, [UInt8]?, LaunchDisk?)
+    delegate.onShouldRestore = { [launch] _ in outside = launch.markerBytes?.suffix(8) }
+    screens.root.onDecode = { [launch] _ in inRoot = launch.markerBytes?.suffix(8) }
+    screens.bad.onDecode = { [launch] _ in crashed = launch.disk }
+    _ = try await launch.keeper(delegate: delegate).restore(into: [screens.root])
+    let found = try XCTUnwrap(crashed)
+    func restore(_ note: [UInt8]?) async throws -> RestorationReport {
+      let marker = try XCTUnwrap(found.marker).dropLast(8)
+      launch.disk = LaunchDisk(state: found.state, marker: marker + (try XCTUnwrap(note)))
+      return try await launch.keeper().restore(into: [Screens().root])
+    }
+    // Without that, the node is left out that has crashed.
+    var report = try await restore(found.marker?.suffix(8))
+    XCTAssertEqual(report.problems.map(\.path.description), ["root/group/bad"])
+    report = try await restore(inRoot)
+    XCTAssertEqual(report.problems.map(\.path.description), ["root"])
+    report = try await restore(outside)
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
+    XCTAssertEqual(launch.setAside, [found.state])
+  }
+
   func testAMarkerWithoutAKeyOfItsNoteStillCounts() async throws {
     try await save()
     let key = try XCTUnwrap(try launch.keys.key(creating: false))
