@@ -44,32 +44,128 @@ final class TypedWordsTests: XCTestCase {
     XCTAssertEqual(try desk.text("window.marker"), "here")
   }
 
-  func testAPageTellsOnceMoreWhatItsUserTypesWhereAnotherOneHasChangedTheSame() throws {
-    let site = try Site(usesDatabase: true)
+  // MARK: Words of two pages
+
+  private let contested = "document.querySelector('#contested .words')?.textContent"
+
+  /// A page that edits the first product, and another device of its user.
+  private func pages(
+    _ site: Site
+  ) throws -> (desk: Chromium, phone: Visitor, tab: String) {
     let server = try site.serve()
     let desk = try Chromium(in: site.directory)
     try desk.signIn("Ann", at: server.port)
     let tab = try desk.text("location.pathname")
-    // The page tells nothing yet, and hears of the other one when it does.
-    try desk.run(
+    try desk.click("#list li a")
+    try desk.wait(until: "document.querySelector('button[value=begin]')")
+    try desk.click("button[value=begin]")
+    try desk.wait(until: "document.getElementById('description')")
+    return (desk, Visitor(server, cookies: ["session": try desk.cookie("session")]), tab)
+  }
+
+  /// Types into a field in place of what it has.
+  private func write(_ words: String, into field: String, _ browser: Chromium) throws {
+    try browser.run(
       """
-      const later = setTimeout;
-      window.held = [];
-      window.setTimeout = (action, pause) => held.push([action, pause]);
-      window.release = () => {
-        window.setTimeout = later;
-        held.forEach(([action, pause]) => later(action, pause));
-      };
+      const field = document.getElementById('\(field)');
+      field.focus();
+      field.value = '\(words)';
+      field.dispatchEvent(new Event('input', { bubbles: true }));
       """)
+  }
+
+  /// A computer without a network.
+  private func sleep(_ browser: Chromium) throws {
+    try browser.run(
+      """
+      const ask = fetch;
+      window.fetch = () => Promise.reject(new Error('asleep'));
+      window.wake = () => { window.fetch = ask; };
+      """)
+  }
+
+  func testAPageThatWakesReplacesNoNewerWordsBeforeItsUserSaysSo() throws {
+    let (desk, phone, tab) = try pages(try Site(usesDatabase: true))
+    try sleep(desk)
+    try write("Of the desk", into: "description", desk)
+    try desk.wait(until: "\(status).startsWith('Not stored yet')")
+    let answer = try phone.tell(
+      ["page": "phone", "number": 1, "description": "Of the phone", "listWidth": 270], in: tab)
+    XCTAssertEqual(answer.status, 200)
+    try desk.run("wake()")
+    try desk.wait(until: "\(contested) === 'Of the phone'")
+    // What is typed on stays in the page, also while the rest is stored.
+    try desk.type("!", into: "#description")
     try desk.type("o", into: "#search")
-    try desk.wait(until: "held.length === 1")
-    let phone = Visitor(server, cookies: ["session": try desk.cookie("session")])
-    try phone.tell(["page": "phone", "number": 1, "search": "chess", "listWidth": 270], in: tab)
-    try desk.run("release()")
-    // It shows what the other one has changed besides.
+    try desk.wait(until: "document.querySelectorAll('#list li').length < 158")
+    XCTAssertTrue(try phone.get(tab).text.contains("Of the phone</textarea>"))
+    XCTAssertEqual(
+      try desk.text("document.getElementById('description').value"), "Of the desk!")
+    XCTAssertEqual(try desk.text(status), "Not stored: choose below which words count")
+    // No link and no button leads away from the only place that has them.
+    for element in ["#list li:nth-child(2) a", "button[value=save]"] {
+      try desk.run("document.activeElement.blur()")
+      try desk.click(element)
+      try desk.wait(until: "document.activeElement.value === 'theirs'")
+    }
+    XCTAssertTrue(try phone.get(tab).text.contains("Of the phone</textarea>"))
+
+    try desk.click("#contested button[value=mine]")
+    // Then it shows what the other one has changed besides.
     try desk.wait(until: "document.getElementById('tab').dataset.listWidth === '270.0'")
-    XCTAssertEqual(try desk.text("document.getElementById('search').value"), "o")
-    XCTAssertTrue(try phone.get(tab).text.contains(#"type="search" value="o""#))
+    XCTAssertEqual(
+      try desk.text("document.getElementById('description').value"), "Of the desk!")
+    XCTAssertTrue(try phone.get(tab).text.contains("Of the desk!</textarea>"))
+    XCTAssertEqual(try desk.text("document.getElementById('contested').childElementCount"), "0")
+  }
+
+  func testAUserOfTwoPagesTakesTheWordsOfTheOtherOne() throws {
+    let (desk, phone, tab) = try pages(try Site(usesDatabase: true))
+    try sleep(desk)
+    try write("o", into: "search", desk)
+    try write("Of the desk", into: "title", desk)
+    try desk.wait(until: "\(status).startsWith('Not stored yet')")
+    try phone.tell(
+      ["page": "phone", "number": 1, "search": "chess", "title": "Of the phone"], in: tab)
+    try desk.run("wake()")
+    try desk.wait(until: "document.querySelectorAll('#contested .notice').length === 2")
+    XCTAssertEqual(
+      try desk.text(
+        "[...document.querySelectorAll('#contested b')].map((name) => name.textContent)"),
+      "search,title")
+    try desk.click("#contested .notice:nth-child(1) button[value=theirs]")
+    try desk.wait(until: "document.querySelectorAll('#contested .notice').length === 1")
+    XCTAssertEqual(try desk.text("document.getElementById('search').value"), "chess")
+    try desk.click("#contested button[value=theirs]")
+    try desk.wait(until: "document.getElementById('title')?.defaultValue === 'Of the phone'")
+    try desk.waitUntilSaved()
+    let page = try phone.get(tab).text
+    XCTAssertTrue(page.contains(#"type="search" value="chess""#))
+    XCTAssertTrue(page.contains(#"value="Of the phone""#))
+  }
+
+  /// The words of both are the same, so there is nothing to choose.
+  func testWordsThatBothPagesHaveAreNotContested() throws {
+    let (desk, phone, tab) = try pages(try Site(usesDatabase: true))
+    try sleep(desk)
+    try write("Of both", into: "title", desk)
+    try desk.wait(until: "\(status).startsWith('Not stored yet')")
+    try phone.tell(["page": "phone", "number": 1, "title": "Of both", "listWidth": 270], in: tab)
+    try desk.run("wake()")
+    try desk.wait(until: "document.getElementById('tab').dataset.listWidth === '270.0'")
+    try desk.waitUntilSaved()
+    XCTAssertTrue(try phone.get(tab).text.contains(#"value="Of both""#))
+  }
+
+  /// The answer to a message may be the first that a page hears of it.
+  func testAPageShowsWhatAnotherOneHasChangedBeforeItsUserReplacesIt() throws {
+    let (desk, phone, tab) = try pages(try Site(usesDatabase: true))
+    // It is deaf to events, as where they come late.
+    try desk.run("dispatchEvent(new Event('beforeunload'))")
+    try phone.tell(["page": "phone", "number": 1, "search": "chess"], in: tab)
+    try write("Of the desk", into: "title", desk)
+    try desk.wait(until: "document.getElementById('search').value === 'chess'")
+    XCTAssertTrue(try phone.get(tab).text.contains(#"value="Of the desk""#))
   }
 
   /// The script may come late over a slow network, and a browser may put words back.

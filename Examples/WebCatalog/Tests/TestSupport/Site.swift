@@ -245,7 +245,7 @@ package final class Visitor {
   }
 
   /// Tells what a user does in a tab, as the page does that it has now: once more if another page
-  /// has changed the same.
+  /// has changed the same, as for a user who sees both and keeps their own.
   ///
   /// A change that names a revision is told as it is.
   @discardableResult

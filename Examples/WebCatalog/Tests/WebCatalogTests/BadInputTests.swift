@@ -12,7 +12,8 @@ final class BadInputTests: XCTestCase {
     let page: [String: Any] = ["page": "a", "number": 1]
     let changes: [[String: Any]] = [
       page.merging(["revision": -1]) { $1 }, page.merging(["revision": "last"]) { $1 },
-      page.merging(["revision": NSNull()]) { $1 },
+      page.merging(["revision": NSNull()]) { $1 }, page.merging(["seen": ["search": -1]]) { $1 },
+      page.merging(["seen": ["product": 1]]) { $1 }, page.merging(["seen": 1]) { $1 },
       [:], ["page": "a"], ["number": 1], ["page": 1, "number": 1], ["page": "a", "number": -1],
       ["page": "a", "number": 1e30], ["page": String(repeating: "p", count: 65), "number": 1],
       page.merging(["search": 7]) { $1 },

@@ -27,7 +27,8 @@ final class LateMessagesTests: XCTestCase {
     }
     let answer = try visitor.tell(old, in: tab, token: token)
     XCTAssertEqual(answer.status, 412)
-    XCTAssertEqual(answer.text, #"{"problem":"\#(refusal)","revision":"21"}"#)
+    XCTAssertEqual(
+      answer.text, #"{"changed":["search"],"problem":"\#(refusal)","revision":"21"}"#)
     XCTAssertEqual(try search(in: tab, visitor), "new 20")
   }
 
@@ -66,6 +67,26 @@ final class LateMessagesTests: XCTestCase {
     XCTAssertEqual(try visitor.tell(late, in: tab, token: token).status, 412)
     XCTAssertTrue(try visitor.get(tab).text.contains(#"data-list-scroll="12.0""#))
     XCTAssertEqual(try search(in: tab, visitor), "new")
+  }
+
+  /// Words may be older than their page, which a browser puts back, or newer: their user has seen
+  /// others and keeps them.
+  func testWhatAUserHasSeenOfAValueCountsAndNotWhatThePageHas() throws {
+    let visitor = Visitor(try Site().serve())
+    let tab = try visitor.signIn("Ann")
+    let token = try visitor.token(of: tab)
+    func tell(_ page: String, _ revision: Int, seen: [String: Int] = [:]) throws -> Int {
+      let change: [String: Any] = [
+        "page": page, "number": 1, "revision": revision, "seen": seen, "search": page,
+      ]
+      return try visitor.tell(change, in: tab, token: token).status
+    }
+    XCTAssertEqual(try tell("a", 0), 200)
+    XCTAssertEqual(try tell("b", 1, seen: ["search": 0]), 412)
+    XCTAssertEqual(try tell("c", 0, seen: ["title": 1]), 412)
+    XCTAssertEqual(try search(in: tab, visitor), "a")
+    XCTAssertEqual(try tell("d", 0, seen: ["search": 1]), 200)
+    XCTAssertEqual(try search(in: tab, visitor), "d")
   }
 
   /// The server has followed the link when the last words of the page come.

@@ -37,7 +37,7 @@ struct Pages: Sendable {
       body: ResponseBody(byteBuffer: files[name] ?? ByteBuffer()))
   }
 
-  func json(_ object: [String: String], status: HTTPResponse.Status = .ok) -> Response {
+  func json(_ object: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
     Response(
       status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
       body: ResponseBody(byteBuffer: ByteBuffer(string: JSON.text(object))))

@@ -13,7 +13,11 @@
   const pause = 150, longestPause = 5000, pauseOfLooking = 1000;
   const firstPauseOfListening = 1000, longestPauseOfListening = 60000;
 
-  let revision = Number(tab.dataset.revision);
+  // The user has seen this revision of the tab. What others change after it shows when the page is loaded again.
+  const revision = Number(tab.dataset.revision);
+  let known = revision;  // Up to here, all changes are of this page.
+  let seen = {};  // Which revision the user has seen of a field, where that is another one.
+  let contested = {};  // Fields that another page has changed since, with its words: only the user can choose.
   let number = 0;
   let changes = {};  // What no answer says is stored.
   let changeCount = 0;
@@ -39,9 +43,12 @@
 
   // Telling the server.
 
+  const isContested = () => Object.keys(contested).length > 0;
+
+  // Nothing moves under the pointer of a user who chooses.
   const show = (state, words) => {
-    status.dataset.state = state;
-    status.textContent = words;
+    status.dataset.state = isContested() ? "failed" : state;
+    status.textContent = isContested() ? "Not stored: choose below which words count" : words;
   };
 
   const note = (change) => {
@@ -52,24 +59,63 @@
   };
 
   const showWhetherStored = () => {
-    if (refusal) show("failed", refusal);
+    if (refusal || isContested()) show("failed", refusal);
     else if (!Object.keys(changes).length) show("saved", "Saved");
   };
 
   const message = () => ({
     method: "POST",
     headers: { "Content-Type": "application/json", "X-Form-Token": tab.dataset.token },
-    body: JSON.stringify({ page, number: ++number, revision, product: editor?.product.value, ...changes }),
+    body: JSON.stringify({ page, number: ++number, revision, seen, product: editor?.product.value, ...changes }),
   });
+  const tell = (options) => fetch(`${address}/changes`, { ...message(), ...options });
 
-  // Another page has changed the same since this one was shown, which a message that comes late must not undo. This
-  // one comes from a user who is here, so it is told once more, and then the page shows what else is new.
-  const tell = async () => {
-    const answer = await fetch(`${address}/changes`, message());
-    if (answer.status !== 412) return answer;
-    revision = Math.max(revision, Number((await answer.json()).revision));
-    setTimeout(reload);
-    return fetch(`${address}/changes`, message());
+  // What the server has stored of what was told leaves `changes`.
+  const acknowledge = (sent, said) => {
+    const refused = said.changed ?? [];
+    for (const key in sent) if (changes[key] === sent[key] && !refused.includes(key)) delete changes[key];
+    const newest = Number(said.revision);
+    if (refused.length || newest > known + 1) setTimeout(reload);  // Others have changed something, too.
+    else known = Math.max(known, newest);
+  };
+
+  // Another page has changed the same since this one was shown, maybe while this computer slept. Of words the user
+  // sees both and chooses; until then neither replaces the other. An offset or a cursor gives way to the newer one.
+  const contest = async (keys) => {
+    const now = await pageNow();
+    if (!now) throw new Error("the server does not show this tab");
+    for (const key of keys) {
+      const field = fields.find((field) => field.id === key);
+      const theirs = now.getElementById(key)?.value;
+      if (field && theirs === undefined) continue;  // Nobody edits it any more, as the next answer says.
+      delete changes[key];
+      if (field) seen[key] = Number(now.getElementById("tab").dataset.revision);
+      if (field && theirs !== field.value) contested[key] = theirs;
+    }
+    showContested();
+  };
+
+  const showContested = () => {
+    find("contested").replaceChildren(...fields.filter(({ id }) => id in contested).map(({ id }) => {
+      const notice = find("choice").content.cloneNode(true);
+      notice.querySelector("b").textContent = id;
+      notice.querySelector(".words").textContent = contested[id] || "(none)";
+      for (const button of notice.querySelectorAll("button")) {
+        button.addEventListener("click", () => choose(id, button.value === "mine"));
+      }
+      return notice;
+    }));
+  };
+
+  const choose = (key, isMine) => {
+    const field = find(key);
+    if (!isMine) field.value = contested[key];
+    delete contested[key];
+    showContested();
+    field.focus();
+    if (isMine) noteWords(field);
+    showWhetherStored();
+    if (!isContested()) reload();
   };
 
   // The user has signed out and in again in another window: the page takes the token of that session.
@@ -99,9 +145,11 @@
         delete changes.title;
         delete changes.description;
       }
-      if (!answer.ok) throw new Error(said.problem || `the server answers ${answer.status}`);
-      revision = Math.max(revision, Number(said.revision));
-      for (const key in sent) if (changes[key] === sent[key]) delete changes[key];
+      if (!answer.ok && answer.status !== 412) {
+        throw new Error(said.problem || `the server answers ${answer.status}`);
+      }
+      acknowledge(sent, said);
+      if (said.changed) await contest(said.changed);
       failures = 0;
       if ("search" in sent) await refresh(["list"]).catch(() => {});
       showWhetherStored();
@@ -122,7 +170,13 @@
   const flush = async () => {
     await sending;
     await send();
-    return isRefused || !Object.keys(changes).length;
+    return isRefused || (!Object.keys(changes).length && !isContested());
+  };
+  // The same, for a user who waits: where words are contested, that is what to do first.
+  const flushForUser = async () => {
+    const isStored = await flush();
+    if (!isStored) find("contested").querySelector("button")?.focus();
+    return isStored;
   };
 
   // The page as the server shows it now; nothing if it does not.
@@ -168,6 +222,7 @@
       field.value = words;
       field.setSelectionRange(start, end);
     }
+    if (field.id in contested) return;
     note({ [field.id]: words });
     noteFocus();
   };
@@ -215,7 +270,7 @@
     const link = click.target.closest("a[href]");
     if (!link || click.button || click.metaKey || click.ctrlKey || click.shiftKey) return;
     click.preventDefault();
-    if (await flush()) location.assign(link.href);
+    if (await flushForUser()) location.assign(link.href);
   });
   tab.addEventListener("submit", async (submit) => {
     if (submit.target.method === "get") {  // The search, which is told already.
@@ -224,7 +279,7 @@
     }
     if (submit.target.dataset.flushed) return;
     submit.preventDefault();
-    if (!await flush()) return;
+    if (!await flushForUser()) return;
     submit.target.dataset.flushed = "yes";
     // A form cannot be submitted while it tells that it is.
     setTimeout(() => submit.target.requestSubmit(submit.submitter));
@@ -232,9 +287,15 @@
 
   // The browser may end the page without a word after this.
   const leave = () => {
-    if (Object.keys(changes).length) fetch(`${address}/changes`, { ...message(), keepalive: true }).catch(() => {});
+    const sent = { ...changes };
+    if (!Object.keys(sent).length) return;
+    tell({ keepalive: true })
+      .then(async (answer) => { if (answer.ok) acknowledge(sent, await answer.json()); }).catch(() => {});
   };
-  addEventListener("beforeunload", () => { isLeaving = true; });
+  addEventListener("beforeunload", (leaving) => {
+    // The browser asks the user, since no other place has their words.
+    if (isContested()) leaving.preventDefault(); else isLeaving = true;
+  });
   addEventListener("pagehide", leave);
   document.addEventListener("visibilitychange", () => { if (document.hidden) leave(); });
   addEventListener("pageshow", (shown) => { if (shown.persisted) reload(); });
@@ -242,9 +303,12 @@
   // What others do.
 
   // Nobody has asked for it, so it waits for what is in this page alone.
+  let reloading = 0;
   const reload = async () => {
-    await flush();
-    if (!refusal && !Object.keys(changes).length) location.reload(); else setTimeout(reload, longestPause);
+    clearTimeout(reloading);
+    if (await flush() && !refusal && !isContested() && !Object.keys(changes).length) return location.reload();
+    clearTimeout(reloading);
+    reloading = setTimeout(reload, longestPause);
   };
   // Somebody may save many times: the page looks at once, and then once a second as long as there is something new.
   let isOutOfDate = false, isLooking = false;
@@ -264,7 +328,7 @@
     const events = new EventSource(`${address}/events`);
     events.addEventListener("changed", (event) => {
       const said = JSON.parse(event.data);
-      if (isLeaving || said.page === page || Number(said.revision) <= revision) return;
+      if (isLeaving || said.page === page || Number(said.revision) <= known) return;
       // Another device has this tab, too. What is not stored yet goes first, and then is there.
       reload();
     });

@@ -177,15 +177,15 @@ actor CatalogTab {
 
   /// Takes what a page tells, and stores it.
   ///
-  /// - Returns: The revision that is stored now, and whether it has all of the change: what
+  /// - Returns: The revision that is stored now, and what of the change it has not: what
   ///   another page has changed since the page sent it stays.
-  func change(_ change: TabChange) async throws -> (revision: Int, isWhole: Bool) {
+  func change(_ change: TabChange) async throws -> (revision: Int, refused: [TabValue]) {
     try await inTurn {
-      var isWhole = true
+      var refused: [TabValue] = []
       let revision = try await self.store(by: change.page) {
-        isWhole = try change.apply(to: &$0)
+        refused = try change.apply(to: &$0)
       }
-      return (revision, isWhole)
+      return (revision, refused)
     }
   }
 

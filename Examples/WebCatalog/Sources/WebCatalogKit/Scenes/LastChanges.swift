@@ -24,7 +24,8 @@ struct LastChanges: Codable, Hashable, Sendable {
     case newest
     /// The page has told this or something later, and knows it.
     case toldLater
-    /// Somebody else has changed the value, and the page did not know when it sent its message.
+    /// Somebody else has changed the value, and the user had not seen that when the page sent its
+    /// message.
     case changedSince
   }
 
@@ -38,7 +39,7 @@ struct LastChanges: Codable, Hashable, Sendable {
       if last.page == message.page {
         guard last.number < message.number else { return .toldLater }
       } else {
-        guard last.revision <= message.revision else { return .changedSince }
+        guard last.revision <= message.seenRevision(of: value) else { return .changedSince }
       }
     }
     changes[value.rawValue] = Change(

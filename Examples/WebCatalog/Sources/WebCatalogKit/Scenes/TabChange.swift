@@ -12,8 +12,11 @@ struct TabChange: Decodable, Hashable, Sendable {
   ///
   /// A later one has all that the page was not told is stored.
   var number: Int
-  /// The last revision of the tab that the page knew when it sent this.
+  /// The revision of the tab that the user has seen, apart from what the page itself has told.
   var revision: Int
+  /// The revision that the user has seen of a value, by its name, where that is another one than
+  /// `revision`.
+  var seen: [String: Int]?
 
   var search: String?
   var listScroll: Double?
@@ -36,6 +39,9 @@ struct TabChange: Decodable, Hashable, Sendable {
     guard page.utf8.count <= Self.longestName, number >= 0, revision >= 0 else {
       throw .invalid
     }
+    for (name, revision) in seen ?? [:] {
+      guard TabValue(rawValue: name) != nil, revision >= 0 else { throw .invalid }
+    }
     for offset in [listScroll, listWidth, detailScroll, editorScroll] {
       guard (0...Self.largestNumber).contains(offset ?? 0) else { throw .invalid }
     }
@@ -53,19 +59,22 @@ struct TabChange: Decodable, Hashable, Sendable {
       && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || "\n\t" ~= $0 }
   }
 
+  /// The revision of a value that the user had seen when the page sent this.
+  func seenRevision(of value: TabValue) -> Int { seen?[value.rawValue] ?? revision }
+
   /// Changes what a tab shows, but nothing that is newer than this.
   ///
-  /// - Returns: Whether all was taken; false if another page has changed some of it since.
+  /// - Returns: What was not taken, since another page has changed it since.
   /// - Throws: `otherEditor` for words of an editor that is not there, before anything is changed.
-  func apply(to content: inout TabContent) throws(WebProblem) -> Bool {
-    var (changed, isWhole) = (content, true)
+  func apply(to content: inout TabContent) throws(WebProblem) -> [TabValue] {
+    var (changed, refused) = (content, [TabValue]())
     let revision = content.window.revision + 1
     func isNewest(_ value: TabValue) -> Bool {
       switch changed.window.changes.note(value, by: self, revision: revision) {
       case .newest: return true
       case .toldLater: return false
       case .changedSince:
-        isWhole = false
+        refused.append(value)
         return false
       }
     }
@@ -85,7 +94,7 @@ struct TabChange: Decodable, Hashable, Sendable {
       changed.window.focus = focus.field == .elsewhere ? nil : focus
     }
     content = changed
-    return isWhole
+    return refused
   }
 }
 

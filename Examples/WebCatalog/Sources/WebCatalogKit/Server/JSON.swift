@@ -15,8 +15,8 @@ enum JSON {
     return try decoder.decode(type, from: Data(bytes))
   }
 
-  /// An object of strings on one line.
-  static func text(_ object: [String: String]) -> String {
+  /// An object on one line.
+  static func text(_ object: some Encodable) -> String {
     (try? bytes(object)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 }

@@ -44,11 +44,13 @@ extension WebCatalog {
     let user = try context.user
     let change = try await forms.readJSON(TabChange.self, request, context)
     try change.check()
-    let (revision, isWhole) = try await tabs.with(id, of: user) { try await $0.change(change) }
-    guard isWhole else {
+    let (revision, refused) = try await tabs.with(id, of: user) { try await $0.change(change) }
+    guard refused.isEmpty else {
       let problem = WebProblem.changedSince
       return pages.json(
-        ["problem": problem.sentence, "revision": "\(revision)"], status: problem.status)
+        Refusal(
+          problem: problem.sentence, revision: "\(revision)", changed: refused.map(\.rawValue)),
+        status: problem.status)
     }
     return pages.json(["revision": "\(revision)"])
   }
@@ -160,6 +162,13 @@ extension Request {
 extension String {
   /// Browsers send the lines of forms with two characters at their ends.
   fileprivate var withPlainLineEnds: String { replacing("\r\n", with: "\n") }
+}
+
+/// What is not taken of a message: another page has changed these values since.
+private struct Refusal: Encodable {
+  let problem: String
+  let revision: String
+  let changed: [String]
 }
 
 /// What a link or the search shows.

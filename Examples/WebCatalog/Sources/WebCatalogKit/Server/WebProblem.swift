@@ -52,7 +52,7 @@ struct WebProblem: Error, Hashable, Sendable {
     status: .conflict,
     sentence: "Another page of yours has ended this edit. Copy what you typed, and reload the page."
   )
-  /// A page that is still there tells it once more, with the revision that it hears of.
+  /// The page shows its user both, and tells its own again if they choose that.
   static let changedSince = WebProblem(
     status: .preconditionFailed,
     sentence: "Another page of yours has changed this since. Reload the page to see it.")
