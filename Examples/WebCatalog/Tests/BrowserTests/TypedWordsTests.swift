@@ -183,6 +183,78 @@ final class TypedWordsTests: XCTestCase {
     XCTAssertTrue(try visitor.get(tab).text.contains(#"type="search" value="chess""#))
   }
 
+  func testABrowserPutsNoOldWordsBackWhenItsUserGoesBack() throws {
+    let (desk, phone, tab) = try pages(try Site(usesDatabase: true))
+    let title = "document.querySelector('#detail h1').textContent"
+    for (field, words) in [("description", "Old"), ("title", "Old"), ("search", "o")] {
+      try write(words, into: field, desk)
+    }
+    try desk.waitUntilSaved()
+    let before = try desk.text(title)
+    try desk.click("#list li:nth-child(2) a")
+    try desk.wait(until: "\(title) !== '\(before)' && document.getElementById('description')")
+    for (field, words) in [("description", "New"), ("title", "New"), ("search", "a")] {
+      try write(words, into: field, desk)
+    }
+    try desk.waitUntilSaved()
+    try desk.back()
+    try desk.wait(until: "document.getElementById('search')?.value === 'a'")
+    try desk.waitUntilSaved()
+    for _ in 1...2 {
+      XCTAssertEqual(
+        try desk.text(
+          "['search', 'title', 'description'].map((id) => document.getElementById(id).value)"),
+        "a,New,New")
+      let page = try phone.get(tab).text
+      XCTAssertTrue(page.contains("New</textarea>") && page.contains(#"value="New""#), page)
+      try desk.reload()
+      try desk.wait(until: "document.getElementById('status')?.dataset.state === 'saved'")
+    }
+  }
+
+  /// Not every browser does as it is asked.
+  func testWordsThatABrowserPutsBackReplaceNoneThatWereTypedSince() throws {
+    let (desk, phone, tab) = try pages(try Site(usesDatabase: true))
+    let server = phone.server
+    try write("Old", into: "description", desk)
+    try desk.waitUntilSaved()
+    let state = try desk.text("JSON.stringify(history.state)")
+    try phone.tell(["page": "phone", "number": 1, "description": "New"], in: tab)
+    try desk.wait(until: "document.getElementById('description')?.defaultValue === 'New'")
+    try desk.run(
+      """
+      history.replaceState(\(state), '');
+      document.getElementById('description').value = 'Old';
+      """)
+    try desk.run(Visitor(server).get("/catalog.js").text)
+    try desk.wait(until: "\(contested) === 'New'")
+    XCTAssertTrue(try phone.get(tab).text.contains("New</textarea>"))
+    // Where nothing is newer they are words that nobody has stored yet.
+    try desk.click("#contested button[value=theirs]")
+    try desk.wait(until: "document.getElementById('contested').childElementCount === 0")
+    try desk.waitUntilSaved()
+    try desk.reload()
+    try desk.waitUntilSaved()
+    try desk.run("document.getElementById('description').value = 'Newest'")
+    try desk.run(Visitor(server).get("/catalog.js").text)
+    try desk.waitUntilSaved()
+    XCTAssertTrue(try phone.get(tab).text.contains("Newest</textarea>"))
+  }
+
+  /// The page of one product may be shown again where another one is edited.
+  func testWordsThatABrowserPutsIntoAnotherEditorAreNotTold() throws {
+    let (desk, phone, tab) = try pages(try Site(usesDatabase: true))
+    try desk.run(
+      """
+      history.replaceState({ ...history.state, product: 'another one' }, '');
+      document.getElementById('title').value = 'Of another one';
+      """)
+    try desk.run(Visitor(phone.server).get("/catalog.js").text)
+    try desk.waitUntilSaved()
+    XCTAssertNotEqual(try desk.text("document.getElementById('title').value"), "Of another one")
+    XCTAssertFalse(try phone.get(tab).text.contains("Of another one"))
+  }
+
   func testAPageGoesOnWhereItsServerHasTooMuchToDo() throws {
     let site = try Site(usesDatabase: true)
     let server = try site.serve()

@@ -67,6 +67,8 @@ package final class Chromium {
 
   package func reload() throws { try command("refresh") }
 
+  package func back() throws { try command("back") }
+
   /// Types into a field.
   package func type(_ text: String, into selector: String) throws {
     try command("element/\(element(selector))/value", ["text": text])

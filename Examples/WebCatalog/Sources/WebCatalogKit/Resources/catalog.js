@@ -92,6 +92,7 @@
       if (field) seen[key] = Number(now.getElementById("tab").dataset.revision);
       if (field && theirs !== field.value) contested[key] = theirs;
     }
+    remember();
     showContested();
   };
 
@@ -117,6 +118,9 @@
     showWhetherStored();
     if (!isContested()) reload();
   };
+
+  // If the browser shows this entry of its history again and puts words back, they were typed under this revision.
+  const remember = () => history.replaceState({ revision, seen, product: editor?.product.value }, "");
 
   // The user has signed out and in again in another window: the page takes the token of that session.
   const renewToken = async () => {
@@ -344,6 +348,16 @@
   };
   listen();
   // What was typed before this script was there, or what the browser has put back.
-  for (const field of fields) if (field.value !== field.defaultValue) noteWords(field);
+  const before = history.state;
+  for (const field of fields) {
+    if (field.value === field.defaultValue) continue;
+    if (before?.product && field !== find("search") && before.product !== editor?.product.value) {
+      field.value = field.defaultValue;  // Words of another product.
+      continue;
+    }
+    if (before) seen[field.id] = before.seen?.[field.id] ?? before.revision;
+    noteWords(field);
+  }
+  remember();
   showWhetherStored();
 })();
