@@ -69,6 +69,34 @@ final class LateMessagesTests: XCTestCase {
     XCTAssertEqual(try search(in: tab, visitor), "new")
   }
 
+  func testLateWordsReplaceNoneThatAreNewer() throws {
+    let visitor = Visitor(try Site().serve())
+    let tab = try visitor.signIn("Ann")
+    let product = try visitor.firstProduct(in: tab)
+    try visitor.edit(product, in: tab)
+    let token = try visitor.token(of: tab)
+    let page = try visitor.get(tab).text
+    let revision = try XCTUnwrap(page.firstMatch(of: /data-revision="([0-9]+)"/).map { Int($0.1) })
+    func tell(_ page: String, _ number: Int, _ field: String, _ words: String) throws -> Answer {
+      let change: [String: Any] = [
+        "page": page, "number": number, "revision": revision as Any, "product": product,
+        field: words,
+      ]
+      return try visitor.tell(change, in: tab, token: token)
+    }
+    for field in ["title", "description"] {
+      XCTAssertEqual(try tell("new", 2, field, "The newest \(field)").status, 200)
+      let late = try tell("late", 1, field, "A late \(field)")
+      XCTAssertEqual(late.status, 412)
+      XCTAssertTrue(late.text.hasPrefix(#"{"changed":["\#(field)"],"#), late.text)
+      // The page itself has told later ones.
+      XCTAssertEqual(try tell("new", 1, field, "An earlier \(field)").status, 200)
+    }
+    let text = try visitor.get(tab).text
+    XCTAssertTrue(text.contains(#"value="The newest title""#), text)
+    XCTAssertTrue(text.contains("The newest description</textarea>"), text)
+  }
+
   /// Words may be older than their page, which a browser puts back, or newer: their user has seen
   /// others and keeps them.
   func testWhatAUserHasSeenOfAValueCountsAndNotWhatThePageHas() throws {
