@@ -98,8 +98,10 @@ start_proxy() {
   sed -e "s#@FOLDER@#$sandbox/nginx#g" -e "s#@PORT@#$proxy_port#" \
     -e "s#@SERVERS@#server 127.0.0.1:$server_port_one max_fails=0; server 127.0.0.1:$server_port_two max_fails=0;#" \
     "$web/nginx.conf" >"$sandbox/nginx/nginx.conf"
+  # One process has no worker_rlimit_nofile.
+  ulimit -S -n 8192 2>/dev/null || true
   PATH=$PATH:/usr/sbin nginx -p "$sandbox/nginx" -e "$sandbox/nginx/log" \
-    -c "$sandbox/nginx/nginx.conf" 9>&- &
+    -c "$sandbox/nginx/nginx.conf" -g "daemon off; master_process off;" 9>&- &
   web_children+=($!)
   wait_for_web "proxy at port $proxy_port" answers "$proxy_port"
 }

@@ -14,7 +14,6 @@ package final class Chromium {
     in directory: URL, width: Int = 1100, height: Int = 760, scripts: Bool = true
   ) throws {
     for program in ["chromium", "chromedriver"] { try skipIfMissing(program) }
-    let output = directory.appending(path: "chromedriver-\(UUID().uuidString)")
     // A home of its own; what it leaves is removed with the site.
     var environment = ProcessInfo.processInfo.environment
     let home = directory.appending(path: "home")
@@ -22,14 +21,7 @@ package final class Chromium {
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"] {
       environment[name] = home.path
     }
-    driver = try Child(["chromedriver", "--port=0"], environment: environment, output: output)
-    var port: Int?
-    try TestSupport.wait(for: "chromedriver") {
-      let words = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
-      port = words.firstMatch(of: /started successfully on port ([0-9]+)/).flatMap { Int($0.1) }
-      return port != nil
-    }
-    self.port = port ?? 0
+    (driver, port) = try Self.startDriver(environment, in: directory)
     let arguments = [
       // As root it runs only without its sandbox, and it shows nothing but the pages of the test.
       "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
@@ -52,6 +44,27 @@ package final class Chromium {
     ]
     let value = try send("POST", "/session", capabilities) as? [String: Any]
     session = try XCTUnwrap(value?["sessionId"] as? String)
+  }
+
+  /// Starts it, and once more if it ends: the port that it has chosen may be in use.
+  private static func startDriver(
+    _ environment: [String: String], in directory: URL
+  ) throws -> (Child, port: Int) {
+    var words = ""
+    for _ in 1...5 {
+      let output = directory.appending(path: "chromedriver-\(UUID().uuidString)")
+      let driver = try Child(
+        ["chromedriver", "--port=0"], environment: environment, output: output)
+      var port: Int?
+      try TestSupport.wait(for: "chromedriver. \(words)") {
+        let isRunning = driver.isRunning
+        words = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
+        port = words.firstMatch(of: /started successfully on port ([0-9]+)/).flatMap { Int($0.1) }
+        return port != nil || !isRunning
+      }
+      if let port { return (driver, port) }
+    }
+    throw HTTP.Problem(description: words)
   }
 
   deinit {

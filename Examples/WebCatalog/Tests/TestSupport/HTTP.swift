@@ -32,13 +32,13 @@ package enum HTTP {
   /// Sends a request, for which the answer may come much later.
   package static func begin(
     _ method: String, _ path: String, port: Int, headers: [String: String] = [:],
-    body: Data = Data()
+    body: Data = Data(), from host: UInt8 = 1
   ) throws -> Asked {
     var head = "\(method) \(path) HTTP/1.1\r\nConnection: close\r\n"
     if headers["Host"] == nil { head += "Host: localhost:\(port)\r\n" }
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
     if method != "GET" || !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
-    return try begin(Data((head + "\r\n").utf8) + body, port: port)
+    return try begin(Data((head + "\r\n").utf8) + body, port: port, from: host)
   }
 
   /// Sends bytes as they are, and reads until the answer is whole or the connection is closed.
@@ -46,15 +46,15 @@ package enum HTTP {
     try begin(request, port: port).answer()
   }
 
-  private static func begin(_ request: Data, port: Int) throws -> Asked {
-    let connection = try Connection(port: port)
+  private static func begin(_ request: Data, port: Int, from host: UInt8 = 1) throws -> Asked {
+    let connection = try Connection(port: port, from: host)
     connection.write(request)
     return Asked(connection: connection)
   }
 
   /// A request that was sent.
   package struct Asked {
-    fileprivate let connection: Connection
+    package let connection: Connection
 
     /// Waits for the beginning of the answer.
     package func status() throws -> Int {
@@ -131,24 +131,44 @@ package enum HTTP {
 package final class Connection {
   private let descriptor: Int32
 
-  package init(port: Int) throws {
+  /// Connects, as the client 127.0.0.`host`.
+  package init(port: Int, from host: UInt8 = 1) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard result == 0 else {
+    let (client, server) = (Self.address(host: host), Self.address(port: port))
+    guard Self.use(client, { bind(descriptor, $0, $1) }) == 0,
+      Self.use(server, { connect(descriptor, $0, $1) }) == 0
+    else {
       close(descriptor)
       throw HTTP.Problem(description: "Nobody listens at port \(port).")
     }
   }
 
+  package static func address(port: Int = 0, host: UInt8 = 1) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = (in_addr_t(0x7F00_0000) + in_addr_t(host)).bigEndian
+    return address
+  }
+
+  package static func use(
+    _ address: sockaddr_in, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        call($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+
   deinit { close(descriptor) }
+
+  /// Lets its end leave no port behind that is in use for a minute, as that of many would.
+  package func resetAtEnd() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
 
   /// Sends all of it, or as much as the server takes before it closes the connection.
   package func write(_ bytes: Data) {

@@ -9,17 +9,32 @@ package final class Proxy {
   /// Starts it.
   ///
   /// - Throws: `XCTSkip` if this machine does not have it.
-  package init(to servers: [Server], in directory: URL) throws {
+  package convenience init(to servers: [Server], in directory: URL) throws {
+    try self.init(toPorts: servers.map(\.port), in: directory)
+  }
+
+  /// Starts it for servers of any kind.
+  ///
+  /// - Parameters:
+  ///   - servers: The ports of its servers.
+  ///   - directory: Where it has its files.
+  ///   - descriptors: If it is not nil, a process may have so many files, and nginx has a master
+  ///     that starts another process with the number of its configuration.
+  /// - Throws: `XCTSkip` if this machine does not have it.
+  package init(toPorts servers: [Int], in directory: URL, descriptors: Int? = nil) throws {
     try skipIfMissing("nginx")
     port = try Self.freePort()
     let folder = directory.appending(path: "nginx")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let configuration = folder.appending(path: "nginx.conf")
-    try Self.configuration(port, servers.map(\.port), folder.path)
+    try Self.configuration(port, servers, folder.path)
       .write(to: configuration, atomically: true, encoding: .utf8)
     let output = folder.appending(path: "output")
     child = try Child(
-      ["/usr/sbin/nginx", "-p", folder.path, "-e", output.path, "-c", configuration.path],
+      (descriptors.map { ["prlimit", "--nofile=\($0):"] } ?? []) + [
+        "/usr/sbin/nginx", "-p", folder.path, "-e", output.path, "-c", configuration.path,
+        "-g", "daemon off;" + (descriptors == nil ? " master_process off;" : ""),
+      ],
       output: output)
     try wait(for: "nginx. \((try? String(contentsOf: output, encoding: .utf8)) ?? "")") {
       (try? HTTP.send("GET", "/health", port: self.port))?.status == 200
