@@ -36,7 +36,8 @@ struct TabChange: Decodable, Hashable, Sendable {
 
   /// Throws if the page of this server cannot have sent it.
   func check() throws(WebProblem) {
-    guard page.utf8.count <= Self.longestName, number >= 0, revision >= 0 else {
+    // The empty name is that of links and forms.
+    guard (1...Self.longestName).contains(page.utf8.count), number >= 0, revision >= 0 else {
       throw .invalid
     }
     for (name, revision) in seen ?? [:] {
