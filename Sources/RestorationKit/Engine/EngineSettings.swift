@@ -44,4 +44,7 @@ final class EngineSettings {
   var settingAside: SettingAside {
     SettingAside(bound: setAsideBound, generations: generationBound, date: now())
   }
+
+  /// Whether what is stored on this machine outlasts the process.
+  var isCopyLasting: Bool { (directory as? RemoteStateDirectory)?.isCopyLasting ?? true }
 }

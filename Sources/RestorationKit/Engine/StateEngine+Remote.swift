@@ -3,26 +3,29 @@ internal import ArchiveCodec
 /// What follows a change of a state that several machines share.
 extension StateEngine {
   /// Waits until the store has what a save has written, and says so in its report.
-  func send(_ report: PreservationReport) async throws(RestorationError) -> PreservationReport {
+  func send(
+    _ report: PreservationReport, _ calls: FileCalls = .waiting
+  ) async throws(RestorationError) -> PreservationReport {
     guard report.outcome == .saved || report.outcome == .declined else { return report }
     var report = report
-    switch await file.sendSoon() {
-    case .sent:
-      if report.setAside != nil {
-        let bounding = Task { [file, settingAside = settings.settingAside] in
-          await file.boundStoredAsides(settingAside)
-        }
-        // With a copy that lasts, nothing waits for the store for long.
-        if await !file.isCopyLasting { await bounding.value }
+    let settingAside = report.setAside == nil ? nil : settings.settingAside
+    let sent = await calls.first { [file] in await file.sendSaved(settingAside) }
+    guard let sent else {
+      guard settings.isCopyLasting else {
+        throw RestorationError(ArchiveError(.inputOutput))
       }
+      return report
+    }
+    switch sent.outcome {
+    case .sent: break
     case .unsent(let error):
-      guard await file.isCopyLasting else {
+      guard sent.isCopyLasting else {
         throw RestorationError(ArchiveError.storeUnavailable(error))
       }
       report.unsent = error.description
     case .conflict(let conflict): report.outcome = .conflict(conflict)
     }
-    report.unsentAside = await file.takeRefusal()?.description
+    report.unsentAside = sent.refusal?.description
     return report
   }
 

@@ -52,6 +52,12 @@ extension StateEngine {
     while let underWay = restoreUnderWay { await underWay.end() }
   }
 
+  /// The same for whom a restore can also keep from going on.
+  func otherRestoreEnded(_ calls: FileCalls) async throws(RestorationError) {
+    guard calls.isBlocking else { return await otherRestoreEnded() }
+    if restoreUnderWay != nil { throw .restoreUnderWay }
+  }
+
   private func restore(
     with participants: (StoredTree) -> RestorationParticipants?, _ window: inout UInt64?
   ) async throws(RestorationError) -> RestorationReport {

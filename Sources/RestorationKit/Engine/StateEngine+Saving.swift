@@ -7,7 +7,8 @@ extension StateEngine {
   /// after the last wait before a walk, and again if that walk has to be repeated; nil stores
   /// nothing, since a later call has decided what is stored.
   func save(
-    everything: Bool, with participants: () throws(RestorationError) -> SaveParticipants?
+    everything: Bool, _ calls: FileCalls = .waiting,
+    with participants: () throws(RestorationError) -> SaveParticipants?
   ) async throws(RestorationError) -> PreservationReport {
     claim.beginUse()
     defer { claim.endUse() }
@@ -15,12 +16,12 @@ extension StateEngine {
     walkCount += 1
     let number = walkCount
     // What is written brings keys that the next walk has to know.
-    var report = try await inTurn { () async throws(RestorationError) in
-      try await save(participants, number: number, everything: everything)
+    var report = try await inTurn(calls) { () async throws(RestorationError) in
+      try await save(participants, number: number, everything: everything, calls)
     }
     try noteOtherKeeper(in: &report)
     // The next save may walk meanwhile.
-    return try await send(report)
+    return try await send(report, calls)
   }
 
   /// Lets an autosave know what came of a save, unless that is its own.
@@ -47,9 +48,13 @@ extension StateEngine {
   }
 
   /// Runs one thing after the other, of saves and what must not come between two parts of one.
+  ///
+  /// Whoever blocks the actor does not wait for a save before it, which could not end. What that
+  /// has written is not known then, so all is written, with a higher number.
   func inTurn<Value>(
-    _ body: () async throws(RestorationError) -> Value
+    _ calls: FileCalls = .waiting, _ body: () async throws(RestorationError) -> Value
   ) async throws(RestorationError) -> Value {
+    if calls.isBlocking { return try await body() }
     let before = saveUnderWay
     let underWay = UnderWay()
     saveUnderWay = underWay
@@ -63,7 +68,7 @@ extension StateEngine {
 
   private func save(
     _ participants: () throws(RestorationError) -> SaveParticipants?, number: UInt64,
-    everything: Bool
+    everything: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
     if settings.isStrict, !hasTriedToRestore {
@@ -84,22 +89,27 @@ extension StateEngine {
       let content = SavedContent(
         participants: participants, everything: everything || settings.isStrict,
         keptCoders: keptCoders)
-      return try await save(content, number: number, changing: builder, stored, &isReported)
+      return try await save(content, number: number, changing: builder, stored, &isReported, calls)
     }
     do {
       var builder: RecordBuilder?
       var stored: StoredTree?
+      // What is open of a file must not be asked while the thread of the file hangs.
+      if calls.isBlocking {
+        try await calls { [file] () async throws(ArchiveError) in await file.takeTurn() }
+      }
       repeat {
-        await otherRestoreEnded()
-        builder = await builderOfChanges()
-        stored = try await treeForBudget(changing: builder)
+        try await otherRestoreEnded(calls)
+        builder = try await builderOfChanges(calls)
+        stored = try await treeForBudget(changing: builder, calls)
       } while restoreUnderWay != nil
       // A restore may have found it so meanwhile.
       if isLocked { return PreservationReport(.locked) }
-      let underWay = UnderWay()
+      let (underWay, before) = (UnderWay(), writeUnderWay)
       writeUnderWay = underWay
       defer {
-        writeUnderWay = nil
+        // Nil, unless this one has not waited for it.
+        writeUnderWay = before
         underWay.finish()
       }
       // What came late meanwhile is in no stored record, or was not decoded.
@@ -109,7 +119,7 @@ extension StateEngine {
       } catch let error as ArchiveError where error.code == .outdated {
         // Somebody else has changed what is stored, or a discard has forgotten the
         // subkeys of secrets, so all is written.
-        stored = try await treeForBudget(changing: nil)
+        stored = try await treeForBudget(changing: nil, calls)
         return try await walk(changing: nil, stored)
       }
     } catch let error as ArchiveError {
@@ -130,16 +140,20 @@ extension StateEngine {
   }
 
   /// A builder for what is stored as the rows say it is; nil if all is to be written.
-  private func builderOfChanges() async -> RecordBuilder? {
+  private func builderOfChanges(
+    _ calls: FileCalls
+  ) async throws(ArchiveError) -> RecordBuilder? {
     guard let version = rows.version, undecoded.isEmpty else { return nil }
     if let builder = file.open.builder(changing: version) { return builder }
-    await file.prepareChanges(of: version)
+    try await calls { [file] () async throws(ArchiveError) in
+      await file.prepareChanges(of: version)
+    }
     return file.open.builder(changing: version)
   }
 
   private func save(
     _ content: SavedContent, number: UInt64, changing builder: RecordBuilder?,
-    _ stored: StoredTree?, _ isReported: inout Bool
+    _ stored: StoredTree?, _ isReported: inout Bool, _ calls: FileCalls
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
     let comesFirst = !hasTriedToRestore
@@ -159,7 +173,10 @@ extension StateEngine {
     defer { walk.end() }
     guard try preserve(content, with: walk) else {
       var report = PreservationReport(.declined)
-      report.setAside = try await file.decline(number: number, settingAside)
+      report.setAside = try await calls {
+        [file, settingAside] () async throws(ArchiveError) in
+        try await file.decline(number: number, settingAside)
+      }
       objects.kept = nil
       objects.ages.forget()
       undecoded = []
@@ -172,7 +189,7 @@ extension StateEngine {
     try throwIfStrict(walk)
     report.walkDuration = start.duration(to: .now)
     if !walk.lost.isEmpty {
-      let tree = if let stored { stored } else { try await lastTree() }
+      let tree = if let stored { stored } else { try await lastTree(calls) }
       try walk.keepLastStates(from: tree)
     }
     if settings.sizeBudget != nil {
@@ -181,7 +198,7 @@ extension StateEngine {
     }
     let settlement = walk.settlement()
     let undecoded = undecoded
-    let written = try await write(walk, number: number)
+    let written = try await write(walk, number: number, calls)
     note(in: &report)
     isReported = true
     if comesFirst, written?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
@@ -219,22 +236,25 @@ extension StateEngine {
 
   /// Writes all, or what has changed; nil if a later state was written before.
   private func write(
-    _ walk: PreservationWalk, number: UInt64
+    _ walk: PreservationWalk, number: UInt64, _ calls: FileCalls
   ) async throws(ArchiveError) -> StateFile.Written? {
     let isChanged = walk.isApplicationChanged || walk.hasWritten || walk.isTreeChanged
     let (records, removed) = try walk.finish()
     let secrets = walk.finishSensitive()
     walk.end()
     guard !walk.rewrites, let version = walk.rows.version else {
-      return try await file.write(
-        records, number: number, time: walk.time, secrets: secrets, settingAside)
+      return try await calls {
+        [file, settingAside, time = walk.time] () async throws(ArchiveError) in
+        try await file.write(records, number: number, time: time, secrets: secrets, settingAside)
+      }
     }
     let isUnchanged = !isChanged && removed.isEmpty
-    return try await file.append(
-      StateChange(
-        version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time,
-        secrets: secrets),
-      number: number, settingAside)
+    let change = StateChange(
+      version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time,
+      secrets: secrets)
+    return try await calls { [file, settingAside] () async throws(ArchiveError) in
+      try await file.append(change, number: number, settingAside)
+    }
   }
 
   private func throwIfStrict(_ walk: PreservationWalk) throws(RestorationError) {
@@ -255,10 +275,12 @@ extension StateEngine {
   /// What cannot be read whatever anybody does is as good as nothing here: the
   /// write sets it aside. Any other failure ends the save, which would replace what
   /// could be read next time.
-  private func lastTree() async throws(ArchiveError) -> StoredTree? {
+  private func lastTree(_ calls: FileCalls) async throws(ArchiveError) -> StoredTree? {
     do throws(ArchiveError) {
-      try await file.take()
-      return try await file.read(at: settings.now())?.tree
+      return try await calls { [file, now = settings.now()] () async throws(ArchiveError) in
+        try await file.take()
+        return try await file.read(at: now)?.tree
+      }
     } catch {
       guard error.isAboutContent || error.code == .keyMissing else { throw error }
       return nil
@@ -267,10 +289,10 @@ extension StateEngine {
 
   /// What is stored, if a budget may ask for it and the rows do not know it.
   private func treeForBudget(
-    changing builder: RecordBuilder?
+    changing builder: RecordBuilder?, _ calls: FileCalls
   ) async throws(ArchiveError) -> StoredTree? {
     guard builder == nil, settings.sizeBudget?.hard != nil else { return nil }
-    return try await lastTree()
+    return try await lastTree(calls)
   }
 
   /// All that is called in the app, in one go; false if the gate says no.

@@ -45,6 +45,25 @@ extension StateFile {
     }
   }
 
+  /// What became of a save that was to be sent.
+  struct Sent: Sendable {
+    let outcome: RemoteOutcome
+    let isCopyLasting: Bool
+    /// Why the store did not take what was set aside.
+    let refusal: RemoteStoreError?
+  }
+
+  /// Sends a save, and removes what was set aside too long ago, if it has set something aside.
+  func sendSaved(_ settingAside: SettingAside?) async -> Sent {
+    let outcome = await sendSoon()
+    if case .sent = outcome, let settingAside {
+      let bounding = Task { await boundStoredAsides(settingAside) }
+      // With a copy that lasts, nothing waits for the store for long.
+      if !isCopyLasting { await bounding.value }
+    }
+    return Sent(outcome: outcome, isCopyLasting: isCopyLasting, refusal: takeRefusal())
+  }
+
   /// Goes on without an answer; what has come meanwhile counts.
   private func giveUp(_ answer: FirstAnswer, _ remote: RemoteCopy) {
     guard remote.isUnsent else {

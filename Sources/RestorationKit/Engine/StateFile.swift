@@ -233,6 +233,9 @@ package actor StateFile {
     if let window { endRestore(window: window.number) }
   }
 
+  /// Returns when the thread of the file does nothing else.
+  func takeTurn() {}
+
   func existingKey() throws(ArchiveError) -> ArchiveKey {
     guard let key = try keys.key(creating: false) else {
       throw ArchiveError(.keyMissing, location: keys.location)

@@ -1,6 +1,9 @@
 /// Saves changes soon after they happen; call ``flush(within:)`` where the app ends, or the last
 /// of them are lost.
 ///
+/// Where the end cannot wait for a task, ``StateKeeper/endNow(saving:within:isolation:)`` and
+/// ``SceneHost/endNow(within:isolation:)`` take its place.
+///
 /// ``StateKeeper/autosave(every:polling:clock:isolation:roots:told:)`` and
 /// ``SceneHost/autosave(every:polling:clock:isolation:told:)`` begin one.
 ///

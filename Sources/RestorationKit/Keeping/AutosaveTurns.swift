@@ -349,5 +349,5 @@ extension Autosave.Event {
 
 extension Duration {
   /// At most a year: a clock adds it to the time, which for any duration would be a trap.
-  fileprivate var bounded: Duration { min(max(self, .zero), .seconds(365 * 24 * 3600)) }
+  var bounded: Duration { min(max(self, .zero), .seconds(365 * 24 * 3600)) }
 }

@@ -109,6 +109,9 @@ public final class RemoteStateDirectory: StateDirectory {
     launches.launchStorage(ofStateNamed: name)
   }
 
+  /// Whether what is on this machine outlasts the process.
+  var isCopyLasting: Bool { localCopy != nil }
+
   /// The names of the states of which there is a local copy.
   public func names() throws(ArchiveError) -> [String] { try localCopy?.names() ?? [] }
 

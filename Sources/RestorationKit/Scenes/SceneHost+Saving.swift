@@ -55,34 +55,36 @@ extension SceneHost {
 
   /// Saves a scene, and leaves the list to the caller.
   private func saveFile(
-    of scene: RestorableScene, everything: Bool = false, byItself: Bool = false
+    of scene: RestorableScene, everything: Bool = false, byItself: Bool = false,
+    _ calls: FileCalls = .waiting
   ) async throws(RestorationError) -> PreservationReport {
     endsCleanly = false
     guard scene.activationState != .unattached else {
       throw RestorationError(
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
-    await scene.engine.otherRestoreEnded()
+    try await scene.engine.otherRestoreEnded(calls)
     // Whoever let it go meanwhile has saved or discarded it.
     guard scene.activationState != .unattached else { return PreservationReport(.superseded) }
     guard scene.session.isRestorable || scene.engine.isLocked else {
-      return try await saveNothing(of: scene, byItself: byItself)
+      return try await saveNothing(of: scene, byItself: byItself, calls)
     }
     return try await scene.engine.telling(byItself: byItself) {
       () async throws(RestorationError) in
-      try await saveFile(of: scene, everything)
+      try await saveFile(of: scene, everything, calls)
     }
   }
 
   private func saveFile(
-    of scene: RestorableScene, _ everything: Bool
+    of scene: RestorableScene, _ everything: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     let session = scene.session
     if scene.engine.isLocked { return PreservationReport(.locked) }
     var taken: TakenContent?
     var report: PreservationReport
     do throws(RestorationError) {
-      report = try await scene.engine.save(everything: everything) { () throws(RestorationError) in
+      report = try await scene.engine.save(everything: everything, calls) {
+        () throws(RestorationError) in
         // Whoever let it go meanwhile has saved or discarded it.
         guard let delegate = scene.delegate else {
           taken?.putBack(in: session, whole: false)
@@ -197,27 +199,29 @@ extension SceneHost {
 
   /// The same; an autosave says that it saves by itself.
   func saveChangedScenes(
-    byItself: Bool
+    byItself: Bool, _ calls: FileCalls = .waiting
   ) async throws(RestorationError) -> [SceneSession: PreservationReport] {
     var reports: [SceneSession: PreservationReport] = [:]
     var failure: RestorationError?
     for scene in connectedScenes where scene.isChanged && scene.activationState != .unattached {
       do throws(RestorationError) {
-        reports[scene.session] = try await saveFile(of: scene, byItself: byItself)
+        reports[scene.session] = try await saveFile(of: scene, byItself: byItself, calls)
       } catch {
         failure = failure ?? error
       }
     }
     // Last, so that it names no scene without a file; also without a save, since another window
     // may have come to the front.
-    await writeList()
+    await writeList(calls)
     if let failure { throw failure }
     return reports
   }
 
   private func saveNothing(
-    of scene: RestorableScene, byItself: Bool
+    of scene: RestorableScene, byItself: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
+    // The list says so, and the next launch discards it.
+    if calls.isBlocking { return PreservationReport(.declined) }
     scene.needsSave = false
     do throws(RestorationError) {
       try await scene.engine.discardState(includingSetAside: true)

@@ -239,10 +239,10 @@ public final class SceneHost {
   }
 
   /// Stores the list of sessions if it says anything new.
-  func writeList() async {
+  func writeList(_ calls: FileCalls = .waiting) async {
     guard isListRead else { return }
     do throws(RestorationError) {
-      let location = try await list.write {
+      let location = try await list.write(calls) {
         SceneList(
           scenes: openSessions.map(\.entry),
           closed: closedSessions.isEmpty ? nil : closedSessions.map(\.entry),

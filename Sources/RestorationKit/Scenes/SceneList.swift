@@ -105,40 +105,51 @@ final class SceneListFile {
 
   /// Writes the list unless it is stored already; writes follow one another.
   ///
-  /// - Parameter list: Gives the list when it is about to be written.
+  /// - Parameters:
+  ///   - calls: How the file is called.
+  ///   - list: Gives the list when it is about to be written.
   /// - Returns: Where a list was set aside that could not be read; nil if there was none.
   /// - Throws: ``RestorationError`` with `archive`, also if the key is locked.
   @discardableResult
-  func write(_ list: () -> SceneList) async throws(RestorationError) -> String? {
-    let location = try await writeOnce(list)
+  func write(
+    _ calls: FileCalls = .waiting, _ list: () -> SceneList
+  ) async throws(RestorationError) -> String? {
+    let location = try await writeOnce(calls, list)
     guard let theirs else { return location }
     self.theirs = nil
     take(theirs)
-    return try await writeOnce(list) ?? location
+    return try await writeOnce(calls, list) ?? location
   }
 
-  private func writeOnce(_ list: () -> SceneList) async throws(RestorationError) -> String? {
-    while let underWay { await underWay.end() }
+  private func writeOnce(
+    _ calls: FileCalls, _ list: () -> SceneList
+  ) async throws(RestorationError) -> String? {
+    // A write whose actor is blocked cannot end; this one has a higher number.
+    while let underWay, !calls.isBlocking { await underWay.end() }
     let list = list()
     guard !list.isSame(as: written) else { return nil }
-    let write = UnderWay()
+    let (write, before) = (UnderWay(), underWay)
     underWay = write
     defer {
-      underWay = nil
+      underWay = before
       write.finish()
     }
     // A write that fails may have been done all the same.
     written = nil
     writeCount += 1
+    let number = writeCount
     let setAside: String?
     do {
-      setAside = try await file.write(
-        try records(list), number: writeCount, settingAside)?.setAside
+      setAside = try await calls {
+        [file, settingAside, records = try records(list)] () async throws(ArchiveError) in
+        try await file.write(records, number: number, settingAside)
+      }?.setAside
     } catch {
       throw RestorationError(.content(error))
     }
-    written = list
-    return try await sent() ?? setAside
+    // A later one may not have waited for it.
+    if number == writeCount { written = list }
+    return try await sent(calls) ?? setAside
   }
 
   /// Waits until a store has the list.
@@ -146,22 +157,46 @@ final class SceneListFile {
   /// What another machine has listed is found by the states of its scenes.
   ///
   /// - Returns: Where the list of another machine was set aside; nil if there was none.
-  private func sent() async throws(RestorationError) -> String? {
+  private func sent(_ calls: FileCalls) async throws(RestorationError) -> String? {
+    let sent = await calls.first { [file, settingAside] in
+      await Self.send(file, settingAside)
+    }
+    guard let sent else {
+      guard settings.isCopyLasting else { throw RestorationError(ArchiveError(.inputOutput)) }
+      return nil
+    }
     do throws(ArchiveError) {
-      switch await file.send() {
-      case .sent: return nil
-      case .unsent(let error):
-        if await !file.isCopyLasting { throw .storeUnavailable(error) }
-        return nil
-      case .conflict:
-        let part = await file.theirHostPart()
-        guard try await file.resolve(.ours, settingAside) else { return nil }
-        await file.send()
-        theirs = part.flatMap(Self.list)
-        return await file.reportSetAside()
-      }
+      guard let conflict = try sent.get() else { return nil }
+      theirs = conflict.theirs.flatMap(Self.list)
+      return conflict.setAside
     } catch {
       throw RestorationError(error)
+    }
+  }
+
+  /// A list of another machine in the place of ours, and where it is now.
+  private struct Conflict: Sendable {
+    let theirs: StateFile.HostPart?
+    let setAside: String?
+  }
+
+  private static func send(
+    _ file: StateFile, _ settingAside: SettingAside
+  ) async -> Result<Conflict?, ArchiveError> {
+    do throws(ArchiveError) {
+      switch await file.send() {
+      case .sent: return .success(nil)
+      case .unsent(let error):
+        if await !file.isCopyLasting { throw .storeUnavailable(error) }
+        return .success(nil)
+      case .conflict:
+        let part = await file.theirHostPart()
+        guard try await file.resolve(.ours, settingAside) else { return .success(nil) }
+        await file.send()
+        return .success(Conflict(theirs: part, setAside: await file.reportSetAside()))
+      }
+    } catch {
+      return .failure(error)
     }
   }
 

@@ -1,0 +1,101 @@
+internal import ArchiveCodec
+internal import Dispatch
+internal import Synchronization
+
+/// How a save calls files: its actor is free meanwhile, or blocked until they have answered.
+enum FileCalls {
+  case waiting
+  /// Nothing that runs on the actor can be awaited, and nobody else runs there.
+  case blocking(until: ContinuousClock.Instant)
+
+  var isBlocking: Bool {
+    if case .blocking = self { true } else { false }
+  }
+
+  /// Calls a file.
+  ///
+  /// - Throws: What the call throws; `inputOutput` if it has not ended in time. It goes on then.
+  func callAsFunction<Value: Sendable>(
+    _ call: @escaping @Sendable () async throws(ArchiveError) -> Value
+  ) async throws(ArchiveError) -> Value {
+    guard isBlocking else { return try await call() }
+    let result = await first { () async -> Result<Value, ArchiveError> in
+      do throws(ArchiveError) {
+        return .success(try await call())
+      } catch {
+        return .failure(error)
+      }
+    }
+    guard let result else { throw ArchiveError(.inputOutput) }
+    return try result.get()
+  }
+
+  /// The same for a call that throws nothing; nil if it has not ended in time.
+  func first<Value: Sendable>(_ call: @escaping @Sendable () async -> Value) async -> Value? {
+    guard case .blocking(let end) = self else { return await call() }
+    let answer = Answer<Value>()
+    // The blocked thread may be the only one of those that tasks share.
+    Task.detached(executorPreference: OwnThread(), priority: .high) {
+      answer.give(await call())
+    }
+    return answer.wait(until: end)
+  }
+}
+
+/// A save that its caller waits for, on the thread and on the actor of the caller.
+///
+/// A task that begins at once runs it. Blocking calls never suspend, so it has ended when the
+/// beginning of the task returns.
+final class BlockingSave {
+  let calls: FileCalls
+  /// Whether everything is stored.
+  var isStored = false
+  /// Whether the caller waits no more.
+  ///
+  /// Off the actor the task would begin then.
+  private(set) var isOver = false
+
+  init(within limit: Duration) {
+    calls = .blocking(until: .now + limit.bounded)
+  }
+
+  func end() -> Bool {
+    isOver = true
+    return isStored
+  }
+}
+
+/// An answer that a thread waits for.
+private final class Answer<Value: Sendable>: Sendable {
+  private let value = Mutex<Value?>(nil)
+  private let isThere = DispatchSemaphore(value: 0)
+
+  func give(_ value: Value) {
+    self.value.withLock { $0 = value }
+    isThere.signal()
+  }
+
+  func wait(until end: ContinuousClock.Instant) -> Value? {
+    let rest = ContinuousClock.now.duration(to: end).components
+    let nanoseconds = Int(rest.seconds) * 1_000_000_000 + Int(rest.attoseconds / 1_000_000_000)
+    _ = isThere.wait(timeout: .now() + .nanoseconds(max(0, nanoseconds)))
+    return value.withLock { $0 }
+  }
+}
+
+/// A thread for tasks that must not wait for one of those that tasks share.
+private final class OwnThread: TaskExecutor {
+  private let queue = DispatchQueue(label: "RestorationKit.FileCalls", qos: .userInitiated)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+extension RestorationError {
+  /// A restore is under way, and cannot end as long as its actor is blocked.
+  static var restoreUnderWay: RestorationError {
+    RestorationError(.archive, "A restore is under way.")
+  }
+}

@@ -1,0 +1,53 @@
+extension StateKeeper {
+  /// Saves and blocks the thread until the state is stored, for toolkits that call `exit`.
+  ///
+  ///     keeper.endNow()
+  ///     exit(0)
+  ///
+  /// Call it on the keeper's actor where nothing can be awaited: in the callback of a toolkit that
+  /// calls `exit` when that returns. Wherever the app can wait, ``Autosave/flush(within:)`` is
+  /// better. It stops the autosave, and saves as ``save(_:)`` does: the nodes are asked on this
+  /// thread, and the file is written on another one.
+  ///
+  /// It waits for no restore and no save that are under way, since these need the blocked actor.
+  /// During a restore, and before the first one, it stores nothing. After a save whose end is not
+  /// known it asks all nodes and writes the whole state. With a ``RemoteStateDirectory`` that has a
+  /// local copy the state is stored there, and sent if the store answers in time.
+  ///
+  /// - Parameters:
+  ///   - roots: The roots of the trees; nil for those of the autosave. Without an autosave nil
+  ///     stores nothing.
+  ///   - limit: How long it waits for the file and the store at most. A write that takes longer
+  ///     goes on, if the process does. The nodes may take longer than that.
+  ///   - isolation: The actor of the keeper.
+  /// - Returns: Whether everything is stored: false also if the key is locked, another instance
+  ///   has the state, the delegate declines or is gone, or the keeper is strict and finds a
+  ///   problem.
+  /// - Complexity: O(*n*) in the nodes that are asked, their references and bytes.
+  @discardableResult
+  public func endNow(
+    saving roots: [any RestorableNode]? = nil, within limit: Duration = .seconds(2),
+    isolation: isolated (any Actor)? = #isolation
+  ) -> Bool {
+    let roots = roots ?? autosave?.roots?()
+    autosave = nil
+    guard let roots else { return false }
+    let save = BlockingSave(within: limit)
+    Task.immediate {
+      _ = isolation
+      if !save.isOver { save.isStored = await isStored(saving: roots, save.calls) }
+    }
+    return save.end()
+  }
+
+  private func isStored(saving roots: [any RestorableNode], _ calls: FileCalls) async -> Bool {
+    guard engine.hasTriedToRestore, !isDelegateGone else { return false }
+    let participants = SaveParticipants(roots: roots, delegate: delegate)
+    do throws(RestorationError) {
+      try await engine.otherRestoreEnded(calls)
+      return try await engine.save(everything: false, calls) { participants }.outcome == .saved
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,47 @@
+#if os(Linux)
+import Foundation
+import RestorationKit
+import RestorationTesting
+import TestSupport
+import XCTest
+
+/// Processes that end with `exit` right after a change.
+final class EndNowProcessTests: XCTestCase {
+  /// The other process.
+  @MainActor
+  func testTheProcessThatExits() async throws {
+    guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: app.directory, keys: app.keys)
+    let node = PlainNode("root")
+    _ = try await keeper.restore(into: [node])
+    node.value += "."
+    let autosave = keeper.autosave { [node] }
+    await autosave.flush()
+    node.value += "."
+    autosave.setNeedsSave()
+    // Its write may have begun.
+    await Task.yield()
+    node.value += "."
+    keeper.endNow(within: .seconds(60))
+    exit(0)
+  }
+
+  @MainActor
+  func testAnExitAfterAChangeLosesNothing() async throws {
+    let directory = try TemporaryDirectory()
+    var dots = ""
+    for _ in 0..<5 {
+      let process = try AppProcess.again(
+        ["RestorationKitTests.EndNowProcessTests/testTheProcessThatExits"], folder: directory.path)
+      XCTAssertEqual(process.waitUntilExit(), .exited(status: 0))
+      dots += "..."
+      let node = PlainNode("root")
+      let tester = RestorationTester(application: Launch.application, leftIn: directory.path)
+      tester.isStrict = false
+      _ = try await tester.launch().restore(into: [node])
+      XCTAssertEqual(node.value, dots)
+    }
+  }
+}
+#endif
