@@ -251,7 +251,7 @@ final class SceneStartTests: XCTestCase {
   }
 
   func testOnRequestScenesTryAgainWhatTheyLeaveOut() async throws {
-    try await save(inVersions: ["1"])
+    _ = try await save(inVersions: ["1"])
     for _ in 1...2 { try await crash() }
     let host = try await app.host()
     let session = try XCTUnwrap(host.openSessions.first)

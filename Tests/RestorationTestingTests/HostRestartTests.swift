@@ -38,7 +38,8 @@ final class HostRestartTests: XCTestCase {
       XCTAssertEqual(DraftModel(scene).draft, "draft \(number)")
       XCTAssertEqual(scene.session.stateRestorationActivity?.id, number)
       let identifier = old.session.persistentIdentifier
-      XCTAssertEqual(again.saved[identifier]?.savedPaths, ["root"])
+      XCTAssertEqual(
+        again.saved[identifier]?.savedPaths, ["@values", "@values/draft", "root"])
       XCTAssertEqual(again.restored[identifier]?.outcome, .restored)
     }
   }

@@ -6,7 +6,7 @@ extension StateEngine {
   /// They are given what is stored. Nil restores nothing. What a host calls then
   /// is a part of the restore: a crash in it is counted.
   func restore(
-    then: (RestorationReport) -> Void = { _ in },
+    _ calls: FileCalls = .waiting, then: (RestorationReport) -> Void = { _ in },
     with participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
     claim.beginUse()
@@ -27,15 +27,16 @@ extension StateEngine {
     var window: UInt64?
     let result: Result<RestorationReport, RestorationError>
     do throws(RestorationError) {
-      result = .success(try await restore(with: participants, &window))
+      result = .success(try await restore(with: participants, &window, calls))
     } catch {
       result = .failure(error)
     }
     if window != nil, case .success(let report) = result { then(report) }
-    await endRestore(window)
+    await endRestore(window, calls)
     switch result {
     case .success(var report):
-      report.launchProblem = await file.launchProblem ?? report.launchProblem
+      let problem = await calls.first { [file] in await file.launchProblem }
+      report.launchProblem = problem.flatMap(\.self) ?? report.launchProblem
       report.stateName = stateName
       report.otherInstances = otherInstances
       lastStatus = RestorationStatus(after: report.outcome)
@@ -59,12 +60,15 @@ extension StateEngine {
   }
 
   private func restore(
-    with participants: (StoredTree) -> RestorationParticipants?, _ window: inout UInt64?
+    with participants: (StoredTree) -> RestorationParticipants?, _ window: inout UInt64?,
+    _ calls: FileCalls
   ) async throws(RestorationError) -> RestorationReport {
     let found: StateFile.Found
     do {
-      found = try await file.beginRestore(
-        crashThreshold: settings.crashThreshold, settings.settingAside)
+      let (threshold, settingAside) = (settings.crashThreshold, settings.settingAside)
+      found = try await calls { [file] () async throws(ArchiveError) in
+        try await file.beginRestore(crashThreshold: threshold, settingAside)
+      }
     } catch {
       if error.code == .keyLocked {
         isLocked = true
@@ -132,16 +136,21 @@ extension StateEngine {
   }
 
   /// Takes the mark of the restore away, now or when what it announced is done.
-  private func endRestore(_ window: UInt64?) async {
-    guard let window else { return await restorationExtension.endRestore(nil) }
+  private func endRestore(_ window: UInt64?, _ calls: FileCalls) async {
+    let restorationExtension = restorationExtension
+    guard let window else {
+      _ = await calls.first { await restorationExtension.endRestore(nil) }
+      return
+    }
     // What is kept stays stored until a save has written it back.
     let isConsumed = settings.consumesStateOnLaunch && objects.kept == nil
     let consuming = isConsumed ? settingAside : nil
-    await restorationExtension.endRestore { [file] in
+    let close: RestorationExtension.Close = { [file] in
       guard let consuming else { return await file.endRestore(window: window) }
       await file.endRestore(window: window, consuming: consuming)
       await file.send()
     }
+    _ = await calls.first { await restorationExtension.endRestore(close) }
   }
 }
 

@@ -59,14 +59,43 @@ public enum Restoration {
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] }
   ) async throws(RestorationError) -> StateKeeper {
     let begun = try session.begin(application, prepare, roots)
-    do throws(RestorationError) {
-      begun.report = .success(try await begun.keeper.restore(into: roots()))
-    } catch {
-      begun.report = .failure(error)
-    }
-    begun.saveByItself(signals)
-    if case .failure(let error)? = begun.report, error.code == .strict { throw error }
-    return begun.keeper
+    await begun.restore(.waiting)
+    return try begun.follow(signals)
+  }
+
+  /// Restores the app before it returns, and saves it from then on: for toolkits whose `main` is
+  /// synchronous and never returns.
+  ///
+  ///     static func main() throws {
+  ///       try Restoration.begin("org.example.notes")
+  ///       NotesApp.main()
+  ///     }
+  ///
+  /// It is the same as the asynchronous one, and blocks the main thread until the state is read.
+  /// The key and the file are read on other threads. What is saved by itself needs a main thread
+  /// that runs the main queue, as those of toolkits do.
+  ///
+  /// - Parameters:
+  ///   - application: An identifier that is stable for ever.
+  ///   - signals: The signals that end the app and before which it is saved.
+  ///   - limit: How long it waits at most for the key and the file; ``report`` is a failure then,
+  ///     and nothing stored is replaced before it is set aside.
+  ///   - prepare: Registers classes with the keeper, and sets its properties.
+  ///   - roots: Gives the roots of the trees.
+  /// - Returns: The keeper, which is also ``keeper``.
+  /// - Throws: As the asynchronous one.
+  @discardableResult
+  public static func begin(
+    _ application: String, signals: Set<EndSignal> = Set(EndSignal.allCases),
+    within limit: Duration = .seconds(30),
+    prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in },
+    roots: @escaping @MainActor () -> [any RestorableNode] = { [] }
+  ) throws(RestorationError) -> StateKeeper {
+    let begun = try session.begin(application, prepare, roots)
+    let calls = FileCalls.blocking(until: .now + limit.bounded)
+    // It begins at once and never suspends, so it has ended when the task is there.
+    Task.immediate { @MainActor in await begun.restore(calls) }
+    return try begun.follow(signals)
   }
 
   /// Stores what is left, and lets the state go.
@@ -82,6 +111,20 @@ public enum Restoration {
     session.begun = nil
     await begun.keeper.close()
     return isStored
+  }
+
+  /// Stores what is left and lets the state go, and blocks the thread until then: for toolkits that
+  /// call `exit`.
+  ///
+  /// The end of the process by `exit`, or by a return from `main`, does this by itself.
+  ///
+  /// - Parameter limit: How long it waits at most.
+  /// - Returns: Whether all is stored; false if nothing has begun.
+  @discardableResult
+  public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
+    guard let begun = session.begun else { return false }
+    session.begun = nil
+    return begun.endNow(within: limit)
   }
 
   /// Removes the value of a key, which is that of its declaration then.
@@ -110,6 +153,7 @@ extension RestorationSession {
     try prepare(keeper)
     let begun = BegunRestoration(keeper, roots)
     self.begun = begun
+    if isOfProcess { ExitHook.set() }
     return begun
   }
 }
@@ -127,9 +171,34 @@ final class BegunRestoration {
     self.roots = roots
   }
 
-  func saveByItself(_ signals: Set<EndSignal>) {
+  /// Restores, and keeps what came of it.
+  func restore(_ calls: FileCalls) async {
+    do throws(RestorationError) {
+      report = .success(try await keeper.restore(into: roots(), calls))
+    } catch {
+      report = .failure(error)
+    }
+  }
+
+  /// Saves from now on.
+  ///
+  /// - Throws: What a strict keeper has thrown.
+  func follow(_ signals: Set<EndSignal>) throws(RestorationError) -> StateKeeper {
     keeper.endSignals = signals
     autosave = keeper.autosave(roots: roots)
+    if case .failure(let error)? = report, error.code == .strict { throw error }
+    return keeper
+  }
+
+  /// Stores what is left, and blocks the thread meanwhile.
+  func endNow(within limit: Duration) -> Bool {
+    let end = ContinuousClock.now + limit
+    var isStored = true
+    for endNow in keeper.endsOfHosts {
+      isStored = endNow(max(.zero, ContinuousClock.now.duration(to: end))) && isStored
+    }
+    let rest = max(.zero, ContinuousClock.now.duration(to: end))
+    return keeper.endNow(within: rest) && isStored
   }
 
   /// Stores what is left of the app and of its windows.

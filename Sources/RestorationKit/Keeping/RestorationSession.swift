@@ -55,6 +55,9 @@ package final class RestorationSession: Sendable {
 
   static var current: RestorationSession { ofTest ?? ofProcess }
 
+  /// Whether its end is that of the process.
+  var isOfProcess: Bool { self === Self.ofProcess }
+
   /// Runs a part of a test as that launch.
   package func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result

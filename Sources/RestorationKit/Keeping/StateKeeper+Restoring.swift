@@ -28,6 +28,12 @@ extension StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
+    try await restore(into: roots, .waiting)
+  }
+
+  func restore(
+    into roots: [any RestorableNode], _ calls: FileCalls
+  ) async throws(RestorationError) -> RestorationReport {
     engine.claim.beginUse()
     defer { engine.claim.endUse() }
     await engine.otherRestoreEnded()
@@ -35,7 +41,7 @@ extension StateKeeper {
       try engine.throwIfStrictWithoutDelegate()
       return RestorationReport(.delegateGone)
     }
-    return try await engine.restore { _ in
+    return try await engine.restore(calls) { _ in
       RestorationParticipants(roots: roots, delegate: delegate)
     }
   }

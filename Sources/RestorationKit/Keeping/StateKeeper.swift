@@ -34,6 +34,8 @@ public final class StateKeeper {
   var autosave: HeldAutosave?
   /// The autosaves of the hosts that have been made with it, while there are any.
   var besides: [() -> AutosaveTurns?] = []
+  /// Ends these hosts as ``SceneHost/endNow(within:isolation:)`` does, each in a time.
+  var endsOfHosts: [(Duration) -> Bool] = []
   /// The signals before which its autosave and those of its hosts save.
   var endSignals: Set<EndSignal> = []
 

@@ -105,6 +105,10 @@ public final class SceneHost {
     list = SceneListFile(beside: keeper.engine)
     list.take = { [weak self] in self?.take($0) }
     keeper.besides.append { [weak self] in self?.autosave?.turns }
+    keeper.endsOfHosts.append { [weak self] limit in
+      guard let self, autosave != nil else { return true }
+      return endNow(within: limit, isolation: nil)
+    }
   }
 
   // MARK: Configurations
