@@ -4,6 +4,7 @@ import RestorationKit
 
 @main @MainActor
 struct Mail {
+  // snippet.values
   @Restored("account") static var account = "home"
   @Restored("folder") static var folder = "Inbox"
   @Restored("sorting") static var sorting = ["date"]
@@ -14,23 +15,30 @@ struct Mail {
   @Restored("path") static var path: [String] = []
   @Restored("selection") static var selection: Set<Int> = []
   @Restored("signature", sensitivity: .secret) static var signature = ""
+  // snippet.end
 
   static func main() async throws {
+    // snippet.windows
     let host = SceneHost(try await Restoration.begin("org.example.mail"))
     try await host.start(SceneConfiguration { MailWindow() })
     if host.connectedScenes.count < 2 { try await host.open() }
     host.autosave()
+    // snippet.end
+
     // The user works.
     search += "x"
     let windows = host.connectedScenes.compactMap { $0.delegate as? MailWindow }
     windows.first?.text?.text += "Dear all, "
     print("Windows: \(windows.count), \(windows.first?.text?.text ?? "")")
+    // snippet.end-of-app
     await Restoration.end()
+    // snippet.end
   }
 }
 
 @MainActor
 final class MailWindow: @MainActor SceneDelegate {
+  // snippet.window
   struct Text {
     @Restored("text") var text = ""
   }
@@ -42,4 +50,5 @@ final class MailWindow: @MainActor SceneDelegate {
   ) {
     text = Restoration.scope(scene) { Text() }
   }
+  // snippet.end
 }

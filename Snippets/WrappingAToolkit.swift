@@ -44,6 +44,7 @@ struct State<Value>: DynamicProperty {
 
 // MARK: The wrapper
 
+// snippet.wrapper
 @MainActor @propertyWrapper
 struct Kept<Value: Codable & Sendable>: DynamicProperty {
   private let kept: Restored<Value>
@@ -64,6 +65,8 @@ struct Kept<Value: Codable & Sendable>: DynamicProperty {
 
   func update() {}
 }
+
+// snippet.end
 
 // MARK: The app
 

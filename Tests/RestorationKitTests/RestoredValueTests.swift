@@ -208,6 +208,25 @@ final class RestoredValueTests: XCTestCase {
     }
   }
 
+  private actor Counter {
+    @Restored("count") private var count = 0
+
+    func add() -> Int {
+      count += 1
+      return count
+    }
+  }
+
+  func testAnActorHasValuesOfTheApp() async throws {
+    for expected in 1...2 {
+      try await launch {
+        try await begin()
+        let count = await Counter().add()
+        XCTAssertEqual(count, expected)
+      }
+    }
+  }
+
   // MARK: Sensitivities
 
   private struct Sensitive {

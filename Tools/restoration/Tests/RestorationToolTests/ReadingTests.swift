@@ -275,6 +275,30 @@ final class ReadingTests: ToolTestCase {
         + " state of its own beside it: main.scene-….\n")
   }
 
+  private final class Model: @MainActor SceneMember {
+    let scene: RestorableScene
+    @SceneStorage("draft") var draft = ""
+
+    init(_ scene: RestorableScene) { self.scene = scene }
+  }
+
+  func testTreeAndShowListTheValuesOfAWindow() async throws {
+    let host = SceneHost(try app().keeper())
+    _ = try await host.start(SceneConfiguration { NotesScene() })
+    let scene = try XCTUnwrap(host.connectedScenes.first)
+    Model(scene).draft = NotesScreen.value
+    try await host.save(scene)
+    let name = "main.scene-\(scene.session.persistentIdentifier)"
+    await host.close()
+    let run = try inspect("tree", "--state", name)
+    XCTAssertEqual(run.status, 0, run.errors)
+    let rows = run.rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+    XCTAssertEqual(rows.map { $0[5] }, ["@values", "@values/draft"])
+    let shown = try inspect("show", "@values/draft", "--state", name, "--values")
+    XCTAssertEqual(shown.status, 0, shown.errors)
+    XCTAssert(shown.output.contains(NotesScreen.value), shown.output)
+  }
+
   func testWhereNothingIsStoredItSaysSo() async throws {
     try await app().save()
     for command in ["tree", "verify", "export", "history"] {
