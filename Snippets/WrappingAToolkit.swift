@@ -78,12 +78,12 @@ struct Counter: View {
 
 @main @MainActor
 struct CounterApp {
-  static func main() async throws {
-    try await Restoration.begin("org.example.counter")
+  // Synchronous, as that of many toolkits; its return stores what is left, and so would exit.
+  static func main() throws {
+    try Restoration.begin("org.example.counter")
     let counter = Counter()
     Toolkit.draw(counter)
     counter.count += 1
     Toolkit.draw(counter)
-    await Restoration.end()
   }
 }
