@@ -80,7 +80,7 @@ struct Counter: View {
 struct CounterApp {
   // Synchronous, as that of many toolkits; its return stores what is left, and so would exit.
   static func main() throws {
-    try Restoration.begin("org.example.counter")
+    try Restoration.beginNow("org.example.counter")
     let counter = Counter()
     Toolkit.draw(counter)
     counter.count += 1

@@ -83,7 +83,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
 
-    /// ``Restoration/begin(_:signals:prepare:roots:)`` was called a second time.
+    /// ``Restoration/begin(_:signals:roots:prepare:)`` was called a second time.
     public static let alreadyBegun = Code("alreadyBegun")
   }
 

@@ -133,7 +133,10 @@ final class SetAsideStateTests: XCTestCase {
     for failing in [HookedStore.Call.setAside, .putBack] {
       let launch = Launch()
       _ = try await launch.keeper().save([TestNode("a", value: "one")])
-      _ = try await launch.keeper().save([TestNode("a", value: "two")])
+      let second = try launch.keeper()
+      _ = try await second.save([TestNode("a", value: "two")])
+      // What a thread still has of a keeper that is gone keeps its state.
+      await second.close()
       let stored = Set(([launch.storedBytes] + launch.setAside).compactMap(\.self))
       XCTAssertEqual(stored.count, 2)
       let store = HookedStore(launch.store) { _, call throws(ArchiveError) in

@@ -11,7 +11,7 @@ final class RestorationEndTests: XCTestCase {
   private func begin() throws -> RestoredValue<Int> {
     guard AppUnderTest.current != nil else { throw XCTSkip("Runs in a process of its own.") }
     let value = RestoredValue("value", default: 0)
-    try Restoration.begin("org.example.ends", signals: [])
+    try Restoration.beginNow("org.example.ends", signals: [])
     return value
   }
 

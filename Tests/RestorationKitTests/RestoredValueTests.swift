@@ -359,6 +359,23 @@ final class RestoredValueTests: XCTestCase {
     }
   }
 
+  func testTheTraceIsToldOfProblemsOfValuesOnce() async throws {
+    try await launch {
+      try await begin()
+      let keeper = try XCTUnwrap(Restoration.keeper)
+      var told: [String] = []
+      keeper.trace = { if $0.call == .valueProblem { told.append($0.description) } }
+      App().draft = "Milk"
+      _ = try await save()
+      XCTAssertEqual(told, [])
+      XCTAssertEqual(Other().draft, 7)
+      _ = Keyless().lost
+      _ = try await save()
+      _ = try await save()
+      XCTAssertEqual(told, ["valueProblem @values/draft", "valueProblem @values"])
+    }
+  }
+
   func testAStrictKeeperThrowsProblemsOfValuesAtTheNextSave() async throws {
     try await launch(isStrict: true) {
       try await begin()

@@ -78,7 +78,12 @@ extension StateEngine {
           + " first save.")
     }
     try throwIfStrictWithOtherKeeper()
-    if let values { undecoded.formUnion(values.store.takeUndecoded()) }
+    if let values {
+      undecoded.formUnion(values.store.takeUndecoded())
+      for path in values.takeProblemPaths() {
+        trace?(RestorationTrace(call: .valueProblem, path: path))
+      }
+    }
     let keptCoders = objects.takeKeptCoders()
     var isReported = false
     defer { if !isReported { objects.putBack(keptCoders) } }

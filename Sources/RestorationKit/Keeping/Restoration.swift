@@ -18,7 +18,7 @@ internal import ArchiveCodec
 /// two seconds; a crash or a SIGKILL loses at most that.
 @MainActor
 public enum Restoration {
-  /// The keeper between ``begin(_:signals:prepare:roots:)`` and ``end(within:)``; nil otherwise.
+  /// The keeper between ``begin(_:signals:roots:prepare:)`` and ``end(within:)``; nil otherwise.
   public static var keeper: StateKeeper? { session.begun?.keeper }
 
   /// What the restore did, or why there was none; nil before it.
@@ -45,18 +45,18 @@ public enum Restoration {
   ///     ``StateKeeper/init(application:name:directory:keys:environment:limits:now:)``.
   ///   - signals: The signals that end the app and before which it is saved; none leaves them
   ///     alone. See ``Autosave/flushOnSignals(_:within:)``.
-  ///   - prepare: Registers classes with the keeper, and sets its properties, before it
-  ///     restores.
   ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in the restore,
   ///     in each save, and in polls.
+  ///   - prepare: Registers classes with the keeper, and sets its properties, before it
+  ///     restores.
   /// - Returns: The keeper, which is also ``keeper``: for a ``SceneHost``, and to save now.
   /// - Throws: ``RestorationError`` with `alreadyBegun`, with `invalidName`, what `prepare`
   ///   throws, and of a strict keeper with `strict`.
   @discardableResult
   public static func begin(
     _ application: String, signals: Set<EndSignal> = Set(EndSignal.allCases),
-    prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in },
-    roots: @escaping @MainActor () -> [any RestorableNode] = { [] }
+    roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
+    prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in }
   ) async throws(RestorationError) -> StateKeeper {
     let begun = try session.begin(application, prepare, roots)
     await begun.restore(.waiting)
@@ -67,11 +67,12 @@ public enum Restoration {
   /// synchronous and never returns.
   ///
   ///     static func main() throws {
-  ///       try Restoration.begin("org.example.notes")
+  ///       try Restoration.beginNow("org.example.notes")
   ///       NotesApp.main()
   ///     }
   ///
-  /// It is the same as the asynchronous one, and blocks the main thread until the state is read.
+  /// It does the same as ``begin(_:signals:roots:prepare:)``, and blocks the main thread until the
+  /// state is read.
   /// The key and the file are read on other threads. What is saved by itself needs a main thread
   /// that runs the main queue, as those of toolkits do.
   ///
@@ -80,16 +81,16 @@ public enum Restoration {
   ///   - signals: The signals that end the app and before which it is saved.
   ///   - limit: How long it waits at most for the key and the file; ``report`` is a failure then,
   ///     and nothing stored is replaced before it is set aside.
-  ///   - prepare: Registers classes with the keeper, and sets its properties.
   ///   - roots: Gives the roots of the trees.
+  ///   - prepare: Registers classes with the keeper, and sets its properties.
   /// - Returns: The keeper, which is also ``keeper``.
-  /// - Throws: As the asynchronous one.
+  /// - Throws: As ``begin(_:signals:roots:prepare:)``.
   @discardableResult
-  public static func begin(
+  public static func beginNow(
     _ application: String, signals: Set<EndSignal> = Set(EndSignal.allCases),
     within limit: Duration = .seconds(30),
-    prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in },
-    roots: @escaping @MainActor () -> [any RestorableNode] = { [] }
+    roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
+    prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in }
   ) throws(RestorationError) -> StateKeeper {
     let begun = try session.begin(application, prepare, roots)
     let calls = FileCalls.blocking(until: .now + limit.bounded)

@@ -382,6 +382,16 @@ extension ReportNote: CustomStringConvertible {
 }
 
 extension ReportNote {
+  /// The key of the value that it is about; nil if it has none.
+  var valueKey: String? {
+    switch self {
+    case .storageTypeMismatch(let key, _), .storageEncodingFailed(let key, _),
+      .valueUsedTooEarly(let key), .valueOfAnotherScene(let key), .fieldReplaced(let key, _):
+      key
+    default: nil
+    }
+  }
+
   /// The same of a value that has a key itself.
   func ofField(in key: String) -> ReportNote {
     switch self {

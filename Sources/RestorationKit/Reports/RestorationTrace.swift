@@ -14,6 +14,10 @@ public struct RestorationTrace: Hashable, Codable, Sendable {
     /// The hook of a node, a view or an object that writes its state.
     case encodeRestorableState
 
+    /// Nothing was called: the use of a ``Restored`` value had a problem since the last save. The
+    /// path ends in its key, if it has one; ``Restoration/problems`` says what is wrong.
+    case valueProblem
+
     // MARK: In a restore
 
     /// The delegate's ``StateDelegate/shouldRestoreApplicationState(with:)``.

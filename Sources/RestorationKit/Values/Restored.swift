@@ -13,7 +13,7 @@ internal import Synchronization
 ///       }
 ///     }
 ///
-/// Any `Codable & Sendable` value can be one. ``Restoration/begin(_:signals:roots:)`` brings it
+/// Any `Codable & Sendable` value can be one. ``Restoration/begin(_:signals:roots:prepare:)`` brings it
 /// back. From then on setting it is all there is to do: it is saved by itself.
 ///
 /// | where it is declared | whose value it is |

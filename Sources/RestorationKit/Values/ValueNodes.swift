@@ -10,6 +10,8 @@ final class ValuesNode: RestorableNode {
   let restorationIdentifier = "@values"
   let store: ValueStore
   private var nodes: [String: ValueNode] = [:]
+  /// How many problems were told.
+  private var toldCount = 0
 
   init(_ store: ValueStore) {
     self.store = store
@@ -28,6 +30,18 @@ final class ValuesNode: RestorableNode {
 
   /// Whether there is anything to store or to say.
   var isNeeded: Bool { !restorationChildren.isEmpty || !store.isOfScene && !store.problems.isEmpty }
+
+  /// The paths of the values whose problems nobody was told.
+  func takeProblemPaths() -> [RestorationPath] {
+    let problems = store.problems
+    defer { toldCount = problems.count }
+    // Those of a scene are taken by its line.
+    guard !store.isOfScene else { return [] }
+    let root = RestorationPath().appending(Self.className)
+    return problems.dropFirst(toldCount).map { problem in
+      problem.valueKey.map { root.appending($0) } ?? root
+    }
+  }
 
   private func add(_ node: ValueNode) {
     nodes[node.key] = node
