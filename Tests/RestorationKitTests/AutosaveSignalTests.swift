@@ -52,6 +52,8 @@ final class AutosaveSignalTests: XCTestCase {
     guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
     let environment = ProcessInfo.processInfo.environment
     let variant = Variant.allCases.first { environment["AUTOSAVE_\($0.rawValue)"] != nil }
+    // A shell lets what it starts in the background ignore some.
+    for number in [SIGTERM, SIGINT, SIGHUP] { signal(number, SIG_DFL) }
     if variant == nil { signal(SIGHUP, SIG_IGN) }
     Self.setHandler(variant)
     let isSaved = Flag()
