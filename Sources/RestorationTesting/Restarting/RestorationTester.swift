@@ -134,7 +134,7 @@ public final class RestorationTester {
   ///       #expect(Notes.draft == "Milk")
   ///     }
   ///
-  /// Within the closure, and in tasks that it begins, `Restoration` and all ``RestorationKit/Restored``
+  /// Within the closure, and in tasks that it begins, `Restoration` and all ``/RestorationKit/Restored``
   /// values are those of this launch: they begin without any value, and are stored in the tester's
   /// directory. Several testers may do so at once. What is run elsewhere, as in a detached task or
   /// on a dispatch queue, has the values of the process.
