@@ -294,6 +294,8 @@ final class SceneAutosaveTests: AutosaveTestCase {
       clock.advance(by: .milliseconds(pause))
       await settle()
     }
+    // Its last try has failed, too, so it waits for the next one.
+    try await pauses([.seconds(2)])
     guard case .failed? = events.last else { return XCTFail("\(events)") }
     XCTAssertEqual(events.count, 2)
     disk.failures = 0
