@@ -12,15 +12,13 @@ extension Restoration {
   ///   - body: Makes a part of the interface.
   /// - Returns: What the closure returns.
   /// - Throws: What the closure throws.
-  public static func scope<Result, Failure: Error>(
-    _ scene: RestorableScene?, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    do {
-      return try ValueStore.$scope.withValue(scene?.values) { try body() }
-    } catch let error as Failure {
-      throw error
-    } catch {
-      preconditionFailure("The closure threw another error than it declares: \(error)")
+  public static func scope<Made, Failure: Error>(
+    _ scene: RestorableScene?, _ body: () throws(Failure) -> Made
+  ) throws(Failure) -> Made {
+    // The error keeps its type only as a value.
+    let made = ValueStore.$scope.withValue(scene?.values) {
+      Result { () throws(Failure) in try body() }
     }
+    return try made.get()
   }
 }
