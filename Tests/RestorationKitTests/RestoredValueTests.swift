@@ -32,6 +32,12 @@ final class RestoredValueTests: XCTestCase {
     try await Restoration.begin("org.example.values", signals: [], roots: roots)
   }
 
+  /// Begins a launch that nothing but ``save()`` saves, so that its reports are the same each time.
+  private func beginWithoutAutosave() async throws {
+    try await begin()
+    try XCTUnwrap(Restoration.keeper).autosave { [] }.stop()
+  }
+
   private struct App {
     @Restored("draft") var draft = ""
     @Restored("zoom") var zoom = 100
@@ -105,7 +111,7 @@ final class RestoredValueTests: XCTestCase {
 
   func testSettingAnEqualValueSavesNothing() async throws {
     try await launch {
-      try await begin()
+      try await beginWithoutAutosave()
       App().draft = "Milk"
       let first = try await save()
       XCTAssertEqual(first.entries.map(\.path.description), ["@values", "@values/draft"])
@@ -122,7 +128,7 @@ final class RestoredValueTests: XCTestCase {
 
   func testAChangeOfOneValueWritesThatOneAlone() async throws {
     try await launch {
-      try await begin()
+      try await beginWithoutAutosave()
       App().draft = String(repeating: "A long draft. ", count: 200_000 / 14)
       App().zoom = 1
       _ = try await save()
@@ -132,7 +138,7 @@ final class RestoredValueTests: XCTestCase {
       XCTAssert((1...400).contains(report.writtenByteCount), "\(report.writtenByteCount)")
     }
     try await launch {
-      try await begin()
+      try await beginWithoutAutosave()
       App().zoom = 3
       let report = try await save()
       XCTAssertLessThan(report.writtenByteCount, 1000)
@@ -147,7 +153,7 @@ final class RestoredValueTests: XCTestCase {
       App().zoom = 3
     }
     try await launch {
-      try await begin()
+      try await beginWithoutAutosave()
       Restoration.removeValue(forKey: "draft")
       let zoom = RestoredValue("zoom", default: 100)
       XCTAssertEqual(zoom.value, 3)
@@ -200,7 +206,7 @@ final class RestoredValueTests: XCTestCase {
 
   func testAValueThatNobodyHasSetIsNotStored() async throws {
     try await launch {
-      try await begin()
+      try await beginWithoutAutosave()
       XCTAssertEqual(App().zoom, 100)
       App().draft = "Milk"
       let report = try await save()
@@ -286,7 +292,7 @@ final class RestoredValueTests: XCTestCase {
       XCTAssertEqual(App().draft, "Milk")
     }
     try await launch {
-      try await begin()
+      try await beginWithoutAutosave()
       Other().draft = 8
       let report = try await save()
       XCTAssertNotNil(report.setAside)
@@ -361,7 +367,7 @@ final class RestoredValueTests: XCTestCase {
 
   func testTheTraceIsToldOfProblemsOfValuesOnce() async throws {
     try await launch {
-      try await begin()
+      try await beginWithoutAutosave()
       let keeper = try XCTUnwrap(Restoration.keeper)
       var told: [String] = []
       keeper.trace = { if $0.call == .valueProblem { told.append($0.description) } }
@@ -378,7 +384,7 @@ final class RestoredValueTests: XCTestCase {
 
   func testAStrictKeeperThrowsProblemsOfValuesAtTheNextSave() async throws {
     try await launch(isStrict: true) {
-      try await begin()
+      try await beginWithoutAutosave()
       App().draft = "Milk"
       _ = try await save()
       XCTAssertEqual(Other().draft, 7)
@@ -437,7 +443,7 @@ final class RestoredValueTests: XCTestCase {
     }
     keys = try .ephemeral()
     try await launch {
-      try await begin()
+      try await beginWithoutAutosave()
       guard case .failure(let error)? = Restoration.report else { return XCTFail() }
       XCTAssertEqual(error.code, .archive)
       App().draft = "Bread"
