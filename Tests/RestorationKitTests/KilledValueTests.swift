@@ -52,6 +52,43 @@ final class KilledValueTests: XCTestCase {
     }
   }
 
+  private struct Trap: Codable, Sendable {
+    var text = "initial"
+
+    init(text: String) { self.text = text }
+
+    init(from decoder: any Decoder) throws { abort() }
+  }
+
+  /// The other process: sets its values at its first launch, and reads them in the others.
+  @MainActor
+  func testTheAppThatCrashesInAValue() async throws {
+    try await asApp {
+      try await Restoration.begin(Launch.application, signals: [])
+      let draft = RestoredValue("draft", default: "")
+      let trap = RestoredValue("trap", default: Trap(text: "initial"))
+      AppUnderTest.say(draft.value)
+      draft.value += "x"
+      _ = try await Restoration.keeper?.save([])
+      if draft.value == "x" { trap.value = Trap(text: "stored") }
+      AppUnderTest.say(trap.value.text)
+      await Restoration.end()
+    }
+  }
+
+  func testAnAppThatCrashesInAValueStartsWithoutIt() throws {
+    let directory = try TemporaryDirectory()
+    var answers: [[String]] = []
+    for _ in 1...5 {
+      let process = try AppProcess.again(
+        ["RestorationKitTests.KilledValueTests/testTheAppThatCrashesInAValue"],
+        folder: directory.path)
+      answers.append(try process.remainingAnswers())
+    }
+    XCTAssertEqual(
+      answers, [["", "stored"], ["x"], ["xx"], ["xxx", "initial"], ["xxxx"]])
+  }
+
   func testWhatAKilledAppSaidToBeStoredComesBack() throws {
     let directory = try TemporaryDirectory()
     var last = 0

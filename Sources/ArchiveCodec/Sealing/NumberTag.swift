@@ -23,7 +23,13 @@ package struct NumberTag: Sendable {
 
   /// The tag of a number.
   package func tag(of number: UInt32) -> UInt32 {
-    let input = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    tag(of: (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+  }
+
+  /// The tag of a text, which tells it from the others of a few; see ``tag(of:)-(UInt32)``.
+  package func tag(of text: String) -> UInt32 { tag(of: Array(text.utf8)) }
+
+  private func tag(of input: [UInt8]) -> UInt32 {
     var output = [UInt8](repeating: 0, count: Int(crypto_shorthash_BYTES))
     _ = unsafe crypto_shorthash(&output, input, UInt64(input.count), key)
     return output.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }

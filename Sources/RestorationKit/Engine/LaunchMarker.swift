@@ -26,13 +26,20 @@ struct LaunchMarker: Sendable {
     var gaveWay = false
     /// What restores leave out, since they crashed in it.
     var skipped = SkippedElements()
+    /// Whether the restore was the first one of its launch.
+    var isFirst = false
+    /// How many launches in a row crashed while they decoded a value after the restore.
+    var valueCrashes: [String: Int] = [:]
 
     /// Forgets that a restore has begun; the first one of a launch counts for what it has
     /// left out.
-    mutating func endRestore(isFirst: Bool) {
+    ///
+    /// - Parameter hasCrashed: Says whether something that was tried again has crashed.
+    mutating func endRestore(hasCrashed: (RestorationPath) -> Bool = { _ in false }) {
       (begunRestores, begunVersion, applicationVersion) = (0, nil, nil)
       (bootSession, gaveWay) = (nil, false)
-      if isFirst { skipped.endLaunch() }
+      if isFirst { skipped.endLaunch(hasCrashed) }
+      isFirst = false
     }
   }
 
@@ -40,6 +47,8 @@ struct LaunchMarker: Sendable {
   struct Stored {
     var content = Content()
     var note: LaunchNote.Place?
+    /// The value in which the launch crashed after its restore.
+    var crashedValue: CrashedValue?
 
     /// Decides what a restore of a state does about those before it, and notes that.
     mutating func take(
@@ -73,6 +82,8 @@ struct LaunchMarker: Sendable {
     static let bootSession = "bootSession"
     static let gaveWay = "gaveWay"
     static let skipped = "skipped"
+    static let isFirst = "isFirst"
+    static let valueCrashes = "valueCrashes"
     static let noteKey = "noteKey"
     static let snapshotIgnored = VersionKeys(
       generation: "snapshotIgnoredGeneration", mac: "snapshotIgnoredMAC")
@@ -113,15 +124,26 @@ struct LaunchMarker: Sendable {
       } catch {
         throw .content(error)
       }
+      content.isFirst = try record.decodeIfPresent(forKey: Key.isFirst) ?? false
+      do {
+        content.valueCrashes =
+          try record.decodeIfPresent([String: Int].self, forKey: Key.valueCrashes) ?? [:]
+      } catch {
+        throw .content(error)
+      }
       let noteKey: Data? = try record.decodeIfPresent(forKey: Key.noteKey)
       let tag = noteKey.flatMap { NumberTag(key: Array($0)) }
       let tags = LaunchNote.Tags(tag, archive.version)
       let note = try storage.open().flatMap { (file) throws(ArchiveError) in
         try LaunchNote.read(in: file, with: tags)
       }
+      switch note {
+      case .restore(let place): return Stored(content: content, note: place)
+      case .decoding(let value): return Stored(content, endedIn: value, tags)
       // Of a marker without a key, which an earlier version of the library wrote, a note that
       // is missing counts as it did there.
-      return Stored(content: content, note: note ?? (tag == nil ? .outside : nil))
+      case nil: return Stored(content: content, note: tag == nil ? .outside : nil)
+      }
     } catch  where error.code != .wrongContext && error.isAboutContent {
       return Stored()
     }
@@ -150,6 +172,10 @@ struct LaunchMarker: Sendable {
       if content.gaveWay { encoder.encode(true, forKey: Key.gaveWay) }
       if content.skipped != SkippedElements() {
         try encoder.encode(content.skipped, forKey: Key.skipped)
+      }
+      if content.isFirst { encoder.encode(true, forKey: Key.isFirst) }
+      if !content.valueCrashes.isEmpty {
+        try encoder.encode(content.valueCrashes, forKey: Key.valueCrashes)
       }
       encoder.encode(Data(tag.key), forKey: Key.noteKey)
     }

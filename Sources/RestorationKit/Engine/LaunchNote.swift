@@ -10,7 +10,8 @@ internal import Darwin
 #endif
 internal import Synchronization
 
-/// Where a restore is, in 8 bytes behind the sealed marker of the launch.
+/// Where a restore is, in 8 bytes behind the sealed marker of the launch; after it, which of the
+/// values is decoded that nobody had asked for.
 ///
 /// They lie in the same file, so a marker never comes with the note of another one. They are
 /// written where they are: that takes no room on a full disk. A memory mapped file would
@@ -31,7 +32,23 @@ package final class LaunchNote: Sendable {
     case ended
   }
 
+  /// What the note of a launch says.
+  enum Reached: Hashable, Sendable {
+    /// How far its restore has come.
+    case restore(Place)
+    /// Its restore has ended; which value it decoded when it crashed, nil if none.
+    case decoding(ValueNumber?)
+  }
+
+  /// Tells the values of a state from each other in a note.
+  struct ValueNumber: Hashable, Sendable {
+    fileprivate static let first: UInt32 = 1 << 31
+    fileprivate let number: UInt32
+  }
+
   static let byteCount = 8
+  private static let ended = UInt32.max
+  private static let restored = UInt32.max - 1
 
   /// What says of a note that it belongs to a marker.
   struct Tags: Sendable {
@@ -44,6 +61,14 @@ package final class LaunchNote: Sendable {
       seal = marker.mac.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     }
 
+    /// Nil in a marker without a key, which notes no values.
+    func number(ofValue key: String) -> ValueNumber? {
+      tag.map { tag in
+        ValueNumber(
+          number: min(tag.tag(of: key) | ValueNumber.first, LaunchNote.restored - 1))
+      }
+    }
+
     fileprivate func bytes(of number: UInt32) -> [UInt8] {
       let bytes = UInt64(tag?.tag(of: number) ?? seal) << 32 | UInt64(number)
       return (0..<LaunchNote.byteCount).map { UInt8(truncatingIfNeeded: bytes >> (8 * $0)) }
@@ -53,8 +78,20 @@ package final class LaunchNote: Sendable {
   private let file: any AppendableArchiveFile
   private let offset: Int
   private let tags: Tags
-  /// Made before the process ends, when it is no time for that.
-  private let bytesOfEnd: [UInt8]
+
+  /// What is written, from the least to the most that is known.
+  private struct Written {
+    /// What an end of the process that is no crash writes; made before it is needed.
+    var end: [UInt8]
+    /// Where the restore is, or that it has ended.
+    var restore: [UInt8]
+    /// The values that are decoded now, the last of which has begun last.
+    var values: [[UInt8]] = []
+
+    var bytes: [UInt8] { values.last ?? restore }
+  }
+
+  private let written: Mutex<Written>
 
   /// Begins a note outside of all elements.
   ///
@@ -68,35 +105,76 @@ package final class LaunchNote: Sendable {
     self.file = file
     offset = marker.byteCount
     self.tags = tags
-    bytesOfEnd = tags.bytes(of: .max)
-    try file.write(tags.bytes(of: 0), at: offset)
+    let begun = tags.bytes(of: 0)
+    written = Mutex(Written(end: tags.bytes(of: Self.ended), restore: begun))
+    try file.write(begun, at: offset)
     Self.remember(self)
   }
 
   /// Says which element is made or decoded now; nil if it is none.
   func reach(_ place: Int?) throws(ArchiveError) {
-    try file.write(tags.bytes(of: place.map { UInt32(clamping: $0 + 1) } ?? 0), at: offset)
+    let number = place.map { min(UInt32(clamping: $0 + 1), ValueNumber.first - 1) } ?? 0
+    try write { $0.restore = tags.bytes(of: number) }
+  }
+
+  /// Says which value is decoded while the body runs, on any thread.
+  func reach<Result>(valueOf key: String, _ body: () -> Result) -> Result {
+    guard let number = tags.number(ofValue: key) else { return body() }
+    let bytes = tags.bytes(of: number.number)
+    writeIfPossible { $0.values.append(bytes) }
+    defer {
+      writeIfPossible { written in
+        // Others may have begun on other threads.
+        if let index = written.values.lastIndex(of: bytes) { written.values.remove(at: index) }
+      }
+    }
+    return body()
+  }
+
+  /// Says that the restore has ended: only values may still be decoded.
+  func endRestore() {
+    let bytes = tags.bytes(of: Self.restored)
+    writeIfPossible { written in
+      written.restore = bytes
+      written.end = bytes
+    }
   }
 
   /// Says that no crash has ended the restore.
   func end() {
+    writeIfPossible { written in
+      written.restore = written.end
+      written.values = []
+    }
+  }
+
+  private func write(_ change: (inout Written) -> Void) throws(ArchiveError) {
+    try written.withLock { written throws(ArchiveError) in
+      change(&written)
+      try file.write(written.bytes, at: offset)
+    }
+  }
+
+  private func writeIfPossible(_ change: (inout Written) -> Void) {
     do throws(ArchiveError) {
-      try file.write(bytesOfEnd, at: offset)
+      try write(change)
     } catch {
-      // Then the next launch counts a crash.
+      // Then the next launch counts a crash that was none, or none in a value.
     }
   }
 
   /// Reads the note of a marker; nil if there is none, or one that does not belong to it.
-  static func read(in file: any ArchiveFile, with tags: Tags) throws(ArchiveError) -> Place? {
+  static func read(in file: any ArchiveFile, with tags: Tags) throws(ArchiveError) -> Reached? {
     guard file.byteCount >= byteCount else { return nil }
     let bytes = try file.read(at: file.byteCount - byteCount, count: byteCount)
     let number = bytes.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     guard bytes == tags.bytes(of: number) else { return nil }
     switch number {
-    case 0: return .outside
-    case .max: return .ended
-    case let number: return .element(Int(clamping: number - 1))
+    case 0: return .restore(.outside)
+    case ended: return .restore(.ended)
+    case restored: return .decoding(nil)
+    case ValueNumber.first...: return .decoding(ValueNumber(number: number))
+    default: return .restore(.element(Int(clamping: number - 1)))
     }
   }
 

@@ -22,6 +22,11 @@ struct SkippedElements: Hashable, Codable, Sendable {
 
     var isDue: Bool { launchesLeft ?? 1 <= 0 }
 
+    mutating func failTrial() {
+      let wait = min((self.wait ?? 1) * 2, SkippedElements.longestWait)
+      (self.wait, launchesLeft, isTried) = (wait, wait, nil)
+    }
+
     func isSame(as other: Element) -> Bool { kind == other.kind && path == other.path }
   }
 
@@ -115,17 +120,20 @@ struct SkippedElements: Hashable, Codable, Sendable {
 
   /// Notes that what was tried has crashed again.
   mutating func failTrial() {
-    change { element in
-      guard element.isTried == true else { return }
-      let wait = min((element.wait ?? 1) * 2, Self.longestWait)
-      (element.wait, element.launchesLeft, element.isTried) = (wait, wait, nil)
-    }
+    change { if $0.isTried == true { $0.failTrial() } }
   }
 
-  /// Notes the end of a launch that has restored: what it tried is restored again.
-  mutating func endLaunch() {
-    elements.removeAll { $0.isTried == true }
-    change { $0.launchesLeft = max(0, ($0.launchesLeft ?? 1) - 1) }
+  /// Notes the end of a launch that has restored: what it tried is restored again, unless that
+  /// has crashed after the restore.
+  mutating func endLaunch(_ hasCrashed: (RestorationPath) -> Bool) {
+    elements.removeAll { $0.isTried == true && !hasCrashed($0.path) }
+    change { element in
+      if element.isTried == true {
+        element.failTrial()
+      } else {
+        element.launchesLeft = max(0, (element.launchesLeft ?? 1) - 1)
+      }
+    }
     if elements.isEmpty { self = SkippedElements() }
   }
 

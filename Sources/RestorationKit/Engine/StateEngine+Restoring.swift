@@ -98,6 +98,9 @@ extension StateEngine {
     with participants: (StoredTree) -> RestorationParticipants?
   ) throws(RestorationError) -> RestorationReport {
     let start = ContinuousClock.now
+    var tree = tree
+    tree.leftOut = Set(begun.skipped.keys)
+    values?.store.noteDecoding(begun.valueNote)
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
     let run = RestorationRun(
       tree, types: types, objects: objects, delegate: participants.delegate, now: settings.now(),
@@ -145,8 +148,10 @@ extension StateEngine {
     // What is kept stays stored until a save has written it back.
     let isConsumed = settings.consumesStateOnLaunch && objects.kept == nil
     let consuming = isConsumed ? settingAside : nil
-    let close: RestorationExtension.Close = { [file] in
-      guard let consuming else { return await file.endRestore(window: window) }
+    let close: RestorationExtension.Close = { [file, values = values?.store] in
+      guard let consuming else {
+        return await file.endRestore(window: window, hasUnread: values?.hasUnread ?? false)
+      }
       await file.endRestore(window: window, consuming: consuming)
       await file.send()
     }

@@ -27,6 +27,8 @@ extension StateFile {
     let skipped: [Int: LeftOutPeriod]
     /// Where to note each element before it is made or decoded; nil if no crash is near.
     let note: LaunchNote?
+    /// Where to note each value before it is decoded; nil if nothing can be noted.
+    let valueNote: LaunchNote?
   }
 
   /// Reads and verifies what is stored, and marks that a restore has begun.
@@ -112,6 +114,8 @@ extension StateFile {
     }
     var tree = loaded.content
     tree.replacedAt = loaded.generation?.date
+    stored?.leaveOutCrashedValue(
+      of: tree, threshold, by: applicationVersion, at: bootSession)
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: stored?.content.snapshotIgnored == tree.version)
     var (skipped, tried) =
@@ -143,7 +147,8 @@ extension StateFile {
       Begun(
         source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
         usesSnapshot: usesSnapshot, window: isClaimed ? windowCount : nil, skipped: skipped,
-        note: isClaimed && isCrashNear ? window?.note : nil))
+        note: isClaimed && isCrashNear ? window?.note : nil,
+        valueNote: isClaimed ? window?.note : nil))
   }
 
   /// Says already now that no save can succeed.
@@ -170,10 +175,11 @@ extension StateFile {
     marked?.applicationVersion = applicationVersion
     marked?.bootSession = bootSession
     marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
+    marked?.isFirst = !hasBegun
     windowCount += 1
     window = Window(
       number: windowCount, version: tree.version, isWhole: tree.isWhole, key: key,
-      marked: marked, isFirst: !hasBegun)
+      marked: marked)
     hasBegun = true
     note { try mark(key) }
   }
@@ -241,9 +247,15 @@ extension StateFile {
   }
 
   /// Takes the mark away; with the date of a restore also the state.
+  ///
+  /// - Parameters:
+  ///   - number: The restore.
+  ///   - settingAside: What says how to set the state aside, if it is consumed.
+  ///   - secretsOfAsides: The secrets of what was set aside.
+  ///   - hasUnread: Whether values may be decoded later.
   func endRestore(
     window number: UInt64, consuming settingAside: SettingAside? = nil,
-    secretsOfAsides: Set<UInt64>? = nil
+    secretsOfAsides: Set<UInt64>? = nil, hasUnread: Bool = false
   ) {
     guard let window, window.number == number else { return }
     self.window = nil
@@ -252,7 +264,7 @@ extension StateFile {
     note {
       guard try taken.lock.isHeld() else { return }
       let key = try existingKey()
-      try window.takeMark(from: place.marker, key)
+      try window.takeMark(from: place.marker, key, isNoted: hasUnread)
       guard let settingAside, window.isWhole else { return }
       // As the restore chose: one that opens may have no tree.
       let stored = try firstReadable(key) { (archive, _) throws(ArchiveError) in

@@ -122,14 +122,19 @@ package actor StateFile {
     var marked: LaunchMarker.Content?
     /// Where the restore is, for the launch after a crash.
     var note: LaunchNote?
-    /// Whether it is the first restore of this launch.
-    var isFirst = false
 
     /// Takes the mark away; if there is no room for a new marker, its note says that the
     /// restore has ended, or the next launch would count it as a crash.
-    func takeMark(from marker: LaunchMarker, _ key: ArchiveKey) throws {
+    ///
+    /// - Parameters:
+    ///   - marker: The marker.
+    ///   - key: The key that seals it.
+    ///   - isNoted: Whether its note says so at once, since it has to say more later.
+    /// - Throws: What the storage throws.
+    func takeMark(from marker: LaunchMarker, _ key: ArchiveKey, isNoted: Bool = false) throws {
       guard var marked else { return }
-      marked.endRestore(isFirst: isFirst)
+      if isNoted, let note { return note.endRestore() }
+      marked.endRestore()
       do {
         try marker.write(marked, key)
       } catch {

@@ -19,10 +19,13 @@ extension ValueStore {
     return values
   }
 
-  /// The values of a scene in its file, but for those with a sensitivity.
+  /// The values of a scene in its file, but for those with a sensitivity, and for those that
+  /// the restore leaves out.
   static func plainContents(in tree: StoredTree) -> [String: ValueContent] {
     var contents: [String: ValueContent] = [:]
-    forEachStored(in: tree.outline, state: tree.values.state) { key, stored in
+    forEachStored(in: tree.outline) { place in
+      tree.leftOut.contains(place) ? nil : tree.values.state(at: place)
+    } _: { key, stored in
       if stored.sensitivity == nil { contents[key] = stored.content }
     }
     return contents

@@ -91,6 +91,8 @@ struct StoredTree: Sendable {
   private(set) var unreadable: [Unreadable] = []
   /// What opens the secrets among the values; nil if nobody has looked.
   var secrets: SecretKeys?
+  /// What a restore leaves out after crashes, by its places.
+  var leftOut: Set<Int> = []
   /// When another state took its place; nil if it is no generation.
   var replacedAt: Date?
 

@@ -27,7 +27,8 @@ internal import Synchronization
 ///
 /// The value is decoded when it is first read. Fields that do not fit any more have the value of
 /// the declaration, and a value that does not fit at all is that of the declaration;
-/// ``Restoration/problems`` says so, and what is stored stays until the value is set. Setting an
+/// ``Restoration/problems`` says so, and what is stored stays until the value is set. A value in
+/// whose decoding the app crashes twice in a row is left out of the next launch. Setting an
 /// equal value changes nothing. Reading and setting are possible on any thread, and observation
 /// sees both.
 ///

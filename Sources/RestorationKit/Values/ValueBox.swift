@@ -7,6 +7,9 @@ protocol RestorableValueBox: AnyObject, Sendable {
   /// The type of the value.
   var valueType: Any.Type { get }
 
+  /// Whether code of the app decodes the value.
+  var isOfApp: Bool { get }
+
   /// Whether there is something to store: a value that was set, or one that was restored.
   var isStored: Bool { get }
 
@@ -156,6 +159,10 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 
   var valueType: Any.Type { Value.self }
+
+  var isOfApp: Bool {
+    !(Value.self is any BinaryInteger.Type || Value.self == String.self || Value.self == Bool.self)
+  }
 
   var isStored: Bool {
     if sensitivity == .ephemeral { return false }

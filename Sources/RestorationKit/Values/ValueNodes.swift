@@ -7,6 +7,11 @@ final class ValuesNode: RestorableNode {
   static let className = "@values"
   static let stateTracking = StateTracking.invalidated
 
+  private static let rootPath = RestorationPath().appending(className)
+
+  /// Where the value of a key is stored.
+  static func path(of key: String) -> RestorationPath { rootPath.appending(key) }
+
   let restorationIdentifier = "@values"
   let store: ValueStore
   private var nodes: [String: ValueNode] = [:]
@@ -37,9 +42,8 @@ final class ValuesNode: RestorableNode {
     defer { toldCount = problems.count }
     // Those of a scene are taken by its line.
     guard !store.isOfScene else { return [] }
-    let root = RestorationPath().appending(Self.className)
     return problems.dropFirst(toldCount).map { problem in
-      problem.valueKey.map { root.appending($0) } ?? root
+      problem.valueKey.map(Self.path) ?? Self.rootPath
     }
   }
 
@@ -63,9 +67,8 @@ final class ValuesNode: RestorableNode {
   /// Forgets the secrets of a selection that nobody has set in this launch.
   func forgetSecrets(_ selection: SecretSelection) {
     store.forgetSecrets { key in
-      let path = RestorationPath().appending(Self.className).appending(key)
-      return selection.contains(
-        ValuePlace(kind: .node, path: path, keys: [ValueStore.valueKey]))
+      selection.contains(
+        ValuePlace(kind: .node, path: Self.path(of: key), keys: [ValueStore.valueKey]))
     }
   }
 
@@ -157,15 +160,20 @@ extension ValueStore {
     in outline: StoredOutline, state: (Int) -> KeyedDecoder?,
     _ body: (String, RestoredContent) -> Void
   ) {
+    for place in places(in: outline) {
+      guard let stored = state(place).flatMap(RestoredContent.init) else { continue }
+      body(outline.identifier(of: place), stored)
+    }
+  }
+
+  /// The places of the values in a state.
+  static func places(in outline: StoredOutline) -> [Int] {
     let root = outline.rows.indices.first { place in
       outline.rows[place].parent == nil && outline.rows[place].kind == .node
         && outline.identifier(of: place) == ValuesNode.className
     }
-    guard let root else { return }
-    for place in outline.rows.indices where outline.rows[place].parent == root {
-      guard let stored = state(place).flatMap(RestoredContent.init) else { continue }
-      body(outline.identifier(of: place), stored)
-    }
+    guard let root else { return [] }
+    return outline.rows.indices.filter { outline.rows[$0].parent == root }
   }
 
   /// The values of a state of which nothing else is read, but for those with a sensitivity.

@@ -29,6 +29,8 @@ package final class ValueStore: Sendable {
     var hasChanged = false
     /// Told of each change, besides.
     var changed: (@Sendable () -> Void)?
+    /// Told which value is decoded, for the launch after a crash.
+    var note: LaunchNote?
   }
 
   /// Whether it has the values of a scene, and not those of an app.
@@ -76,7 +78,7 @@ package final class ValueStore: Sendable {
     if let known, stored == nil { return noteOtherType(known, key, Value.self) }
     let box = ValueBox(initial, sensitivity)
     // The app's own decoding may ask for other values, so nothing is locked.
-    let finding = stored.map { box.take($0, forKey: key) }
+    let finding = stored.map { take($0, in: box, key) }
     if let known, finding?.isWhole == false { return noteOtherType(known, key, Value.self) }
     let other = content.withLock { content -> (any RestorableValueBox)? in
       if let other = content.entries[key]?.box, other !== known { return other }
@@ -88,6 +90,19 @@ package final class ValueStore: Sendable {
     if let finding { note(finding) }
     return box
   }
+
+  /// Decodes a value, which may run code of the app.
+  private func take(
+    _ stored: RestoredContent, in box: any RestorableValueBox, _ key: String
+  ) -> ValueFinding {
+    guard box.isOfApp, let launchNote = content.withLock(\.note) else {
+      return box.take(stored, forKey: key)
+    }
+    return launchNote.reach(valueOf: key) { box.take(stored, forKey: key) }
+  }
+
+  /// Sets where each value is noted before it is decoded.
+  func noteDecoding(_ note: LaunchNote?) { content.withLock { $0.note = note } }
 
   private func noteOtherType<Value>(
     _ box: any RestorableValueBox, _ key: String, _ type: Value.Type
@@ -214,7 +229,7 @@ package final class ValueStore: Sendable {
         if box == nil { content.entries[key, default: Entry()].stored = stored }
         return box
       }
-      if let box, !box.isSet { note(box.take(stored, forKey: key)) }
+      if let box, !box.isSet { note(take(stored, in: box, key)) }
     }
   }
 
@@ -242,7 +257,7 @@ package final class ValueStore: Sendable {
         return box
       }
       guard let box else { continue }
-      note(box.take(stored, forKey: key))
+      note(take(stored, in: box, key))
       if isFirst { note(.valueUsedTooEarly(key: key)) }
     }
   }
@@ -259,6 +274,11 @@ package final class ValueStore: Sendable {
     for box in boxes { box.forgetSecret() }
     let tell = content.withLock(\.tell)
     tell?()
+  }
+
+  /// Whether something is stored that was not asked for.
+  var hasUnread: Bool {
+    content.withLock { $0.entries.values.contains { $0.stored != nil } }
   }
 
   /// Forgets what is stored and was not asked for.
