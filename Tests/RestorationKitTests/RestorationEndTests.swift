@@ -33,6 +33,75 @@ final class RestorationEndTests: XCTestCase {
     try await Task.sleep(for: .seconds(60))
   }
 
+  private final class Screen: RestorableNode {
+    let restorationIdentifier = "screen"
+    var text = ""
+
+    func encodeRestorableState(with coder: StateEncoder) {
+      coder.encode(text, forKey: "text")
+    }
+
+    func decodeRestorableState(with coder: StateDecoder) throws {
+      text = try coder.decode(forKey: "text")
+    }
+  }
+
+  /// What it says is what it has restored.
+  @MainActor
+  func testTheAppThatCallsExitElsewhereWhileTheMainThreadIsBusy() throws {
+    guard AppUnderTest.current != nil else { throw XCTSkip("Runs in a process of its own.") }
+    let screen = Screen()
+    let (count, kept) = (RestoredValue("count", default: 0), RestoredValue("kept", default: ""))
+    let pin = RestoredValue("pin", default: 0, sensitivity: .secret)
+    try Restoration.beginNow("org.example.ends", signals: [], roots: { [screen] })
+    let report = try Restoration.report?.get()
+    AppUnderTest.say(
+      "\(count.value) \(kept.value) \(pin.value) \(screen.text)"
+        + " \(report?.problems.count ?? -1) \(report?.kept.count ?? -1)")
+    switch count.value {
+    case 0: break
+    case 1:
+      // All of it is stored before the busy end.
+      (kept.value, pin.value, screen.text) = ("here", 1234, "Milk")
+      Restoration.keeper?.endNow()
+    case 2: kept.value += "!"
+    case 3: kept.remove()
+    default: RestoredValue("new \(count.value)", default: 0).value = 1
+    }
+    count.value += 1
+    Thread.detachNewThread { exit(0) }
+    while true { sleep(1) }
+  }
+
+  private final class Model: SceneMember {
+    let scene: RestorableScene
+    @SceneStorage("page") var page = 0
+
+    init(_ scene: RestorableScene) { self.scene = scene }
+  }
+
+  /// What it says is what its window has restored.
+  @MainActor
+  func testTheAppWithAWindowThatCallsExitElsewhereWhileTheMainThreadIsBusy() async throws {
+    guard AppUnderTest.current != nil else { throw XCTSkip("Runs in a process of its own.") }
+    let keeper = try await Restoration.begin("org.example.ends", signals: [])
+    let host = SceneHost(keeper)
+    host.register(SceneConfiguration { TestSceneDelegate() })
+    try await host.launch()
+    let scene: RestorableScene
+    if let session = host.openSessions.first {
+      scene = try await host.connect(session)
+    } else {
+      scene = try await host.open()
+      try await host.saveChangedScenes()
+    }
+    let model = Model(scene)
+    AppUnderTest.say("\(host.openSessions.count) \(model.page)")
+    model.page += 1
+    Thread.detachNewThread { exit(0) }
+    while true { sleep(1) }
+  }
+
   @MainActor
   func testTheAppThatEndsNow() throws {
     let value = try begin()
@@ -61,6 +130,23 @@ final class RestorationEndTests: XCTestCase {
 
   func testAnAppThatCallsExitOnAnotherThreadLosesNothing() throws {
     XCTAssertEqual(try launches(of: "testTheAppThatCallsExitElsewhere", 3), ["0", "1", "2"])
+  }
+
+  func testAnAppThatCallsExitElsewhereWhileTheMainThreadIsBusyStoresItsValuesAndNothingElse()
+    throws
+  {
+    XCTAssertEqual(
+      try launches(of: "testTheAppThatCallsExitElsewhereWhileTheMainThreadIsBusy", 7),
+      [
+        "0  0  0 0", "1  0  0 0", "2 here 1234 Milk 0 0", "3 here! 1234 Milk 0 0",
+        "4  1234 Milk 0 0", "5  1234 Milk 0 0", "6  1234 Milk 0 0",
+      ])
+  }
+
+  func testAnExitElsewhereWhileTheMainThreadIsBusyStoresTheValuesOfWindows() throws {
+    XCTAssertEqual(
+      try launches(of: "testTheAppWithAWindowThatCallsExitElsewhereWhileTheMainThreadIsBusy", 3),
+      ["1 0", "1 1", "1 2"])
   }
 
   func testAnAppThatEndsNowHasStoredAll() throws {

@@ -33,6 +33,13 @@ enum FileCalls {
   /// The same for a call that throws nothing; nil if it has not ended in time.
   func first<Value: Sendable>(_ call: @escaping @Sendable () async -> Value) async -> Value? {
     guard case .blocking(let end) = self else { return await call() }
+    return Self.block(until: end, call)
+  }
+
+  /// Blocks the thread until a call has ended; nil if it has not in time.
+  static func block<Value: Sendable>(
+    until end: ContinuousClock.Instant, _ call: @escaping @Sendable () async -> Value
+  ) -> Value? {
     let answer = Answer<Value>()
     // The blocked thread may be the only one of those that tasks share.
     Task.detached(executorPreference: OwnThread(), priority: .high) {

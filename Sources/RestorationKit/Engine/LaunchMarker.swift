@@ -175,7 +175,7 @@ struct LaunchMarker: Sendable {
       }
       if content.isFirst { encoder.encode(true, forKey: Key.isFirst) }
       if !content.valueCrashes.isEmpty {
-        try encoder.encode(content.valueCrashes, forKey: Key.valueCrashes)
+        encoder.encode(content.valueCrashes, forKey: Key.valueCrashes)
       }
       encoder.encode(Data(tag.key), forKey: Key.noteKey)
     }

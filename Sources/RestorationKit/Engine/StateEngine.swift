@@ -118,7 +118,10 @@ final class StateEngine {
   func forgetObjects() { rows = Rows(need) }
 
   /// Saves and restores the values of a store with the nodes.
-  func setValues(_ store: ValueStore) { values = ValuesNode(store) }
+  func setValues(_ store: ValueStore) {
+    values = ValuesNode(store)
+    ValuesAtExit.add(store, in: file, settings.environment)
+  }
 
   /// The roots of the app after that of the values, if there are any, which is never the topmost.
   func withValues(_ roots: [any RestorableNode]) -> [any RestorableNode] {

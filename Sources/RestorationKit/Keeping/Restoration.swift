@@ -109,7 +109,7 @@ public enum Restoration {
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
     guard let begun = session.begun else { return false }
     let isStored = await begun.flush(within: limit)
-    session.begun = nil
+    session.end()
     await begun.keeper.close()
     return isStored
   }
@@ -117,14 +117,17 @@ public enum Restoration {
   /// Stores what is left and lets the state go, and blocks the thread until then: for toolkits that
   /// call `exit`.
   ///
-  /// The end of the process by `exit`, or by a return from `main`, does this by itself.
+  /// The end of the process by `exit`, or by a return from `main`, does this by itself. An `exit`
+  /// on another thread waits one second for the main thread. If that is busy for longer, it stores
+  /// ``Restored`` values alone: those without a sensitivity, of states that are no
+  /// ``RemoteStateDirectory``.
   ///
   /// - Parameter limit: How long it waits at most.
   /// - Returns: Whether all is stored; false if nothing has begun.
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
     guard let begun = session.begun else { return false }
-    session.begun = nil
+    session.end()
     return begun.endNow(within: limit)
   }
 
@@ -137,6 +140,12 @@ public enum Restoration {
 }
 
 extension RestorationSession {
+  @MainActor
+  fileprivate func end() {
+    begun = nil
+    if isOfProcess { ValuesAtExit.forget() }
+  }
+
   /// Makes the keeper of an app.
   @MainActor
   fileprivate func begin(

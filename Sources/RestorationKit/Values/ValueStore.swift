@@ -13,6 +13,8 @@ package final class ValueStore: Sendable {
     var box: (any RestorableValueBox)?
     /// Told of each change.
     var tell: (@Sendable () -> Void)?
+    /// Whether the app has removed it, and not set it since.
+    var isRemoved = false
 
     var isStored: Bool { stored != nil || box?.isStored == true }
   }
@@ -127,6 +129,7 @@ package final class ValueStore: Sendable {
     let (tell, changed) = content.withLock { content in
       if let undecoded { content.undecoded.insert(undecoded) }
       content.hasChanged = true
+      content.entries[key]?.isRemoved = false
       return (content.entries[key]?.tell ?? content.tell, content.changed)
     }
     tell?()
@@ -137,6 +140,7 @@ package final class ValueStore: Sendable {
   func remove(_ key: String) {
     let (box, tell, changed) = content.withLock { content in
       content.entries[key]?.stored = nil
+      content.entries[key]?.isRemoved = true
       content.hasChanged = true
       return (content.entries[key]?.box, content.tell, content.changed)
     }
@@ -219,6 +223,16 @@ package final class ValueStore: Sendable {
       note(.storageEncodingFailed(key: key, error.reason))
       return nil
     }
+  }
+
+  /// The values without a sensitivity, as they are now.
+  var change: ValueChange {
+    let removed = content.withLock { content in
+      content.entries.filter(\.value.isRemoved).map(\.key)
+    }
+    var change = ValueChange(contents: [:], removed: Set(removed))
+    for key in storedKeys { change.contents[key] = plainContent(of: key) }
+    return change
   }
 
   /// Takes values where none was set.
