@@ -3,6 +3,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import Unreflected
 
 final class Counter: RestorableNode {
   let restorationIdentifier = "counter"
@@ -49,6 +50,17 @@ do {
 print(try await keeper().restore(into: [counter]))
 guard counter.count == 7 else {
   print("The count is lost.")
+  exit(1)
+}
+
+// What cannot be found is said, and not silently lost.
+let screen = UnreflectedScreen()
+screen.draft = "Milk"
+let saved = try await keeper().save([screen])
+guard
+  saved.problems.flatMap(\.notes).contains(.fieldsNotFound(className: "UnreflectedScreen"))
+else {
+  print("Nobody says that fields are missing: \(saved)")
   exit(1)
 }
 print("ArchiveCodec and RestorationKit are here.")
