@@ -143,7 +143,7 @@ extension RestorationSession {
   @MainActor
   fileprivate func end() {
     begun = nil
-    if isOfProcess { ValuesAtExit.forget() }
+    if isOfProcess { ValuesAtExit.end() }
   }
 
   /// Makes the keeper of an app.
@@ -158,6 +158,7 @@ extension RestorationSession {
       )
     }
     let keeper = try place.makeKeeper(application)
+    if isOfProcess { ValuesAtExit.begin() }
     keeper.engine.setValues(values)
     values.listenToChanges { [need = keeper.engine.need] in need.tell() }
     try prepare(keeper)

@@ -15,24 +15,40 @@ enum ValuesAtExit {
     let environment: ApplicationEnvironment
   }
 
-  private static let places = Mutex<[Place]>([])
+  private struct Content {
+    /// Whether the end of the process stores them.
+    var isBegun = false
+    /// By their files, of which each has one store at a time.
+    var places: [ObjectIdentifier: Place] = [:]
+    /// Above this count those that are gone are left out.
+    var largestCount = 64
+  }
+
+  private static let content = Mutex(Content())
+
+  /// Lets the end of the process store what is added from now on.
+  static func begin() { content.withLock { $0.isBegun = true } }
 
   static func add(
     _ store: ValueStore, in file: StateFile, _ environment: ApplicationEnvironment
   ) {
     let place = Place(file: file, store: store, environment: environment)
-    places.withLock { places in
-      places.removeAll { $0.file == nil || $0.store == nil || $0.file === file }
-      places.append(place)
+    content.withLock { content in
+      guard content.isBegun else { return }
+      if content.places.count >= content.largestCount {
+        content.places = content.places.filter { $0.value.file != nil && $0.value.store != nil }
+        content.largestCount = max(64, 2 * content.places.count)
+      }
+      content.places[ObjectIdentifier(file)] = place
     }
   }
 
   /// What has ended by itself is stored by nobody.
-  static func forget() { places.withLock { $0 = [] } }
+  static func end() { content.withLock { $0 = Content() } }
 
   /// Stores all, and blocks the thread meanwhile.
   static func store(within limit: Duration) {
-    let places = places.withLock { $0 }
+    let places = content.withLock { $0.places.values.map(\.self) }
     FileCalls.block(until: .now + limit) {
       for place in places {
         guard let file = place.file, let store = place.store else { continue }
