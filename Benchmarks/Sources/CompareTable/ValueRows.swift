@@ -16,7 +16,7 @@ enum ValueRows {
   }
 
   @Observable
-  private final class Model {
+  final class Model {
     var zoom = 1
   }
 

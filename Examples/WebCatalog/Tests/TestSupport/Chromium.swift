@@ -6,6 +6,8 @@ package final class Chromium {
   private let driver: Child
   private let port: Int
   private var session = ""
+  /// Where it has its socket, whose path the system bounds to some 100 bytes.
+  private let shortFolder: URL
 
   /// Starts it.
   ///
@@ -18,9 +20,10 @@ package final class Chromium {
     var environment = ProcessInfo.processInfo.environment
     let home = directory.appending(path: "home")
     try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
-    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"] {
-      environment[name] = home.path
-    }
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] { environment[name] = home.path }
+    shortFolder = URL(filePath: "/tmp/chromium-\(UInt32.random(in: 0 ... .max))")
+    try FileManager.default.createDirectory(at: shortFolder, withIntermediateDirectories: false)
+    environment["TMPDIR"] = shortFolder.path
     (driver, port) = try Self.startDriver(environment, in: directory)
     let arguments = [
       // As root it runs only without its sandbox, and it shows nothing but the pages of the test.
@@ -72,6 +75,7 @@ package final class Chromium {
     _ = try? send("DELETE", "/session/\(session)")
     driver.send(SIGTERM)
     _ = try? driver.ending()
+    try? FileManager.default.removeItem(at: shortFolder)
   }
 
   // MARK: What a person does
