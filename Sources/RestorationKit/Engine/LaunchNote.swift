@@ -21,7 +21,7 @@ internal import Synchronization
 /// without the key writes counts as none, so that he can neither choose what is left out nor
 /// make a keeper give up a state as soon as noted crashes would. He can still put back what
 /// he has seen in this file since the marker was written, or remove all files.
-package final class LaunchNote: Sendable {
+package final class LaunchNote: DecodingNote {
   /// What the note of a launch that has ended says.
   package enum Place: Hashable, Sendable {
     /// In none of the elements of the state.

@@ -2,6 +2,12 @@ internal import ArchiveCodec
 internal import Observation
 internal import Synchronization
 
+/// Is told which value is decoded, for the launch after a crash.
+protocol DecodingNote: Sendable {
+  /// Notes a value while the body decodes it, on any thread.
+  func reach<Result>(valueOf key: String, _ body: () -> Result) -> Result
+}
+
 /// The values of an app, or of one of its scenes, by their keys.
 ///
 /// Any thread may use it. What is stored is decoded when a value is first asked for, since only
@@ -31,8 +37,7 @@ package final class ValueStore: Sendable {
     var hasChanged = false
     /// Told of each change, besides.
     var changed: (@Sendable () -> Void)?
-    /// Told which value is decoded, for the launch after a crash.
-    var note: LaunchNote?
+    var decoding: (any DecodingNote)?
   }
 
   /// Whether it has the values of a scene, and not those of an app.
@@ -97,14 +102,14 @@ package final class ValueStore: Sendable {
   private func take(
     _ stored: RestoredContent, in box: any RestorableValueBox, _ key: String
   ) -> ValueFinding {
-    guard box.isOfApp, let launchNote = content.withLock(\.note) else {
+    guard box.isOfApp, let decoding = content.withLock(\.decoding) else {
       return box.take(stored, forKey: key)
     }
-    return launchNote.reach(valueOf: key) { box.take(stored, forKey: key) }
+    return decoding.reach(valueOf: key) { box.take(stored, forKey: key) }
   }
 
   /// Sets where each value is noted before it is decoded.
-  func noteDecoding(_ note: LaunchNote?) { content.withLock { $0.note = note } }
+  func noteDecoding(_ note: (any DecodingNote)?) { content.withLock { $0.decoding = note } }
 
   private func noteOtherType<Value>(
     _ box: any RestorableValueBox, _ key: String, _ type: Value.Type
