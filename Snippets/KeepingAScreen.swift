@@ -15,4 +15,4 @@ try await Restoration.begin("org.example.note-screen") { [screen] }
 print("Draft: \(screen.draft)")
 screen.draft += "One more line. "
 screen.cursor = screen.draft.count
-await Restoration.end()
+// The end of the program stores what is left.

@@ -14,7 +14,7 @@ private final class NoteScreen: @MainActor StatefulNode {
   var restorableState = State()
 }
 
-// The tests of the README begin here.
+// The tests of the article Testing restoration begin here.
 
 // The app, in a process of its own: Milk is typed after the first save, and nobody tells the keeper.
 @MainActor @Test func theNotesApp() async throws {

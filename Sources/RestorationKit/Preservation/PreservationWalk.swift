@@ -72,7 +72,8 @@ final class PreservationWalk: StateEncoding {
   /// What is written when all else has its record, and how far that is.
   var storedParts: [StoredPart] = []
   var nextStored = 0
-  /// What is kept and waits for what may take its place, and how far that is.
+  /// Kept rows whose name another node may still claim; `nextWaiting` is the first that was not
+  /// looked at.
   var waiting: [(place: Int, sibling: Sibling)] = []
   var nextWaiting = 0
   /// Paths of what is kept that something may take, or will when it is visited.
