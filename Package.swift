@@ -12,9 +12,10 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// Tests hold bytes and pointers to other processes freely, so they do without
-// the memory safety warnings; everything else is as strict as the sources.
-let testSettings: [SwiftSetting] = Array(settings.dropFirst(2))
+// Tests hold bytes and pointers to other processes freely, and a binding to widgets in C is made of
+// pointers, so they do without the memory safety warnings; everything else is as strict as the sources.
+let pointerSettings: [SwiftSetting] = Array(settings.dropFirst(2))
+let testSettings = pointerSettings
 
 let package = Package(
   name: "RestorationKit",
@@ -25,6 +26,7 @@ let package = Package(
     .library(name: "RestorationTesting", targets: ["RestorationTesting"]),
     .library(name: "RestorationSecretService", targets: ["RestorationSecretService"]),
     .library(name: "RestorationPostgreSQL", targets: ["RestorationPostgreSQL"]),
+    .library(name: "RestorationGTK", targets: ["RestorationGTK"]),
   ],
   traits: [
     .trait(
@@ -33,6 +35,7 @@ let package = Package(
     .trait(
       name: "PostgreSQL",
       description: "States in a PostgreSQL that many servers share, through libpq."),
+    .trait(name: "GTK", description: "Windows and widgets of GTK 4 that come back."),
   ],
   targets: [
     .systemLibrary(
@@ -62,6 +65,14 @@ let package = Package(
         .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: settings),
+    // The same with GTK.
+    .systemLibrary(name: "CGTK4", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+    .target(
+      name: "RestorationGTK",
+      dependencies: [
+        "RestorationKit", .target(name: "CGTK4", condition: .when(traits: ["GTK"])),
+      ],
+      swiftSettings: pointerSettings),
     // A second writer and reader of archives, made from the specification.
     .target(
       name: "ArchiveForge", dependencies: ["ArchiveCodec", "CSodium"], path: "Tests/ArchiveForge",

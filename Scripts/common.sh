@@ -156,6 +156,7 @@ available_traits() {
   has_command pkg-config || return 0
   ! pkg-config --exists libsecret-1 || found+=(SecretService)
   ! pkg-config --exists libpq || found+=(PostgreSQL)
+  ! pkg-config --exists gtk4 || found+=(GTK)
   [ ${#found[@]} -eq 0 ] || joined , "${found[@]}"
 }
 

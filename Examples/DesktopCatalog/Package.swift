@@ -19,21 +19,17 @@ let package = Package(
     .library(name: "SlowDisk", type: .dynamic, targets: ["SlowDisk"]),
   ],
   dependencies: [
-    .package(name: "RestorationKit", path: "../..", traits: ["SecretService"]),
+    .package(name: "RestorationKit", path: "../..", traits: ["GTK", "SecretService"]),
     .package(path: "../ProductCatalog"),
   ],
   targets: [
     .systemLibrary(name: "CGtk", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
-    // Ties GTK to RestorationKit; it knows nothing of the catalog, so that it can be copied.
-    .target(
-      name: "GtkRestoration",
-      dependencies: ["CGtk", .product(name: "RestorationKit", package: "RestorationKit")],
-      swiftSettings: settings),
     .target(
       name: "DesktopCatalogKit",
       dependencies: [
-        "CGtk", "GtkRestoration",
+        "CGtk",
         .product(name: "CatalogModel", package: "ProductCatalog"),
+        .product(name: "RestorationGTK", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
         .product(name: "RestorationSecretService", package: "RestorationKit"),
       ],
@@ -46,7 +42,11 @@ let package = Package(
       swiftSettings: settings),
     // These show widgets in the process of the test.
     .testTarget(
-      name: "GtkRestorationTests", dependencies: ["CGtk", "DesktopTestSupport", "GtkRestoration"],
+      name: "RestorationGTKTests",
+      dependencies: [
+        "CGtk", "DesktopTestSupport",
+        .product(name: "RestorationGTK", package: "RestorationKit"),
+      ],
       swiftSettings: settings),
     // These run the built program, which is a dependency although nothing of it is imported.
     .testTarget(

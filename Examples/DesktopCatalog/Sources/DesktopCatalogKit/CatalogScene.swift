@@ -1,7 +1,7 @@
 import CatalogModel
 import CGtk
 import Foundation
-import GtkRestoration
+import RestorationGTK
 import RestorationKit
 
 /// One window as a scene.

@@ -1,7 +1,7 @@
 import CGtk
 import CatalogModel
 import Foundation
-import GtkRestoration
+import RestorationGTK
 import RestorationKit
 
 /// A window of the catalog: the list, and beside it the product that is selected or being edited.

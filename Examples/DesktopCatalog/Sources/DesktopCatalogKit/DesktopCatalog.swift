@@ -1,7 +1,7 @@
 import CGtk
 import CatalogModel
 import Foundation
-import GtkRestoration
+import RestorationGTK
 import RestorationKit
 import RestorationSecretService
 

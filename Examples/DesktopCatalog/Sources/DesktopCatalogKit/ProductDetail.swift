@@ -1,6 +1,6 @@
 import CGtk
 import CatalogModel
-import GtkRestoration
+import RestorationGTK
 
 /// A product, on the pages of a stack.
 @MainActor

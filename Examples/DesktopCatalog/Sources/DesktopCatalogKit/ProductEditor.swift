@@ -1,7 +1,7 @@
 import CGtk
 import CatalogModel
 import Foundation
-import GtkRestoration
+import RestorationGTK
 
 /// The words of a product while they are being changed.
 @MainActor

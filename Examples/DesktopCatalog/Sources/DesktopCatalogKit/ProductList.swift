@@ -1,7 +1,7 @@
 import CGtk
 import CatalogModel
 import Foundation
-import GtkRestoration
+import RestorationGTK
 
 /// The products that match what is searched for, row by row.
 @MainActor

@@ -1,5 +1,6 @@
-import CGtk
-import Glibc
+#if GTK
+internal import CGTK4
+internal import Glibc
 
 extension SceneWindows {
   /// Stores the windows when the desktop ends the app or puts the machine to sleep.
@@ -67,3 +68,4 @@ extension SceneWindows {
     saveNow(within: limit - Double(g_get_monotonic_time() - start) / 1_000_000)
   }
 }
+#endif

@@ -1,4 +1,5 @@
-import CGtk
+#if GTK
+internal import CGTK4
 
 /// An object of GTK, whatever its type in C is.
 public typealias ObjectPointer = UnsafeMutableRawPointer
@@ -99,3 +100,4 @@ public func connect(
     return false
   }
 }
+#endif

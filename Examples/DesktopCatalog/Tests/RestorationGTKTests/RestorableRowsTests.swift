@@ -1,6 +1,6 @@
 import CGtk
 import DesktopTestSupport
-import GtkRestoration
+import RestorationGTK
 import XCTest
 
 /// What of a list is stored, looked at in the process that shows it.

@@ -1,4 +1,5 @@
-import CGtk
+#if GTK
+internal import CGTK4
 public import RestorationKit
 
 /// The pages of a stack, of which one is shown, as a node with a node for each page.
@@ -66,3 +67,4 @@ public final class RestorablePages: @MainActor RestorableTabs {
     }
   }
 }
+#endif

@@ -1,4 +1,5 @@
-import CGtk
+#if GTK
+internal import CGTK4
 public import RestorationKit
 
 /// Ties the windows of a `GtkApplication` to the scenes of a host.
@@ -232,3 +233,4 @@ public final class SceneWindows {
     g_application_quit(application.of())
   }
 }
+#endif

@@ -1,4 +1,5 @@
-import CGtk
+#if GTK
+internal import CGTK4
 public import RestorationKit
 
 /// How far a scrolled window is scrolled.
@@ -218,3 +219,4 @@ public final class EditedLine:
   /// In Unicode scalars.
   public var textLength: Int { restorableState.unicodeScalars.count }
 }
+#endif

@@ -1,4 +1,5 @@
-import CGtk
+#if GTK
+internal import CGTK4
 public import Foundation
 public import RestorationKit
 
@@ -129,3 +130,4 @@ extension RestorableRows: @MainActor DataSourceModelAssociation {
     identifiers().firstIndex(of: identifier).map { IndexPath(index: $0) }
   }
 }
+#endif

@@ -1,4 +1,5 @@
-import CGtk
+#if GTK
+internal import CGTK4
 public import RestorationKit
 
 /// The size of a window, as a view of the node that stands for the window.
@@ -210,3 +211,4 @@ public final class KeyboardFocus: @MainActor RestorableView, @MainActor Stateful
       ?? ""
   }
 }
+#endif

@@ -1,4 +1,5 @@
-import CGtk
+#if GTK
+internal import CGTK4
 
 /// Gives a widget the name that a screen reader says.
 ///
@@ -27,3 +28,4 @@ func layOutNow(_ widget: ObjectPointer) {
   guard let clock = gtk_widget_get_frame_clock(widget.of()) else { return }
   emit_layout(clock)
 }
+#endif

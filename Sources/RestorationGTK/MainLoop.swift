@@ -1,6 +1,7 @@
-import CGtk
-import Dispatch
-import Glibc
+#if GTK
+internal import CGTK4
+internal import Dispatch
+internal import Glibc
 
 /// Lets the main actor run on the main loop of GLib.
 ///
@@ -93,3 +94,4 @@ private func mainQueueHandle() -> Int32
 
 @_silgen_name("_dispatch_main_queue_callback_4CF")
 private func runMainQueue(_: UnsafeMutableRawPointer?)
+#endif

@@ -1,5 +1,6 @@
-import CGtk
-import Glibc
+#if GTK
+internal import CGTK4
+internal import Glibc
 
 /// Does something when the machine is about to sleep, which waits for it.
 ///
@@ -114,3 +115,4 @@ private final class Reply {
     MainActor.assumeIsolated { reply.body(result) }
   }
 }
+#endif
