@@ -45,6 +45,30 @@ final class CodableShapeTests: XCTestCase {
   enum Level: String, Codable { case low, high }
   enum Number: Int, Codable { case one = 1 }
 
+  /// Writes nil under its key, which the compiler's own code does not.
+  private struct Nulled: Codable, Equatable {
+    private enum CodingKeys: CodingKey { case gone, next }
+
+    var next = 1
+    var isWritten = true
+
+    init(next: Int) { self.next = next }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      isWritten = try container.contains(.gone) && container.decodeNil(forKey: .gone)
+      next = try container.decode(Int.self, forKey: .next)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encodeNil(forKey: .gone)
+      try container.encode(next, forKey: .next)
+    }
+  }
+
+  func testANilThatIsEncodedUnderItsKeyIsThere() throws { try roundTrip(Nulled(next: 7)) }
+
   func testScalarsComeBack() throws {
     try roundTrip(true)
     try roundTrip("text")
