@@ -268,7 +268,11 @@ private final class MarkLooker: @MainActor SceneDelegate {
   init(_ marker: MemoryStorage) { self.marker = marker }
   func scene(
     _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
-  ) { marks.append(("willConnect", marker.bytes != nil)) }
+  ) {
+    // For values that nobody has read the marker stays.
+    _ = DraftModel(scene).draft
+    marks.append(("willConnect", marker.bytes != nil))
+  }
   func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity) {
     marks.append(("activity", marker.bytes != nil))
   }
