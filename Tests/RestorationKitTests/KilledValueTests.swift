@@ -57,7 +57,10 @@ final class KilledValueTests: XCTestCase {
 
     init(text: String) { self.text = text }
 
-    init(from decoder: any Decoder) throws { abort() }
+    init(from decoder: any Decoder) throws {
+      raise(SIGKILL)
+      text = "alive"
+    }
   }
 
   /// The other process: sets its values at its first launch, and reads them in the others.
