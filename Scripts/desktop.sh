@@ -57,7 +57,7 @@ demonstrate_desktop() {
 start_screen() {
   mkdir -p "$XDG_CONFIG_HOME/gtk-4.0"
   printf '%s\n' '[Settings]' gtk-cursor-blink=false gtk-enable-animations=false \
-    gtk-overlay-scrolling=false >"$XDG_CONFIG_HOME/gtk-4.0/settings.ini"
+    gtk-overlay-scrolling=false gtk-hint-font-metrics=true >"$XDG_CONFIG_HOME/gtk-4.0/settings.ini"
   export GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none GSETTINGS_BACKEND=memory
   Xvfb -displayfd 3 -screen 0 1280x800x24 -nocursor -nolisten tcp -noreset \
     3>"$sandbox/display" >/dev/null 2>&1 &

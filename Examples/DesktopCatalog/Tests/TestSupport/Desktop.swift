@@ -99,6 +99,9 @@ package final class Desktop {
 
   /// Sets what GTK reads at a launch; nothing on the screen moves by itself.
   ///
+  /// Letters begin at whole pixels: of one that begins between two, GTK 4.8 may draw an edge where it does
+  /// not draw anew when the color changes.
+  ///
   /// The font is one as `Sans 14`, or the usual one.
   package func useFont(_ font: String?) throws {
     let folder = directory.appending(path: "config/gtk-4.0")
@@ -108,6 +111,7 @@ package final class Desktop {
       gtk-cursor-blink=false
       gtk-enable-animations=false
       gtk-overlay-scrolling=false
+      gtk-hint-font-metrics=true
       \(font.map { "gtk-font-name=\($0)" } ?? "")
       """
     try Data(settings.utf8).write(to: folder.appending(path: "settings.ini"))
