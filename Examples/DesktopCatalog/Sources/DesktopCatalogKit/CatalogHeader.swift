@@ -1,5 +1,5 @@
 import CGtk
-import GtkRestoration
+import RestorationGTK
 
 /// The bar at the top of a window: its title, and what can be done in it.
 @MainActor
@@ -33,6 +33,12 @@ final class CatalogHeader {
     connect(editButton, "clicked") { [unowned self] in edit?() }
     connect(cancelButton, "clicked") { [unowned self] in cancel?() }
     connect(saveButton, "clicked") { [unowned self] in save?() }
+  }
+
+  /// Whether a button has the keyboard that is not shown then.
+  func losesKeyboard(isEditing: Bool) -> Bool {
+    let hidden = isEditing ? [newWindowButton, editButton] : [cancelButton, saveButton]
+    return hidden.contains { gtk_widget_is_focus($0.of()) != 0 }
   }
 
   /// Shows the buttons for what can be done now.

@@ -80,9 +80,13 @@ final class CatalogWindow {
     empty.show(list.query)
     let page: Side = isEditing ? .editor : product == nil ? .empty : .detail
     gtk_stack_set_visible_child_name(side.opaque, page.rawValue)
-    header.show(isEditing: isEditing, canEdit: product != nil)
     gtk_widget_set_sensitive(list.widget.of(), isEditing ? 0 : 1)
     gtk_widget_set_sensitive(search.of(), isEditing ? 0 : 1)
+    // GTK finds another place for it only in the next frame, and a save may come before.
+    if header.losesKeyboard(isEditing: isEditing) {
+      gtk_widget_grab_focus(isEditing ? editor.title.of() : search.of())
+    }
+    header.show(isEditing: isEditing, canEdit: product != nil)
     gtk_window_set_title(window.of(), title)
     list.refresh()
   }

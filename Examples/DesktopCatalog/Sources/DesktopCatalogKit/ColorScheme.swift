@@ -1,5 +1,5 @@
 import CGtk
-import GtkRestoration
+import RestorationGTK
 
 /// Light or dark, as the user has set it for all apps.
 ///

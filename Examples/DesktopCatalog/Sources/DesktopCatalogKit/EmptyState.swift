@@ -1,5 +1,5 @@
 import CGtk
-import GtkRestoration
+import RestorationGTK
 
 /// What is shown in place of a product when a search finds none.
 @MainActor

@@ -59,7 +59,7 @@ final class ProductDetail {
         catalog.related(to: product).map { other in
           box(
             GTK_ORIENTATION_VERTICAL, spacing: 3,
-            [paragraph(other.title, .heading), paragraph(other.firstSentence, .dim)])
+            [paragraph(other.title, .heading), paragraph(other.firstSentence, .dim, width: 80)])
         })
     }
   }

@@ -68,6 +68,24 @@ final class KillTests: XCTestCase {
       }, thenAlsoAfter: ["ctrl+f"])
   }
 
+  func testASearchThatFindsNothingComesBack() throws {
+    try checkThatItComesBack(
+      { app in
+        try app.press("Tab")
+        try app.press("ctrl+f")
+        try app.type("no such program")
+      }, thenAlsoAfter: ["BackSpace"])
+  }
+
+  func testTheKeyboardComesBackToTheButtonsAtTheTop() throws {
+    try checkThatItComesBack(
+      { app in
+        try app.press("ctrl+e")
+        try app.type("New words")
+        try app.press("Tab", "Tab")
+      }, thenAlsoAfter: ["Tab", "Tab"])
+  }
+
   func testASearchThatFindsTheSavedWordsNoMoreComesBack() throws {
     let desktop = try Desktop()
     let first = try desktop.launch()

@@ -25,8 +25,10 @@ package final class Desktop {
 
   /// Who else is on the buses.
   package enum Peers {
-    case none, sessionManager
-    /// A session manager and a logind.
+    case none
+    /// A session manager and a portal.
+    case sessionManager
+    /// A logind besides.
     case all
   }
 
@@ -199,7 +201,7 @@ package final class Desktop {
   @discardableResult
   package func xdotool(_ arguments: String...) -> String? { output(of: ["xdotool"] + arguments) }
 
-  // MARK: The session manager and logind
+  // MARK: The session manager, the portal and logind
 
   /// Starts them with the first Python that can talk over D-Bus: not every one in `PATH` can.
   private func start(_ peers: Peers) throws {
@@ -217,7 +219,7 @@ package final class Desktop {
     try waitForReport("ready")
   }
 
-  /// Lets the session manager or logind do something; see `desktop-peers.py`.
+  /// Lets the session manager, the portal or logind do something; see `desktop-peers.py`.
   package func tell(_ command: String) throws {
     try commands.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
   }
