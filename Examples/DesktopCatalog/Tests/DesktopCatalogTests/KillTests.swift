@@ -15,7 +15,8 @@ final class KillTests: XCTestCase {
     try checkThatItComesBack(
       { app in
         try app.press("ctrl+3")
-        try app.press("Tab", "Tab", "Tab")
+        // Forwards there is every row of the list before the page.
+        try app.press("shift+Tab", "shift+Tab", "shift+Tab")
         try app.press("Page_Down", "Page_Down", "Page_Down")
         try app.press("ctrl+1")
       }, thenAlsoAfter: ["ctrl+3", "ctrl+2"])
