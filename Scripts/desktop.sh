@@ -3,6 +3,7 @@
 
 pid=
 servers=()
+readonly background="#c9d6e6" margin=24
 
 show_desktop() {
   pictures=$1
@@ -37,16 +38,20 @@ demonstrate_desktop() {
   start_screen
   heading "The app in the middle of an edit, in the second of two windows"
   start_desktop_catalog
+  on_screen resize_window
   press Tab Down Down Down Down Down ctrl+2
   press ctrl+n
+  on_screen resize_window
+  # The window manager places windows by the size that they begin with.
+  end_app || true
+  start_desktop_catalog
   press Tab Down Down Down Down Down Down Down Down ctrl+e
   press Tab
-  on_screen xdotool type --delay 20 "$typed. "
+  on_screen xdotool type --delay 20 " $typed."
   press shift+ctrl+Left shift+ctrl+Left
   take_picture before
 
   kill_app
-  wait_for_screen "end of the windows" shows_no_window
   start_desktop_catalog
   heading "The app started again"
   take_picture after
@@ -57,9 +62,9 @@ demonstrate_desktop() {
 start_screen() {
   mkdir -p "$XDG_CONFIG_HOME/gtk-4.0"
   printf '%s\n' '[Settings]' gtk-cursor-blink=false gtk-enable-animations=false \
-    gtk-overlay-scrolling=false >"$XDG_CONFIG_HOME/gtk-4.0/settings.ini"
+    gtk-overlay-scrolling=false gtk-hint-font-metrics=true >"$XDG_CONFIG_HOME/gtk-4.0/settings.ini"
   export GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none GSETTINGS_BACKEND=memory
-  Xvfb -displayfd 3 -screen 0 1280x800x24 -nocursor -nolisten tcp -noreset \
+  Xvfb -displayfd 3 -screen 0 1200x720x24 -nocursor -nolisten tcp -noreset \
     3>"$sandbox/display" >/dev/null 2>&1 &
   servers+=($!)
   wait_for_screen "screen" test -s "$sandbox/display"
@@ -69,11 +74,17 @@ start_screen() {
   wait_for_screen "session bus" test -s "$sandbox/bus"
   DBUS_SESSION_BUS_ADDRESS=$(cat "$sandbox/bus")
   export DISPLAY DBUS_SESSION_BUS_ADDRESS
-  openbox --sm-disable >/dev/null 2>&1 &
+  printf '%s\n' "<openbox_config xmlns='http://openbox.org/3.4/rc'><margins>" \
+    "<top>$margin</top><bottom>$margin</bottom><left>$margin</left><right>$margin</right>" \
+    "</margins></openbox_config>" >"$sandbox/openbox.xml"
+  openbox --sm-disable --config-file "$sandbox/openbox.xml" >/dev/null 2>&1 &
   servers+=($!)
   wait_for_screen "window manager" has_window_manager
   # The pointer is where no window is, so that it is over no widget.
-  xdotool mousemove 1279 799
+  xdotool mousemove 1199 719
+  convert -size 16x16 "xc:$background" "$sandbox/background.png"
+  # It says that it has failed when it has not.
+  display -window root "$sandbox/background.png" || true
   bare=$(import -window root rgb:- | cksum)
 }
 
@@ -86,6 +97,7 @@ shows_no_window() {
 }
 
 start_desktop_catalog() {
+  wait_for_screen "end of the windows" shows_no_window
   "$desktop_catalog" >"$sandbox/output" 2>&1 </dev/null &
   pid=$!
   wait_for_screen "window with the keyboard" has_keyboard
@@ -94,6 +106,10 @@ start_desktop_catalog() {
 
 has_keyboard() {
   [ "$(xdotool getactivewindow getwindowpid 2>/dev/null)" = "$pid" ]
+}
+
+resize_window() {
+  xdotool getactivewindow windowsize 760 480
 }
 
 press() {
@@ -136,10 +152,10 @@ wait_for_screen() {
   done
 }
 
-# A small one for people, and an exact one to be compared.
+# One for people, and an exact one to be compared.
 take_picture() {
   import -window root "$sandbox/$1.png"
-  convert "$sandbox/$1.png" -trim +repage -resize '900x>' -dither None -colors 48 \
+  convert "$sandbox/$1.png" -trim +repage -bordercolor "$background" -border $margin -dither None -colors 64 \
     -define png:exclude-chunks=date,time "PNG8:$pictures/$1.png"
   echo "A picture of it: $pictures/$1.png"
 }

@@ -11,13 +11,17 @@ final class CatalogWindow {
   let window: ObjectPointer
   let search = ObjectPointer(made: gtk_search_entry_new())
   let paned = ObjectPointer(made: gtk_paned_new(GTK_ORIENTATION_HORIZONTAL))
+  let header = CatalogHeader()
   let list: ProductList
   let detail: ProductDetail
   let editor: ProductEditor
-  /// Shows the product, or the editor.
-  let side = ObjectPointer(made: gtk_stack_new())
 
   private let catalog: Catalog
+  private let empty = EmptyState()
+  /// Shows the product, the editor, or that nothing was found.
+  private let side = ObjectPointer(made: gtk_stack_new())
+
+  private enum Side: String { case detail, editor, empty }
 
   init(_ catalog: Catalog, application: ObjectPointer) {
     self.catalog = catalog
@@ -33,13 +37,17 @@ final class CatalogWindow {
     gtk_window_set_title(window.of(), "Catalog")
     gtk_search_entry_set_key_capture_widget(search.opaque, nil)
     setAccessibleLabel(search, "Search the catalog")
-    let left = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
-    gtk_widget_set_size_request(left.of(), 180, -1)
-    gtk_box_append(left.of(), search.of())
-    gtk_box_append(left.of(), list.widget.of())
+    gtk_window_set_titlebar(window.of(), header.widget.of())
+    setMargins(search, horizontal: 12, vertical: 12)
+    let left = box(GTK_ORIENTATION_VERTICAL, spacing: 0, [search, list.widget])
+    gtk_widget_set_size_request(left.of(), 200, -1)
     gtk_stack_set_transition_type(side.opaque, GTK_STACK_TRANSITION_TYPE_NONE)
-    gtk_stack_add_named(side.opaque, detail.widget.of(), "detail")
-    gtk_stack_add_named(side.opaque, editor.widget.of(), "editor")
+    add(.content, to: side)
+    for (page, widget) in [
+      (Side.detail, detail.widget), (.editor, editor.widget), (.empty, empty.widget),
+    ] {
+      gtk_stack_add_named(side.opaque, widget.of(), page.rawValue)
+    }
     gtk_paned_set_start_child(paned.opaque, left.of())
     gtk_paned_set_end_child(paned.opaque, side.of())
     gtk_paned_set_shrink_start_child(paned.opaque, 0)
@@ -52,7 +60,9 @@ final class CatalogWindow {
       list.search(for: String(cString: gtk_editable_get_text(search.opaque)))
     }
     list.selected = { [unowned self] in show() }
-    detail.edit = { [unowned self] in edit() }
+    header.edit = { [unowned self] in edit() }
+    header.cancel = { [unowned self] in editor.leave() }
+    header.save = { [unowned self] in editor.save() }
     show()
   }
 
@@ -64,10 +74,19 @@ final class CatalogWindow {
 
   /// Shows the product that is selected, or the editor if it is open.
   func show() {
-    detail.show(list.selectedProduct)
-    gtk_stack_set_visible_child_name(side.opaque, editor.productID == nil ? "detail" : "editor")
-    gtk_widget_set_sensitive(list.widget.of(), editor.productID == nil ? 1 : 0)
-    gtk_widget_set_sensitive(search.of(), editor.productID == nil ? 1 : 0)
+    let isEditing = editor.productID != nil
+    let product = list.selectedProduct
+    detail.show(product)
+    empty.show(list.query)
+    let page: Side = isEditing ? .editor : product == nil ? .empty : .detail
+    gtk_stack_set_visible_child_name(side.opaque, page.rawValue)
+    gtk_widget_set_sensitive(list.widget.of(), isEditing ? 0 : 1)
+    gtk_widget_set_sensitive(search.of(), isEditing ? 0 : 1)
+    // GTK finds another place for it only in the next frame, and a save may come before.
+    if header.losesKeyboard(isEditing: isEditing) {
+      gtk_widget_grab_focus(isEditing ? editor.title.of() : search.of())
+    }
+    header.show(isEditing: isEditing, canEdit: product != nil)
     gtk_window_set_title(window.of(), title)
     list.refresh()
   }

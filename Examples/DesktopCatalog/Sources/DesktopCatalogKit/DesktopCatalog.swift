@@ -27,7 +27,11 @@ public final class DesktopCatalog {
       windows.told?("These are windows of their own: \(name) has yours.")
     }
     windows.followDesktop()
-    connect(application, "startup") { [unowned self] in addActions() }
+    connect(application, "startup") { [unowned self] in
+      Style.install()
+      g_application_get_dbus_connection(application.of()).map(ColorScheme.follow)
+      addActions()
+    }
     connect(application, "activate") { [unowned self] in activate() }
   }
 

@@ -5,40 +5,34 @@ import RestorationGTK
 /// A product, on the pages of a stack.
 @MainActor
 final class ProductDetail {
-  /// A box with the switcher, the stack, and a button.
-  let widget = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
+  /// A box with the switcher and the stack.
+  let widget: ObjectPointer
   let stack = ObjectPointer(made: gtk_stack_new())
-  let button = ObjectPointer(made: gtk_button_new_with_mnemonic("_Edit"))
   /// The scrolled windows of the pages.
   let pages: [(tab: DetailTab, scrolled: ObjectPointer)]
-  /// Called when the user wants to change the words of the product.
-  var edit: (@MainActor () -> Void)?
 
   private let catalog: Catalog
-  private let labels: [ObjectPointer]
+  /// What scrolls on the pages: each a box with the content.
+  private let frames: [ObjectPointer]
   private var shown: Product?
 
   init(_ catalog: Catalog) {
     self.catalog = catalog
-    labels = DetailTab.allCases.map { _ in ObjectPointer(made: gtk_label_new(nil)) }
     pages = DetailTab.allCases.map { ($0, ObjectPointer(made: gtk_scrolled_window_new())) }
+    frames = pages.map { _ in box(GTK_ORIENTATION_VERTICAL, spacing: 0) }
     let switcher = ObjectPointer(made: gtk_stack_switcher_new())
     gtk_stack_switcher_set_stack(switcher.opaque, stack.opaque)
     gtk_widget_set_halign(switcher.of(), GTK_ALIGN_CENTER)
+    setMargins(switcher, horizontal: 12, vertical: 12)
     gtk_stack_set_transition_type(stack.opaque, GTK_STACK_TRANSITION_TYPE_NONE)
-    for (page, label) in zip(pages, labels) {
-      gtk_label_set_wrap(label.opaque, 1)
-      gtk_label_set_xalign(label.opaque, 0)
-      gtk_label_set_yalign(label.opaque, 0)
-      gtk_label_set_selectable(label.opaque, 0)
-      gtk_scrolled_window_set_child(page.scrolled.opaque, label.of())
+    widget = box(GTK_ORIENTATION_VERTICAL, spacing: 0, [switcher, stack])
+    for (page, frame) in zip(pages, frames) {
+      setMargins(frame, horizontal: 24, vertical: 12)
+      gtk_scrolled_window_set_child(page.scrolled.opaque, frame.of())
       gtk_widget_set_vexpand(page.scrolled.of(), 1)
       gtk_stack_add_titled(stack.opaque, page.scrolled.of(), page.tab.rawValue, page.tab.title)
       setAccessibleLabel(page.scrolled, page.tab.title)
     }
-    gtk_widget_set_halign(button.of(), GTK_ALIGN_END)
-    for child in [switcher, stack, button] { gtk_box_append(widget.of(), child.of()) }
-    connect(button, "clicked") { [unowned self] in edit?() }
   }
 
   func show(_ product: Product?) {
@@ -49,28 +43,52 @@ final class ProductDetail {
       }
     }
     shown = product
-    gtk_widget_set_sensitive(button.of(), product == nil ? 0 : 1)
-    for (page, label) in zip(pages, labels) {
-      gtk_label_set_text(label.opaque, product.map { text(of: page.tab, $0) } ?? "")
+    for (page, frame) in zip(pages, frames) {
+      gtk_widget_get_first_child(frame.of()).map { gtk_box_remove(frame.of(), $0) }
+      if let product { gtk_box_append(frame.of(), content(of: page.tab, product).of()) }
     }
   }
 
-  private func text(of tab: DetailTab, _ product: Product) -> String {
+  private func content(of tab: DetailTab, _ product: Product) -> ObjectPointer {
     switch tab {
-    case .info:
-      """
-      \(product.title)
-      \(product.section) · \(product.version)
-
-      \(product.description)
-
-      \(product.homepage ?? "No home page is known.")
-      """
-    case .details:
-      catalog.facts(of: product).map { "\($0.label): \($0.value)" }.joined(separator: "\n")
+    case .info: info(of: product)
+    case .details: table(of: catalog.facts(of: product))
     case .related:
-      catalog.related(to: product).map { "\($0.title)\n\($0.firstSentence)\n" }
-        .joined(separator: "\n")
+      box(
+        GTK_ORIENTATION_VERTICAL, spacing: 12,
+        catalog.related(to: product).map { other in
+          box(
+            GTK_ORIENTATION_VERTICAL, spacing: 3,
+            [paragraph(other.title, .heading), paragraph(other.firstSentence, .dim, width: 80)])
+        })
     }
+  }
+
+  private func info(of product: Product) -> ObjectPointer {
+    let heading = box(
+      GTK_ORIENTATION_VERTICAL, spacing: 6,
+      [
+        paragraph(product.title, .title, width: 32),
+        paragraph("\(product.section) · \(product.version)", .dim),
+      ])
+    return box(
+      GTK_ORIENTATION_VERTICAL, spacing: 18,
+      [
+        heading, paragraph(product.description),
+        paragraph(product.homepage ?? "No home page is known.", .dim),
+      ])
+  }
+
+  private func table(of facts: [Fact]) -> ObjectPointer {
+    let grid = ObjectPointer(made: gtk_grid_new())
+    gtk_grid_set_row_spacing(grid.of(), 12)
+    gtk_grid_set_column_spacing(grid.of(), 18)
+    for (row, fact) in facts.enumerated() {
+      let label = paragraph(fact.label, .dim)
+      gtk_widget_set_valign(label.of(), GTK_ALIGN_START)
+      gtk_grid_attach(grid.of(), label.of(), 0, Int32(row), 1, 1)
+      gtk_grid_attach(grid.of(), paragraph(fact.value).of(), 1, Int32(row), 1, 1)
+    }
+    return grid
   }
 }

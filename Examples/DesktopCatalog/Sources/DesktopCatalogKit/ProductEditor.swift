@@ -6,7 +6,7 @@ import RestorationGTK
 /// The words of a product while they are being changed.
 @MainActor
 final class ProductEditor {
-  let widget = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 6))
+  let widget: ObjectPointer
   let title = ObjectPointer(made: gtk_entry_new())
   let text = ObjectPointer(made: gtk_text_view_new())
   let scrolled = ObjectPointer(made: gtk_scrolled_window_new())
@@ -23,27 +23,29 @@ final class ProductEditor {
   private let window: ObjectPointer
   /// What the user wants to do when the editor is left.
   private var next: (@MainActor () -> Void)?
-  private let problem = ObjectPointer(made: gtk_label_new(nil))
+  private let problem = paragraph("", .problem)
 
   init(_ catalog: Catalog, in window: ObjectPointer) {
     self.catalog = catalog
     self.window = window
+    let labels = ["Title", "Description"].map { paragraph($0, .dim, .caption) }
+    gtk_widget_set_margin_top(labels[1].of(), 12)
+    widget = box(
+      GTK_ORIENTATION_VERTICAL, spacing: 6, [labels[0], title, labels[1], scrolled, problem])
+    setMargins(widget, horizontal: 18, vertical: 18)
     setAccessibleLabel(title, "Title")
     setAccessibleLabel(text, "Description")
     gtk_text_view_set_wrap_mode(text.of(), GTK_WRAP_WORD_CHAR)
     gtk_text_view_set_accepts_tab(text.of(), 0)
     gtk_scrolled_window_set_child(scrolled.opaque, text.of())
     gtk_widget_set_vexpand(scrolled.of(), 1)
-    let buttons = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
-    gtk_widget_set_halign(buttons.of(), GTK_ALIGN_END)
-    for (label, action) in [("_Cancel", leave), ("_Save", save)]
-      as [(String, @MainActor () -> Void)]
-    {
-      let button = ObjectPointer(made: gtk_button_new_with_mnemonic(label))
-      gtk_box_append(buttons.of(), button.of())
-      connect(button, "clicked", action)
+    gtk_scrolled_window_set_has_frame(scrolled.opaque, 1)
+    for set in [
+      gtk_text_view_set_left_margin, gtk_text_view_set_right_margin, gtk_text_view_set_top_margin,
+      gtk_text_view_set_bottom_margin,
+    ] {
+      set(text.of(), 9)
     }
-    for child in [title, scrolled, problem, buttons] { gtk_box_append(widget.of(), child.of()) }
   }
 
   var words: ProductEdit {
@@ -70,7 +72,10 @@ final class ProductEditor {
     changed?()
   }
 
-  private func tell(_ sentence: String) { gtk_label_set_text(problem.opaque, sentence) }
+  private func tell(_ sentence: String) {
+    gtk_label_set_text(problem.opaque, sentence)
+    gtk_widget_set_visible(problem.of(), sentence.isEmpty ? 0 : 1)
+  }
 
   func save() {
     guard let productID else { return }
@@ -141,16 +146,25 @@ final class LeaveQuestion {
     gtk_window_set_title(dialog.of(), "Unsaved changes")
     gtk_window_set_modal(dialog.of(), 1)
     gtk_window_set_destroy_with_parent(dialog.of(), 1)
-    let box = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_VERTICAL, 12))
-    let sentence = "You have changed these words. What is to become of the changes?"
-    gtk_box_append(box.of(), gtk_label_new(sentence))
-    let buttons = ObjectPointer(made: gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6))
-    gtk_widget_set_halign(buttons.of(), GTK_ALIGN_END)
-    gtk_box_append(box.of(), buttons.of())
-    for (label, meaning) in [("_Keep editing", .stay), ("_Discard", .discard), ("_Save", .save)]
-      as [(String, Answer)]
-    {
+    gtk_window_set_resizable(dialog.of(), 0)
+    // The question says it all, and has no need of a title.
+    gtk_window_set_titlebar(dialog.of(), gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0))
+    gtk_widget_add_css_class(dialog.of(), "dialog")
+    gtk_widget_add_css_class(dialog.of(), "message")
+    let texts = [
+      paragraph("Save changes?", .heading, width: 40),
+      paragraph("What you have changed and do not save is lost.", width: 40),
+    ]
+    texts.forEach(center)
+    let buttons = box(GTK_ORIENTATION_HORIZONTAL, spacing: 12)
+    gtk_box_set_homogeneous(buttons.of(), 1)
+    gtk_widget_set_margin_top(buttons.of(), 12)
+    for (label, meaning, style) in [
+      ("_Keep editing", .stay, nil), ("_Discard", .discard, .destructive),
+      ("_Save", .save, .suggested),
+    ] as [(String, Answer, Style?)] {
       let button = ObjectPointer(made: gtk_button_new_with_mnemonic(label))
+      if let style { add(style, to: button) }
       gtk_box_append(buttons.of(), button.of())
       connect(button, "clicked") { [weak self] in self?.answer(meaning) }
     }
@@ -160,7 +174,9 @@ final class LeaveQuestion {
         self?.answer(.stay)
         return true
       })
-    gtk_window_set_child(dialog.of(), box.of())
+    let content = box(GTK_ORIENTATION_VERTICAL, spacing: 12, texts + [buttons])
+    setMargins(content, horizontal: 24, vertical: 18)
+    gtk_window_set_child(dialog.of(), content.of())
     connect(dialog, "notify::is-active") { [dialog] in
       gtk_window_set_focus_visible(dialog.of(), 1)
     }

@@ -19,7 +19,7 @@ final class ProductList {
   private let catalog: Catalog
   /// A `GtkStringList` with the identifiers of the products.
   private let model = ObjectPointer(made: gtk_string_list_new(nil))
-  private var query = ""
+  private(set) var query = ""
   private var isChanging = false
 
   init(_ catalog: Catalog) {
@@ -32,21 +32,28 @@ final class ProductList {
       factory, "setup",
       answering: { item in
         guard let item else { return false }
-        let label = ObjectPointer(made: gtk_label_new(nil))
-        gtk_label_set_xalign(label.opaque, 0)
-        gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
-        gtk_list_item_set_child(item.opaque, label.of())
+        let row = box(
+          GTK_ORIENTATION_VERTICAL, spacing: 3, [line(.heading), line(.dim, .caption)])
+        setMargins(row, horizontal: 6, vertical: 6)
+        gtk_list_item_set_child(item.opaque, row.of())
         return false
       })
     connect(
       factory, "bind",
       answering: { [unowned self] item in
-        guard let item, let label = gtk_list_item_get_child(item.opaque) else { return false }
-        let row = Int(gtk_list_item_get_position(item.opaque))
-        let title = products.indices.contains(row) ? products[row].title : ""
-        gtk_label_set_text(ObjectPointer(label).opaque, title)
+        guard let item, let row = gtk_list_item_get_child(item.opaque) else { return false }
+        let number = Int(gtk_list_item_get_position(item.opaque))
+        let product = products.indices.contains(number) ? products[number] : nil
+        let texts = [product?.title, product?.firstSentence]
+        var label = gtk_widget_get_first_child(row)
+        for text in texts {
+          guard let line = label else { break }
+          gtk_label_set_text(ObjectPointer(line).opaque, text ?? "")
+          label = gtk_widget_get_next_sibling(line)
+        }
         return false
       })
+    add(.sidebar, to: view)
     setAccessibleLabel(view, "Products")
     gtk_scrolled_window_set_child(widget.opaque, view.of())
     gtk_widget_set_vexpand(widget.of(), 1)

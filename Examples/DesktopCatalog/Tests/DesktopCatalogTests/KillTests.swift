@@ -15,7 +15,8 @@ final class KillTests: XCTestCase {
     try checkThatItComesBack(
       { app in
         try app.press("ctrl+3")
-        try app.press("Tab", "Tab", "Tab")
+        // Forwards there is every row of the list before the page.
+        try app.press("shift+Tab", "shift+Tab", "shift+Tab")
         try app.press("Page_Down", "Page_Down", "Page_Down")
         try app.press("ctrl+1")
       }, thenAlsoAfter: ["ctrl+3", "ctrl+2"])
@@ -66,6 +67,24 @@ final class KillTests: XCTestCase {
         try app.type("an")
         try app.press("Tab", "Down", "Down")
       }, thenAlsoAfter: ["ctrl+f"])
+  }
+
+  func testASearchThatFindsNothingComesBack() throws {
+    try checkThatItComesBack(
+      { app in
+        try app.press("Tab")
+        try app.press("ctrl+f")
+        try app.type("no such program")
+      }, thenAlsoAfter: ["BackSpace"])
+  }
+
+  func testTheKeyboardComesBackToTheButtonsAtTheTop() throws {
+    try checkThatItComesBack(
+      { app in
+        try app.press("ctrl+e")
+        try app.type("New words")
+        try app.press("Tab", "Tab")
+      }, thenAlsoAfter: ["Tab", "Tab"])
   }
 
   func testASearchThatFindsTheSavedWordsNoMoreComesBack() throws {

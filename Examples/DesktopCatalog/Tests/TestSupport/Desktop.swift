@@ -25,8 +25,10 @@ package final class Desktop {
 
   /// Who else is on the buses.
   package enum Peers {
-    case none, sessionManager
-    /// A session manager and a logind.
+    case none
+    /// A session manager and a portal.
+    case sessionManager
+    /// A logind besides.
     case all
   }
 
@@ -99,6 +101,9 @@ package final class Desktop {
 
   /// Sets what GTK reads at a launch; nothing on the screen moves by itself.
   ///
+  /// Letters begin at whole pixels: of one that begins between two, GTK 4.8 may draw an edge where it does
+  /// not draw anew when the color changes.
+  ///
   /// The font is one as `Sans 14`, or the usual one.
   package func useFont(_ font: String?) throws {
     let folder = directory.appending(path: "config/gtk-4.0")
@@ -108,6 +113,7 @@ package final class Desktop {
       gtk-cursor-blink=false
       gtk-enable-animations=false
       gtk-overlay-scrolling=false
+      gtk-hint-font-metrics=true
       \(font.map { "gtk-font-name=\($0)" } ?? "")
       """
     try Data(settings.utf8).write(to: folder.appending(path: "settings.ini"))
@@ -195,7 +201,7 @@ package final class Desktop {
   @discardableResult
   package func xdotool(_ arguments: String...) -> String? { output(of: ["xdotool"] + arguments) }
 
-  // MARK: The session manager and logind
+  // MARK: The session manager, the portal and logind
 
   /// Starts them with the first Python that can talk over D-Bus: not every one in `PATH` can.
   private func start(_ peers: Peers) throws {
@@ -213,7 +219,7 @@ package final class Desktop {
     try waitForReport("ready")
   }
 
-  /// Lets the session manager or logind do something; see `desktop-peers.py`.
+  /// Lets the session manager, the portal or logind do something; see `desktop-peers.py`.
   package func tell(_ command: String) throws {
     try commands.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
   }

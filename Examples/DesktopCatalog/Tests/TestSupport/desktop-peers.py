@@ -1,4 +1,4 @@
-"""A session manager and a logind, each on the bus that the environment names.
+"""A session manager, a portal and a logind, each on the bus that the environment names.
 
 Reads commands and prints what the app does, one a line. After `kill REPORT PID` it kills that
 process with SIGKILL before it prints the report, so that nothing can be stored after it.
@@ -14,6 +14,9 @@ from gi.repository import GLib
 
 MANAGER = "org.gnome.SessionManager"
 CLIENT = "org.gnome.SessionManager.ClientPrivate"
+PORTAL = "org.freedesktop.portal.Desktop"
+SETTINGS = "org.freedesktop.portal.Settings"
+COLOR_SCHEME = ("org.freedesktop.appearance", "color-scheme")
 LOGIND = "org.freedesktop.login1"
 LOGIND_MANAGER = "org.freedesktop.login1.Manager"
 
@@ -67,6 +70,25 @@ class SessionManager(dbus.service.Object):
         return dbus.Dictionary({}, signature="sv")
 
 
+class Portal(dbus.service.Object):
+    scheme = 0
+
+    @dbus.service.method(SETTINGS, in_signature="ss", out_signature="v")
+    def Read(self, namespace, key):
+        if (namespace, key) != COLOR_SCHEME:
+            raise dbus.DBusException(name="org.freedesktop.portal.Error.NotFound")
+        # A portal puts one variant into another.
+        return dbus.UInt32(self.scheme, variant_level=2)
+
+    @dbus.service.signal(SETTINGS, signature="ssv")
+    def SettingChanged(self, namespace, key, value):
+        pass
+
+    def set_scheme(self, scheme):
+        self.scheme = scheme
+        self.SettingChanged(*COLOR_SCHEME, dbus.UInt32(scheme, variant_level=1))
+
+
 class Logind(dbus.service.Object):
     @dbus.service.method(LOGIND_MANAGER, in_signature="ssss", out_signature="h")
     def Inhibit(self, what, who, why, mode):
@@ -99,6 +121,7 @@ def obey(source, condition):
         "stop": lambda: client.Stop(),
         "sleep": lambda: logind.PrepareForSleep(True),
         "wake": lambda: logind.PrepareForSleep(False),
+        "scheme": lambda: portal.set_scheme(int(words[1])),
         "kill": lambda: kills.update({words[1]: int(words[2])}),
     }
     commands[words[0]]()
@@ -113,6 +136,8 @@ for bus in (session, system):
 name = dbus.service.BusName(MANAGER, session)
 manager = SessionManager(session, "/org/gnome/SessionManager")
 client = Client(session, "/org/gnome/SessionManager/Client1")
+portal_name = dbus.service.BusName(PORTAL, session)
+portal = Portal(session, "/org/freedesktop/portal/desktop")
 if "--without-logind" not in sys.argv:
     logind_name = dbus.service.BusName(LOGIND, system)
     logind = Logind(system, "/org/freedesktop/login1")
