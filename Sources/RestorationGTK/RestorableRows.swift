@@ -90,7 +90,8 @@ public final class RestorableRows: @MainActor RestorableView, @MainActor Restora
   private func laidOut() {
     guard let waiting, scroller.isLaidOut, rowHeight > 0 else { return }
     self.waiting = nil
-    scroller.value = (Double(waiting.row) + waiting.fraction) * rowHeight
+    // GTK cuts what is less than a pixel, so that a rounding error would be a whole one.
+    scroller.value = ((Double(waiting.row) + waiting.fraction) * rowHeight).rounded()
   }
 
   /// Writes how much of the row at the top is above the top.

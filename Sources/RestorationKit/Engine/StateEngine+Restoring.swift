@@ -98,8 +98,6 @@ extension StateEngine {
     with participants: (StoredTree) -> RestorationParticipants?
   ) throws(RestorationError) -> RestorationReport {
     let start = ContinuousClock.now
-    var tree = tree
-    tree.leftOut = Set(begun.skipped.keys)
     values?.store.noteDecoding(begun.valueNote)
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
     let run = RestorationRun(

@@ -141,6 +141,7 @@ extension StateFile {
       // What is tried without a mark would crash in every launch.
       if let tried, window?.note != nil { skipped[tried] = nil }
     }
+    tree.leftOut = Set(skipped.keys)
     let isCrashNear = (window?.marked?.begunRestores ?? 0) >= threshold
     return .state(
       tree,
