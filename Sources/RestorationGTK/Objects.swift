@@ -19,7 +19,7 @@ extension ObjectPointer {
   ///
   /// - Parameter object: The object.
   public init<Object>(made object: UnsafeMutablePointer<Object>?) {
-    guard let object else { fatalError("GTK has given no object.") }
+    guard let object else { preconditionFailure("GTK has given no object.") }
     self = UnsafeMutableRawPointer(object)
   }
 
@@ -27,7 +27,7 @@ extension ObjectPointer {
   ///
   /// - Parameter object: The object.
   public init(made object: OpaquePointer?) {
-    guard let object else { fatalError("GTK has given no object.") }
+    guard let object else { preconditionFailure("GTK has given no object.") }
     self = UnsafeMutableRawPointer(object)
   }
 
