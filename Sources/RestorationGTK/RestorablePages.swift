@@ -20,7 +20,7 @@ public final class RestorablePages: @MainActor RestorableTabs {
     /// The name of the page in the stack.
     public let restorationIdentifier: String?
 
-    /// What of it is restored.
+    /// The views of the page that are restored.
     public let restorationViews: [any RestorableView]
 
     /// Creates a page.

@@ -11,13 +11,13 @@ extension StoredState {
     /// The number of its record.
     public let record: UInt64
 
-    /// What it is.
+    /// The kind of the element.
     public let kind: ElementKind
 
-    /// What it is to the element above it.
+    /// The part that the element has for the one above it.
     public let role: Role
 
-    /// Where it is; for an unplaced element, the part of the path that is known.
+    /// Where the element is; for an unplaced element, the part of the path that is known.
     public let path: RestorationPath
 
     /// The name of its class.
@@ -63,7 +63,7 @@ extension StoredState {
     /// The number of the record.
     public let record: UInt64
 
-    /// What is wrong.
+    /// The error that the record was read with.
     public let error: ArchiveError
   }
 

@@ -79,7 +79,7 @@ extension RestorableNode {
   /// None.
   public var restorationViews: [any RestorableView] { [] }
 
-  /// That of the node above it.
+  /// Takes the priority of the node above.
   public var restorationPriority: RestorationPriority? { nil }
 
   /// Does nothing.

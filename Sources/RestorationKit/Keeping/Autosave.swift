@@ -162,7 +162,7 @@ public final class Autosave: Sendable {
 }
 
 extension Autosave.Event: CustomStringConvertible {
-  /// What came of it in a word, and its reports or its error.
+  /// The result in a word, and the reports or the error.
   public var description: String {
     switch self {
     case .saved(let reports): Self.text("Saved by itself", reports)

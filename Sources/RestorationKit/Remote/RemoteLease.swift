@@ -15,7 +15,7 @@ internal import Foundation
 /// one who had it is in conflict, however late it comes. So clocks that differ by some
 /// seconds do no harm.
 public struct RemoteLease: Hashable, Sendable {
-  /// Who has it, for a person to read; up to 200 bytes are stored.
+  /// The owner of the lease, for a person to read; up to 200 bytes are stored.
   public let owner: String
 
   /// For how long it is taken and renewed.

@@ -6,16 +6,16 @@ public import Foundation
 
 /// An element that a restore could not bring back, and that saves keep as it is stored.
 public struct KeptElement: Hashable, Codable, Sendable {
-  /// What it is.
+  /// The kind of the element.
   public let kind: ElementKind
 
-  /// Where it was.
+  /// Where the element was.
   public let path: RestorationPath
 
   /// The name of its class, as it was saved.
   public let className: String
 
-  /// What became of it in the restore.
+  /// The outcome of the element in the restore.
   public let reason: RestorationReport.NodeOutcome
 
   /// Whether only its state is kept: the element itself is back, and its state could not be

@@ -3,17 +3,17 @@
 /// The scene and the application have an entry only if there is something to say of
 /// them. It comes first.
 public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
-  /// What the entry is about.
+  /// The kind of the element.
   public let kind: ElementKind
 
-  /// Where it is; empty for the application and a scene, and for a record that is
+  /// Where the element is; empty for the application and a scene, and for a record that is
   /// no node of the tree.
   public let path: RestorationPath
 
   /// The name of its class; in a report of the stored state the name that was saved.
   public let className: String
 
-  /// What happened to it; for the application and a scene, the outcome of the report.
+  /// What happened to the element; for the application and a scene, the outcome of the report.
   public internal(set) var outcome: Outcome
 
   /// The facts that a report says of it beside its outcome.

@@ -48,7 +48,7 @@ extension RestorationReport {
 }
 
 extension RestorationReport.PassedOver: CustomStringConvertible {
-  /// What became of it, in a sentence.
+  /// Why the file was passed over, in a sentence.
   public var description: String {
     switch reason {
     case .missing: "\(location) is missing, or was set aside before."

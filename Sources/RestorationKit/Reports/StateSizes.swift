@@ -4,10 +4,10 @@
 public struct StateSizes: Hashable, Codable, Sendable {
   /// The size of one element.
   public struct Element: Hashable, Codable, Sendable {
-    /// What it is; the application comes first.
+    /// The kind of the element; the application comes first.
     public let kind: ElementKind
 
-    /// Where it is; empty for the application.
+    /// Where the element is; empty for the application.
     public let path: RestorationPath
 
     /// The name of its class.

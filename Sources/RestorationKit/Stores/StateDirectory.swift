@@ -86,6 +86,6 @@ extension KeyProvider {
   /// Not known.
   public var location: String? { nil }
 
-  /// It makes one.
+  /// True: the provider makes a key.
   public var makesKey: Bool { true }
 }
