@@ -18,7 +18,7 @@ struct ValueChange: Sendable {
   ///   - builder: Takes the records.
   ///   - archive: The state; nil if nothing is stored.
   /// - Returns: The records that go; nil if nothing is to be written.
-  /// - Throws: `ArchiveError` of a state that is no tree.
+  /// - Throws: `ArchiveError` of a state that is no tree, or that has no numbers for more records.
   /// - Complexity: O(*n*) in the values, and in the records of the state.
   func append(to builder: RecordBuilder, changing archive: Archive?) throws -> [UInt64]? {
     let tree = try archive?.record(NodeRecord.tree)
@@ -26,51 +26,34 @@ struct ValueChange: Sendable {
     let stored = try archive.flatMap { (archive) throws(ArchiveError) in
       try ValueRecords(archive, below: roots.first)
     }
-    let last = try archive?.recordIdentifiers().max() ?? NodeRecord.tree
-    var next = max(NodeRecord.tree, last) + 1
-    func takeNumber() -> UInt64 {
-      defer { next += 1 }
-      return next
+    let known = stored?.values ?? [:]
+    let last = max(NodeRecord.tree, try archive?.recordIdentifiers().max() ?? 0)
+    // One for each value, and one for the root.
+    guard last < .max - UInt64(contents.count) - 1 else {
+      throw ArchiveError(.limitExceeded, subject: "records")
     }
-    var numbers = stored?.values.mapValues(\.number) ?? [:]
-    var hasWritten = false
-    for (key, content) in contents.sorted(by: { $0.key < $1.key }) {
-      let known = stored?.values[key]
-      if let known, !known.canBecome(content) { continue }
-      let number = known?.number ?? takeNumber()
-      numbers[key] = number
-      hasWritten = true
+    let gone = removed.compactMap { key in known[key].flatMap { $0.isPlain ? (key, $0) : nil } }
+    let new = contents.keys.filter { known[$0] == nil }.sorted()
+    var numbers = known.mapValues(\.number)
+    for (key, _) in gone { numbers[key] = nil }
+    for (place, key) in new.enumerated() { numbers[key] = last + 1 + UInt64(place) }
+    let written = contents.filter { key, content in known[key]?.canBecome(content) ?? true }
+    for (key, content) in written.sorted(by: { $0.key < $1.key }) {
+      guard let number = numbers[key] else { continue }
       try builder.append(record: number) { encoder in
-        if let known {
-          try encoder.copy(NodeRecord.nodeKey, from: known.record)
-        } else {
-          encoder.encodeNode(key, className: ValueNode.className)
-        }
-        try encoder.encodeContainer(forKey: NodeRecord.stateKey) {
-          try $0.copy(ValueContent.key, from: content.open(), as: ValueStore.valueKey)
-        }
+        try encoder.encodeValue(content, of: key, known[key]?.record)
       }
     }
-    let gone = removed.filter { stored?.values[$0]?.isPlain == true }
-    let goneNumbers = gone.compactMap { numbers.removeValue(forKey: $0) }
-    if Set(stored?.values.keys.map(\.self) ?? []) != Set(numbers.keys) {
-      let root = stored?.root.number ?? takeNumber()
-      try builder.append(record: root) { encoder in
-        let children = numbers.sorted { $0.key < $1.key }.map(\.value)
-        try encoder.encodeValuesRoot(stored?.root.record, children: children)
-      }
-      if stored == nil {
-        try builder.append(record: NodeRecord.tree) { encoder in
-          encoder.encodeReferences(to: [root] + roots, forKey: NodeRecord.rootsKey)
-          guard let tree else { return SnapshotUse.matching.encode(with: encoder) }
-          for key in tree.keys where key != NodeRecord.rootsKey {
-            try encoder.copy(key, from: tree)
-          }
-        }
-      }
-      hasWritten = true
+    guard !new.isEmpty || !gone.isEmpty else { return written.isEmpty ? nil : [] }
+    let root = stored?.root.number ?? last + 1 + UInt64(new.count)
+    try builder.append(record: root) { encoder in
+      let children = numbers.sorted { $0.key < $1.key }.map(\.value)
+      try encoder.encodeValuesRoot(stored?.root.record, children: children)
     }
-    return hasWritten ? goneNumbers : nil
+    if stored == nil {
+      try builder.append(record: NodeRecord.tree) { try $0.encodeTree([root] + roots, tree) }
+    }
+    return gone.map(\.1.number)
   }
 }
 
@@ -135,6 +118,27 @@ private struct ValueRecords {
 }
 
 extension KeyedEncoder {
+  /// Writes the record of a value, with what the library has stored of it.
+  fileprivate func encodeValue(
+    _ content: ValueContent, of key: String, _ stored: KeyedDecoder?
+  ) throws {
+    if let stored {
+      try copy(NodeRecord.nodeKey, from: stored)
+    } else {
+      encodeNode(key, className: ValueNode.className)
+    }
+    try encodeContainer(forKey: NodeRecord.stateKey) {
+      try $0.copy(ValueContent.key, from: content.open(), as: ValueStore.valueKey)
+    }
+  }
+
+  /// Writes the record that names the roots, otherwise as it was.
+  fileprivate func encodeTree(_ roots: [UInt64], _ stored: KeyedDecoder?) throws {
+    encodeReferences(to: roots, forKey: NodeRecord.rootsKey)
+    guard let stored else { return SnapshotUse.matching.encode(with: self) }
+    for key in stored.keys where key != NodeRecord.rootsKey { try copy(key, from: stored) }
+  }
+
   /// Writes what the library has to say of a node that makes itself.
   fileprivate func encodeNode(_ identifier: String, className: String, children: [UInt64] = []) {
     var node = NodeRecord(.node, identifier, siblingIndex: 0, className: className)
