@@ -142,9 +142,15 @@ package final class LaunchNote: DecodingNote {
 
   /// Says that no crash has ended the restore.
   func end() {
-    writeIfPossible { written in
-      written.restore = written.end
-      written.values = []
+    do throws(ArchiveError) {
+      // The thread that ends the process may have the lock.
+      try written.withLockIfAvailable { written throws(ArchiveError) in
+        written.restore = written.end
+        written.values = []
+        try file.write(written.bytes, at: offset)
+      }
+    } catch {
+      // Then the next launch counts a crash.
     }
   }
 

@@ -148,7 +148,10 @@ extension StateEngine {
     let consuming = isConsumed ? settingAside : nil
     let close: RestorationExtension.Close = { [file, values = values?.store] in
       guard let consuming else {
-        return await file.endRestore(window: window, hasUnread: values?.hasUnread ?? false)
+        // A save during the restore may have begun another note.
+        let note = await file.endRestore(window: window, hasUnread: values?.hasUnread ?? false)
+        values?.noteDecoding(note)
+        return
       }
       await file.endRestore(window: window, consuming: consuming)
       await file.send()

@@ -254,14 +254,16 @@ extension StateFile {
   ///   - settingAside: What says how to set the state aside, if it is consumed.
   ///   - secretsOfAsides: The secrets of what was set aside.
   ///   - hasUnread: Whether values may be decoded later.
+  /// - Returns: Where to note these; nil if nothing can be noted.
+  @discardableResult
   func endRestore(
     window number: UInt64, consuming settingAside: SettingAside? = nil,
     secretsOfAsides: Set<UInt64>? = nil, hasUnread: Bool = false
-  ) {
-    guard let window, window.number == number else { return }
+  ) -> LaunchNote? {
+    guard let window, window.number == number else { return nil }
     self.window = nil
     // Whoever has the state now has its marker, too.
-    guard let taken = claim.taken, taken.name + suffix == place.name else { return }
+    guard let taken = claim.taken, taken.name + suffix == place.name else { return nil }
     note {
       guard try taken.lock.isHeld() else { return }
       let key = try existingKey()
@@ -280,6 +282,7 @@ extension StateFile {
       try removeSecretsOfOne(secretsOfAsides)
       try place.storage.remove()
     }
+    return hasUnread ? window.note : nil
   }
 
   /// Nil if what is there must not be replaced, or cannot be.
