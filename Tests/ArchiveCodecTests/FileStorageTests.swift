@@ -536,4 +536,18 @@ final class FileStorageTests: XCTestCase {
     XCTAssertEqual(
       archiveError { try file.synchronize() }, ArchiveError(.inputOutput, systemError: EIO))
   }
+
+  func testARemovalOfNothingSyncsTheNamesAllTheSame() throws {
+    let directory = try TemporaryDirectory()
+    let count = Mutex(0)
+    let storage = FileStorage(path: directory.child("state.rka")) { _ in
+      count.withLock { $0 += 1 }
+      return 0
+    }
+    // Who removed it may have been killed before it had synced that.
+    try storage.remove()
+    XCTAssertEqual(count.withLock { $0 }, 1)
+    try FileStorage(path: directory.child("none/state.rka")).remove()
+    XCTAssertEqual(try directory.names(), [])
+  }
 }

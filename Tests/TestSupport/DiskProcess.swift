@@ -207,9 +207,14 @@ private struct DiskStorage: ArchiveStorage {
 
   func remove() throws(ArchiveError) {
     try process.sweepTemporaries { $0 == name }
-    guard try isStored() else { return }
+    guard try isStored() else { return try synchronize() }
     if isDurable { try process.ask(.openDirectory) }
     try process.make(.unlink) { (course) throws(ArchiveError) in try disk.unlink(name, course) }
+    try synchronizeDirectory()
+  }
+
+  func synchronize() throws(ArchiveError) {
+    if isDurable { try process.ask(.openDirectory) }
     try synchronizeDirectory()
   }
 

@@ -97,6 +97,8 @@ private struct HookedStorage: ArchiveStorage {
     try storage.remove()
   }
 
+  func synchronize() throws(ArchiveError) { try storage.synchronize() }
+
   func setAside() throws(ArchiveError) -> String? {
     try before(.setAside)
     return try storage.setAside()

@@ -61,6 +61,15 @@ public protocol ArchiveStorage: Sendable {
   ///   `notDurable` if the archive is gone, but a power cut may bring it back.
   func remove() throws(ArchiveError)
 
+  /// Puts on stable storage that an archive was removed, renamed or replaced here.
+  ///
+  /// A process that was killed may have done so and not waited for the disk: what it has
+  /// removed is gone, and a power cut would bring it back. ``remove()`` does this, too. By
+  /// default it does nothing, as fits a storage that waits for no disk.
+  ///
+  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`, `notDurable`.
+  func synchronize() throws(ArchiveError)
+
   /// Moves the stored archive out of the way and keeps it.
   ///
   /// Use it for an archive that could not be opened, so that the next one does

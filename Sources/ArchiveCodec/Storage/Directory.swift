@@ -97,6 +97,9 @@ package struct Directory: Sendable {
     Handle(try OpenFile(child("."), O_RDONLY | O_DIRECTORY), synchronize)
   }
 
+  /// Whether there is such a directory.
+  func isThere() throws(ArchiveError) -> Bool { try Self.status(of: child(".")) != nil }
+
   /// The status of a path, nil if nothing is there.
   package static func status(
     of path: String, following: Bool = false

@@ -146,7 +146,7 @@ extension FileStorage {
       }
       let names = Set(archives.map { "\(name).\($0.identifier)" })
       try directory.sweepTemporaries { names.contains($0) }
-      guard try Directory.status(of: directory.child(".")) != nil else { return }
+      guard try directory.isThere() else { return }
       let isDurable = isDurable && archives.contains { $0.reason?.isGeneration != true }
       let handle = isDurable ? try directory.open() : nil
       var failure: ArchiveError?

@@ -128,10 +128,18 @@ public struct FileStorage: ArchiveStorage {
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       try directory.sweepTemporaries { $0 == name }
-      guard try isStored() else { return }
+      guard try isStored() else { return try synchronize() }
       let handle = isDurable ? try directory.open() : nil
       try SystemCall.check { unsafe unlink(path) }
       try handle?.synchronize()
+    }
+  }
+
+  /// Puts the names in the directory on stable storage, if there is a directory.
+  public func synchronize() throws(ArchiveError) {
+    try located { () throws(ArchiveError) in
+      guard isDurable, try directory.isThere() else { return }
+      try directory.open().synchronize()
     }
   }
 

@@ -111,6 +111,9 @@ extension ArchiveStorage {
     try archive.storage.remove()
   }
 
+  /// Does nothing: by default no storage waits for a disk.
+  public func synchronize() throws(ArchiveError) {}
+
   /// Lets each archive be removed by its own storage.
   public func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
     var failure: ArchiveError?

@@ -60,6 +60,8 @@ extension StateFile {
         $0 == name || $0 == name + StateClaim.launchSuffix
           || $0 == name + StateClaim.secretsSuffix
       }
+      // Or removed something without waiting for the disk.
+      try place.storage.synchronize()
     }
     if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number

@@ -12,7 +12,7 @@ extension StateFile {
     let isStored = try place.secrets.isStored
     guard isStored || lacksSubkeys else {
       secrets.forget(selection)
-      return
+      return try place.secrets.storage.synchronize()
     }
     try await take()
     do throws(ArchiveError) {
@@ -39,6 +39,9 @@ extension StateFile {
       try writeSecrets { _ in true }
     } else if isAnyGone {
       try writeSecrets { stored.contains($0) }
+    } else {
+      // A process that was killed may have written them without these just now.
+      try place.secrets.storage.synchronize()
     }
   }
 

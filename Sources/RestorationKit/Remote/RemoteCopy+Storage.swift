@@ -43,6 +43,8 @@ extension RemoteCopy: ArchiveStorage {
     noteRemoval()
   }
 
+  func synchronize() throws(ArchiveError) { try main.synchronize() }
+
   func setAside() throws(ArchiveError) -> String? { try main.setAside() }
 
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {

@@ -138,6 +138,8 @@ final class TrackedStorage: ArchiveStorage {
 
   func generations() throws(ArchiveError) -> [SetAsideArchive] { try base.generations() }
 
+  func synchronize() throws(ArchiveError) { try base.synchronize() }
+
   func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
     try base.removeSetAside(archives)
   }

@@ -139,6 +139,8 @@ final class StateStorage: ArchiveStorage {
 
   func isLocked() throws(ArchiveError) -> Bool { try base.isLocked() }
 
+  func synchronize() throws(ArchiveError) { try base.synchronize() }
+
   func setAside() throws(ArchiveError) -> String? { try base.setAside() }
 
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {

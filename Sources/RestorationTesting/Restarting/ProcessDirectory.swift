@@ -135,6 +135,11 @@ private struct ProcessStorage: WrappedStorage {
     try storage.remove()
   }
 
+  func synchronize() throws(ArchiveError) {
+    try life.check()
+    try storage.synchronize()
+  }
+
   func setAside() throws(ArchiveError) -> String? {
     try life.check()
     return try storage.setAside()

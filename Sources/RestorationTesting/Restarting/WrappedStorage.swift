@@ -39,6 +39,8 @@ extension WrappedStorage {
 
   package func remove() throws(ArchiveError) { try storage.remove() }
 
+  package func synchronize() throws(ArchiveError) { try storage.synchronize() }
+
   package func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
 
   package func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
