@@ -65,14 +65,18 @@ final class DiscardPowerTests: XCTestCase {
   }
 
   func testAStateThatIsDiscardedAfterADiscardThatWasKilledStaysGone() async throws {
-    try await assertStaysGone { try await $0.discardState() } _: { found, message in
+    try await assertStaysGone {
+      try await $0.discardState()
+    } _: { found, message in
       XCTAssertEqual(found.0, .noArchive, message)
     }
   }
 
   func testASecretThatIsForgottenAfterAForgetThatWasKilledStaysForgotten() async throws {
     for selection in [SecretSelection.all, .value(forKey: "secret", at: RestorationPath(["a"]))] {
-      try await assertStaysGone { try await $0.forgetSecrets(selection) } _: { found, message in
+      try await assertStaysGone {
+        try await $0.forgetSecrets(selection)
+      } _: { found, message in
         XCTAssertEqual(found.0, .restored, message)
         XCTAssertNil(found.1, message)
       }
