@@ -25,6 +25,8 @@ extension PreservationWalk {
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     kept below: KeptBelow, keeping state: KeptRecords.State
   ) throws {
+    // One that has another place now, or was not there before.
+    if !asksEverything, state.withheld != nil { throw NeedsEverything() }
     let kept = statesToKeep(of: state, number)
     var state = state
     state.beside.removeAll { !kept.contains($0.state.id) }
@@ -94,7 +96,7 @@ extension PreservationWalk {
   }
 
   /// Whether an object says something else than when the restore had ended, or came later.
-  private func isChanged(
+  func isChanged(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
   ) throws -> Bool {
     let path = rows.path(of: number)

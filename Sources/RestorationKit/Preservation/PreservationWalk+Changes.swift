@@ -19,7 +19,7 @@ extension PreservationWalk {
   }
 
   /// A node that contains or presents something else than before.
-  private struct ChangedParent {
+  struct ChangedParent {
     let node: any RestorableNode
     let number: RowNumber
     let contents: Contents
@@ -40,6 +40,7 @@ extension PreservationWalk {
     try need(changed.isEmpty || !isOrderOfReferrersTold)
     try place(changed, &asked)
     try need(isRegular && !gone.contains(where: isPlaced))
+    try need(!isKeptConcerned(by: changed))
     for asked in asked where rows[asked.number].save == rows.save { try askAgain(asked) }
     try drain()
     try followReferrals()
@@ -227,16 +228,17 @@ extension PreservationWalk {
   private func askAgain(_ asked: Asked) throws {
     let (number, object) = (asked.number, asked.object)
     guard let info = rows[number].type else { throw NeedsEverything() }
-    let references = rows.references.removeValue(forKey: number) ?? []
-    rows.forgetNotes(of: number)
     report.add(number)
     keepAlive(object)
+    if try askWithheld(object, number, info) { return }
+    let references = rows.references.removeValue(forKey: number) ?? []
+    rows.forgetNotes(of: number)
     let named: Any.Type? =
       rows[number].kind == .object
       ? (object as? any RestorableObject)?.objectRestorationClass : asked.node?.restorationClass
     var origin = origin(of: object, number, info, restorationClass: named)
     origin.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
-    try write(object, number, info, origin)
+    try write(object, number, info, origin, kept: rows.kept.below[number] ?? [])
     try need(refers(number, asBefore: references))
   }
 

@@ -21,23 +21,33 @@ struct StoredPart {
 extension PreservationWalk {
   // MARK: What is not back
 
-  /// What is kept below an object, which its record names after what it contains now.
-  typealias KeptBelow = [(role: StoredTree.Role, number: RowNumber)]
+  typealias KeptBelow = KeptRows.Below
 
   /// Keeps what is not back below an object.
   ///
   /// What has its path by now takes its place.
-  func keepUnclaimed(below parent: any StateRestoring, _ number: RowNumber) -> KeptBelow {
+  ///
+  /// - Throws: ``NeedsEverything`` if there is something in a save of what has changed.
+  func keepUnclaimed(
+    below parent: any StateRestoring, _ number: RowNumber
+  ) throws(NeedsEverything) -> KeptBelow {
     guard let kept else { return [] }
+    guard asksEverything else {
+      guard kept.tops(below: parent).isEmpty else { throw NeedsEverything() }
+      return []
+    }
     let row = rows[number]
     let sibling = Sibling(
       row.kind, below: row.parent, row.identifier, index: Int(row.siblingIndex))
-    return (takePlace(sibling, parent) + kept.tops(below: parent)).compactMap { place in
+    let below: KeptBelow = (takePlace(sibling, parent) + kept.tops(below: parent)).compactMap {
+      place in
       guard let first = kept[place]?.element, !wait(place, first, below: number),
         let next = keep(place, below: number)
       else { return nil }
       return (first.role, next)
     }
+    if !below.isEmpty { rows.kept.below[number] = below }
+    return below
   }
 
   func waitForRoots() {

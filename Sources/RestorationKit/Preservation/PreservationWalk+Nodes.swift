@@ -135,7 +135,7 @@ extension PreservationWalk {
     // The first of them comes to lie on top.
     stack.reverse(from: first)
     let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
-    try write(node, number, info, origin, kept: keepUnclaimed(below: node, number))
+    try write(node, number, info, origin, kept: try keepUnclaimed(below: node, number))
     if !asksEverything, !refers(number, asBefore: references) { rows.isRegular = false }
     for view in views {
       takePlace(Sibling(.view, below: number, view.identifier), view.view)
@@ -320,7 +320,7 @@ extension PreservationWalk {
   /// Says what became of all; what makes that later needs nothing of this walk but its
   /// rows.
   func describe(in report: inout PreservationReport) {
-    report.kept = keptItems.map(\.element)
+    report.kept = kept == nil ? [] : rows.kept.elements
     let rows = rows.copy()
     report.sizeTree = ReportSizes { rows.sizes }
     guard asksEverything else {

@@ -44,6 +44,8 @@ extension PreservationWalk {
     let origin = origin(
       of: object, number, info, restorationClass: object.objectRestorationClass)
     if scope == nil { rows.storedRoots.append(number) }
-    try write(object, number, info, origin, kept: keepUnclaimed(below: object, number))
+    // One that is not back may have the name.
+    if !asksEverything, kept != nil { throw NeedsEverything() }
+    try write(object, number, info, origin, kept: try keepUnclaimed(below: object, number))
   }
 }

@@ -10,7 +10,11 @@ extension PreservationWalk {
   /// Finds out what has ended since the last save.
   func beginAges() {
     let setBack = objects.ages.beginSave(at: now)
-    if let setBack { kept?.makeOlder(by: setBack) }
+    if let setBack, let kept {
+      kept.makeOlder(by: setBack)
+      // All of it is stored otherwise then.
+      rows.isRegular = false
+    }
     rows.noteForgotten(secrets)
     rows.findDue(at: clock, isSetBack: setBack != nil)
   }

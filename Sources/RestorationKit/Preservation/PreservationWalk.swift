@@ -249,6 +249,7 @@ final class PreservationWalk: StateEncoding {
     rows.said?.hasLeftOut = hasFates
     let isTopPreserved = isTopPreserved(roots)
     rows.isRegular = isRegular && isTopPreserved
+    noteKept()
     try encodeTree(isTopPreserved: isTopPreserved, isIgnored: isSnapshotIgnored())
   }
 
@@ -279,8 +280,8 @@ final class PreservationWalk: StateEncoding {
 
   /// Whether those that never say when they change can be asked alone.
   private var canTellChanges: Bool {
-    !rewrites && kept == nil && rows.tellChanges && rows.registrationCount == registrationCount
-      && rows.placedCount < nodeLimit
+    !rewrites && rows.tellChanges && rows.registrationCount == registrationCount
+      && rows.placedCount < nodeLimit && rows.kept.stays(kept, keptBound, at: now)
   }
 
   private var registrationCount: Int { types.changeCount + objects.changeCount }

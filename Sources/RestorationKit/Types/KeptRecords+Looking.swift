@@ -32,6 +32,9 @@ extension KeptRecords {
     return periods
   }
 
+  /// Whether states of objects are kept that are back.
+  var hasStates: Bool { !states.isEmpty }
+
   /// Whether nothing is kept any more.
   var isEmpty: Bool { unclaimed.allSatisfy { $0 == nil } && states.isEmpty }
 

@@ -175,7 +175,7 @@ extension Rows {
       self[number].walk = 0
       free.append(number)
     }
-    if !keptRows.isEmpty { keptRows = keptRows.filter { !self[$0.value].isFree } }
+    if !kept.numbers.isEmpty { kept.numbers = kept.numbers.filter { !self[$0.value].isFree } }
     return records
   }
 }

@@ -22,7 +22,7 @@ extension Rows {
     else { return nil }
     self.init(need)
     version = tree.version
-    self.kept = kept
+    self.kept = KeptRows(kept)
     numbers = AddressTable(minimumCapacity: stored.count)
     rows = Array(repeating: Row(.node, nil), count: Int(largest - NodeRecord.firstNode) + 1)
     for place in rows.indices { rows[place].isFree = true }
@@ -35,7 +35,7 @@ extension Rows {
       // A record that is kept is that of no object, although one was made for it which its
       // container could not take: that may be anywhere now, or have another at its address.
       if let place = kept?.place(ofRecord: element.record) {
-        keptRows[place] = number
+        self.kept.numbers[place] = number
       } else if let object = object(place) {
         let identity = ObjectIdentifier(object)
         // One that came back at two places has one row.

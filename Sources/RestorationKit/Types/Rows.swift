@@ -58,9 +58,8 @@ final class Rows {
   @safe @exclusivity(unchecked) var missingScopes: Set<ObjectIdentifier> = []
   /// The rows that have a place.
   @safe @exclusivity(unchecked) var placedCount = 0
-  /// The rows of what is kept and not back, by its places.
-  var keptRows: [Int: RowNumber] = [:]
-  var kept: KeptRecords?
+  /// What is kept, and the rows of what of it is not back.
+  var kept = KeptRows()
   /// Those beside whose states others are kept.
   var besides: Set<RowNumber> = []
   /// Of those that have values with a sensitivity, and of the application.
@@ -128,7 +127,7 @@ final class Rows {
     walk &+= 1
     takeChanges()
     loose = []
-    if self.kept !== kept { (self.kept, keptRows) = (kept, [:]) }
+    self.kept.beginWalk(kept)
     (contents, unusedContentCount) = ([], 0)
     (notes, outcomes, storedClassNames) = (notes.filter { $0.key == nil }, [:], [:])
     (roots, storedRoots, references, entries) = ([], [], [:], [])
@@ -348,9 +347,9 @@ final class Rows {
 
   /// The row of what is kept, the same in every save; it has no place until it is kept.
   func row(ofKept place: Int, _ element: StoredTree.Element) -> RowNumber {
-    if let number = keptRows[place], self[number].walk == walk { return number }
-    let number = keptRows[place] ?? add(Row(element.content.kind, nil, walk: walk))
-    keptRows[place] = number
+    if let number = kept.numbers[place], self[number].walk == walk { return number }
+    let number = kept.numbers[place] ?? add(Row(element.content.kind, nil, walk: walk))
+    kept.numbers[place] = number
     self[number].begin(element.content.kind, nil, walk: walk)
     self[number].identifier = element.content.identifier
     self[number].siblingIndex = Int32(truncatingIfNeeded: element.content.siblingIndex)

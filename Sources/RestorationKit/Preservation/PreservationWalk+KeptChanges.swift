@@ -1,0 +1,46 @@
+internal import ArchiveCodec
+
+/// What is kept, in a save of what has changed: it stays as the last save through everything has
+/// stored it, and where something happens to it, everything is asked.
+extension PreservationWalk {
+  /// Notes what a walk through everything has kept, for the saves of what has changed after it.
+  func noteKept() {
+    rows.kept.note(
+      keptItems.map(\.element), keptBound,
+      below: rows.kept.numbers.values.compactMap { rows[$0].parent })
+  }
+
+  /// Whether a change of what some nodes contain may be one of what is kept: an element that is
+  /// not back may give its place away or go with the one above it, and a record that stays as it
+  /// is stored names other children or another index.
+  func isKeptConcerned(by changed: [ChangedParent]) -> Bool {
+    guard let kept, !changed.isEmpty else { return false }
+    return (changed.map(\.number) + rows.loose).contains(where: rows.kept.isParent)
+      || kept.hasStates
+        && changed.contains { parent in
+          ([parent.node] + parent.contents.all).contains { kept.state(of: $0) != nil }
+        }
+  }
+
+  /// Asks an object whose stored state nobody could read, which stays as long as the object says
+  /// what it said when the restore had ended.
+  ///
+  /// - Returns: Whether the object is one of these.
+  /// - Throws: ``NeedsEverything`` if it says something else, or cannot say it.
+  func askWithheld(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
+  ) throws(NeedsEverything) -> Bool {
+    guard kept?.state(of: object)?.withheld != nil else { return false }
+    let isOther: Bool
+    do {
+      isOther = try isChanged(object, number, info)
+    } catch {
+      throw NeedsEverything()
+    }
+    guard !isOther else { throw NeedsEverything() }
+    if info.tracking == .always {
+      rows.said?.noteShape(of: object, rows[number].kind, info, number, objects)
+    }
+    return true
+  }
+}

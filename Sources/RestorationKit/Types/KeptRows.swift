@@ -1,0 +1,50 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What the last save through everything has kept, and the rows that stand for it.
+///
+/// A save of what has changed leaves all of it as it is stored. As soon as something happens to
+/// it, or to its bound, everything is asked again.
+struct KeptRows {
+  /// What is kept below an object, which its record names after what it contains now.
+  typealias Below = [(role: StoredTree.Role, number: RowNumber)]
+
+  /// What a restore could not bring back; nil if that is nothing.
+  private(set) var records: KeptRecords?
+  /// The rows of elements that are not back, by their places.
+  var numbers: [Int: RowNumber] = [:]
+  /// What the records of objects name that is not back.
+  var below: [RowNumber: Below] = [:]
+  /// The rows directly above elements that are not back.
+  private var parents: Set<RowNumber> = []
+  /// What the report of each save says that is kept.
+  private(set) var elements: [KeptElement] = []
+  private var bound: KeptBound?
+
+  init(_ records: KeptRecords? = nil) { self.records = records }
+
+  /// Begins to ask everything.
+  mutating func beginWalk(_ kept: KeptRecords?) {
+    if records !== kept { self = KeptRows(kept) }
+    (below, parents, elements) = ([:], [], [])
+  }
+
+  /// Notes what a save through everything has kept.
+  mutating func note(_ elements: [KeptElement], _ bound: KeptBound?, below parents: [RowNumber]) {
+    (self.elements, self.bound, self.parents) = (elements, bound, Set(parents))
+  }
+
+  /// Whether all that is kept goes on to be so, if nothing happens to what is above it.
+  func stays(_ kept: KeptRecords?, _ bound: KeptBound?, at now: Date) -> Bool {
+    guard let kept else { return true }
+    guard records === kept, bound == self.bound else { return false }
+    guard let age = bound?.age else { return true }
+    return !elements.contains { $0.since.map { now.timeIntervalSince($0) > age } ?? true }
+  }
+
+  /// Whether an element that is not back lies directly below a row.
+  func isParent(_ number: RowNumber) -> Bool { parents.contains(number) }
+}

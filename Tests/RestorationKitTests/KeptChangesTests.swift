@@ -1,0 +1,277 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Saves of what has changed while something is kept that is not back.
+@MainActor
+final class KeptChangesTests: XCTestCase {
+  private let launch = Launch()
+
+  /// A tree of tracked nodes, with one below `n1` that later launches do not make.
+  private func tree(_ value: String = "", isWhole: Bool) -> (TrackedNode, [TrackedNode]) {
+    let root = TrackedNode("root")
+    let nodes = (0..<5).map { TrackedNode("n\($0)") }
+    for node in nodes { node.value = value }
+    root.below = nodes
+    if isWhole {
+      let unknown = TrackedNode("unknown")
+      unknown.value = "kept"
+      nodes[1].below = [unknown]
+    }
+    return (root, nodes)
+  }
+
+  /// Saves what a whole tree has, and restores it without the unknown node; all is saved once.
+  private func keeping() async throws -> (StateKeeper, TrackedNode, [TrackedNode]) {
+    _ = try await launch.keeper().save([tree("saved", isWhole: true).0])
+    let keeper = try launch.keeper()
+    let (root, nodes) = tree(isWhole: false)
+    _ = try await keeper.restore(into: [root])
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.kept.map(\.path.description), ["root/n1/unknown"])
+    XCTAssertEqual(report.unaskedCount, 0)
+    for node in nodes + [root] { node.encodeCount = 0 }
+    return (keeper, root, nodes)
+  }
+
+  private var stored: [String: String] {
+    get throws {
+      try XCTUnwrap(try launch.storedRecords()).elements.reduce(into: [:]) {
+        $0[$1.path] = try $1.value
+      }
+    }
+  }
+
+  func testOnlyWhatHasChangedIsAskedAndWhatIsKeptStays() async throws {
+    let (keeper, root, nodes) = try await keeping()
+    nodes[3].value = "new"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.entries.map(\.path.description), ["root/n3"])
+    XCTAssertEqual(nodes.map(\.encodeCount), [0, 0, 0, 1, 0])
+    XCTAssertEqual(report.kept.map(\.path.description), ["root/n1/unknown"])
+    XCTAssertEqual(try stored["root/n3"], "new")
+    try await assertAllIsBack(values: ["saved", "saved", "saved", "new", "saved"])
+  }
+
+  /// A launch that has the unknown node finds all of it.
+  private func assertAllIsBack(values: [String], _ kept: String? = "kept") async throws {
+    let (root, nodes) = tree(isWhole: true)
+    let unknown = try XCTUnwrap(nodes[1].below.first as? TrackedNode)
+    unknown.value = "none"
+    let report = try await launch.keeper().restore(into: [root])
+    XCTAssertEqual(report.outcome, .restored)
+    XCTAssertEqual(nodes.map(\.value), values)
+    XCTAssertEqual(unknown.value, kept ?? "none")
+  }
+
+  func testAParentGoesOnToNameWhatIsKeptBelowIt() async throws {
+    let (keeper, root, nodes) = try await keeping()
+    nodes[1].value = "new"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.entries.map(\.path.description), ["root/n1"])
+    try await assertAllIsBack(values: ["saved", "new", "saved", "saved", "saved"])
+  }
+
+  func testANodeWithTheNameOfWhatIsKeptTakesItsPlace() async throws {
+    let (keeper, root, nodes) = try await keeping()
+    let own = TrackedNode("unknown")
+    own.value = "own"
+    nodes[1].below = [own]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.unaskedCount, 0)
+    XCTAssertEqual(report.kept, [])
+    XCTAssertEqual(report.entries.last?.outcome, .replaced)
+    try await assertAllIsBack(
+      values: ["saved", "saved", "saved", "saved", "saved"], "own")
+  }
+
+  func testWhatIsKeptGoesWithTheOneAboveIt() async throws {
+    let (keeper, root, nodes) = try await keeping()
+    root.below.remove(at: 1)
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.kept, [])
+    XCTAssertEqual(try stored.keys.sorted(), ["root", "root/n0", "root/n2", "root/n3", "root/n4"])
+    _ = nodes
+  }
+
+  func testWhatIsKeptGoesWhenItsTimeIsOver() async throws {
+    let (keeper, root, nodes) = try await keeping()
+    launch.now += 366 * 24 * 60 * 60
+    nodes[3].value = "new"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.kept, [])
+    XCTAssertNil(try stored["root/n1/unknown"])
+    XCTAssertEqual(report.unaskedCount, 0)
+    nodes[3].value = "newer"
+    // What comes next is regular again after one more.
+    _ = try await keeper.save([root])
+    nodes[3].value = "newest"
+    let next = try await keeper.save([root])
+    XCTAssertEqual(next.entries.map(\.path.description), ["root/n3"])
+  }
+
+  func testABoundThatIsSetMeanwhileCounts() async throws {
+    let (keeper, root, nodes) = try await keeping()
+    keeper.keptBound = KeptBound(byteCount: 10)
+    nodes[3].value = "new"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.kept, [])
+    XCTAssertNil(try stored["root/n1/unknown"])
+  }
+}
+
+/// Random histories with much that is kept: what saves of changes have stored is what saves of
+/// everything store of the same.
+@MainActor
+final class KeptChangeHistoryTests: XCTestCase {
+  /// One of two apps to which the same happens.
+  @MainActor private final class Side {
+    let launch = Launch()
+    var keeper: StateKeeper
+    var nodes: [String: any HistoryNode] = [:]
+    var roots: [any RestorableNode] = []
+    var object: TrackedObject?
+
+    init() throws {
+      keeper = try launch.keeper()
+    }
+
+    /// Begins a launch; the classes of two nodes have versions.
+    func begin(version: Int) throws {
+      keeper = try launch.keeper()
+      let migrations = (1..<version).map { StateMigration(from: $0) { _ in } }
+      try keeper.register(TrackedSplit.self, version: version, migrations: migrations)
+      try keeper.register(PlainTabs.self, version: version, migrations: migrations)
+      (nodes, roots) = ([:], [])
+    }
+
+    @discardableResult
+    func make(_ name: String, below parent: String? = nil) -> any HistoryNode {
+      let node: any HistoryNode =
+        switch name.first {
+        case "v": TrackedSplit(name)
+        case "w": PlainTabs(name)
+        case "p": PlainNode(name)
+        case "o": ObservedNode(name)
+        default: TrackedNode(name)
+        }
+      nodes[name] = node
+      if let parent = parent.flatMap({ nodes[$0] }) { parent.below.append(node) }
+      if parent == nil { roots.append(node) }
+      return node
+    }
+
+    /// What the later launches make; the first one makes more.
+    func build(isWhole: Bool) {
+      for root in ["t0", "t1"] { make(root) }
+      for (name, parent) in [
+        ("t2", "t0"), ("p3", "t0"), ("o4", "t0"), ("v5", "t1"), ("w6", "t1"), ("t7", "v5"),
+        ("t8", "p3"), ("t9", "w6"),
+      ] { make(name, below: parent) }
+      guard isWhole else { return }
+      for name in nodes.keys { nodes[name]?.value = "saved \(name)" }
+      for (name, parent) in [
+        ("u1", "t2"), ("u2", "p3"), ("u3", "v5"), ("u4", "w6"), ("u5", "u1"), ("u6", "t1"),
+        ("u7", "t9"),
+      ] { make(name, below: parent).value = "kept \(name)" }
+      make("u8").value = "kept root"
+      nodes["u5"]?.references = [nodes["t8"]].compactMap { $0 }
+      nodes["u6"]?.references = [nodes["v5"]].compactMap { $0 }
+    }
+  }
+
+  private static let historyCount = 20
+  private static let stepCount = 25
+
+  private func change(_ side: Side, _ random: inout SeededGenerator, _ step: Int) -> String {
+    let names = side.nodes.keys.sorted()
+    let name = names[Int.random(in: 0..<names.count, using: &random)]
+    let other = names[Int.random(in: 0..<names.count, using: &random)]
+    guard let node = side.nodes[name], let target = side.nodes[other] else { return "nothing" }
+    switch Int.random(in: 0..<16, using: &random) {
+    case 0..<7:
+      node.value = "\(step)"
+      return "value of \(name)"
+    case 7:
+      side.make("t\(step + 100)", below: name)
+      return "t\(step + 100) below \(name)"
+    case 8:
+      guard !node.below.isEmpty else { return "nothing" }
+      node.below.removeLast()
+      return "one less below \(name)"
+    case 9:
+      guard let moved = node.below.popLast() as? any HistoryNode else { return "nothing" }
+      let isAbove = sequence(first: [moved] as [any RestorableNode]) { level in
+        let below = level.flatMap(\.restorationChildren)
+        return below.isEmpty ? nil : below
+      }.joined().contains { $0 === target }
+      (isAbove ? node : target).below.append(moved)
+      return "\(moved.name ?? "") from \(name) to \(other)"
+    case 10:
+      node.below.reverse()
+      return "\(name) turned round"
+    case 11:
+      let kept = "u\(Int.random(in: 1...8, using: &random))"
+      guard side.nodes[kept] == nil else { return "nothing" }
+      side.make(kept, below: name)
+      return "\(kept) below \(name)"
+    case 12:
+      let days = [10.0, 200, -5][Int.random(in: 0..<3, using: &random)]
+      side.launch.now += days * 24 * 60 * 60
+      return "\(days) days"
+    case 13:
+      let most = [nil, 100, 1000][Int.random(in: 0..<3, using: &random)]
+      side.keeper.keptBound = KeptBound(byteCount: most)
+      return "at most \(most ?? -1) bytes"
+    case 14:
+      node.references = [target]
+      return "\(name) refers to \(other)"
+    default:
+      side.launch.keys.isLocked = true
+      return "a locked key"
+    }
+  }
+
+  func testWhatSavesOfChangesKeepIsWhatSavesOfEverythingKeep() async throws {
+    var changeCount = 0
+    for _ in 0..<Self.historyCount {
+      let seed = SeededGenerator()
+      let sides = [try Side(), try Side()]
+      var story: [String] = []
+      for side in sides {
+        try side.begin(version: 2)
+        side.build(isWhole: true)
+        _ = try await side.keeper.save(side.roots)
+        try side.begin(version: 1)
+        side.build(isWhole: false)
+        let report = try await side.keeper.restore(into: side.roots)
+        XCTAssertEqual(report.kept.count, 9)
+      }
+      var random = seed
+      for step in 0..<Self.stepCount {
+        var next = random
+        for (place, side) in sides.enumerated() {
+          next = random
+          let what = (0...1).map { change(side, &next, 2 * step + $0) }
+          if place == 0 { story += what }
+        }
+        random = next
+        let report = try await sides[0].keeper.save(sides[0].roots)
+        let whole = try await sides[1].keeper.saveEverything(sides[1].roots)
+        let message = "TEST_SEED=\(seed.seed), step \(step): \(story.suffix(10))"
+        XCTAssertEqual(report.outcome, whole.outcome, message)
+        // In the order of the last save that has asked everything.
+        XCTAssertEqual(Set(report.kept), Set(whole.kept), message)
+        for side in sides { side.launch.keys.isLocked = false }
+        if report.unaskedCount > 0, !report.kept.isEmpty { changeCount += 1 }
+        XCTAssertEqual(
+          try sides[0].launch.storedRecords()?.words, try sides[1].launch.storedRecords()?.words,
+          message)
+        if testRun?.failureCount ?? 0 > 0 { return }
+      }
+    }
+    XCTAssertGreaterThan(changeCount, Self.historyCount)
+  }
+}
