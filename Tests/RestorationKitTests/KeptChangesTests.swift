@@ -274,4 +274,128 @@ final class KeptChangeHistoryTests: XCTestCase {
     }
     XCTAssertGreaterThan(changeCount, Self.historyCount)
   }
+
+  /// Lets two apps save all after a restore, then a change, one of them by asking everything, and
+  /// compares what is stored.
+  private func assertSameAsEverything(
+    saved: (Side) throws -> Void, restoring: (Side) throws -> Void = { _ in },
+    restored: (Side) throws -> Void = { _ in }, _ change: (Side) throws -> Void,
+    line: UInt = #line
+  ) async throws {
+    var words: [[String]] = []
+    var kept: [Set<KeptElement>] = []
+    for savesEverything in [false, true] {
+      let side = try Side()
+      try side.begin(version: 2)
+      try saved(side)
+      _ = try await side.keeper.save(side.roots)
+      try side.begin(version: 1)
+      try restoring(side)
+      _ = try await side.keeper.restore(into: side.roots)
+      try restored(side)
+      _ = try await side.keeper.save(side.roots)
+      try change(side)
+      let report =
+        try await savesEverything
+        ? side.keeper.saveEverything(side.roots) : side.keeper.save(side.roots)
+      kept.append(Set(report.kept))
+      words.append(try XCTUnwrap(try side.launch.storedRecords()).words)
+    }
+    XCTAssertEqual(words[0], words[1], line: line)
+    XCTAssertEqual(kept[0], kept[1], line: line)
+    XCTAssertFalse(words[0].isEmpty, line: line)
+  }
+
+  private func build(_ names: [String]) -> (Side) -> Void {
+    { side in
+      side.make("t0")
+      for name in names { side.make(name, below: "t0").value = "saved \(name)" }
+    }
+  }
+
+  func testARecordThatStaysAsItIsStoredNamesNewChildren() async throws {
+    for name in ["v1", "w1"] {
+      try await assertSameAsEverything(saved: build([name, "t2"]), restoring: build([name, "t2"])) {
+        $0.make("t3", below: name)
+      }
+    }
+  }
+
+  func testARecordThatStaysAsItIsStoredHasItsNewIndex() async throws {
+    func build(_ side: Side) {
+      side.make("v0")
+      let nodes = ["v1", "v2"].map { name in
+        let node = side.make(name, below: "v0")
+        node.name = "same"
+        return node
+      }
+      for (place, node) in nodes.enumerated() { node.value = "saved \(place)" }
+    }
+    try await assertSameAsEverything(saved: build, restoring: build) {
+      $0.nodes["v0"]?.below.reverse()
+    }
+  }
+
+  func testWhatIsKeptOfANodeAndBelowItComesBackWithIt() async throws {
+    for (name, below, isBack) in [
+      ("t1", "u2", false), ("v1", "u2", false), ("v1", "t2", true), ("t1", "v2", true),
+    ] {
+      var away: [any RestorableNode] = []
+      try await assertSameAsEverything(
+        saved: { side in
+          self.build([name])(side)
+          side.make(below, below: name).value = "saved below"
+        },
+        restoring: { side in
+          self.build([name])(side)
+          if isBack { side.make(below, below: name) }
+        },
+        restored: { side in
+          away = side.nodes["t0"]?.below ?? []
+          side.nodes["t0"]?.below = []
+        }, { $0.nodes["t0"]?.below = away })
+    }
+  }
+
+  func testAnObjectTakesTheNameOfOneThatIsKept() async throws {
+    func object(_ value: String, _ side: Side) -> TrackedObject {
+      let object = TrackedObject(value)
+      side.object = object
+      side.keeper.registerObject(object, restorationIdentifier: "object")
+      return object
+    }
+    try await assertSameAsEverything(
+      saved: { side in
+        self.build(["t1"])(side)
+        side.nodes["t1"]?.references = [object("saved", side)]
+      }, restoring: build(["t1"]),
+      restored: { side in _ = object("own", side) },
+      { side in side.nodes["t1"]?.references = [side.object].compactMap(\.self) })
+  }
+
+  func testAClockThatIsSetBackMakesWhatIsKeptOlder() async throws {
+    let side = try Side()
+    func begin(_ isWhole: Bool) throws -> SensitiveNode {
+      try side.begin(version: 1)
+      side.make("t0")
+      let kept = TrackedSensitiveNode("e", duration: 1000)
+      side.make("t1", below: "t0").below = isWhole ? [kept] : []
+      return kept
+    }
+    let start = side.launch.now
+    try begin(true).value = "expiring"
+    _ = try await side.keeper.save(side.roots)
+    _ = try begin(false)
+    _ = try await side.keeper.restore(into: side.roots)
+    _ = try await side.keeper.save(side.roots)
+    side.launch.now = start - 500
+    side.nodes["t1"]?.value = "new"
+    _ = try await side.keeper.save(side.roots)
+    for (seconds, value) in [(499.0, "expiring"), (501, nil)] {
+      side.launch.now = start + seconds
+      let kept = try begin(true)
+      _ = try await side.keeper.restore(into: side.roots)
+      XCTAssertEqual(kept.value, value)
+    }
+  }
 }
