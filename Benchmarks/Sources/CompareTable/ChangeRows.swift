@@ -14,7 +14,10 @@ enum ChangeRows {
     let directory = CountingDirectory(FileStateDirectory(path: temporary.path("state")))
     let keys = FixedKeyProvider(try ArchiveKey())
     let rows = try await changes(directory, keys, temporary, &noise)
-    return rows + [try await firstSave(directory, keys, temporary, &noise)]
+    return rows + [
+      try await firstSave(directory, keys, temporary, &noise),
+      try await oneWhileKept(keys, temporary, &noise),
+    ]
   }
 
   private static func changes(
@@ -141,6 +144,43 @@ enum ChangeRows {
       "Save 100,000 nodes for the first time after a restore, 1 of them changed, against saving "
         + "them with a new keeper, processor time", unit: "µs", by: \.processor, against: 1,
       goal: .none, &noise)
+  }
+
+  /// What is kept of an older version of the app must not make saves ask everything.
+  private static func oneWhileKept(
+    _ keys: FixedKeyProvider, _ temporary: TemporaryDirectory, _ noise: inout Noise
+  ) async throws -> Row {
+    func catalog(isKeeping: Bool) async throws -> TrackedCatalog {
+      let directory = FileStateDirectory(path: temporary.path(isKeeping ? "keeping" : "whole"))
+      let saved = try TrackedCatalog(productCount: nodeCount, in: directory, keys)
+      try await isKeeping ? saved.saveWithUnknownScreen() : saved.saveFirst()
+      await saved.close()
+      let restored = try await TrackedCatalog.restored(from: directory, keys)
+      restored.change(1)
+      try await restored.saveRestored()
+      restored.change(1)
+      try await restored.save()
+      guard restored.keptCount == (isKeeping ? 1 : 0) else {
+        throw WorkloadError("\(restored.keptCount) screens are kept")
+      }
+      return restored
+    }
+    let keeping = try await catalog(isKeeping: true)
+    let whole = try await catalog(isKeeping: false)
+    let contest = try await Contest([
+      .init {
+        keeping.change(1)
+        try await keeping.save()
+      },
+      .init {
+        whole.change(1)
+        try await whole.save()
+      },
+    ])
+    return contest.row(
+      "Save 1 changed node of 100,000 while a node is kept that is not back, against the same "
+        + "without one, processor time", unit: "µs", by: \.processor, against: 1,
+      goal: .atMost(1.1), &noise)
   }
 
   /// What a save of so many changed nodes does to the file.

@@ -56,6 +56,15 @@ package final class TrackedCatalog {
     try await keeper.save([root]).checkHasWrittenAll(productCount: nodes.count)
   }
 
+  /// Writes all products and a screen that no later catalog makes, so that saves keep it.
+  package func saveWithUnknownScreen() async throws {
+    try await keeper.save([root, UnknownScreen()])
+      .checkHasWrittenAll(productCount: nodes.count)
+  }
+
+  /// How many screens the last save has kept that are not back.
+  package private(set) var keptCount = 0
+
   /// Writes what has changed since the last save; returns how many bytes.
   @discardableResult
   package func save() async throws -> Int {
@@ -63,6 +72,7 @@ package final class TrackedCatalog {
     guard report.outcome == .saved, report.unaskedCount > 0 else {
       throw WorkloadError("nobody was left unasked")
     }
+    keptCount = report.kept.count
     return report.writtenByteCount
   }
 
@@ -84,4 +94,9 @@ package final class TrackedCatalog {
 
   /// Lets the state go, so that another catalog can have it.
   package func close() async { await keeper.close() }
+}
+
+/// A screen of an older version of the app.
+private final class UnknownScreen: RestorableNode {
+  let restorationIdentifier: String? = "unknown"
 }
