@@ -111,26 +111,7 @@ struct LaunchMarker: Sendable {
         let archive = try Archive.open(storage, key: key, context: context, recovery: .recover),
         let record = try archive.record(Self.record)
       else { return Stored() }
-      var content = Content()
-      content.begunRestores = try record.decodeIfPresent(forKey: Key.begunRestores) ?? 0
-      content.begunVersion = try Key.begun.decode(from: record)
-      content.applicationVersion = try record.decodeIfPresent(forKey: Key.applicationVersion)
-      content.bootSession = try record.decodeIfPresent(forKey: Key.bootSession)
-      content.snapshotIgnored = try Key.snapshotIgnored.decode(from: record)
-      content.gaveWay = try record.decodeIfPresent(forKey: Key.gaveWay) ?? false
-      do {
-        content.skipped =
-          try record.decodeIfPresent(SkippedElements.self, forKey: Key.skipped) ?? content.skipped
-      } catch {
-        throw .content(error)
-      }
-      content.isFirst = try record.decodeIfPresent(forKey: Key.isFirst) ?? false
-      do {
-        content.valueCrashes =
-          try record.decodeIfPresent([String: Int].self, forKey: Key.valueCrashes) ?? [:]
-      } catch {
-        throw .content(error)
-      }
+      let content = try Self.content(of: record)
       let noteKey: Data? = try record.decodeIfPresent(forKey: Key.noteKey)
       let tag = noteKey.flatMap { NumberTag(key: Array($0)) }
       let tags = LaunchNote.Tags(tag, archive.version)
@@ -147,6 +128,26 @@ struct LaunchMarker: Sendable {
     } catch  where error.code != .wrongContext && error.isAboutContent {
       return Stored()
     }
+  }
+
+  private static func content(of record: KeyedDecoder) throws(ArchiveError) -> Content {
+    var content = Content()
+    content.begunRestores = try record.decodeIfPresent(forKey: Key.begunRestores) ?? 0
+    content.begunVersion = try Key.begun.decode(from: record)
+    content.applicationVersion = try record.decodeIfPresent(forKey: Key.applicationVersion)
+    content.bootSession = try record.decodeIfPresent(forKey: Key.bootSession)
+    content.snapshotIgnored = try Key.snapshotIgnored.decode(from: record)
+    content.gaveWay = try record.decodeIfPresent(forKey: Key.gaveWay) ?? false
+    content.isFirst = try record.decodeIfPresent(forKey: Key.isFirst) ?? false
+    do {
+      content.skipped =
+        try record.decodeIfPresent(SkippedElements.self, forKey: Key.skipped) ?? content.skipped
+      content.valueCrashes =
+        try record.decodeIfPresent([String: Int].self, forKey: Key.valueCrashes) ?? [:]
+    } catch {
+      throw .content(error)
+    }
+    return content
   }
 
   /// Stores what is to be known; nothing to be known leaves no file.

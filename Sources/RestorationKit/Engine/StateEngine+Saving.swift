@@ -71,19 +71,9 @@ extension StateEngine {
     everything: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
-    if settings.isStrict, !hasTriedToRestore {
-      throw RestorationError(
-        .strict,
-        "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the"
-          + " first save.")
-    }
+    try throwIfStrictWithoutRestore()
     try throwIfStrictWithOtherKeeper()
-    if let values {
-      undecoded.formUnion(values.store.takeUndecoded())
-      for path in values.takeProblemPaths() {
-        trace?(RestorationTrace(call: .valueProblem, path: path))
-      }
-    }
+    takeProblemsOfValues()
     let keptCoders = objects.takeKeptCoders()
     var isReported = false
     defer { if !isReported { objects.putBack(keptCoders) } }
@@ -97,36 +87,7 @@ extension StateEngine {
       return try await save(content, number: number, changing: builder, stored, &isReported, calls)
     }
     do {
-      var builder: RecordBuilder?
-      var stored: StoredTree?
-      // What is open of a file must not be asked while the thread of the file hangs.
-      if calls.isBlocking {
-        try await calls { [file] () async throws(ArchiveError) in await file.takeTurn() }
-      }
-      repeat {
-        try await otherRestoreEnded(calls)
-        builder = try await builderOfChanges(calls)
-        stored = try await treeForBudget(changing: builder, calls)
-      } while restoreUnderWay != nil
-      // A restore may have found it so meanwhile.
-      if isLocked { return PreservationReport(.locked) }
-      let (underWay, before) = (UnderWay(), writeUnderWay)
-      writeUnderWay = underWay
-      defer {
-        // Nil, unless this one has not waited for it.
-        writeUnderWay = before
-        underWay.finish()
-      }
-      // What came late meanwhile is in no stored record, or was not decoded.
-      if rows.version == nil || !undecoded.isEmpty { builder = nil }
-      do throws(any Error) {
-        return try await walk(changing: builder, stored)
-      } catch let error as ArchiveError where error.code == .outdated {
-        // Somebody else has changed what is stored, or a discard has forgotten the
-        // subkeys of secrets, so all is written.
-        stored = try await treeForBudget(changing: nil, calls)
-        return try await walk(changing: nil, stored)
-      }
+      return try await save(calls, walk)
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
       if error.code == .locked { return PreservationReport(.inUse(by: error.subject)) }
@@ -135,6 +96,59 @@ extension StateEngine {
       throw error
     } catch {
       throw RestorationError(.content(error))
+    }
+  }
+
+  /// Finds out what is stored, and then walks; once more if that was something else by then.
+  private func save(
+    _ calls: FileCalls,
+    _ walk: (RecordBuilder?, StoredTree?) async throws -> PreservationReport
+  ) async throws -> PreservationReport {
+    // What is open of a file must not be asked while the thread of the file hangs.
+    if calls.isBlocking {
+      try await calls { [file] () async throws(ArchiveError) in await file.takeTurn() }
+    }
+    var builder: RecordBuilder?
+    var stored: StoredTree?
+    repeat {
+      try await otherRestoreEnded(calls)
+      builder = try await builderOfChanges(calls)
+      stored = try await treeForBudget(changing: builder, calls)
+    } while restoreUnderWay != nil
+    // A restore may have found it so meanwhile.
+    if isLocked { return PreservationReport(.locked) }
+    let (underWay, before) = (UnderWay(), writeUnderWay)
+    writeUnderWay = underWay
+    defer {
+      // Nil, unless this one has not waited for it.
+      writeUnderWay = before
+      underWay.finish()
+    }
+    // What came late meanwhile is in no stored record, or was not decoded.
+    if rows.version == nil || !undecoded.isEmpty { builder = nil }
+    do throws(any Error) {
+      return try await walk(builder, stored)
+    } catch let error as ArchiveError where error.code == .outdated {
+      // Somebody else has changed what is stored, or a discard has forgotten the
+      // subkeys of secrets, so all is written.
+      return try await walk(nil, try await treeForBudget(changing: nil, calls))
+    }
+  }
+
+  private func throwIfStrictWithoutRestore() throws(RestorationError) {
+    guard settings.isStrict, !hasTriedToRestore else { return }
+    throw RestorationError(
+      .strict,
+      "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the"
+        + " first save.")
+  }
+
+  /// Hears what went wrong with values that were read since the last save.
+  private func takeProblemsOfValues() {
+    guard let values else { return }
+    undecoded.formUnion(values.store.takeUndecoded())
+    for path in values.takeProblemPaths() {
+      trace?(RestorationTrace(call: .valueProblem, path: path))
     }
   }
 
@@ -162,37 +176,82 @@ extension StateEngine {
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
     let comesFirst = !hasTriedToRestore
-    let heard = rows.isHeard ? rows : rows.heard
-    if builder == nil { rows = Rows(need) }
-    let rows = rows
-    let walk = PreservationWalk(
-      rows, changing: builder, types: types, objects: objects, limits: settings.limits,
-      secrets: file.secrets, nodeLimit: settings.nodeLimit, now: settings.now(),
-      budget: settings.sizeBudget, keptBound: settings.keptBound, stored: stored,
-      remembersSaid: settings.isPolled || leavingCount > 0, trace: trace
-    )
-    // What is not stored after all is written by the next save.
-    let unknown = Rows(need)
-    unknown.heard = heard
-    self.rows = unknown
+    let (walk, unknown) = beginWalk(changing: builder, stored)
     defer { walk.end() }
     guard try preserve(content, with: walk) else {
-      var report = PreservationReport(.declined)
-      report.setAside = try await calls {
-        [file, settingAside] () async throws(ArchiveError) in
-        try await file.decline(number: number, settingAside)
-      }
-      objects.kept = nil
-      objects.ages.forget()
-      undecoded = []
-      note(in: &report)
-      return report
+      return try await decline(number: number, calls)
     }
-    unknown.heard = rows
+    unknown.heard = walk.rows
     var report = PreservationReport(.saved)
     isReported = settings.isStrict
     try throwIfStrict(walk)
     report.walkDuration = start.duration(to: .now)
+    try await complete(walk, stored, calls)
+    let settlement = walk.settlement()
+    let undecoded = undecoded
+    let written = try await write(walk, number: number, calls)
+    note(in: &report)
+    isReported = true
+    if comesFirst, written?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
+    // Before the entries, which have a copy of the rows.
+    if let written { walk.rows.note(written.fingerprints) }
+    walk.describe(in: &report)
+    guard let written else {
+      report.outcome = .superseded
+      report.sizeTree = ReportSizes { StateSizes() }
+      return report
+    }
+    self.undecoded.subtract(undecoded)
+    know(walk.rows, written.version, unless: unknown)
+    settle(settlement, of: walk.kept)
+    report.unaskedCount = walk.unaskedCount
+    report.version = written.version
+    report.byteCount = written.byteCount
+    report.writtenByteCount = written.writtenByteCount
+    report.setAside = written.setAside
+    return report
+  }
+
+  /// Begins a walk; until it is written, nobody knows what is stored.
+  ///
+  /// - Returns: The walk, and the rows that stand for it until then.
+  private func beginWalk(
+    changing builder: RecordBuilder?, _ stored: StoredTree?
+  ) -> (walk: PreservationWalk, unknown: Rows) {
+    let heard = rows.isHeard ? rows : rows.heard
+    if builder == nil { rows = Rows(need) }
+    let walk = PreservationWalk(
+      rows, changing: builder, types: types, objects: objects, limits: settings.limits,
+      secrets: file.secrets, nodeLimit: settings.nodeLimit, now: settings.now(),
+      budget: settings.sizeBudget, keptBound: settings.keptBound, stored: stored,
+      remembersSaid: settings.isPolled || leavingCount > 0, trace: trace)
+    // What is not stored after all is written by the next save.
+    let unknown = Rows(need)
+    unknown.heard = heard
+    rows = unknown
+    return (walk, unknown)
+  }
+
+  /// Removes what is stored, since the gate has said no.
+  private func decline(
+    number: UInt64, _ calls: FileCalls
+  ) async throws(ArchiveError) -> PreservationReport {
+    var report = PreservationReport(.declined)
+    report.setAside = try await calls {
+      [file, settingAside] () async throws(ArchiveError) in
+      try await file.decline(number: number, settingAside)
+    }
+    objects.kept = nil
+    objects.ages.forget()
+    undecoded = []
+    note(in: &report)
+    return report
+  }
+
+  /// Writes the last states of what could not be encoded, and compares the size with the budget.
+  private func complete(
+    _ walk: PreservationWalk, _ stored: StoredTree?, _ calls: FileCalls
+  ) async throws {
     if !walk.lost.isEmpty {
       let tree = if let stored { stored } else { try await lastTree(calls) }
       try walk.keepLastStates(from: tree)
@@ -201,35 +260,17 @@ extension StateEngine {
       walk.noteSize()
       try throwIfStrict(walk)
     }
-    let settlement = walk.settlement()
-    let undecoded = undecoded
-    let written = try await write(walk, number: number, calls)
-    note(in: &report)
-    isReported = true
-    if comesFirst, written?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
-    // Before the entries, which have a copy of the rows.
-    if let written { rows.note(written.fingerprints) }
-    walk.describe(in: &report)
-    guard let written else {
-      report.outcome = .superseded
-      report.sizeTree = ReportSizes { StateSizes() }
-      return report
+  }
+
+  /// Takes the rows of a walk that was written for what is stored; a restore may have changed
+  /// that meanwhile.
+  private func know(_ written: Rows, _ version: ArchiveVersion?, unless unknown: Rows) {
+    written.version = version
+    if !written.goneAges.isEmpty {
+      objects.ages.forget(written.goneAges)
+      written.goneAges = []
     }
-    self.undecoded.subtract(undecoded)
-    rows.version = written.version
-    if !rows.goneAges.isEmpty {
-      objects.ages.forget(rows.goneAges)
-      rows.goneAges = []
-    }
-    // A restore may have changed them meanwhile.
-    if self.rows === unknown { self.rows = rows }
-    settle(settlement, of: walk.kept)
-    report.unaskedCount = walk.unaskedCount
-    report.version = written.version
-    report.byteCount = written.byteCount
-    report.writtenByteCount = written.writtenByteCount
-    report.setAside = written.setAside
-    return report
+    if rows === unknown { rows = written }
   }
 
   private func settle(_ settlement: KeptRecords.Settlement, of kept: KeptRecords?) {

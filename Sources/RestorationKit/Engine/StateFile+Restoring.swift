@@ -62,82 +62,52 @@ extension StateFile {
     return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
   }
 
+  /// What a restore that looks for its state knows of the restores before it.
+  private struct Evidence {
+    /// Nil if nothing may be noted.
+    var marker: LaunchMarker.Stored?
+    /// What gave way since it crashed too often, and whether nothing older may follow it.
+    var crashed: (location: String?, isLast: Bool)?
+    /// Whether something that is left out may be tried again.
+    var mayTry = false
+
+    mutating func takeSkipped(
+      in tree: StoredTree, by applicationVersion: String?
+    ) -> (periods: [Int: LeftOutPeriod], tried: Int?) {
+      marker?.content.skipped.take(in: tree, by: applicationVersion, mayTry: mayTry) ?? ([:], nil)
+    }
+  }
+
   private func find(
     threshold: Int, isClaimed: Bool, _ settingAside: SettingAside
   ) throws(ArchiveError) -> Found {
     guard try isAnythingStored() else {
-      if isClaimed {
-        note {
-          try place.marker.storage.remove()
-          // Those of a state that somebody has removed go with a save.
-          if try place.secrets.isStored { try loadSecrets(existingKey()) }
-        }
-      }
-      if !keys.makesKey { noteMissingKey() }
+      noteNothingStored(isClaimed: isClaimed)
       return .nothing
     }
     let key = try existingKey()
-    var stored = readMarker(key)
-    var crashed: (location: String?, isLast: Bool)?
-    var mayTry = false
-    let loaded: Loaded<StoredTree>?
-    do throws(ArchiveError) {
-      loaded = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
-        if crashed?.isLast == true { return nil }
-        guard isClaimed, window == nil else { return try StoredTree(reading: archive) }
-        let verdict = stored?.take(
-          evidenceBefore: archive.version, threshold, by: applicationVersion, at: bootSession)
-        mayTry = verdict?.mayTry == true && !hasBegun
-        switch verdict?.action {
-        case .restore, nil: return try StoredTree(reading: archive)
-        case .leaveOut(let place, let count):
-          let tree = try StoredTree(reading: archive)
-          if stored?.content.skipped.add(place, of: tree, after: count, by: applicationVersion)
-            == true
-          {
-            return tree
-          }
-        case .giveWay: break
-        }
-        let gaveWay = stored?.content.gaveWay == true
-        crashed = (try setAsideCrashed(generation, settingAside), isLast: gaveWay)
-        stored = LaunchMarker.Stored(content: LaunchMarker.Content(gaveWay: true))
-        return nil
-      }
-    } catch {
-      guard crashed != nil, error.isAboutContent else { throw error }
-      loaded = nil
-    }
-    guard let loaded else {
+    var evidence = Evidence(marker: readMarker(key))
+    guard
+      let loaded = try load(
+        key, &evidence, threshold: threshold, mayChange: isClaimed && window == nil, settingAside)
+    else {
       if isClaimed { note { try place.marker.storage.remove() } }
-      return crashed.map { .crashed(setAsideAt: $0.location) } ?? .nothing
+      return evidence.crashed.map { .crashed(setAsideAt: $0.location) } ?? .nothing
     }
     var tree = loaded.content
     tree.replacedAt = loaded.generation?.date
-    stored?.leaveOutCrashedValue(
+    evidence.marker?.leaveOutCrashedValue(
       of: tree, threshold, by: applicationVersion, at: bootSession)
     let usesSnapshot = tree.snapshot.isUsable(
-      ignoredBefore: stored?.content.snapshotIgnored == tree.version)
-    var (skipped, tried) =
-      stored?.content.skipped.take(in: tree, by: applicationVersion, mayTry: mayTry) ?? ([:], nil)
-    if let dropped = loaded.dropped {
-      let date = tree.facts?.timestamp.map { " of \($0)" } ?? ""
-      let before = launchProblem.map { "\($0) " } ?? ""
-      launchProblem =
-        "\(before)The end of the state is damaged, so this is the one\(date); what was saved after it is"
-        + " lost. The next save keeps a copy of the file. (\(dropped.located(at: loaded.location).facts))"
-    }
+      ignoredBefore: evidence.marker?.content.snapshotIgnored == tree.version)
+    var (skipped, tried) = evidence.takeSkipped(in: tree, by: applicationVersion)
+    if let dropped = loaded.dropped { noteDamagedEnd(of: tree, dropped, at: loaded.location) }
     // Those of a generation are among them.
     if isClaimed { try loadSecrets(key) }
     tree.secrets = secretsToLookAt(key)
-    if tree.isWhole, loaded.generation == nil {
-      known = tree.version
-      replacing = replacing(
-        tree, dropped: loaded.dropped, hasCrashed: stored?.content.skipped.isOf(tree) == true)
-    }
-    if tree.isWhole { knownGeneration = loaded.generation?.identifier }
+    know(tree, loaded, hasCrashed: evidence.marker?.content.skipped.isOf(tree) == true)
     if isClaimed {
-      begin(tree, stored?.content, key)
+      begin(tree, evidence.marker?.content, key)
       // What is tried without a mark would crash in every launch.
       if let tried, window?.note != nil { skipped[tried] = nil }
     }
@@ -150,6 +120,75 @@ extension StateFile {
         usesSnapshot: usesSnapshot, window: isClaimed ? windowCount : nil, skipped: skipped,
         note: isClaimed && isCrashNear ? window?.note : nil,
         valueNote: isClaimed ? window?.note : nil))
+  }
+
+  /// Reads the newest archive that can be read and has not crashed too often; nil if none is left.
+  ///
+  /// What has crashed too often is set aside.
+  private func load(
+    _ key: ArchiveKey, _ evidence: inout Evidence, threshold: Int, mayChange: Bool,
+    _ settingAside: SettingAside
+  ) throws(ArchiveError) -> Loaded<StoredTree>? {
+    do throws(ArchiveError) {
+      return try firstReadable(key) { (archive, generation) throws(ArchiveError) in
+        if evidence.crashed?.isLast == true { return nil }
+        guard mayChange else { return try StoredTree(reading: archive) }
+        if let tree = try tree(in: archive, &evidence, threshold: threshold) { return tree }
+        let gaveWay = evidence.marker?.content.gaveWay == true
+        evidence.crashed = (try setAsideCrashed(generation, settingAside), isLast: gaveWay)
+        evidence.marker = LaunchMarker.Stored(content: LaunchMarker.Content(gaveWay: true))
+        return nil
+      }
+    } catch {
+      guard evidence.crashed != nil, error.isAboutContent else { throw error }
+      return nil
+    }
+  }
+
+  /// The tree of an archive; nil if it gives way to an older one, since it crashed.
+  private func tree(
+    in archive: Archive, _ evidence: inout Evidence, threshold: Int
+  ) throws(ArchiveError) -> StoredTree? {
+    let verdict = evidence.marker?.take(
+      evidenceBefore: archive.version, threshold, by: applicationVersion, at: bootSession)
+    evidence.mayTry = verdict?.mayTry == true && !hasBegun
+    switch verdict?.action {
+    case .restore, nil: return try StoredTree(reading: archive)
+    case .giveWay: return nil
+    case .leaveOut(let place, let count):
+      let tree = try StoredTree(reading: archive)
+      let isAnyLeft = evidence.marker?.content.skipped.add(
+        place, of: tree, after: count, by: applicationVersion)
+      return isAnyLeft == true ? tree : nil
+    }
+  }
+
+  private func noteNothingStored(isClaimed: Bool) {
+    if isClaimed {
+      note {
+        try place.marker.storage.remove()
+        // Those of a state that somebody has removed go with a save.
+        if try place.secrets.isStored { try loadSecrets(existingKey()) }
+      }
+    }
+    if !keys.makesKey { noteMissingKey() }
+  }
+
+  private func noteDamagedEnd(of tree: StoredTree, _ dropped: ArchiveError, at location: String) {
+    let date = tree.facts?.timestamp.map { " of \($0)" } ?? ""
+    let before = launchProblem.map { "\($0) " } ?? ""
+    launchProblem =
+      "\(before)The end of the state is damaged, so this is the one\(date); what was saved after it"
+      + " is lost. The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
+  }
+
+  /// Remembers what was read, for the saves that replace it.
+  private func know(_ tree: StoredTree, _ loaded: Loaded<StoredTree>, hasCrashed: Bool) {
+    guard tree.isWhole else { return }
+    knownGeneration = loaded.generation?.identifier
+    guard loaded.generation == nil else { return }
+    known = tree.version
+    replacing = replacing(tree, dropped: loaded.dropped, hasCrashed: hasCrashed)
   }
 
   /// Says already now that no save can succeed.

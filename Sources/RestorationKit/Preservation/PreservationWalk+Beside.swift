@@ -27,39 +27,25 @@ extension PreservationWalk {
   ) throws {
     // One that has another place now, or was not there before.
     if !asksEverything, state.withheld != nil { throw NeedsEverything() }
-    let kept = statesToKeep(of: state, number)
-    var state = state
-    state.beside.removeAll { !kept.contains($0.state.id) }
-    if let withheld = state.withheld, !kept.contains(KeptState(of: withheld).id) {
-      state.withheld = nil
-    }
-    let stored = state
+    let stored = keptOn(state, number)
+    var next = stored
     var replaced: KeptState.ID?
-    if let withheld = state.withheld {
-      do {
-        if try !isChanged(object, number, info) {
-          return keep(withheld, state, of: object, number, info, origin, below)
-        }
-      } catch {
-        rows.note(.encodeFailed(error.reason), number)
-        if info.tracking == .always { rows.said?.noteFailure(number) }
-        return keep(withheld, state, of: object, number, info, origin, below)
+    if let withheld = stored.withheld {
+      guard saysSomethingElse(object, number, info) else {
+        return keep(withheld, stored, of: object, number, info, origin, below)
       }
-      replaced = state.putBeside()
+      replaced = next.putBeside()
     }
-    guard !state.beside.isEmpty else {
-      settlementOfKept.states.append((object, state))
+    guard !next.beside.isEmpty else {
+      settlementOfKept.states.append((object, next))
       return try writeAlone(object, number, info, origin, kept: below)
     }
-    state.beside[0].state.leftOut = state.leftOut
-    let beside = state.beside.map { dated($0.state) }
+    next.beside[0].state.leftOut = next.leftOut
+    let beside = next.beside.map { dated($0.state) }
     do {
       let own = try encodeApart(object, number, info, origin, below)
       if let replaced { keptItems.removeAll { $0.id == replaced } }
-      if info.tracking == .always, let said = rows.said, said.probes[number] == nil {
-        said.note(
-          try StateProbe(object, at: rows.path(of: number), info.traits, builder.limits), number)
-      }
+      try noteProbe(of: object, number, info)
       storedParts.append(StoredPart(number: number, content: .own(own), beside: beside))
     } catch {
       if info.tracking == .always { rows.said?.noteFailure(number) }
@@ -70,12 +56,47 @@ extension PreservationWalk {
       storedParts.append(StoredPart(number: number, content: .last, beside: beside))
       try lose(object, number, info, origin, below, error)
     }
-    settlementOfKept.states.append((object, state))
+    settlementOfKept.states.append((object, next))
     rows.besides.insert(number)
     for state in beside {
       rows.note(.keptBeside(version: state.version, since: state.since), number)
     }
     if info.tracking == .observed { rows[number].isObserved = true }
+  }
+
+  /// The states of an object without those that are not kept any more.
+  private func keptOn(_ state: KeptRecords.State, _ number: RowNumber) -> KeptRecords.State {
+    let kept = statesToKeep(of: state, number)
+    var state = state
+    state.beside.removeAll { !kept.contains($0.state.id) }
+    if let withheld = state.withheld, !kept.contains(KeptState(of: withheld).id) {
+      state.withheld = nil
+    }
+    return state
+  }
+
+  /// The same as ``isChanged(_:_:_:)``; an object that cannot say its state says nothing else.
+  private func saysSomethingElse(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
+  ) -> Bool {
+    do {
+      return try isChanged(object, number, info)
+    } catch {
+      rows.note(.encodeFailed(error.reason), number)
+      if info.tracking == .always { rows.said?.noteFailure(number) }
+      return false
+    }
+  }
+
+  /// Notes for a poll what an object says that is asked by each.
+  private func noteProbe(
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
+  ) throws {
+    guard info.tracking == .always, let said = rows.said, said.probes[number] == nil else {
+      return
+    }
+    said.note(
+      try StateProbe(object, at: rows.path(of: number), info.traits, builder.limits), number)
   }
 
   /// Those of the states of an object that go on being kept.

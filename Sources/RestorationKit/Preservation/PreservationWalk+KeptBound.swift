@@ -16,6 +16,11 @@ extension PreservationWalk {
     let since: Date
     /// What goes later than others of one age has a greater one.
     var rank = 0
+
+    var share: KeptShare {
+      KeptShare(
+        since: since, rank: rank, byteCount: element.byteCount, record: id.record, index: id.index)
+    }
   }
 
   /// The outcome of something that is not kept any more; nil if it is.
@@ -23,7 +28,7 @@ extension PreservationWalk {
     _ id: KeptState.ID, _ since: Date, _ byteCount: Int
   ) -> PreservationReport.NodeOutcome? {
     if crowdedOut.contains(id) { return .crowdedOut(since: since, byteCount: byteCount) }
-    guard let age = keptBound?.age, now.timeIntervalSince(since) > age else { return nil }
+    guard keptBound?.hasExpired(since, at: now) == true else { return nil }
     return .expired(since: since, byteCount: byteCount)
   }
 
@@ -75,25 +80,14 @@ extension PreservationWalk {
 
   /// Asks everything, and again without what is kept and has no room.
   func walkEverythingWithinKeptBound(_ roots: [any RestorableNode]) throws {
-    guard kept != nil, let most = keptBound?.byteCount else { return try walkEverything(roots) }
+    guard kept != nil, let keptBound else { return try walkEverything(roots) }
     let mark = try builder.mark()
     let notes = rows.notes[nil]
     try walkEverything(roots)
-    var byteCount = keptItems.reduce(0) { $0 + $1.element.byteCount }
-    guard byteCount > most else { return }
-    for item in keptItems.sorted(by: goesFirst) {
-      guard byteCount > most else { break }
-      byteCount -= item.element.byteCount
-      crowdedOut.insert(item.id)
-    }
+    crowdedOut = Set(keptBound.crowdedOut(of: keptItems.map(\.share)).map { keptItems[$0].id })
+    guard !crowdedOut.isEmpty else { return }
     restoreWasAsked()
     beginAnew(from: mark, notes)
     try walkEverything(roots)
-  }
-
-  /// The oldest, and of one age the largest.
-  private func goesFirst(_ left: KeptItem, _ right: KeptItem) -> Bool {
-    (left.since, left.rank, right.element.byteCount, left.id.record, right.id.index)
-      < (right.since, right.rank, left.element.byteCount, right.id.record, left.id.index)
   }
 }

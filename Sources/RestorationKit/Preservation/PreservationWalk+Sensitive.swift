@@ -48,28 +48,23 @@ extension PreservationWalk {
       switch value {
       case .absent: break
       case .secret(let content):
-        let (id, subkey, isNew) = try secrets.subkey(
-          for: ValuePlace(kind: place.kind, path: place.path, keys: keys), earlier: earlier
-        ) { isFree($0, for: number) && !objects.isSubkey($0, ofOtherThan: object) }
-        if isNew { madeSubkeys.insert(id) }
+        let valuePlace = ValuePlace(kind: place.kind, path: place.path, keys: keys)
+        let (id, subkey) = try subkey(for: valuePlace, of: object, number, earlier: earlier)
         use.subkeys.append(id)
         setUser(number, of: id)
         stored.append(
           StoredSensitiveValue(
             keys: keys, content: Data(try subkey.seal(content.bytes)), subkey: id))
       case .expiring(let duration, let content):
-        let seconds = duration / .seconds(1)
-        guard seconds > 0 else { continue }
         let fingerprint = content.fingerprint
-        let before = known[keys].flatMap { $0.fingerprint == fingerprint ? $0.since : nil }
-        let age = ValueAge(since: before ?? clock, seconds: seconds)
+        guard let age = age(of: fingerprint, lasting: duration, known[keys]) else { continue }
         // Also of one that has ended: it must not begin anew.
         ages[keys] = ValueAges.Known(fingerprint: fingerprint, since: age.since)
         guard age.end > clock else { continue }
         use.end = min(age.end, use.end ?? age.end)
         stored.append(
           StoredSensitiveValue(
-            keys: keys, content: Data(content.bytes), since: age.since, seconds: seconds))
+            keys: keys, content: Data(content.bytes), since: age.since, seconds: age.seconds))
       }
     }
     if !ages.isEmpty || !known.isEmpty {
@@ -79,6 +74,29 @@ extension PreservationWalk {
     // Also of what has ended, so that it is known when it is not encoded any more.
     rows.sensitive[number] = stored.isEmpty && ages.isEmpty ? nil : use
     return try StoredSensitiveValue.encode(stored, with: encoder)
+  }
+
+  /// The subkey of a secret: its own of earlier saves, or a new one.
+  private func subkey(
+    for place: ValuePlace, of object: (any StateRestoring)?, _ number: RowNumber?,
+    earlier: [UInt64]
+  ) throws(ArchiveError) -> (id: UInt64, subkey: ValueSubkey) {
+    let (id, subkey, isNew) = try secrets.subkey(for: place, earlier: earlier) {
+      isFree($0, for: number) && !objects.isSubkey($0, ofOtherThan: object)
+    }
+    if isNew { madeSubkeys.insert(id) }
+    return (id, subkey)
+  }
+
+  /// The age of a value that ends: it goes on while the value stays the same; nil if the value is
+  /// over at once.
+  private func age(
+    of value: RecordFingerprint, lasting duration: Duration, _ known: ValueAges.Known?
+  ) -> ValueAge? {
+    let seconds = duration / .seconds(1)
+    guard seconds > 0 else { return nil }
+    let before = known.flatMap { $0.fingerprint == value ? $0.since : nil }
+    return ValueAge(since: before ?? clock, seconds: seconds)
   }
 
   /// Whether no other object that has its place uses a subkey, which would be forgotten

@@ -187,25 +187,24 @@ final class PreservationWalk: StateEncoding {
       // Without the facts, which say when it was saved.
       var fingerprints: [RecordFingerprint] = []
       rows.applicationByteCount = 0
-      let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
-      let coder = openCoder(nil)
-      defer { coder.close() }
-      try state(coder)
-      coder.finishContainer()
-      encoder.endContainer(container)
-      fingerprints.append(encoder.fingerprint(of: container))
-      rows.applicationByteCount += encoder.byteCount(of: container)
-      if let written = encodeSensitiveOfApplication(coder.sensitive) {
-        fingerprints.append(written.fingerprint)
-        rows.applicationByteCount += written.byteCount
-      }
-      if let host {
-        let container = encoder.beginContainer(forKey: NodeRecord.hostKey)
-        try host(encoder)
+      func encode(forKey key: String, _ body: () throws -> Void) throws {
+        let container = encoder.beginContainer(forKey: key)
+        try body()
         encoder.endContainer(container)
         fingerprints.append(encoder.fingerprint(of: container))
         rows.applicationByteCount += encoder.byteCount(of: container)
       }
+      let coder = openCoder(nil)
+      defer { coder.close() }
+      try encode(forKey: NodeRecord.stateKey) {
+        try state(coder)
+        coder.finishContainer()
+      }
+      if let written = encodeSensitiveOfApplication(coder.sensitive) {
+        fingerprints.append(written.fingerprint)
+        rows.applicationByteCount += written.byteCount
+      }
+      if let host { try encode(forKey: NodeRecord.hostKey) { try host(encoder) } }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
       isApplicationChanged = fingerprints != rows.application
       rows.application = fingerprints

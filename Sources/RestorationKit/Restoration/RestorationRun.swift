@@ -91,92 +91,140 @@ final class RestorationRun {
 
   /// Runs from the first lookup to the last finished callback.
   func run() -> RestorationReport {
-    var report = RestorationReport(.restored)
-    if late == nil { tree.laterFingerprints.begin() }
-    var preparation = ElementPreparation(
-      types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock,
-      secrets: tree.secrets, trace: trace)
-    prepared = preparation.prepare(tree)
-    restored.replacedValues = prepared.values
-    if let late, let mismatch = mismatch(of: late.node) {
-      lines = ReportEntries { [mismatch] }
-      report.lines = lines
-      return report
+    prepare()
+    if let late, let entry = refuse(late) {
+      lines = ReportEntries { [entry] }
+      return report()
     }
-    if let late, skipped[0] != nil {
-      outcomes = tree.outline.rows.indices.map { place in
-        place == 0 ? .skipped : .parentMissing(tree.outline.path(of: 0))
-      }
-      rememberProbes(in: late.kept)
-      lines = ReportEntries { [entry = lateEntry(.skipped)] in [entry] }
-      report.lines = lines
-      return report
-    }
-    // Before any hook that may read one.
-    if late == nil {
-      values?.restore(from: tree.outline) { [skipped] place in
-        skipped[place] != nil ? nil : restored.state(at: place)
-      }
-    }
+    restoreValues()
     makeObjects()
-    for place in outcomes.indices where outcomes[place].isDecodable {
-      guard let node = restored.node(at: place) else { continue }
-      reach(place)
-      note(.loadViewIfNeeded, place)
-      node.loadViewIfNeeded()
-    }
+    loadViews()
     findViews()
     decode()
     reach(nil)
-    if let delegate {
-      note(.layOutRestoredInterface)
-      delegate.layOutRestoredInterface()
-    }
-    restoreAfterLayout()
-    reach(nil)
-    var ofApplication: [ReportNote] = []
-    do {
-      if late == nil, let delegate {
-        note(.didDecodeRestorableState)
-        try delegate.didDecodeRestorableState(with: applicationCoder)
-      }
-    } catch {
-      ofApplication.append(.didDecodeFailed(error.reason))
-      undecoded.insert(tree.applicationValues.fingerprint)
-    }
-    eachRestored { object, place in
-      reach(place)
-      note(.applicationFinishedRestoringState, place)
-      object.applicationFinishedRestoringState()
-    }
-    reach(nil)
+    layOut()
+    let failure = tellApplicationItsState()
+    tellAllItsEnd()
     undecoded.formUnion(undecodedPlaces.map { tree.values[$0].fingerprint })
     let unattached = unattachedRecords()
-    if let late {
-      late.kept.settleLate(late.place, result(unattached))
-      rememberProbes(in: late.kept)
-    } else {
-      let result = result(unattached)
-      objects.kept = KeptRecords(result)
-      if objects.kept != nil { objects.ages.see(clock) }
-      report.kept = objects.kept?.list(result) ?? []
-      if let kept = objects.kept { rememberProbes(in: kept) }
-    }
+    let kept = keep(unattached)
     reach(nil)
-    if late == nil, delegate != nil, let note = applicationCoder.unreadNote {
-      ofApplication.append(note)
-    }
-    if late == nil, let opened = openedApplication.opened { ofApplication += opened.notes }
+    let notes = [failure].compactMap(\.self) + notesOfApplication()
     rememberAges()
-    lines = entries(unattached, ofApplication: ofApplication)
-    report.lines = lines
+    lines = entries(unattached, ofApplication: notes)
     if late == nil {
       rows = Rows(tree.withFingerprints(), objects.kept, telling: need) {
         restored.object(at: $0)
       }
     }
     restored.forget()
+    return report(keeping: kept)
+  }
+
+  private func report(keeping kept: [KeptElement] = []) -> RestorationReport {
+    var report = RestorationReport(.restored)
+    report.lines = lines
+    report.kept = kept
     return report
+  }
+
+  // MARK: Steps
+
+  /// Finds the classes of all that is stored, and migrates its states.
+  private func prepare() {
+    if late == nil { tree.laterFingerprints.begin() }
+    var preparation = ElementPreparation(
+      types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock,
+      secrets: tree.secrets, trace: trace)
+    prepared = preparation.prepare(tree)
+    restored.replacedValues = prepared.values
+  }
+
+  /// The line of a node that came late and gets nothing: it is of another class, or what is kept
+  /// for it was left out since it crashed; nil if it gets its state.
+  private func refuse(_ late: LateNode) -> RestorationReport.Entry? {
+    if let mismatch = mismatch(of: late.node) { return mismatch }
+    guard skipped[0] != nil else { return nil }
+    outcomes = tree.outline.rows.indices.map { place in
+      place == 0 ? .skipped : .parentMissing(tree.outline.path(of: 0))
+    }
+    rememberProbes(in: late.kept)
+    return lateEntry(.skipped)
+  }
+
+  /// Gives the values of the app what is stored of them, before any hook may read one.
+  private func restoreValues() {
+    guard late == nil else { return }
+    values?.restore(from: tree.outline) { [skipped] place in
+      skipped[place] != nil ? nil : restored.state(at: place)
+    }
+  }
+
+  private func loadViews() {
+    for place in outcomes.indices where outcomes[place].isDecodable {
+      guard let node = restored.node(at: place) else { continue }
+      reach(place)
+      note(.loadViewIfNeeded, place)
+      node.loadViewIfNeeded()
+    }
+  }
+
+  private func layOut() {
+    if let delegate {
+      note(.layOutRestoredInterface)
+      delegate.layOutRestoredInterface()
+    }
+    restoreAfterLayout()
+    reach(nil)
+  }
+
+  /// Lets the delegate decode the state of the application.
+  ///
+  /// - Returns: What is to be said if that failed.
+  private func tellApplicationItsState() -> ReportNote? {
+    guard late == nil, let delegate else { return nil }
+    do {
+      note(.didDecodeRestorableState)
+      try delegate.didDecodeRestorableState(with: applicationCoder)
+      return nil
+    } catch {
+      undecoded.insert(tree.applicationValues.fingerprint)
+      return .didDecodeFailed(error.reason)
+    }
+  }
+
+  /// Tells all that is back that the restore has ended.
+  private func tellAllItsEnd() {
+    eachRestored { object, place in
+      reach(place)
+      note(.applicationFinishedRestoringState, place)
+      object.applicationFinishedRestoringState()
+    }
+    reach(nil)
+  }
+
+  /// Keeps what is not back for the saves that follow.
+  ///
+  /// - Returns: All of it, for the report; nothing if the node came late.
+  private func keep(_ unattached: Set<UInt64>) -> [KeptElement] {
+    let result = result(unattached)
+    if let late {
+      late.kept.settleLate(late.place, result)
+      rememberProbes(in: late.kept)
+      return []
+    }
+    objects.kept = KeptRecords(result)
+    guard let kept = objects.kept else { return [] }
+    objects.ages.see(clock)
+    let list = kept.list(result)
+    rememberProbes(in: kept)
+    return list
+  }
+
+  private func notesOfApplication() -> [ReportNote] {
+    guard late == nil else { return [] }
+    let unread = delegate == nil ? nil : applicationCoder.unreadNote
+    return [unread].compactMap(\.self) + (openedApplication.opened?.notes ?? [])
   }
 
   /// The first of what the developer should look at, when it has run.

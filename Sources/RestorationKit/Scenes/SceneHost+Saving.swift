@@ -99,11 +99,7 @@ extension SceneHost {
       throw error
     }
     switch report.outcome {
-    case .saved:
-      session.failure = nil
-      session.savedAt = keeper.engine.settings.now()
-      session.byteCount = report.byteCount
-      session.version = report.version
+    case .saved: session.noteSave(report, at: keeper.engine.settings.now())
     case .superseded: break
     case .declined, .locked, .inUse, .delegateGone, .conflict:
       taken?.putBack(in: session, whole: false)

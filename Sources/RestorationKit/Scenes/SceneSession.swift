@@ -87,6 +87,14 @@ public final class SceneSession {
     content = SceneContent(configuration.role, configurationName: configuration.name)
   }
 
+  /// Takes what the report of a save says of what is stored now.
+  func noteSave(_ report: PreservationReport, at now: Date) {
+    failure = nil
+    savedAt = now
+    byteCount = report.byteCount
+    version = report.version
+  }
+
   /// The activity that was stored last: what the user was doing.
   ///
   /// Reading and setting it makes a copy. It is nil if no activity was stored, if it

@@ -131,11 +131,28 @@ final class KeptRecords {
 
   func keep(_ result: RestoreResult) {
     let elements = result.tree.elements
-    let sizes = result.tree.laterFingerprints
     for (place, period) in result.skipped {
       skippedRecords[result.tree.outline.rows[place].record] = period
     }
     for states in result.tree.kept.values.joined() { noteReferences(of: states) }
+    let missing = keepMissing(result)
+    for place in result.unread.union(result.tree.kept.keys).sorted()
+    where !missing.contains(place) {
+      guard let object = result.restored[elements[place].record] else { continue }
+      keepStates(of: object, at: place, result)
+    }
+    for element in elements where referredRecords.contains(element.record) {
+      if let object = result.restored[element.record] {
+        objects[element.record] = Reference(object: object)
+      }
+    }
+  }
+
+  /// Keeps the elements that are not back, with all below them.
+  ///
+  /// - Returns: Their places in the tree.
+  private func keepMissing(_ result: RestoreResult) -> Set<Int> {
+    let elements = result.tree.elements
     var keptPlaces: [Int: Int] = [:]
     var tops: [Int: Tops] = [:]
     for (place, element) in elements.enumerated() {
@@ -144,7 +161,9 @@ final class KeptRecords {
       let kept = unclaimed.count
       keptPlaces[place] = kept
       places[element.record] = kept
-      if let byteCount = sizes.byteCount(at: place) { byteCounts[element.record] = byteCount }
+      if let byteCount = result.tree.laterFingerprints.byteCount(at: place) {
+        byteCounts[element.record] = byteCount
+      }
       let outcome = result.outcomes[place]
       let isBelowBeside = above.flatMap { unclaimed[$0]?.staysBeside } ?? false
       unclaimed.append(
@@ -161,19 +180,10 @@ final class KeptRecords {
         rootTops.append(kept, element.content)
       }
     }
-    for place in result.unread.union(result.tree.kept.keys).sorted()
-    where keptPlaces[place] == nil {
-      guard let object = result.restored[elements[place].record] else { continue }
-      keepStates(of: object, at: place, result)
-    }
     for (parent, tops) in tops {
       if let object = result.restored[elements[parent].record] { topsBelow[object] = tops }
     }
-    for element in elements where referredRecords.contains(element.record) {
-      if let object = result.restored[element.record] {
-        objects[element.record] = Reference(object: object)
-      }
-    }
+    return Set(keptPlaces.keys)
   }
 
   /// Keeps the states of an object that is back.

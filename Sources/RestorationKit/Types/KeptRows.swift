@@ -41,8 +41,8 @@ struct KeptRows {
   func stays(_ kept: KeptRecords?, _ bound: KeptBound?, at now: Date) -> Bool {
     guard let kept else { return true }
     guard records === kept, bound == self.bound else { return false }
-    guard let age = bound?.age else { return true }
-    return !elements.contains { $0.since.map { now.timeIntervalSince($0) > age } ?? true }
+    guard let bound else { return true }
+    return !elements.contains { $0.since.map { bound.hasExpired($0, at: now) } ?? true }
   }
 
   /// Whether an element that is not back lies directly below a row.
