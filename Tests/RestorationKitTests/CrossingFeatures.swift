@@ -1,0 +1,384 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import RestorationTesting
+import TestSupport
+
+// MARK: Nodes
+
+/// A node whose values have names, each with a sensitivity or none.
+@MainActor
+class CrossNode: @MainActor RestorableNode {
+  class var stateTracking: StateTracking { .invalidated }
+
+  struct Broken: Error {}
+
+  let restorationIdentifier: String?
+  var restorationChildren: [any RestorableNode] = [] { didSet { invalidateRestorableState() } }
+  var values: [String: String] = [:] { didSet { invalidateRestorableState() } }
+  var sensitivities: [String: Sensitivity] = [:]
+  var throwsInEncode = false { didSet { invalidateRestorableState() } }
+  var restorationPriority: RestorationPriority?
+  /// Called at the end of its decoding.
+  var onDecode: (() throws -> Void)?
+
+  required init(_ identifier: String) {
+    restorationIdentifier = identifier
+  }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+      if let sensitivity = sensitivities[key] {
+        coder.encode(value, forKey: key, sensitivity: sensitivity)
+      } else {
+        coder.encode(value, forKey: key)
+      }
+    }
+    if throwsInEncode { throw Broken() }
+  }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    values = [:]
+    for key in coder.keys { values[key] = try coder.decode(String.self, forKey: key) }
+    for child in coder.restoredChildren where !contains(child) { restorationChildren.append(child) }
+    try onDecode?()
+  }
+
+  func contains(_ node: any RestorableNode) -> Bool { restorationChildren.contains { $0 === node } }
+}
+
+/// A node of a class that the second launch does not know.
+@MainActor
+final class CrossKept: CrossNode {}
+
+/// A node of a class that has an older version in the second launch.
+@MainActor
+final class CrossNewer: CrossNode {}
+
+/// A node of a class that has another name from the second launch on.
+@MainActor
+final class CrossRenamed: CrossNode {}
+
+// MARK: What is crossed
+
+/// A feature of a node, which is crossed with another one.
+@MainActor
+struct Crossing {
+  let name: String
+  var makes: CrossNode.Type = CrossNode.self
+  /// What the first launch stores of it beside `value`, and for how long.
+  var stored: [String: String] = [:]
+  var sensitivities: [String: Sensitivity] = [:]
+  /// What the restore of launch 2 says of it, if what is above it is back.
+  var restored = RestorationReport.NodeOutcome.restored(by: .existing)
+  var restoredNotes: Set<ReportNote> = []
+  /// What the saves of launch 2 say of it.
+  var saved = PreservationReport.NodeOutcome.saved
+  var savedNotes: Set<ReportNote> = []
+  /// What launch 2 does with it.
+  var act: (Visit, CrossNode, RestorationPath) async throws -> Void = { _, node, _ in
+    node.values["value"] = "2"
+  }
+  /// What launch 3 says of its state as launch 2 has stored it.
+  var later = RestorationReport.NodeOutcome.restored(by: .existing)
+  var laterNotes: Set<ReportNote> = []
+  /// What launch 3 says if that is still what launch 1 had stored.
+  var unchangedNotes: Set<ReportNote> = []
+  /// The values that launch 2 does not find any more, and those that launch 3 does not find.
+  var goneInSecond: Set<String> = []
+  var goneInThird: Set<String> = []
+
+  /// Whether what launch 1 has stored stays in launch 2.
+  var keepsWhatIsStored: Bool { saved != .saved }
+
+  /// Whether launch 2 has decoded it.
+  var isDecoded: Bool { restored == .restored(by: .existing) }
+}
+
+extension Crossing {
+  static let kept = Crossing(
+    name: "kept", makes: CrossKept.self, restored: .unknownRestorationClass("CrossKept"),
+    restoredNotes: [.kept], saved: .keptAsStored,
+    savedNotes: [.keptBecause(.unknownRestorationClass("CrossKept"))], act: { _, _, _ in },
+    later: .restored(by: .restorationClass))
+
+  static let lastState = Crossing(
+    name: "last state", saved: .savedWithLastState,
+    savedNotes: [.encodeFailed("Broken")],
+    act: { _, node, _ in
+      node.values["value"] = "never stored"
+      node.throwsInEncode = true
+    }, laterNotes: [.lastState])
+
+  static let late = Crossing(name: "late", restored: .notFound, restoredNotes: [.kept])
+
+  static let newer = Crossing(
+    name: "newer", makes: CrossNewer.self,
+    restored: .newerVersion(by: .existing, stored: 2, known: 1), saved: .keptAsStored,
+    savedNotes: [.keptBecause(.newerVersion(by: .existing, stored: 2, known: 1))],
+    act: { _, _, _ in })
+
+  static let skipped = Crossing(
+    name: "skipped", restored: .skipped, restoredNotes: [.kept], saved: .keptAsStored,
+    savedNotes: [.keptBecause(.skipped)], act: { _, _, _ in })
+
+  nonisolated static let largeValue = String(repeating: "x", count: 50_000)
+
+  static let overBudget = Crossing(
+    name: "over budget", saved: .savedWithLastState,
+    savedNotes: [.lastStateForBudget(byteCount: 0)],
+    act: { visit, node, _ in
+      visit.keeper.sizeBudget = SizeBudget(hard: 20_000)
+      node.values["value"] = largeValue
+    }, laterNotes: [.lastState])
+
+  /// One secret stays, and another one is forgotten.
+  static let secret = Crossing(
+    name: "secret", stored: ["secret": "a secret", "forgotten": "another secret"],
+    sensitivities: ["secret": .secret, "forgotten": .secret],
+    act: { visit, node, path in
+      try await visit.forget(.value(forKey: "forgotten", at: path))
+      node.values["forgotten"] = nil
+      node.values["value"] = "2"
+    }, unchangedNotes: [.forgottenSecrets(["forgotten"])], goneInThird: ["forgotten"])
+
+  /// One value ends before launch 2, one before launch 3, and one later.
+  static let expiring = Crossing(
+    name: "expiring", stored: ["short": "s", "middle": "m", "long": "l"],
+    sensitivities: [
+      "short": .expiring(after: .seconds(50)), "middle": .expiring(after: .seconds(150)),
+      "long": .expiring(after: .seconds(1_000)),
+    ],
+    restoredNotes: [.expiredValues(["short"])], laterNotes: [.expiredValues(["middle"])],
+    unchangedNotes: [.expiredValues(["middle", "short"])], goneInSecond: ["short"],
+    goneInThird: ["middle", "short"])
+
+  static let moved = Crossing(
+    name: "moved",
+    act: { visit, node, _ in
+      visit.tree.move(node)
+      node.values["value"] = "2"
+    })
+
+  static let renamed = Crossing(name: "renamed", makes: CrossRenamed.self)
+
+  static let all = [
+    kept, lastState, late, newer, skipped, overBudget, secret, expiring, moved, renamed,
+  ]
+}
+
+/// A feature of the whole state.
+enum StateWide: String, CaseIterable {
+  /// Another machine has saved meanwhile, and the state of this one stays.
+  case conflictOurs = "conflict, ours stays"
+  /// Another machine has saved meanwhile, and its state stays.
+  case conflictTheirs = "conflict, theirs stays"
+  case setAside = "set aside"
+  case closedWindow = "closed window"
+
+  var isConflict: Bool { self == .conflictOurs || self == .conflictTheirs }
+}
+
+// MARK: Launches
+
+/// The nodes of a launch.
+@MainActor
+final class CrossTree {
+  let root = CrossNode("root")
+  let other = CrossNode("other")
+  let elsewhere = CrossNode("elsewhere")
+  /// Those with features, in their order.
+  var nodes: [CrossNode] = []
+
+  init() {
+    root.restorationChildren = [other, elsewhere]
+    other.restorationPriority = .required
+  }
+
+  func move(_ node: CrossNode) {
+    for parent in [root] + nodes { parent.restorationChildren.removeAll { $0 === node } }
+    elsewhere.restorationChildren.append(node)
+  }
+}
+
+/// What a version of the app knows of its classes.
+enum CrossVersion {
+  case first, second, third
+}
+
+/// A launch, with a keeper alone or with a window.
+@MainActor
+final class Visit {
+  let keeper: StateKeeper
+  let tree: CrossTree
+  private let host: SceneHost?
+  private var scene: RestorableScene?
+
+  init(_ keeper: StateKeeper, _ tree: CrossTree, _ version: CrossVersion, hasWindow: Bool) throws {
+    (self.keeper, self.tree) = (keeper, tree)
+    host = hasWindow ? SceneHost(keeper) : nil
+    if version != .second {
+      try keeper.register(CrossKept.self) { path, _ in
+        tree.nodes.first { $0.restorationIdentifier == path.identifier }
+      }
+    }
+    let steps = version == .second ? [] : [StateMigration(from: 1) { _ in }]
+    try keeper.register(CrossNewer.self, version: steps.count + 1, migrations: steps)
+    if version == .first {
+      try keeper.register(CrossRenamed.self, as: "Old")
+    } else {
+      try keeper.register(CrossRenamed.self, as: "New", aliases: ["Old"])
+    }
+    host?.closedSceneBound = ClosedSceneBound()
+    host?.register(
+      SceneConfiguration(restoration: .always) {
+        let delegate = TestSceneDelegate()
+        delegate.roots = [tree.root]
+        return delegate
+      })
+  }
+
+  /// The session of the window; nil if none was opened yet.
+  private func session() async throws -> SceneSession? {
+    guard let host else { return nil }
+    if host.openSessions.isEmpty && host.closedSessions.isEmpty { try await host.launch() }
+    return host.closedSessions.first ?? host.openSessions.first
+  }
+
+  /// Restores, in a window by opening that again.
+  func restore() async throws -> RestorationReport? {
+    guard let host else { return try await keeper.restore(into: [tree.root]) }
+    let session = try await session()
+    let scene =
+      if let session, session.closedAt != nil {
+        try await host.reopen(session)
+      } else if let session {
+        try await host.connect(session)
+      } else {
+        try await host.open()
+      }
+    self.scene = scene
+    return try scene.restoration?.get()
+  }
+
+  func restore(late node: CrossNode, below parent: CrossNode) async throws -> RestorationReport {
+    guard let scene else { return try await keeper.restore(late: node, below: parent) }
+    return try await scene.restore(late: node, below: parent)
+  }
+
+  func save(everything: Bool) async throws -> PreservationReport {
+    if let host, let scene {
+      return everything
+        ? try await host.saveEverything(of: scene) : try await host.save(scene)
+    }
+    return everything
+      ? try await keeper.saveEverything([tree.root]) : try await keeper.save([tree.root])
+  }
+
+  func forget(_ secrets: SecretSelection) async throws {
+    guard let host, let scene else { return try await keeper.forgetSecrets(secrets) }
+    try await host.forgetSecrets(secrets, of: scene.session)
+  }
+
+  /// Decides a conflict; for theirs the window goes, and its state is there again after a
+  /// restore.
+  func resolve(keeping choice: ConflictChoice) async throws {
+    guard let host, let scene else {
+      try await keeper.resolveConflict(keeping: choice)
+      return
+    }
+    if choice == .theirs {
+      let report = try await host.disconnect(scene)
+      guard case .conflict = report.outcome else { throw CrossNode.Broken() }
+      self.scene = nil
+    }
+    try await host.resolveConflict(of: scene.session, keeping: choice)
+  }
+
+  func setAsideStates() async throws -> [SetAsideState] {
+    guard let host else { return try await keeper.setAsideStates() }
+    guard let session = try await session() else { return [] }
+    return try await host.setAsideStates(of: session)
+  }
+
+  /// Puts back the oldest that was set aside for a reason; false if there is none.
+  func putBack(_ reason: SetAsideReason) async throws -> Bool {
+    guard let state = try await setAsideStates().first(where: { $0.reason == reason }) else {
+      return false
+    }
+    if let host, let session = try await session() {
+      try await host.putBack(state, of: session)
+    } else {
+      try await keeper.putBack(state)
+    }
+    return true
+  }
+
+  /// Ends it; a window is closed before, or only let go.
+  func end(closingWindow: Bool = true) async throws {
+    if let host {
+      if let scene {
+        if closingWindow {
+          try await host.close(scene)
+        } else {
+          try await host.disconnect(scene)
+        }
+      }
+      await host.close()
+    }
+    await keeper.close()
+  }
+}
+
+/// A machine that has a disk, or shares its state through a store.
+@MainActor
+final class CrossMachine {
+  /// The states, or with a store only what is noted of launches.
+  private let disk = MemoryStateDirectory()
+  private let store: MemoryRemoteStateStore?
+  private let keys: MemoryKeyProvider
+  private let hasWindow: Bool
+  private var process: ProcessDirectory?
+  var now = Date(timeIntervalSinceReferenceDate: 800_000_000)
+
+  init(store: MemoryRemoteStateStore?, keys: MemoryKeyProvider, hasWindow: Bool) {
+    (self.store, self.keys, self.hasWindow) = (store, keys, hasWindow)
+  }
+
+  /// A launch; the process of the one before has ended.
+  func visit(_ tree: CrossTree, _ version: CrossVersion) throws -> Visit {
+    process?.end()
+    let process = ProcessDirectory(disk)
+    self.process = process
+    let directory: any StateDirectory =
+      if let store { RemoteStateDirectory(store, launches: process) } else { process }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: directory, keys: keys,
+      environment: ApplicationEnvironment(applicationVersion: "11", systemVersion: "6.1"),
+      now: { [self] in now })
+    return try Visit(keeper, tree, version, hasWindow: hasWindow)
+  }
+
+  /// What is on its disk.
+  private func bytes() throws -> [String: [UInt8]] {
+    Dictionary(
+      uniqueKeysWithValues: try disk.names().compactMap { name in
+        disk.memory(named: name).bytes.map { (name, $0) }
+      })
+  }
+
+  /// A launch that crashes while it decodes a node.
+  ///
+  /// - Returns: Whether it came to that node.
+  func crash(_ tree: CrossTree, in node: CrossNode) async throws -> Bool {
+    var crashed: [String: [UInt8]]?
+    node.onDecode = { [self] in crashed = try bytes() }
+    let visit = try visit(tree, .first)
+    _ = try await visit.restore()
+    process?.end()
+    guard let crashed else { return false }
+    for name in try disk.names() { disk.memory(named: name).bytes = crashed[name] }
+    for (name, bytes) in crashed { disk.memory(named: name).bytes = bytes }
+    return true
+  }
+}
