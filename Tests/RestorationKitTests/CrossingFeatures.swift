@@ -9,7 +9,9 @@ import TestSupport
 /// A node whose values have names, each with a sensitivity or none.
 @MainActor
 class CrossNode: @MainActor RestorableNode {
-  class var stateTracking: StateTracking { .invalidated }
+  /// How the nodes of the run tell of changes.
+  static var tracking = StateTracking.invalidated
+  class var stateTracking: StateTracking { tracking }
 
   struct Broken: Error {}
 
@@ -75,10 +77,10 @@ struct Crossing {
   /// What the saves of launch 2 say of it.
   var saved = PreservationReport.NodeOutcome.saved
   var savedNotes: Set<ReportNote> = []
-  /// What launch 2 does with it.
-  var act: (Visit, CrossNode, RestorationPath) async throws -> Void = { _, node, _ in
-    node.values["value"] = "2"
-  }
+  /// The secret that launch 2 forgets, wherever its node is.
+  var forgotten: String?
+  /// What happens to it in launch 2, if it is there.
+  var act: (Visit, CrossNode) -> Void = { _, node in node.values["value"] = "2" }
   /// What launch 3 says of its state as launch 2 has stored it.
   var later = RestorationReport.NodeOutcome.restored(by: .existing)
   var laterNotes: Set<ReportNote> = []
@@ -99,13 +101,13 @@ extension Crossing {
   static let kept = Crossing(
     name: "kept", makes: CrossKept.self, restored: .unknownRestorationClass("CrossKept"),
     restoredNotes: [.kept], saved: .keptAsStored,
-    savedNotes: [.keptBecause(.unknownRestorationClass("CrossKept"))], act: { _, _, _ in },
+    savedNotes: [.keptBecause(.unknownRestorationClass("CrossKept"))], act: { _, _ in },
     later: .restored(by: .restorationClass))
 
   static let lastState = Crossing(
     name: "last state", saved: .savedWithLastState,
     savedNotes: [.encodeFailed("Broken")],
-    act: { _, node, _ in
+    act: { _, node in
       node.values["value"] = "never stored"
       node.throwsInEncode = true
     }, laterNotes: [.lastState])
@@ -116,18 +118,18 @@ extension Crossing {
     name: "newer", makes: CrossNewer.self,
     restored: .newerVersion(by: .existing, stored: 2, known: 1), saved: .keptAsStored,
     savedNotes: [.keptBecause(.newerVersion(by: .existing, stored: 2, known: 1))],
-    act: { _, _, _ in })
+    act: { _, _ in })
 
   static let skipped = Crossing(
     name: "skipped", restored: .skipped, restoredNotes: [.kept], saved: .keptAsStored,
-    savedNotes: [.keptBecause(.skipped)], act: { _, _, _ in })
+    savedNotes: [.keptBecause(.skipped)], act: { _, _ in })
 
   nonisolated static let largeValue = String(repeating: "x", count: 50_000)
 
   static let overBudget = Crossing(
     name: "over budget", saved: .savedWithLastState,
     savedNotes: [.lastStateForBudget(byteCount: 0)],
-    act: { visit, node, _ in
+    act: { visit, node in
       visit.keeper.sizeBudget = SizeBudget(hard: 20_000)
       node.values["value"] = largeValue
     }, laterNotes: [.lastState])
@@ -135,12 +137,9 @@ extension Crossing {
   /// One secret stays, and another one is forgotten.
   static let secret = Crossing(
     name: "secret", stored: ["secret": "a secret", "forgotten": "another secret"],
-    sensitivities: ["secret": .secret, "forgotten": .secret],
-    act: { visit, node, path in
-      try await visit.forget(.value(forKey: "forgotten", at: path))
-      node.values["forgotten"] = nil
-      node.values["value"] = "2"
-    }, unchangedNotes: [.forgottenSecrets(["forgotten"])], goneInThird: ["forgotten"])
+    sensitivities: ["secret": .secret, "forgotten": .secret], forgotten: "forgotten",
+    act: { _, node in node.values = ["value": "2", "secret": node.values["secret"] ?? "gone"] },
+    unchangedNotes: [.forgottenSecrets(["forgotten"])], goneInThird: ["forgotten"])
 
   /// One value ends before launch 2, one before launch 3, and one later.
   static let expiring = Crossing(
@@ -155,7 +154,7 @@ extension Crossing {
 
   static let moved = Crossing(
     name: "moved",
-    act: { visit, node, _ in
+    act: { visit, node in
       visit.tree.move(node)
       node.values["value"] = "2"
     })
@@ -177,6 +176,118 @@ enum StateWide: String, CaseIterable {
   case closedWindow = "closed window"
 
   var isConflict: Bool { self == .conflictOurs || self == .conflictTheirs }
+}
+
+/// Where the nodes of two features are.
+enum Placement: String, CaseIterable {
+  case siblings
+  case secondBelowFirst = "the second below the first"
+  case firstBelowSecond = "the first below the second"
+}
+
+/// What is as the app likes it, so each pair is run in two ways.
+enum CrossManner: String, CaseIterable {
+  /// Nodes say when they change, a late one comes between the saves of launch 2, and what is
+  /// below a skipped one is built in launch 3.
+  case telling
+  /// Nodes are asked, a late one comes before the saves, and what is below a skipped one is
+  /// built with it.
+  case asked
+}
+
+// MARK: Places
+
+/// The features of a run, and where their nodes are.
+@MainActor
+struct CrossPlan {
+  let features: [Crossing]
+  let placement: Placement
+  let manner: CrossManner
+  /// The features whose nodes have moved.
+  var moved: Set<Int> = []
+  /// The features whose nodes have come with a late one.
+  var arrived: Set<Int> = []
+
+  func above(_ place: Int) -> Int? {
+    switch placement {
+    case .siblings: nil
+    case .secondBelowFirst: place == 1 ? 0 : nil
+    case .firstBelowSecond: place == 0 ? 1 : nil
+    }
+  }
+
+  func below(_ place: Int) -> Int? { features.indices.first { above($0) == place } }
+
+  func path(_ place: Int) -> RestorationPath {
+    let isMoved = moved.contains(place)
+    let parent = isMoved ? RestorationPath(["root", "elsewhere"]) : above(place).map(path)
+    return (parent ?? RestorationPath(["root"])).appending(["a", "b"][place])
+  }
+
+  func isFeature(_ place: Int?, _ crossings: Crossing...) -> Bool {
+    guard let place else { return false }
+    return crossings.contains { $0.name == features[place].name }
+  }
+
+  /// Whether what is above it is not back in launch 2.
+  ///
+  /// Nobody can do anything with the node then: its class, its version and its secrets are as
+  /// launch 2 has them, and what its node would do is done in launch 1 or 3.
+  func isCutOff(_ place: Int) -> Bool { isFeature(above(place), .kept, .skipped) }
+
+  /// Whether its node is back in launch 2 by now.
+  func isThere(_ place: Int) -> Bool {
+    let isMissing = isFeature(place, .kept, .late) || isCutOff(place)
+    return arrived.contains(place) || !isMissing && (above(place).map(isThere) ?? true)
+  }
+
+  /// Whether it waits for the late node below it, since with that it has room in any case.
+  func waits(_ place: Int) -> Bool {
+    isFeature(place, .overBudget) && isFeature(below(place), .late)
+  }
+
+  /// Whether it is above a node that is kept, so that no budget leaves it out.
+  func hasRoomAnyway(_ place: Int) -> Bool {
+    isFeature(place, .overBudget) && isFeature(below(place), .kept, .newer, .skipped)
+  }
+
+  /// Whether launch 2 stores nothing new of it.
+  func staysAsStored(_ place: Int) -> Bool {
+    if hasRoomAnyway(place) { return false }
+    return features[place].keepsWhatIsStored || isCutOff(place)
+      || isFeature(above(place), .overBudget) && !isFeature(place, .moved)
+  }
+
+  /// What launch 1 stores, without some of it.
+  func values(_ place: Int, without gone: Set<String> = []) -> [String: String] {
+    features[place].stored.merging(["value": "1"]) { $1 }.filter { !gone.contains($0.key) }
+  }
+
+  /// Whether the node is built before the restore of a launch.
+  private func isBuilt(_ place: Int, in launch: Int) -> Bool {
+    let isLate = isFeature(place, .late)
+    if isFeature(place, .kept) { return launch == 1 }
+    if launch == 2, isLate || isFeature(above(place), .kept) { return false }
+    if launch == 2, isCutOff(place) { return manner == .asked }
+    return !(launch == 3 && isLate && isCutOff(place))
+  }
+
+  func tree(_ launch: Int) -> CrossTree {
+    let tree = CrossTree()
+    tree.nodes = features.enumerated().map { place, feature in
+      let node = feature.makes.init(["a", "b"][place])
+      node.sensitivities = feature.sensitivities
+      return node
+    }
+    for place in features.indices where isBuilt(place, in: launch) {
+      container(place, tree).restorationChildren.append(tree.nodes[place])
+    }
+    return tree
+  }
+
+  func container(_ place: Int, _ tree: CrossTree) -> CrossNode {
+    moved.contains(place) ? tree.elsewhere : above(place).map { tree.nodes[$0] } ?? tree.root
+  }
 }
 
 // MARK: Launches

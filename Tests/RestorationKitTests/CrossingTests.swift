@@ -11,40 +11,68 @@ import XCTest
 /// should be and saves, and launch 4 only looks.
 @MainActor
 final class CrossingTests: XCTestCase {
-  /// What is wrong in the library: the beginnings of all that fails, by the name of the run.
+  private struct KnownFailure {
+    let pair: String
+    var manners = CrossManner.allCases
+    /// The beginnings of all that fails.
+    let failures: [String]
+  }
+
+  /// What is wrong in the library.
   private static let knownFailures = [
     // A node that came late has a new row, of which nothing is stored as far as a budget knows
     // (`PreservationWalk.lastByteCounts`). So where it has no room it is left out with what was
     // kept of it, and does not keep the state of an earlier save.
-    "late × over budget, the second below the first": [
-      "launch 2: how root/a/b is saved", "launch 2: the notes of the save of root/a/b",
-      "launch 3: what became of root/a/b", "launch 3: the notes of root/a/b",
-      "launch 3: what came back at root/a/b",
-    ],
+    KnownFailure(
+      pair: "late × over budget, the second below the first",
+      failures: [
+        "launch 2: how root/a/b is saved", "launch 2: the notes of the save of root/a/b",
+        "launch 3: what became of root/a/b", "launch 3: the notes of root/a/b",
+        "launch 3: what came back at root/a/b",
+      ]),
     // The same below a node that keeps its own: “what was stored of it and below it stays”.
-    "late × over budget, the first below the second": [
-      "launch 2: how root/b/a is saved", "launch 3: what became of root/b/a",
-      "launch 3: the notes of root/b/a", "launch 3: what came back at root/b/a",
-    ],
+    KnownFailure(
+      pair: "late × over budget, the first below the second",
+      failures: [
+        "launch 2: how root/b/a is saved", "launch 3: what became of root/b/a",
+        "launch 3: the notes of root/b/a", "launch 3: what came back at root/b/a",
+      ]),
     // The report of a late restore has the path of the last whole restore, and not that under
-    // which the saves since then have kept the node.
-    "late × moved, the first below the second": [
-      "launch 2, late: what became of root/elsewhere/b/a"
-    ],
+    // which the saves since then have kept the node (`StateEngine.restore(late:below:for:)`).
+    KnownFailure(
+      pair: "late × moved, the first below the second", manners: [.telling],
+      failures: ["launch 2, late: what became of root/elsewhere/b/a"]),
+    // A save that keeps the state of an object that is back leaves out that this was a last
+    // state (`PreservationWalk.keep(_:_:of:_:_:_:_:)`).
+    KnownFailure(
+      pair: "last state × skipped, the first below the second", manners: [.asked],
+      failures: ["launch 3: the notes of root/b/a"]),
+    KnownFailure(
+      pair: "skipped × over budget, the second below the first", manners: [.asked],
+      failures: ["launch 3: the notes of root/a/b"]),
   ]
 
-  private func check(_ run: CrossingRun, line: UInt = #line) async {
-    do {
-      try await run.run()
-    } catch {
-      run.failures.append("It threw \(error).")
-    }
-    let known = Self.knownFailures[run.name] ?? []
-    for part in known where !run.failures.contains(where: { $0.contains(part) }) {
-      XCTFail("\(run.name): It does not fail any more: \(part)", line: line)
-    }
-    for failure in run.failures where !known.contains(where: failure.contains) {
-      XCTFail("\(run.name): \(failure)", line: line)
+  private func check(
+    _ features: [Crossing], _ placement: Placement = .siblings, in wholes: [StateWide] = [],
+    line: UInt = #line
+  ) async {
+    for manner in CrossManner.allCases {
+      let run = CrossingRun(
+        CrossPlan(features: features, placement: placement, manner: manner), in: wholes)
+      do {
+        try await run.run()
+      } catch {
+        run.failures.append("It threw \(error).")
+      }
+      let known = Self.knownFailures.filter { known in
+        known.pair == run.name && known.manners.contains(manner)
+      }.flatMap(\.failures)
+      for part in known where !run.failures.contains(where: { $0.contains(part) }) {
+        XCTFail("\(run.name), \(manner): It does not fail any more: \(part)", line: line)
+      }
+      for failure in run.failures where !known.contains(where: failure.contains) {
+        XCTFail("\(run.name), \(manner): \(failure)", line: line)
+      }
     }
   }
 
@@ -52,14 +80,12 @@ final class CrossingTests: XCTestCase {
   private func check(_ first: Crossing) async {
     let place = Crossing.all.firstIndex { $0.name == first.name } ?? 0
     for second in Crossing.all[(place + 1)...] {
-      for placement in Placement.allCases {
-        await check(CrossingRun([first, second], placement))
-      }
+      for placement in Placement.allCases { await check([first, second], placement) }
     }
   }
 
   private func check(_ whole: StateWide) async {
-    for crossing in Crossing.all { await check(CrossingRun([crossing], in: [whole])) }
+    for crossing in Crossing.all { await check([crossing], in: [whole]) }
   }
 
   func testKept() async { await check(.kept) }
@@ -77,21 +103,12 @@ final class CrossingTests: XCTestCase {
   func testClosedWindow() async { await check(.closedWindow) }
 
   func testFeaturesOfTheWholeState() async {
-    for (first, second) in [
-      (StateWide.conflictOurs, StateWide.setAside), (.conflictTheirs, .setAside),
-      (.conflictOurs, .closedWindow), (.conflictTheirs, .closedWindow),
-      (.setAside, .closedWindow),
-    ] {
-      await check(CrossingRun([], in: [first, second]))
+    for whole in [StateWide.conflictOurs, .conflictTheirs] {
+      await check([], in: [whole, .setAside])
+      await check([], in: [whole, .closedWindow])
     }
+    await check([], in: [.setAside, .closedWindow])
   }
-}
-
-/// Where the nodes of two features are.
-enum Placement: String, CaseIterable {
-  case siblings
-  case secondBelowFirst = "the second below the first"
-  case firstBelowSecond = "the first below the second"
 }
 
 /// The four launches of one pair.
@@ -99,21 +116,20 @@ enum Placement: String, CaseIterable {
 final class CrossingRun {
   let name: String
   var failures: [String] = []
-  private let features: [Crossing]
-  private let placement: Placement
+  private var plan: CrossPlan
   private let wholes: [StateWide]
-  /// The features whose nodes have moved.
-  private var moved: Set<Int> = []
-  /// The features whose nodes have come in launch 2 or 3.
-  private var arrived: Set<Int> = []
   private let here: CrossMachine
   private let there: CrossMachine?
   private let start: Date
 
-  init(_ features: [Crossing], _ placement: Placement = .siblings, in wholes: [StateWide] = []) {
-    (self.features, self.placement, self.wholes) = (features, placement, wholes)
-    let names = features.map(\.name) + wholes.map(\.rawValue)
-    name = names.joined(separator: " × ") + (features.count == 2 ? ", \(placement.rawValue)" : "")
+  private var features: [Crossing] { plan.features }
+
+  init(_ plan: CrossPlan, in wholes: [StateWide]) {
+    (self.plan, self.wholes) = (plan, wholes)
+    let names = plan.features.map(\.name) + wholes.map(\.rawValue)
+    name =
+      names.joined(separator: " × ")
+      + (plan.features.count == 2 ? ", \(plan.placement.rawValue)" : "")
     let isShared = wholes.contains(where: \.isConflict)
     let store = isShared ? MemoryRemoteStateStore() : nil
     let (keys, hasWindow) = (MemoryKeyProvider(), wholes.contains(.closedWindow))
@@ -127,96 +143,17 @@ final class CrossingRun {
     failures.append("\(what) is \("\(found)".prefix(400)), not \("\(expected)".prefix(400)).")
   }
 
-  // MARK: Places
-
-  private func above(_ place: Int) -> Int? {
-    switch placement {
-    case .siblings: nil
-    case .secondBelowFirst: place == 1 ? 0 : nil
-    case .firstBelowSecond: place == 0 ? 1 : nil
-    }
-  }
-
-  private func path(_ place: Int) -> RestorationPath {
-    let parent =
-      if moved.contains(place) {
-        RestorationPath(["root", "elsewhere"])
-      } else if let above = above(place) {
-        path(above)
-      } else {
-        RestorationPath(["root"])
-      }
-    return parent.appending(["a", "b"][place])
-  }
-
-  private func isFeature(_ place: Int?, _ crossings: Crossing...) -> Bool {
-    guard let place else { return false }
-    return crossings.contains { $0.name == features[place].name }
-  }
-
-  /// Whether what is above it is not back in launch 2; then launch 3 does what launch 2 would.
-  private func isCutOff(_ place: Int) -> Bool { isFeature(above(place), .kept, .skipped) }
-
-  /// Whether the node is built before the restore of a launch, or by its parent.
-  private func isBuilt(_ place: Int, in launch: Int) -> Bool {
-    switch launch {
-    case 2: !isCutOff(place) && !isFeature(place, .kept, .late)
-    case 3: !isFeature(place, .kept) && !(isFeature(place, .late) && isCutOff(place))
-    default: true
-    }
-  }
-
-  private func tree(_ launch: Int) -> CrossTree {
-    let tree = CrossTree()
-    tree.nodes = features.enumerated().map { place, feature in
-      let node = feature.makes.init(["a", "b"][place])
-      node.sensitivities = feature.sensitivities
-      return node
-    }
-    for place in features.indices where isBuilt(place, in: launch) {
-      container(place, tree).restorationChildren.append(tree.nodes[place])
-    }
-    return tree
-  }
-
-  private func container(_ place: Int, _ tree: CrossTree) -> CrossNode {
-    moved.contains(place) ? tree.elsewhere : above(place).map { tree.nodes[$0] } ?? tree.root
-  }
-
-  // MARK: Values
-
-  /// What launch 1 stores.
-  private func values(_ place: Int) -> [String: String] {
-    features[place].stored.merging(["value": "1"]) { $1 }
-  }
-
-  private func valuesWithout(_ gone: Set<String>, _ place: Int) -> [String: String] {
-    values(place).filter { !gone.contains($0.key) }
-  }
-
-  /// Whether it is above a node that is kept, so that no budget leaves it out.
-  private func hasRoomAnyway(_ place: Int) -> Bool {
-    isFeature(place, .overBudget)
-      && features.indices.contains { above($0) == place && isFeature($0, .kept, .newer, .skipped) }
-  }
-
-  /// Whether launch 2 stores nothing new of it.
-  private func staysAsStored(_ place: Int) -> Bool {
-    if hasRoomAnyway(place) { return false }
-    return features[place].keepsWhatIsStored || isCutOff(place)
-      || isFeature(above(place), .overBudget) && !isFeature(place, .moved)
-  }
-
   // MARK: Launches
 
   func run() async throws {
+    CrossNode.tracking = plan.manner == .asked ? .always : .invalidated
     try await storeFirst()
     if wholes.contains(.setAside) { try await setAside() }
-    for place in features.indices where isFeature(place, .skipped) {
+    for place in features.indices where plan.isFeature(place, .skipped) {
       for _ in 1...2 {
-        let tree = tree(1)
-        let isDecoded = try await here.crash(tree, in: tree.nodes[place])
-        expect(isDecoded, true, "that the crash came")
+        let tree = plan.tree(1)
+        let hasCrashed = try await here.crash(tree, in: tree.nodes[place])
+        expect(hasCrashed, true, "that the crash came")
       }
     }
     here.now = start + 100
@@ -224,7 +161,7 @@ final class CrossingRun {
     here.now = start + 200
     let values = try await findEverything()
     here.now = start + 300
-    let tree = tree(4)
+    let tree = plan.tree(4)
     let last = try here.visit(tree, .third)
     let report = try await last.restore()
     expect(report?.problems.map(\.description), [], "launch 4: what is wrong")
@@ -234,41 +171,17 @@ final class CrossingRun {
     for reason in expectedReasons { try await lookInto(reason) }
   }
 
-  /// What was set aside is whole, and comes back if it is put back.
-  private func lookInto(_ reason: SetAsideReason) async throws {
-    let before = try here.visit(CrossTree(), .third)
-    let isPutBack = try await before.putBack(reason)
-    expect(isPutBack, true, "that the state that was set aside as \(reason) is put back")
-    try await before.end()
-    moved = []
-    let tree = tree(1)
-    let visit = try here.visit(tree, .third)
-    _ = try await visit.restore()
-    let expected: String
-    switch reason {
-    case .replaced: expected = "broken"
-    case .conflict: expected = wholes.contains(.conflictOurs) ? "theirs" : "ours"
-    default: expected = "1"
-    }
-    expect(tree.other.values, ["value": expected], "the other node in the \(reason) state")
-    for (place, node) in tree.nodes.enumerated() {
-      let own = reason == .replaced ? ["value": "broken"] : valuesWithout(features[place].goneInThird, place)
-      expect(node.values, own, "what is at \(path(place)) in the \(reason) state")
-    }
-    try await visit.end(closingWindow: false)
-  }
-
   private func storeFirst() async throws {
-    let tree = tree(1)
+    let tree = plan.tree(1)
     let visit = try here.visit(tree, .first)
     _ = try await visit.restore()
     tree.other.values["value"] = "1"
-    for place in features.indices { tree.nodes[place].values = values(place) }
+    for place in features.indices { tree.nodes[place].values = plan.values(place) }
     _ = try await visit.save(everything: false)
     // In launch 2 the node is not there, so it happens here.
     for place in features.indices
-    where isCutOff(place) && isFeature(place, .lastState, .overBudget) {
-      try await features[place].act(visit, tree.nodes[place], path(place))
+    where plan.isCutOff(place) && plan.isFeature(place, .lastState, .overBudget) {
+      features[place].act(visit, tree.nodes[place])
       let report = try await visit.save(everything: false)
       checkSave(report, place, features[place].saved, features[place].savedNotes, "launch 1")
     }
@@ -277,7 +190,7 @@ final class CrossingRun {
 
   /// A launch cannot decode the root, so the state is set aside, and is put back by another.
   private func setAside() async throws {
-    let tree = tree(1)
+    let tree = plan.tree(1)
     let broken = try here.visit(tree, .first)
     tree.root.onDecode = { throw CrossNode.Broken() }
     _ = try await broken.restore()
@@ -293,7 +206,7 @@ final class CrossingRun {
   /// Another machine saves.
   private func saveThere() async throws {
     guard let there else { return }
-    let tree = tree(1)
+    let tree = plan.tree(1)
     let visit = try there.visit(tree, .first)
     _ = try await visit.restore()
     tree.other.values["value"] = "theirs"
@@ -302,51 +215,89 @@ final class CrossingRun {
     try await visit.end()
   }
 
+  /// What was set aside is whole, and comes back if it is put back.
+  private func lookInto(_ reason: SetAsideReason) async throws {
+    let before = try here.visit(CrossTree(), .third)
+    let isPutBack = try await before.putBack(reason)
+    expect(isPutBack, true, "that the state that was set aside as \(reason) is put back")
+    try await before.end()
+    plan.moved = []
+    let tree = plan.tree(1)
+    let visit = try here.visit(tree, .third)
+    _ = try await visit.restore()
+    let value =
+      switch reason {
+      case .replaced: "broken"
+      case .conflict: wholes.contains(.conflictOurs) ? "theirs" : "ours"
+      default: "1"
+      }
+    expect(tree.other.values, ["value": value], "the other node in the \(reason) state")
+    for (place, node) in tree.nodes.enumerated() {
+      let values = plan.values(place, without: features[place].goneInThird)
+      expect(
+        node.values, reason == .replaced ? ["value": "broken"] : values,
+        "what is at \(plan.path(place)) in the \(reason) state")
+    }
+    try await visit.end(closingWindow: false)
+  }
+
   // MARK: Launch 2
 
   private func meetConditions() async throws {
-    let tree = tree(2)
+    let tree = plan.tree(2)
     let visit = try here.visit(tree, .second)
     checkRestore(try await visit.restore(), 2)
     if wholes.contains(.conflictTheirs) {
       tree.other.values["value"] = "ours"
       try await saveThere()
-      let saved = try await visit.save(everything: false)
-      checkConflict(saved.outcome)
+      checkConflict(try await visit.save(everything: false))
       try await visit.resolve(keeping: .theirs)
       checkRestore(try await visit.restore(), 2)
       expect(tree.other.values["value"], "theirs", "what the other machine has saved")
     }
-    for place in features.indices where isThere(place) { checkSecond(place, tree) }
-    for place in features.indices
-    where isThere(place) && !waits(place) || isFeature(place, .secret) {
-      try await features[place].act(visit, tree.nodes[place], path(place))
-      if isThere(place), isFeature(place, .moved) { moved.insert(place) }
+    for place in features.indices { checkSecond(place, tree) }
+    for (place, feature) in features.enumerated() {
+      guard let key = feature.forgotten else { continue }
+      try await visit.forget(.value(forKey: key, at: plan.path(place)))
+    }
+    let before = plan
+    if plan.manner == .asked { try await comeLate(visit, in: 2) }
+    for place in features.indices where !plan.arrived.contains(place) && !plan.waits(place) {
+      act(place, visit)
     }
     tree.other.values["value"] = "2"
     if wholes.contains(.conflictOurs) { try await saveThere() }
     let saved = try await visit.save(everything: true)
     if wholes.contains(.conflictOurs) {
-      checkConflict(saved.outcome)
+      checkConflict(saved)
       try await visit.resolve(keeping: .ours)
     } else {
       expect(saved.outcome, .saved, "launch 2: the save")
     }
     for place in features.indices { checkSecondSave(saved, place) }
+    checkKept(saved.kept, before, bySave: true, "launch 2: what its save keeps")
     let isOver = saved.notes.contains { if case .overHardBudget = $0 { true } else { false } }
-    expect(isOver, features.indices.contains(where: hasRoomAnyway), "that it is over the budget")
-    try await comeLate(visit, in: 2)
+    let hasRoom = features.indices.contains(where: plan.hasRoomAnyway)
+    expect(isOver, hasRoom, "that it is over the budget")
+    let came = plan.arrived
+    if plan.manner == .telling { try await comeLate(visit, in: 2) }
     tree.other.values["value"] = "changed in 2"
     let change = try await visit.save(everything: false)
     expect(change.outcome, .saved, "launch 2: the save of a change")
-    expect(
-      change.entries.filter { $0.path == RestorationPath(["root", "other"]) }.map(\.outcome), [.saved],
-      "launch 2: the change")
-    for place in features.indices where arrived.contains(place) { checkSecondSave(change, place) }
+    let entries = change.entries.filter { $0.path == RestorationPath(["root", "other"]) }
+    expect(entries.map(\.outcome), [.saved], "launch 2: the change")
+    for place in plan.arrived.subtracting(came) { checkSecondSave(change, place) }
     let reasons = try await visit.setAsideStates().compactMap(\.reason)
     expect(Set(reasons), Set(expectedReasons), "launch 2: why states are set aside")
     expect(reasons.count, expectedReasons.count, "launch 2: how many states are set aside")
     try await visit.end()
+  }
+
+  /// Lets happen to a node in launch 2 what its feature is about, if it is there.
+  private func act(_ place: Int, _ visit: Visit) {
+    guard plan.isThere(place) else { return }
+    features[place].act(visit, visit.tree.nodes[place])
+    if plan.isFeature(place, .moved) { plan.moved.insert(place) }
   }
 
   private var expectedReasons: [SetAsideReason] {
@@ -360,33 +311,20 @@ final class CrossingRun {
       }
   }
 
-  /// Whether it grows when the late node below it has come: with a kept one below it, it has
-  /// room in any case.
-  private func waits(_ place: Int) -> Bool {
-    isFeature(place, .overBudget) && features.indices.contains { other in
-      above(other) == place && isFeature(other, .late)
-    }
-  }
-
-  /// Whether its node is there in launch 2 by now.
-  private func isThere(_ place: Int) -> Bool {
-    guard !arrived.contains(place) else { return true }
-    return isBuilt(place, in: 2) && (above(place).map(isThere) ?? true)
-  }
-
-  private func checkConflict(_ outcome: PreservationReport.Outcome) {
-    guard case .conflict = outcome else {
-      return failures.append("The save is \(outcome), and no conflict.")
+  private func checkConflict(_ report: PreservationReport) {
+    guard case .conflict = report.outcome else {
+      return failures.append("The save is \(report.outcome), and no conflict.")
     }
   }
 
   private func checkSecond(_ place: Int, _ tree: CrossTree) {
-    let isFound = features[place].isDecoded || isFeature(place, .late)
     // A secret below a node that comes late was forgotten before that.
-    let isForgotten = isFeature(place, .secret) && isFeature(above(place), .late)
-    let gone = isForgotten ? features[place].goneInThird : features[place].goneInSecond
-    let expected = isFound ? valuesWithout(gone, place) : [:]
-    expect(tree.nodes[place].values, expected, "launch 2: what came back at \(path(place))")
+    let gone =
+      plan.arrived.isEmpty || features[place].forgotten == nil
+      ? features[place].goneInSecond : features[place].goneInThird
+    let isFound = plan.isThere(place) && (features[place].isDecoded || plan.arrived.contains(place))
+    let expected = isFound ? plan.values(place, without: gone) : [:]
+    expect(tree.nodes[place].values, expected, "launch 2: what came back at \(plan.path(place))")
   }
 
   private func checkRestore(_ report: RestorationReport?, _ launch: Int) {
@@ -394,42 +332,62 @@ final class CrossingRun {
       let (outcome, notes) = launch == 2 ? second(place) : third(place)
       checkEntry(report, place, outcome, notes, "launch \(launch)")
     }
+    guard launch == 2 else { return }
+    checkKept(report?.kept ?? [], plan, bySave: false, "launch 2: what its restore keeps")
+  }
+
+  /// What is not back, and what could not be read, without what is kept with it; at the places
+  /// that it had before, when it was restored.
+  ///
+  /// A save finds the node that is skipped, so what is below that is kept by itself then.
+  private func checkKept(
+    _ kept: [KeptElement], _ before: CrossPlan, bySave: Bool, _ what: String
+  ) {
+    let expected = features.indices.filter { place in
+      guard let above = plan.above(place) else { return isKept(place) }
+      return bySave && plan.isFeature(above, .skipped)
+        || plan.isThere(above) && !plan.isCutOff(place) && isKept(place)
+    }
+    expect(Set(kept.map(\.path)), Set(expected.map(before.path)), what)
+  }
+
+  private func isKept(_ place: Int) -> Bool {
+    plan.isFeature(place, .kept, .newer, .skipped)
+      || plan.isFeature(place, .late) && !plan.arrived.contains(place)
   }
 
   private func checkEntry(
     _ report: RestorationReport?, _ place: Int, _ outcome: RestorationReport.NodeOutcome,
     _ notes: Set<ReportNote>, _ what: String
   ) {
-    let entries = report?.entries.filter { $0.path == path(place) } ?? []
-    expect(entries.map(\.outcome), [outcome], "\(what): what became of \(path(place))")
-    expect(Set(entries.flatMap(\.notes)), notes, "\(what): the notes of \(path(place))")
+    let entries = report?.entries.filter { $0.path == plan.path(place) } ?? []
+    expect(entries.map(\.outcome), [outcome], "\(what): what became of \(plan.path(place))")
+    expect(Set(entries.flatMap(\.notes)), notes, "\(what): the notes of \(plan.path(place))")
   }
 
   /// What the restore of launch 2 says.
   private func second(_ place: Int) -> (RestorationReport.NodeOutcome, Set<ReportNote>) {
-    if let above = above(place), isCutOff(place) || !isThere(above) {
-      let isLast = isCutOff(place) && isFeature(place, .lastState, .overBudget)
-      let notes = features[place].restoredNotes.union(isLast ? [.kept, .lastState] : [.kept])
-      return (.parentMissing(path(above)), notes)
+    let feature = features[place]
+    guard let above = plan.above(place) else { return (feature.restored, feature.restoredNotes) }
+    if plan.isCutOff(place) || !plan.isThere(above) {
+      let isLast = plan.isCutOff(place) && plan.isFeature(place, .lastState, .overBudget)
+      let notes: Set<ReportNote> = isLast ? [.kept, .lastState] : [.kept]
+      return (.parentMissing(plan.path(above)), notes.union(feature.restoredNotes))
     }
-    if isFeature(place, .secret), isFeature(above(place), .late) {
-      return (features[place].restored, features[place].unchangedNotes)
-    }
-    return (features[place].restored, features[place].restoredNotes)
+    let isForgotten = plan.arrived.contains(above) && feature.forgotten != nil
+    return (feature.restored, isForgotten ? feature.unchangedNotes : feature.restoredNotes)
   }
 
   private func checkSecondSave(_ report: PreservationReport, _ place: Int) {
     let feature = features[place]
-    if let above = above(place), !isThere(above) || isCutOff(place) {
-      let reason = RestorationReport.NodeOutcome.parentMissing(path(above))
+    if let above = plan.above(place), plan.isCutOff(place) || !plan.isThere(above) {
+      let reason = RestorationReport.NodeOutcome.parentMissing(plan.path(above))
       checkSave(report, place, .keptAsStored, [.keptBecause(reason)], "launch 2")
-    } else if waits(place), arrived.isEmpty {
+    } else if plan.hasRoomAnyway(place) || plan.waits(place) && plan.arrived.isEmpty {
       checkSave(report, place, .saved, [], "launch 2")
-    } else if isFeature(place, .late) && !arrived.contains(place) {
+    } else if plan.isFeature(place, .late) && !plan.arrived.contains(place) {
       checkSave(report, place, .keptAsStored, [.keptBecause(.notFound)], "launch 2")
-    } else if hasRoomAnyway(place) {
-      checkSave(report, place, .saved, [], "launch 2")
-    } else if staysAsStored(place), isFeature(above(place), .overBudget),
+    } else if plan.staysAsStored(place), plan.isFeature(plan.above(place), .overBudget),
       feature.saved != .keptAsStored
     {
       // Its own failure is not asked for again.
@@ -443,36 +401,34 @@ final class CrossingRun {
     _ report: PreservationReport, _ place: Int, _ outcome: PreservationReport.NodeOutcome,
     _ notes: Set<ReportNote>, _ what: String
   ) {
-    let entries = report.entries.filter { $0.path == path(place) }
-    expect(entries.map(\.outcome), [outcome], "\(what): how \(path(place)) is saved")
+    let entries = report.entries.filter { $0.path == plan.path(place) }
+    expect(entries.map(\.outcome), [outcome], "\(what): how \(plan.path(place)) is saved")
     let found = entries.flatMap(\.notes).map { (note: ReportNote) -> ReportNote in
       if case .lastStateForBudget = note { .lastStateForBudget(byteCount: 0) } else { note }
     }
-    expect(Set(found), notes, "\(what): the notes of the save of \(path(place))")
+    expect(Set(found), notes, "\(what): the notes of the save of \(plan.path(place))")
   }
 
   /// Lets the node come that was not there at the restore.
   private func comeLate(_ visit: Visit, in launch: Int) async throws {
-    let late = features.indices.first { isFeature($0, .late) }
-    guard let late, isCutOff(late) == (launch == 3) else { return }
-    let (node, parent) = (visit.tree.nodes[late], container(late, visit.tree))
+    let late = features.indices.first { plan.isFeature($0, .late) }
+    guard let late, plan.isCutOff(late) == (launch == 3) else { return }
+    let (node, parent) = (visit.tree.nodes[late], plan.container(late, visit.tree))
     parent.restorationChildren.append(node)
     let report = try await visit.restore(late: node, below: parent)
-    arrived.insert(late)
+    plan.arrived.insert(late)
     checkEntry(report, late, .restored(by: .existing), [], "launch \(launch), late")
-    expect(
-      node.values, valuesWithout([], late), "launch \(launch): what came back of the late node")
-    let below = features.indices.first { above($0) == late }
-    if launch == 2, let below {
-      checkEntry(report, below, second(below).0, second(below).1, "launch 2, late")
-      if isThere(below) { checkSecond(below, visit.tree) }
-    }
+    expect(node.values, plan.values(late), "launch \(launch): what came back of the late node")
     guard launch == 2 else { return }
-    let waiting = features.indices.first(where: waits)
-    for place in [late, below, waiting].compactMap(\.self) where isThere(place) {
-      try await features[place].act(visit, visit.tree.nodes[place], path(place))
-      if isFeature(place, .moved) { moved.insert(place) }
-      arrived.insert(place)
+    let below = plan.below(late)
+    if let below {
+      checkEntry(report, below, second(below).0, second(below).1, "launch 2, late")
+      checkSecond(below, visit.tree)
+    }
+    for place in [late, below, features.indices.first(where: plan.waits)].compactMap(\.self)
+    where plan.isThere(place) {
+      act(place, visit)
+      plan.arrived.insert(place)
     }
   }
 
@@ -482,23 +438,23 @@ final class CrossingRun {
   ///
   /// - Returns: The values that launch 4 has to find.
   private func findEverything() async throws -> [[String: String]] {
-    arrived = []
-    let tree = tree(3)
+    plan.arrived = []
+    let tree = plan.tree(3)
     let visit = try here.visit(tree, .third)
-    let report = try await visit.restore()
-    checkRestore(report, 3)
+    checkRestore(try await visit.restore(), 3)
     try await comeLate(visit, in: 3)
     expect(tree.other.values, ["value": "changed in 2"], "launch 3: the other node")
     for (place, feature) in features.enumerated() {
-      var expected = valuesWithout(feature.goneInThird, place)
-      if !staysAsStored(place) {
-        expected["value"] = hasRoomAnyway(place) ? Crossing.largeValue : "2"
+      var expected = plan.values(place, without: feature.goneInThird)
+      if !plan.staysAsStored(place) {
+        expected["value"] = plan.hasRoomAnyway(place) ? Crossing.largeValue : "2"
       }
-      expect(tree.nodes[place].values, expected, "launch 3: what came back at \(path(place))")
+      expect(tree.nodes[place].values, expected, "launch 3: what came back at \(plan.path(place))")
     }
-    for place in features.indices where isFeature(place, .moved) && isCutOff(place) {
-      try await features[place].act(visit, tree.nodes[place], path(place))
-      moved.insert(place)
+    for (place, feature) in features.enumerated()
+    where plan.isFeature(place, .moved) && plan.isCutOff(place) {
+      feature.act(visit, tree.nodes[place])
+      plan.moved.insert(place)
     }
     for isEverything in [true, false] {
       tree.other.values["value"] = "changed in 3"
@@ -514,14 +470,14 @@ final class CrossingRun {
   /// What the restore of launch 3 says.
   private func third(_ place: Int) -> (RestorationReport.NodeOutcome, Set<ReportNote>) {
     let feature = features[place]
-    if isFeature(place, .late), isCutOff(place) { return (.notFound, [.kept]) }
-    if hasRoomAnyway(place) { return (feature.later, []) }
-    guard staysAsStored(place), !feature.keepsWhatIsStored else {
+    if plan.isFeature(place, .late), plan.isCutOff(place) { return (.notFound, [.kept]) }
+    if plan.hasRoomAnyway(place) { return (feature.later, []) }
+    guard plan.staysAsStored(place), !feature.keepsWhatIsStored else {
       return (feature.later, feature.laterNotes)
     }
-    if isCutOff(place) { return (feature.later, feature.unchangedNotes) }
+    if plan.isCutOff(place) { return (feature.later, feature.unchangedNotes) }
     // The save has removed what had ended.
-    let notes = isFeature(place, .expiring) ? feature.laterNotes : feature.unchangedNotes
+    let notes = plan.isFeature(place, .expiring) ? feature.laterNotes : feature.unchangedNotes
     return (feature.later, notes.union([.lastState]))
   }
 }
