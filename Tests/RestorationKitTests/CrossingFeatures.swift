@@ -229,10 +229,8 @@ struct CrossPlan {
     return crossings.contains { $0.name == features[place].name }
   }
 
-  /// Whether what is above it is not back in launch 2.
-  ///
-  /// Nobody can do anything with the node then: its class, its version and its secrets are as
-  /// launch 2 has them, and what its node would do is done in launch 1 or 3.
+  /// Whether what is above it is not back in launch 2, so that what happens to a node happens
+  /// to this one in launch 1 or 3.
   func isCutOff(_ place: Int) -> Bool { isFeature(above(place), .kept, .skipped) }
 
   /// Whether its node is back in launch 2 by now.
@@ -379,11 +377,20 @@ final class Visit {
 
   func save(everything: Bool) async throws -> PreservationReport {
     if let host, let scene {
-      return everything
-        ? try await host.saveEverything(of: scene) : try await host.save(scene)
+      return try await everything ? host.saveEverything(of: scene) : host.save(scene)
     }
-    return everything
-      ? try await keeper.saveEverything([tree.root]) : try await keeper.save([tree.root])
+    return try await everything ? keeper.saveEverything([tree.root]) : keeper.save([tree.root])
+  }
+
+  /// What a restore of what is stored would say of a node.
+  func notes(at path: RestorationPath) async throws -> [ReportNote]? {
+    let report =
+      if let host, let scene {
+        try await host.checkStoredStates()[scene.session]?.get()
+      } else {
+        try await keeper.checkStoredState()
+      }
+    return report?.entries.first { $0.path == path }?.notes
   }
 
   func forget(_ secrets: SecretSelection) async throws {
@@ -391,8 +398,7 @@ final class Visit {
     try await host.forgetSecrets(secrets, of: scene.session)
   }
 
-  /// Decides a conflict; for theirs the window goes, and its state is there again after a
-  /// restore.
+  /// Decides a conflict; for theirs the window goes until the next restore.
   func resolve(keeping choice: ConflictChoice) async throws {
     guard let host, let scene else {
       try await keeper.resolveConflict(keeping: choice)
@@ -478,9 +484,7 @@ final class CrossMachine {
       })
   }
 
-  /// A launch that crashes while it decodes a node.
-  ///
-  /// - Returns: Whether it came to that node.
+  /// A launch that crashes while it decodes a node; false if it does not come to that.
   func crash(_ tree: CrossTree, in node: CrossNode) async throws -> Bool {
     var crashed: [String: [UInt8]]?
     node.onDecode = { [self] in crashed = try bytes() }
