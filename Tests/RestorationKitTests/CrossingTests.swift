@@ -11,47 +11,6 @@ import XCTest
 /// should be and saves, and launch 4 only looks.
 @MainActor
 final class CrossingTests: XCTestCase {
-  private struct KnownFailure {
-    let pair: String
-    var manners = CrossManner.allCases
-    /// The beginnings of all that fails.
-    let failures: [String]
-  }
-
-  /// What is wrong in the library.
-  private static let knownFailures = [
-    // A node that came late has a new row, of which nothing is stored as far as a budget knows
-    // (`PreservationWalk.lastByteCounts`). So where it has no room it is left out with what was
-    // kept of it, and does not keep the state of an earlier save.
-    KnownFailure(
-      pair: "late × over budget, the second below the first",
-      failures: [
-        "launch 2: how root/a/b is saved", "launch 2: the notes of the save of root/a/b",
-        "launch 3: what became of root/a/b", "launch 3: the notes of root/a/b",
-        "launch 3: what came back at root/a/b",
-      ]),
-    // The same below a node that keeps its own: “what was stored of it and below it stays”.
-    KnownFailure(
-      pair: "late × over budget, the first below the second",
-      failures: [
-        "launch 2: how root/b/a is saved", "launch 3: what became of root/b/a",
-        "launch 3: the notes of root/b/a", "launch 3: what came back at root/b/a",
-      ]),
-    // The report of a late restore has the path of the last whole restore, and not that under
-    // which the saves since then have kept the node (`StateEngine.restore(late:below:for:)`).
-    KnownFailure(
-      pair: "late × moved, the first below the second", manners: [.telling],
-      failures: ["launch 2, late: what became of root/elsewhere/b/a"]),
-    // A save that keeps the state of an object that is back leaves out that this was a last
-    // state (`PreservationWalk.keep(_:_:of:_:_:_:_:)`).
-    KnownFailure(
-      pair: "last state × skipped, the first below the second", manners: [.asked],
-      failures: ["launch 3: the notes of root/b/a"]),
-    KnownFailure(
-      pair: "skipped × over budget, the second below the first", manners: [.asked],
-      failures: ["launch 3: the notes of root/a/b"]),
-  ]
-
   private func check(
     _ features: [Crossing], _ placement: Placement = .siblings, in wholes: [StateWide] = [],
     line: UInt = #line
@@ -64,15 +23,7 @@ final class CrossingTests: XCTestCase {
       } catch {
         run.failures.append("It threw \(error).")
       }
-      let known = Self.knownFailures.filter { known in
-        known.pair == run.name && known.manners.contains(manner)
-      }.flatMap(\.failures)
-      for part in known where !run.failures.contains(where: { $0.contains(part) }) {
-        XCTFail("\(run.name), \(manner): It does not fail any more: \(part)", line: line)
-      }
-      for failure in run.failures where !known.contains(where: failure.contains) {
-        XCTFail("\(run.name), \(manner): \(failure)", line: line)
-      }
+      for failure in run.failures { XCTFail("\(run.name), \(manner): \(failure)", line: line) }
     }
   }
 

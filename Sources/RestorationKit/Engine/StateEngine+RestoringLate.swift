@@ -7,7 +7,8 @@ extension StateEngine {
     guard let kept = objects.kept, let name = name(of: node, below: parent),
       let place = kept.place(of: name, below: parent)
     else { return RestorationReport(.nothingKept) }
-    let tree = kept.tree(below: place)
+    let above = parent.map { rows.placed($0).map { rows.path(of: $0) } } ?? RestorationPath()
+    let tree = kept.tree(below: place, in: above)
     let run = RestorationRun(
       tree, types: types, objects: objects, delegate: delegate,
       now: settings.now(),
@@ -17,6 +18,7 @@ extension StateEngine {
     // What it changes says nothing of it.
     if saveUnderWay == nil { rows.isRegular = false } else { rows = Rows(need) }
     var report = run.run()
+    if rows.kept.records === kept { rows.claim(run.claimed) }
     undecoded.formUnion(run.undecoded)
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(run)

@@ -140,6 +140,7 @@ extension PreservationWalk {
     record.className = withheld.content.className
     record.restorationClassName = withheld.content.restorationClassName
     record.version = withheld.content.version
+    record.hasLastState = withheld.content.hasLastState
     record.keptSince = kept?.firstSave(keeping: withheld, now: now)
     rows.keep(number, because: state.outcome)
     storedParts.append(

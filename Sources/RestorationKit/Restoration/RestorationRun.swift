@@ -49,6 +49,8 @@ final class RestorationRun {
   var scopedObjects = ScopedObjects()
   /// What is stored of all that, for the next save.
   private(set) var rows: Rows?
+  /// What came late and is back, with the places at which it was kept.
+  private(set) var claimed: [(place: Int, object: any StateRestoring)] = []
   /// Tells what the app could not decode, so that a save does not replace the only copy of it.
   private(set) var undecoded: Set<RecordFingerprint> = []
   /// What the report says, when it has run.
@@ -209,7 +211,7 @@ final class RestorationRun {
   private func keep(_ unattached: Set<UInt64>) -> [KeptElement] {
     let result = result(unattached)
     if let late {
-      late.kept.settleLate(late.place, result)
+      claimed = late.kept.settleLate(late.place, result)
       rememberProbes(in: late.kept)
       return []
     }

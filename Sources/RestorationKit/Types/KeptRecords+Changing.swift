@@ -79,8 +79,12 @@ extension KeptRecords.State {
 extension KeptRecords {
   /// What has a place and all below it, as a tree of its own.
   ///
+  /// - Parameters:
+  ///   - top: The place.
+  ///   - parent: Where the element lies now that contains the first one; nil if that is not known,
+  ///     so that the tree lies where it was.
   /// - Complexity: O(*n*) in its elements.
-  func tree(below top: Int) -> StoredTree {
+  func tree(below top: Int, in parent: RestorationPath?) -> StoredTree {
     var elements: [StoredTree.Element] = []
     var parents: [Int: Int] = [:]
     let since = unclaimed[top].flatMap { firstSave(keeping: $0.element) }
@@ -88,11 +92,13 @@ extension KeptRecords {
       guard let kept = unclaimed[place] else { continue }
       for child in kept.children { parents[child] = elements.count }
       var content = kept.element.content
+      let above = parents[place].map { elements[$0].path } ?? parent
+      let path = above?.appending(content.identifier, siblingIndex: content.siblingIndex)
       // What is not back this time goes on counting.
       content.keptSince = firstSave(keeping: kept.element) ?? since
       elements.append(
         StoredTree.Element(
-          record: kept.element.record, path: kept.element.path, parent: parents[place],
+          record: kept.element.record, path: path ?? kept.element.path, parent: parents[place],
           role: kept.element.role, content: content, values: kept.element.values,
           kept: kept.element.kept))
     }
@@ -101,9 +107,18 @@ extension KeptRecords {
   }
 
   /// Goes on without what came late, and keeps what of it is not back.
-  func settleLate(_ top: Int, _ result: RestoreResult) {
+  ///
+  /// - Returns: What is back, with the places at which it was kept.
+  func settleLate(
+    _ top: Int, _ result: RestoreResult
+  ) -> [(place: Int, object: any StateRestoring)] {
+    let kept = subtree(of: top)
     remove(top)
     keep(result)
+    return zip(kept, result.tree.elements).compactMap { place, element in
+      guard self.place(ofRecord: element.record) == nil else { return nil }
+      return result.restored[element.record].map { (place, $0) }
+    }
   }
 }
 

@@ -46,4 +46,16 @@ extension Rows {
     }
     free = rows.indices.lazy.filter { [rows] in rows[$0].isFree }.map { RowNumber($0) }
   }
+
+  /// Gives objects that came late the rows of what was kept of them, so that it is known what is
+  /// stored of each.
+  func claim(_ claimed: [(place: Int, object: any StateRestoring)]) {
+    for (place, object) in claimed {
+      let identity = ObjectIdentifier(object)
+      guard numbers.find(identity) == nil, let number = kept.numbers.removeValue(forKey: place)
+      else { continue }
+      self[number].identity = identity
+      numbers.set(number.place, for: identity)
+    }
+  }
 }
