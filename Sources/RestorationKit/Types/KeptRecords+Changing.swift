@@ -83,6 +83,7 @@ extension KeptRecords {
   ///   - top: The place.
   ///   - parent: Where the element lies now that contains the first one; nil if that is not known,
   ///     so that the tree lies where it was.
+  /// - Returns: The tree.
   /// - Complexity: O(*n*) in its elements.
   func tree(below top: Int, in parent: RestorationPath?) -> StoredTree {
     var elements: [StoredTree.Element] = []
