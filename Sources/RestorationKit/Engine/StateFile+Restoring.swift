@@ -188,7 +188,11 @@ extension StateFile {
     knownGeneration = loaded.generation?.identifier
     guard loaded.generation == nil else { return }
     known = tree.version
-    replacing = replacing(tree, dropped: loaded.dropped, hasCrashed: hasCrashed)
+    let evidence = RestoredEvidence(
+      end: loaded.dropped.map { $0.code == .truncated ? .truncated : .damaged } ?? .whole,
+      hasCrashed: hasCrashed,
+      savedBy: tree.facts.map { RestoredEvidence.SavedBy($0.applicationVersion) })
+    replacing = Replacing(evidence, by: applicationVersion)
   }
 
   /// Says already now that no save can succeed.
@@ -250,19 +254,6 @@ extension StateFile {
       throw .content(error)
     }
     hasBegun = false
-  }
-
-  /// What becomes of a state when it is saved as a whole.
-  private func replacing(
-    _ tree: StoredTree, dropped: ArchiveError?, hasCrashed: Bool
-  ) -> Replacing {
-    // What was cut off is a change that nobody was told is stored.
-    if let dropped, dropped.code != .truncated { return .setAside(.unreadable) }
-    if hasCrashed { return .setAside(.crashed) }
-    guard let facts = tree.facts, facts.applicationVersion != applicationVersion else {
-      return .previous
-    }
-    return .ofVersion(facts.applicationVersion)
   }
 
   /// Sets a state aside that crashed; a generation takes the place of the state for it.

@@ -333,10 +333,12 @@ extension StateFile {
 
   /// Why an archive must not be replaced; nil if it may be.
   func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
-    guard canBeReplaced(archive) else { return .unreadable }
-    guard archive.version != known else { return nil }
-    guard archive.dropped == nil else { return .unreadable }
-    return try StoredTree(reading: archive).isWhole ? .unread : .unreadable
+    var found = FoundArchive(
+      isLast: !canBeReplaced(archive), isKnown: archive.version == known,
+      isDamaged: archive.dropped != nil)
+    if found.obstacle == .needsTree { found.isWhole = try StoredTree(reading: archive).isWhole }
+    if case .setAside(let reason) = found.obstacle { return reason }
+    return nil
   }
 
   func reportSetAside() -> String? {

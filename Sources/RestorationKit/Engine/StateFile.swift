@@ -97,21 +97,6 @@ package actor StateFile {
     }
   }
 
-  /// What becomes of the stored state when another one takes its place.
-  enum Replacing: Equatable {
-    case previous
-    /// Another version of the app has saved it; nil if that had no name.
-    case ofVersion(String?)
-    /// It is set aside: nobody has read it, a part of it crashed or cannot be read, or its
-    /// end is damaged.
-    case setAside(SetAsideReason)
-
-    /// Why it is set aside; nil if it is a generation.
-    var setAsideReason: SetAsideReason? {
-      if case .setAside(let reason) = self { reason } else { nil }
-    }
-  }
-
   struct Window {
     let number: UInt64
     let version: ArchiveVersion
