@@ -112,20 +112,7 @@ extension StateFile {
     try remote.prove()
     remote.noteIfBehind()
     try await sendAsides(remote)
-    if !remote.isFetched || remote.isUnclear || remote.mayBeThere {
-      let state = try await remote.store.load(remote.name)
-      if case .changed = try remote.compare(state) {
-        // What is newer there is in the way of nothing.
-        guard remote.isUnsent else { return .sent }
-        try loadSubkeys(of: state, remote)
-        return oppose(state, remote)
-      }
-      remote.markFetched()
-    }
-    if remote.isUnsent, remote.isInUseElsewhere {
-      let state = try await remote.store.load(remote.name)
-      if remote.obstacle(in: state) != nil { return oppose(state, remote) }
-    }
+    if let outcome = try await lookForOthers(remote) { return outcome }
     for round in 0..<Self.largestRoundCount {
       if remote.needsSubkeys {
         try loadSubkeys(of: try await remote.store.load(remote.name), remote)
@@ -149,6 +136,27 @@ extension StateFile {
       .unavailable,
       "\(remote.location) refuses a change of the version that it says it has. Save again; if that"
         + " goes on, let the store answer from its first copy.")
+  }
+
+  /// Looks whether another machine has the state or has written it, where that is not known.
+  ///
+  /// - Returns: What comes of it; nil if nothing is in the way of what is sent.
+  private func lookForOthers(_ remote: RemoteCopy) async throws -> RemoteOutcome? {
+    if !remote.isFetched || remote.isUnclear || remote.mayBeThere {
+      let state = try await remote.store.load(remote.name)
+      if case .changed = try remote.compare(state) {
+        // What is newer there is in the way of nothing.
+        guard remote.isUnsent else { return .sent }
+        try loadSubkeys(of: state, remote)
+        return oppose(state, remote)
+      }
+      remote.markFetched()
+    }
+    if remote.isUnsent, remote.isInUseElsewhere {
+      let state = try await remote.store.load(remote.name)
+      if remote.obstacle(in: state) != nil { return oppose(state, remote) }
+    }
+    return nil
   }
 
   /// As often as copies of a store are behind, one after the other.

@@ -112,14 +112,14 @@ extension StateFile {
       if let tried, window?.note != nil { skipped[tried] = nil }
     }
     tree.leftOut = Set(skipped.keys)
-    let isCrashNear = (window?.marked?.begunRestores ?? 0) >= threshold
+    let isCrashNear = isClaimed && (window?.marked?.begunRestores ?? 0) >= threshold
+    let begunNote = isClaimed ? window?.note : nil
     return .state(
       tree,
       Begun(
         source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
         usesSnapshot: usesSnapshot, window: isClaimed ? windowCount : nil, skipped: skipped,
-        note: isClaimed && isCrashNear ? window?.note : nil,
-        valueNote: isClaimed ? window?.note : nil))
+        note: isCrashNear ? begunNote : nil, valueNote: begunNote))
   }
 
   /// Reads the newest archive that can be read and has not crashed too often; nil if none is left.

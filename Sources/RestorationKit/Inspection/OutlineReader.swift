@@ -89,10 +89,31 @@ struct OutlineReader {
     guard rows.names.append(parts.identifier) else {
       throw ArchiveError(.limitExceeded, subject: "identifiers")
     }
-    var flags: OutlineRows.Flags = []
+    var flags = takeReferences(parts, lists)
     if parts.kind == .view { flags.insert(.isView) }
     if parts.kind == .object { flags.insert(.isObject) }
     if parts.hasLastState { flags.insert(.hasLastState) }
+    if let date = parts.keptSince {
+      flags.insert(.isKept)
+      rows.keptSince[UInt32(rows.count)] = date
+    }
+    if parts.siblingIndex != 0 || !rows.siblingIndices.isEmpty {
+      while rows.siblingIndices.count < rows.count { rows.siblingIndices.append(0) }
+      rows.siblingIndices.append(Int32(clamping: parts.siblingIndex))
+    }
+    rows.records.append(record.identifier)
+    rows.formNumbers.append(form)
+    rows.byteCounts.append(UInt32(clamping: record.byteCount))
+    rows.flags.append(flags)
+  }
+
+  /// Takes what an element contains and presents, and who refers to it.
+  ///
+  /// - Returns: Which of these there are.
+  private mutating func takeReferences(
+    _ parts: NodeRecord.Parts, _ lists: NodeRecord.Lists
+  ) -> OutlineRows.Flags {
+    var flags: OutlineRows.Flags = []
     starts.append(UInt32(references.count))
     if !parts.views.isEmpty {
       flags.insert(.hasViews)
@@ -108,18 +129,7 @@ struct OutlineReader {
       flags.insert(.hasReferrer)
       references.append(parts.referrer)
     }
-    if let date = parts.keptSince {
-      flags.insert(.isKept)
-      rows.keptSince[UInt32(rows.count)] = date
-    }
-    if parts.siblingIndex != 0 || !rows.siblingIndices.isEmpty {
-      while rows.siblingIndices.count < rows.count { rows.siblingIndices.append(0) }
-      rows.siblingIndices.append(Int32(clamping: parts.siblingIndex))
-    }
-    rows.records.append(record.identifier)
-    rows.formNumbers.append(form)
-    rows.byteCounts.append(UInt32(clamping: record.byteCount))
-    rows.flags.append(flags)
+    return flags
   }
 
   private mutating func number(

@@ -57,11 +57,15 @@ extension PreservationWalk {
       try lose(object, number, info, origin, below, error)
     }
     settlementOfKept.states.append((object, next))
+    noteBeside(beside, number)
+    if info.tracking == .observed { rows[number].isObserved = true }
+  }
+
+  private func noteBeside(_ states: [KeptState], _ number: RowNumber) {
     rows.besides.insert(number)
-    for state in beside {
+    for state in states {
       rows.note(.keptBeside(version: state.version, since: state.since), number)
     }
-    if info.tracking == .observed { rows[number].isObserved = true }
   }
 
   /// The states of an object without those that are not kept any more.

@@ -40,17 +40,29 @@ extension RemoteCopy {
         content.withLock { $0.sent = changes }
         return renewal()
       }
-      let parcel = RemoteParcel(kind: .change, secrets: [], archive: added)
-      let lease = dueLease
-      let attempt = Attempt(
-        id: parcel.id, isWhole: false, parcelCount: base.parcelCount + 1,
-        byteCount: base.byteCount + added.count, changes: changes, lease: lease)
-      main.mark(attempt.byteCount)
-      return begin(
-        Outgoing(
-          write: .append(try checked(parcel, lease), expecting: base.version), attempt: attempt))
+      return try outgoingChange(added, of: base, changes)
     }
     let archive = try file?.read(at: 0, count: file?.byteCount ?? 0) ?? []
+    return try outgoingWhole(archive, subkeys, insteadOf: base, changes)
+  }
+
+  private func outgoingChange(
+    _ added: [UInt8], of base: Base, _ changes: Changes
+  ) throws(ArchiveError) -> Outgoing {
+    let parcel = RemoteParcel(kind: .change, secrets: [], archive: added)
+    let lease = dueLease
+    let attempt = Attempt(
+      id: parcel.id, isWhole: false, parcelCount: base.parcelCount + 1,
+      byteCount: base.byteCount + added.count, changes: changes, lease: lease)
+    main.mark(attempt.byteCount)
+    return begin(
+      Outgoing(
+        write: .append(try checked(parcel, lease), expecting: base.version), attempt: attempt))
+  }
+
+  private func outgoingWhole(
+    _ archive: [UInt8], _ subkeys: [UInt8], insteadOf base: Base?, _ changes: Changes
+  ) throws(ArchiveError) -> Outgoing {
     let parcel = RemoteParcel(kind: .whole, secrets: subkeys, archive: archive)
     // A whole state has taken the place of any lease.
     let lease = newLease
@@ -176,19 +188,7 @@ extension RemoteCopy {
   /// Compares what the store has with what was sent.
   func compare(_ state: RemoteState?) throws(ArchiveError) -> Finding {
     let (base, attempts) = content.withLock { ($0.base, $0.attempts) }
-    let (isDoubted, opposes) = (finding.isDoubted, content.withLock { $0.opposes })
-    guard let state else {
-      if let removal = attempts.last(where: { $0.parcelCount == 0 }) {
-        settle(removal, as: nil)
-        return .settled
-      }
-      // What is doubted here was there.
-      if isDoubted, finding.note != .missing { return .changed }
-      if isDoubted { endDoubt() }
-      guard let base else { return .asBefore }
-      if base.isPlace { return goOn(from: nil) }
-      return isOlder(nil) ? .older : .changed
-    }
+    guard let state else { return compareWithNothing(base, attempts) }
     if state.version == base?.version { return .asBefore }
     let stored = try read(state)
     if let attempt = attempts.last(where: { stored.ids.contains($0.id) }) {
@@ -199,19 +199,47 @@ extension RemoteCopy {
     }
     if isOlder(state) { return .older }
     if base?.isPlace ?? true, stored.isPlace, otherOwner(of: state) == nil {
-      if isDoubted, finding.note != .missing { return .changed }
-      if isDoubted { endDoubt() }
-      return goOn(from: Base(state.version, stored))
+      return endsDoubt() ? goOn(from: Base(state.version, stored)) : .changed
     }
     // A process that ended before it noted an answer has sent it: no two archives begin alike.
+    let opposes = content.withLock { $0.opposes }
     guard isLasting, !opposes, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
       stored.archive.count >= Self.sampleByteCount, couldHaveSent(stored.archive.count),
       let bytes = try main.bytes(), bytes.starts(with: stored.archive)
     else { return .changed }
+    try adopt(stored, state.version, here: bytes)
+    return .settled
+  }
+
+  private func compareWithNothing(_ base: Base?, _ attempts: [Attempt]) -> Finding {
+    if let removal = attempts.last(where: { $0.parcelCount == 0 }) {
+      settle(removal, as: nil)
+      return .settled
+    }
+    // What is doubted here was there.
+    guard endsDoubt() else { return .changed }
+    guard let base else { return .asBefore }
+    if base.isPlace { return goOn(from: nil) }
+    return isOlder(nil) ? .older : .changed
+  }
+
+  /// Ends a doubt about what is here where nothing is known of what was sent; false if a note says
+  /// that something was.
+  private func endsDoubt() -> Bool {
+    guard finding.isDoubted else { return true }
+    guard finding.note == .missing else { return false }
+    endDoubt()
+    return true
+  }
+
+  /// Goes on from what the store has, which was sent from here.
+  private func adopt(
+    _ stored: RemoteContent, _ version: RemoteVersion, here bytes: [UInt8]
+  ) throws(ArchiveError) {
     let hasSecrets = try secrets.bytes() ?? [] == stored.secrets
     main.mark(stored.archive.count)
     content.withLock { content in
-      content.base = Base(state.version, stored)
+      content.base = Base(version, stored)
       content.lease = stored.lease
       (content.needsWhole, content.attempts) = (false, [])
       content.isFetched = true
@@ -224,7 +252,6 @@ extension RemoteCopy {
       content.mergesSubkeys = !hasSecrets
     }
     writeNote()
-    return .settled
   }
 
   /// Whether an archive of that size, with which what is here begins, may come from here.

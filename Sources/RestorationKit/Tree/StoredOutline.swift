@@ -67,6 +67,14 @@ struct StoredForm: Sendable {
   let version: Int
 }
 
+extension StoredForm {
+  init(_ content: NodeRecord) {
+    self.init(
+      className: content.className, restorationClassName: content.restorationClassName,
+      storyboard: content.storyboard, version: content.version)
+  }
+}
+
 /// The elements of a stored tree without their values, each after its parent and
 /// after its elder siblings.
 ///
@@ -121,10 +129,7 @@ final class StoredOutline: Sendable {
         referrer: content.referrer ?? 0)
       (row.parent, row.role) = (element.parent, element.role)
       rows.append(row)
-      forms.append(
-        StoredForm(
-          className: content.className, restorationClassName: content.restorationClassName,
-          storyboard: content.storyboard, version: content.version))
+      forms.append(StoredForm(content))
     }
     self.rows = rows
     self.forms = forms
