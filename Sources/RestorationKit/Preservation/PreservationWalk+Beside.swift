@@ -26,7 +26,9 @@ extension PreservationWalk {
     kept below: KeptBelow, keeping state: KeptRecords.State
   ) throws {
     // One that has another place now, or was not there before.
-    if !asksEverything, state.withheld != nil { throw NeedsEverything() }
+    if !asksEverything, state.withheld != nil || !rows.kept.isConcerned(number) {
+      throw NeedsEverything()
+    }
     let stored = keptOn(state, number)
     var next = stored
     var replaced: KeptState.ID?

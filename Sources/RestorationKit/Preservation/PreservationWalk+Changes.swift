@@ -41,9 +41,15 @@ extension PreservationWalk {
     try place(changed, &asked)
     try need(isRegular && !gone.contains(where: isPlaced))
     try need(!isKeptConcerned(by: changed))
-    for asked in asked where rows[asked.number].save == rows.save { try askAgain(asked) }
+    var unchecked: [(number: RowNumber, references: Set<RowNumber>)] = []
+    for asked in asked where rows[asked.number].save == rows.save {
+      let references = try askAgain(asked)
+      // States that are kept beside its own are written last.
+      if rows.besides.contains(asked.number) { unchecked.append((asked.number, references)) }
+    }
     try drain()
     try followReferrals()
+    try need(unchecked.allSatisfy { refers($0.number, asBefore: $0.references) })
     try need(isRegular && refers(nil, asBefore: references) && isApplicationInOrder)
     try need(!rows.loose.contains(where: isMissed))
     try need(isWithinBudget)
@@ -225,12 +231,14 @@ extension PreservationWalk {
 
   /// Writes the record of what is asked again, which must refer to the same as before
   /// where nothing else reaches that.
-  private func askAgain(_ asked: Asked) throws {
+  ///
+  /// - Returns: To what it has referred before, of what only references reach.
+  private func askAgain(_ asked: Asked) throws -> Set<RowNumber> {
     let (number, object) = (asked.number, asked.object)
     guard let info = rows[number].type else { throw NeedsEverything() }
     report.add(number)
     keepAlive(object)
-    if try askWithheld(object, number, info) { return }
+    if try askWithheld(object, number, info) { return [] }
     let references = rows.references.removeValue(forKey: number) ?? []
     rows.forgetNotes(of: number)
     let named: Any.Type? =
@@ -239,7 +247,8 @@ extension PreservationWalk {
     var origin = origin(of: object, number, info, restorationClass: named)
     origin.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
     try write(object, number, info, origin, kept: rows.kept.below[number] ?? [])
-    try need(refers(number, asBefore: references))
+    try need(rows.besides.contains(number) || refers(number, asBefore: references))
+    return references
   }
 
   /// Whether the roots that only the application refers to are in its order.

@@ -182,7 +182,12 @@ extension PreservationWalk {
     guard let place = kept?.place(ofRecord: stored), let element = kept?[place]?.element else {
       return nil
     }
-    if let object = takenPlaces[place] { return rows.number(of: object)?.record }
+    if let object = takenPlaces[place] {
+      guard let number = rows.number(of: object) else { return nil }
+      // When it goes, what is kept must not name the one that gets its number.
+      rows[number].isReferredTo = true
+      return number.record
+    }
     return keptRow(of: place, element).record
   }
 

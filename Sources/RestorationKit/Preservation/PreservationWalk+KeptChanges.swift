@@ -5,9 +5,11 @@ internal import ArchiveCodec
 extension PreservationWalk {
   /// Notes what a walk through everything has kept, for the saves of what has changed after it.
   func noteKept() {
+    let withheld = rows.outcomes.lazy.filter { $0.value == .keptAsStored }.map(\.key)
     rows.kept.note(
       keptItems.map(\.element), keptBound,
-      below: rows.kept.numbers.values.compactMap { rows[$0].parent })
+      below: Set(rows.kept.numbers.values.compactMap { rows[$0].parent }),
+      of: rows.besides.union(withheld))
   }
 
   /// Whether a change of what some nodes contain may be one of what is kept: an element that is
@@ -15,7 +17,8 @@ extension PreservationWalk {
   /// is stored names other children or another index.
   func isKeptConcerned(by changed: [ChangedParent]) -> Bool {
     guard let kept, !changed.isEmpty else { return false }
-    return (changed.map(\.number) + rows.loose).contains(where: rows.kept.isParent)
+    return changed.map(\.number).contains(where: rows.kept.isParent)
+      || rows.loose.contains(where: rows.kept.isConcerned)
       || kept.hasStates
         && changed.contains { parent in
           ([parent.node] + parent.contents.all).contains { kept.state(of: $0) != nil }
@@ -38,6 +41,8 @@ extension PreservationWalk {
       throw NeedsEverything()
     }
     guard !isOther else { throw NeedsEverything() }
+    // A secret that is forgotten was the reason to ask it.
+    rows.sensitive[number]?.end = nil
     if info.tracking == .always {
       rows.said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }

@@ -216,7 +216,10 @@ extension PreservationWalk {
 
   /// What changes and does not say so is stored by chance.
   private func noteUnannounced(_ number: RowNumber) {
-    guard kept == nil, !rows[number].isReferred, !rows.changed.contains(number) else { return }
+    guard !rows[number].isReferred, !rows.changed.contains(number),
+      !rows.kept.changesRecord(of: number), !rows.besides.contains(number),
+      rows.outcome(of: number) != .keptAsStored
+    else { return }
     rows.note(.notInvalidated, number)
   }
 

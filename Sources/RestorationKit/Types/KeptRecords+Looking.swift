@@ -32,6 +32,11 @@ extension KeptRecords {
     return periods
   }
 
+  /// How many of the objects live to which something refers that is kept.
+  ///
+  /// - Complexity: O(*n*) in these.
+  var livingReferenceCount: Int { objects.values.count { $0.object != nil } }
+
   /// Whether states of objects are kept that are back.
   var hasStates: Bool { !states.isEmpty }
 

@@ -1,0 +1,230 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What is kept, where saves of changes meet references, secrets, bounds and nodes that come and go.
+@MainActor
+final class KeptCrossingTests: XCTestCase {
+  @MainActor private class Screen: @MainActor RestorableNode {
+    class var stateTracking: StateTracking { .invalidated }
+    let restorationIdentifier: String?
+    var below: [any RestorableNode] { didSet { invalidateRestorableState() } }
+    var value: String? { didSet { invalidateRestorableState() } }
+    var friend: (any StateRestoring)? { didSet { invalidateRestorableState() } }
+    var restorationChildren: [any RestorableNode] { below }
+    init(_ name: String, _ value: String? = nil, _ below: [any RestorableNode] = []) {
+      (restorationIdentifier, self.value, self.below) = (name, value, below)
+    }
+    func encodeRestorableState(with coder: StateEncoder) throws {
+      coder.encode(value, forKey: "value")
+      coder.encode(friend, forKey: "friend")
+    }
+    func decodeRestorableState(with coder: StateDecoder) throws {
+      value = try coder.decodeIfPresent(forKey: "value")
+      friend = try coder.decodeObject(forKey: "friend")
+    }
+  }
+  @MainActor private final class Versioned: Screen {}
+  @MainActor private final class Always: Screen {
+    override class var stateTracking: StateTracking { .always }
+  }
+  @MainActor private final class Secret: @MainActor RestorableNode {
+    static var stateTracking: StateTracking { .invalidated }
+    let restorationIdentifier: String? = "s"
+    var value: String?
+    var encodeCount = 0
+    func encodeRestorableState(with coder: StateEncoder) throws {
+      encodeCount += 1
+      coder.encode(value, forKey: "value", sensitivity: .secret)
+    }
+    func decodeRestorableState(with coder: StateDecoder) throws {
+      value = try coder.decodeIfPresent(forKey: "value")
+    }
+  }
+
+  private func keeper(_ launch: Launch, version: Int = 1) throws -> StateKeeper {
+    let keeper = try launch.keeper()
+    let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+    try keeper.register(Versioned.self, version: version, migrations: steps)
+    try keeper.register(Always.self, version: version, migrations: steps)
+    try keeper.register(Secret.self, version: version, migrations: steps)
+    return keeper
+  }
+
+  func testAReferenceInWhatIsKeptNamesNobodyElse() async throws {
+    for everything in [false, true] {
+      let launch = Launch()
+      let (u1, u2) = (Screen("u1", "one"), Screen("u2", "two"))
+      u2.friend = u1
+      _ = try await self.keeper(launch).save([
+        Screen("root", nil, [Screen("t1", nil, [u1]), Screen("t2", nil, [u2])])
+      ])
+      let keeper = try self.keeper(launch)
+      let (t1, t2) = (Screen("t1"), Screen("t2"))
+      let root = Screen("root", nil, [t1, t2])
+      _ = try await keeper.restore(into: [root])
+      t1.below = [Screen("u1", "own")]  // takes the place of what is kept
+      _ = try await keeper.save([root])
+      t1.below = []
+      _ = try await everything ? keeper.saveEverything([root]) : keeper.save([root])
+      t1.below = [Screen("other", "other")]
+      _ = try await everything ? keeper.saveEverything([root]) : keeper.save([root])
+      let again = Screen("u2")
+      _ = try await self.keeper(launch).restore(into: [
+        Screen("root", nil, [Screen("t1", nil, [Screen("other")]), Screen("t2", nil, [again])])
+      ])
+      XCTAssertEqual(again.value, "two")
+      let friend = (again.friend as? Screen)?.restorationIdentifier
+      XCTAssertNil(friend, "everything: \(everything)")
+    }
+  }
+
+  func testWhatOnlyKeptReferencesReachGoesWithItsObject() async throws {
+    for isObject in [false, true] {
+      let launch = Launch()
+      let before = try self.keeper(launch)
+      let (u, n0, o0) = (Screen("u", "kept"), Screen("n", "doc"), TrackedObject("o"))
+      before.registerObject(o0, restorationIdentifier: "object")
+      u.friend = isObject ? o0 : n0
+      _ = try await before.save([Screen("root", nil, [Screen("t", nil, [u]), n0, Screen("z")])])
+      let keeper = try self.keeper(launch)
+      var object: TrackedObject? = TrackedObject(nil)
+      if let object { keeper.registerObject(object, restorationIdentifier: "object") }
+      var n: Screen? = Screen("n")
+      let (t, z) = (Screen("t"), Screen("z"))
+      let root = Screen("root", nil, [t] + [n].compactMap { $0 } + [z])
+      _ = try await keeper.restore(into: [root])
+      _ = try await keeper.save([root])
+      root.below = [t, z]
+      _ = try await keeper.save([root])  // for an undo somebody still has n
+      (n, object) = (nil, nil)
+      z.value = "new"
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try launch.storedPaths(), ["root", "root/t", "root/t/u", "root/z"])
+      _ = try await keeper.saveEverything([root])
+      XCTAssertEqual(try launch.storedPaths(), ["root", "root/t", "root/t/u", "root/z"])
+    }
+  }
+
+  func testASilentChangeIsFoundWhileSomethingIsKept() async throws {
+    for isKept in [false, true] {
+      let launch = Launch()
+      _ = try await self.keeper(launch).save([
+        Screen("root", nil, [Screen("t", nil, isKept ? [Screen("u", "kept")] : [])])
+      ])
+      let keeper = try self.keeper(launch)
+      let node = TrackedNode("n")
+      let root = Screen("root", nil, [Screen("t"), node])
+      _ = try await keeper.restore(into: [root])
+      _ = try await keeper.save([root])
+      node.isQuiet = true
+      node.value = "silent"
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try launch.storedRecords()?["root/n"]?.value, "")
+      let whole = try await keeper.saveEverything([root])
+      XCTAssertEqual(
+        whole.entries.first { $0.path.description == "root/n" }?.notes, [.notInvalidated],
+        "kept: \(isKept)")
+      node.value = "silent again"
+      keeper.isStrict = true
+      do {
+        _ = try await keeper.save([root])
+        XCTFail("a strict keeper saves it; kept: \(isKept)")
+      } catch { XCTAssertEqual(error.code, .strict) }
+    }
+  }
+
+  func testAStateThatIsBackDeepBelowIsListedAndBounded() async throws {
+    for byteCount in [nil, 100] {
+      let launch = Launch()
+      let newer = Versioned("v", String(repeating: "n", count: 1000))
+      _ = try await self.keeper(launch, version: 2).save([
+        Screen("root", nil, [Screen("m", nil, [newer])])
+      ])
+      let keeper = try self.keeper(launch)
+      let v = Versioned("v")
+      let m = Screen("m", nil, [v])
+      let root = Screen("root", nil, [m])
+      _ = try await keeper.restore(into: [root])
+      v.value = "older"
+      let first = try await keeper.save([root])
+      XCTAssertEqual(first.kept.map(\.path.description), ["root/m/v"])
+      root.below = []
+      keeper.keptBound = KeptBound(byteCount: byteCount)
+      let without = try await keeper.saveEverything([root])
+      XCTAssertEqual(without.kept, [])
+      root.below = [m]
+      let back = try await keeper.save([root])
+      let count = try launch.storedRecords()?["root/m/v"]?.kept.count
+      XCTAssertEqual(count, byteCount == nil ? 1 : 0)
+      XCTAssertEqual(back.kept.count, byteCount == nil ? 1 : 0)
+      launch.now += 400 * 24 * 60 * 60
+      root.value = "later"
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try launch.storedRecords()?["root/m/v"]?.kept.count, 0)
+    }
+  }
+
+  func testAStateThatWentWithItsNodeIsNotListed() async throws {
+    let launch = Launch()
+    _ = try await self.keeper(launch, version: 2).save([
+      Screen("root", nil, [Versioned("v", "newer"), Screen("t")])
+    ])
+    let keeper = try self.keeper(launch)
+    let (v, t) = (Versioned("v"), Screen("t"))
+    let root = Screen("root", nil, [v, t])
+    _ = try await keeper.restore(into: [root])
+    let first = try await keeper.save([root])
+    XCTAssertEqual(first.kept.map(\.path.description), ["root/v"])
+    root.below = [t]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/t"])
+    XCTAssertEqual(report.kept.map(\.path.description), [])
+    _ = v
+  }
+
+  func testAReferenceBesideAStateAsksNotEverythingForEver() async throws {
+    for hasFriend in [false, true] {
+      let launch = Launch()
+      let before = try self.keeper(launch, version: 2)
+      let (o0, a0, r0) = (TrackedObject("o"), Always("a", "newer"), Screen("root"))
+      before.registerObject(o0, restorationIdentifier: "object")
+      a0.friend = hasFriend ? o0 : nil
+      r0.friend = o0
+      r0.below = [a0, Screen("t")]
+      _ = try await before.save([r0])
+      let keeper = try self.keeper(launch)
+      let (object, a, t) = (TrackedObject("o"), Always("a"), Screen("t"))
+      keeper.registerObject(object, restorationIdentifier: "object")
+      let root = Screen("root", nil, [a, t])
+      _ = try await keeper.restore(into: [root])
+      a.value = "older"
+      for step in 0..<4 {
+        t.value = "\(step)"
+        let report = try await keeper.save([root])
+        if step > 1 { XCTAssertGreaterThan(report.unaskedCount, 0, "friend: \(hasFriend)") }
+      }
+    }
+  }
+
+  func testAForgottenSecretIsAskedForOnce() async throws {
+    let launch = Launch()
+    let s0 = Secret()
+    s0.value = "secret"
+    _ = try await self.keeper(launch, version: 2).save([Screen("root", nil, [s0, Screen("t")])])
+    let keeper = try self.keeper(launch)
+    let s = Secret()
+    let root = Screen("root", nil, [s, Screen("t")])
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    try await keeper.forgetSecrets(.all)
+    for step in 0..<4 {
+      root.value = "\(step)"
+      s.encodeCount = 0
+      _ = try await keeper.save([root])
+      if step > 1 { XCTAssertEqual(s.encodeCount, 0) }
+    }
+  }
+}
