@@ -3,13 +3,6 @@ internal import ArchiveCodec
 /// The bound of a state: what has no room is left out in a second walk, so that all that
 /// is stored is as if it were not there.
 extension PreservationWalk {
-  /// What becomes of an object for which there is no room.
-  enum Fate {
-    case leftOut
-    /// What is stored of it stays.
-    case lastState
-  }
-
   func isLeftOut(_ object: any StateRestoring) -> Bool {
     hasFates && fates[ObjectIdentifier(object)] == .leftOut
   }
@@ -23,13 +16,16 @@ extension PreservationWalk {
     let notes = rows.notes[nil]
     try walkEverythingWithinKeptBound(roots)
     guard rows.byteCount > hard else { return }
-    let plan = plan(hard)
+    let tree = RowTree(rows)
+    let shares = shares(of: tree)
+    let plan = BudgetPlan(
+      shares, applicationByteCount: rows.applicationByteCount, hard: hard)
     guard !plan.tops.isEmpty else { return }
     for (place, fate) in plan.fates {
-      if let identity = rows[plan.tree.rows[place]].identity { fates[identity] = fate }
+      if let identity = rows[tree.rows[place]].identity { fates[identity] = fate }
     }
     hasFates = true
-    let before = plan.tree.rows.map { Entry($0, of: rows) }
+    let before = zip(tree.rows, shares).map { Entry($0, $1.byteCount, of: rows) }
     restoreWasAsked()
     beginAnew(from: mark, notes)
     try walkEverything(roots)
@@ -42,21 +38,31 @@ extension PreservationWalk {
     let kind: ElementKind
     let path: RestorationPath
     let className: String
+    let byteCount: Int
 
-    init(_ number: RowNumber, of rows: Rows) {
-      self.number = number
+    init(_ number: RowNumber, _ byteCount: Int, of rows: Rows) {
+      (self.number, self.byteCount) = (number, byteCount)
       kind = rows[number].kind
       path = rows.path(of: number)
       className = rows.className(of: number)
     }
   }
 
-  private func plan(_ hard: Int) -> BudgetPlan {
+  /// What the plan counts of each element.
+  private func shares(of tree: RowTree) -> [BudgetPlan.Share] {
     var priorities: [RowNumber: RestorationPriority] = [:]
     forEachSeenNode { node in
       if let number = rows.placed(node) { priorities[number] = node.restorationPriority }
     }
-    return BudgetPlan(rows, hard, priorities, lastByteCounts: lastByteCounts())
+    let last = lastByteCounts()
+    return zip(tree.rows, tree.parents).map { number, parent in
+      let row = rows[number]
+      return BudgetPlan.Share(
+        parent: parent < 0 ? nil : parent, byteCount: Int(row.byteCount),
+        isAlone: row.kind == .node && row.type != nil, priority: priorities[number],
+        isKept: rows.outcome(of: number) == .keptAsStored || rows.besides.contains(number),
+        lastByteCount: last[number])
+    }
   }
 
   private func report(_ plan: BudgetPlan, _ entries: [Entry]) {
@@ -73,7 +79,7 @@ extension PreservationWalk {
       guard rows[entry.number].walk != rows.walk || rows[entry.number].status != .placed,
         rows[entry.number].type != nil
       else { continue }
-      add(entry, plan.byteCounts[place])
+      add(entry, entry.byteCount)
     }
   }
 

@@ -117,7 +117,7 @@ final class PreservationWalk: StateEncoding {
   /// What is stored, if the rows do not know it and the budget may ask for it.
   let stored: StoredTree?
   /// What becomes of those for which there is no room.
-  var fates: [ObjectIdentifier: Fate] = [:]
+  var fates: [ObjectIdentifier: BudgetPlan.Fate] = [:]
   /// Whether there are such; most saves test this alone.
   @safe @exclusivity(unchecked) var hasFates = false
 
