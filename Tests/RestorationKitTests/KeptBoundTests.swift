@@ -100,6 +100,19 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(again.saved.entries.map(\.outcome), [.saved, .keptAsStored, .keptAsStored])
   }
 
+  func testASaveThatDropsSomethingAsksEachNodeOnce() async throws {
+    try await save(["a": 2_000, "b": 2_000])
+    let trace = Trace()
+    let keeper = try keeper(KeptBound(byteCount: 3_000))
+    let root = TestNode("root", trace: trace, children: [TestNode("other", trace: trace)])
+    _ = try await keeper.restore(into: [root])
+    trace.clear()
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.kept.map(\.path.description), ["root/b"])
+    XCTAssertEqual(trace.events, ["encode root", "encode other"])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/other", "root/b"])
+  }
+
   func testOfOneAgeTheLargestGoesFirst() async throws {
     try await save(["a": 500, "b": 2_000, "c": 600])
     let (_, saved) = try await launchWith([], KeptBound(byteCount: 1_500))

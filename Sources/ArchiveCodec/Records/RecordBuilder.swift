@@ -229,6 +229,22 @@ extension RecordBuilder {
     return (fingerprint, byteCount, true)
   }
 
+  /// Takes the open record out, as one that is only in memory; in the builder nothing of it
+  /// remains but its names.
+  ///
+  /// - Throws: As ``end()``.
+  package func takeOpen() throws -> KeyedDecoder {
+    let byteCount = try close(lent ?? encoder)
+    let map = writer.output.withBytes { bytes in
+      let map = bytes.extracting(
+        bytes.count - byteCount + MemoryLayout<UInt64>.size..<bytes.count)
+      return map.indices.map { map[$0] }
+    }
+    let symbols = writer.symbols.table
+    abandon()
+    return try KeyedDecoder(validating: map, from: 0, symbols: symbols, limits: limits)
+  }
+
   /// Writes what belongs around the values; returns the bytes of the payload.
   private func close(_ encoder: KeyedEncoder) throws -> Int {
     precondition(isAppending, "no record is open")

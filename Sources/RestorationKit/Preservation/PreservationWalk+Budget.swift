@@ -3,6 +3,11 @@ internal import ArchiveCodec
 /// The bound of a state: what has no room is left out in a second walk, so that all that
 /// is stored is as if it were not there.
 extension PreservationWalk {
+  /// Whether what is stored of an object is to stay, since there is no room for more.
+  func hasLastState(_ object: any StateRestoring) -> Bool {
+    hasFates && fates[ObjectIdentifier(object)] == .lastState
+  }
+
   func isLeftOut(_ object: any StateRestoring) -> Bool {
     hasFates && fates[ObjectIdentifier(object)] == .leftOut
   }
@@ -11,10 +16,10 @@ extension PreservationWalk {
 
   /// Asks everything, and again without that for which there is no room.
   func walkEverythingWithinBudget(_ roots: [any RestorableNode]) throws {
-    guard let hard = budget?.hard else { return try walkEverythingWithinKeptBound(roots) }
+    guard let hard = budget?.hard else { return try walkEverything(roots) }
     let mark = try builder.mark()
     let notes = rows.notes[nil]
-    try walkEverythingWithinKeptBound(roots)
+    try walkEverything(roots)
     guard rows.byteCount > hard else { return }
     let tree = RowTree(rows)
     let shares = shares(of: tree)

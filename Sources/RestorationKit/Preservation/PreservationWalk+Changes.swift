@@ -246,7 +246,7 @@ extension PreservationWalk {
       ? (object as? any RestorableObject)?.objectRestorationClass : asked.node?.restorationClass
     var origin = origin(of: object, number, info, restorationClass: named)
     origin.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
-    try write(object, number, info, origin, kept: rows.kept.below[number] ?? [])
+    try write(object, number, info, origin)
     try need(rows.besides.contains(number) || refers(number, asBefore: references))
     return references
   }

@@ -36,12 +36,14 @@ extension PreservationWalk {
           try encodeBeside(of: lost.number, with: encoder)
         }
       }
-      if let (_, states) = besideLast[lost.number] { noteSubkeys(ofKept: states, lost.number) }
+      if let (_, states) = keeping?.besideLast[lost.number] {
+        noteSubkeys(ofKept: states, lost.number)
+      }
     }
   }
 
   var rowsInKeptPlaces: Set<RowNumber> {
-    Set(takenPlaces.values.compactMap { rows.number(of: $0) })
+    Set((keeping?.claims ?? [:]).values.compactMap { rows.number(of: $0) })
   }
 
   /// Whether what is stored of an element can stay for an object, whatever its class is

@@ -135,10 +135,10 @@ extension PreservationWalk {
     // The first of them comes to lie on top.
     stack.reverse(from: first)
     let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
-    try write(node, number, info, origin, kept: try keepUnclaimed(below: node, number))
+    try write(node, number, info, origin, isAbove: try meetKept(below: node, number))
     if !asksEverything, !refers(number, asBefore: references) { rows.isRegular = false }
     for view in views {
-      takePlace(Sibling(.view, below: number, view.identifier), view.view)
+      _ = keeping?.claim(Sibling(.view, below: number, view.identifier), by: view.view)
       try preserve(view)
     }
   }
@@ -180,8 +180,7 @@ extension PreservationWalk {
     let visit = place(
       presented, objects.identifier(of: presented), siblingIndex: 0, below: number, .contained
     ) { identifier in
-      namesAreShared
-        ? take(Sibling(.node, below: number, identifier)) : names.insert(identifier)
+      names.insert(identifier)
     }
     if let visit {
       if case .contained(let placed) = visit.place { rows[number].presented = placed }
@@ -197,8 +196,7 @@ extension PreservationWalk {
       let visit = place(
         child, objects.identifier(of: child), siblingIndex: 0, below: number, .contained
       ) { identifier in
-        namesAreShared
-          ? take(Sibling(.node, below: number, identifier)) : names.insert(identifier)
+        names.insert(identifier)
       }
       guard let visit else { continue }
       if case .contained(let placed) = visit.place { rows.addChild(placed, of: number) }
@@ -222,9 +220,7 @@ extension PreservationWalk {
         child, identifier, siblingIndex: index, below: number, .contained
       ) { identifier in
         // Only the first of a name has what else could have it.
-        namesAreShared
-          ? take(Sibling(.node, below: number, identifier, index: index))
-          : index > 0 || names.insert(identifier)
+        index > 0 || names.insert(identifier)
       }
       guard case .contained(let placed)? = visit?.place else {
         if isStack, !isLeftOut(child) {

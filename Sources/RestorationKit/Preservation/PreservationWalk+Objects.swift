@@ -46,6 +46,6 @@ extension PreservationWalk {
     if scope == nil { rows.storedRoots.append(number) }
     // One that is not back may have the name.
     if !asksEverything, kept != nil { throw NeedsEverything() }
-    try write(object, number, info, origin, kept: try keepUnclaimed(below: object, number))
+    try write(object, number, info, origin, isAbove: try meetKept(below: object, number))
   }
 }

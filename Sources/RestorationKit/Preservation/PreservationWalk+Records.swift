@@ -15,14 +15,6 @@ extension PreservationWalk {
     return opened
   }
 
-  /// Opens a coder for one object alone.
-  private func openCoder(_ number: RowNumber, of encoder: KeyedEncoder) -> StateEncoder {
-    let coder = StateEncoder(self, encoder)
-    coder.open(number)
-    coder.keepPath()
-    return coder
-  }
-
   /// Whoever has kept it may use it when the rows are those of another save.
   func letGoOfCoder() {
     coder?.keepPath()
@@ -86,7 +78,7 @@ extension PreservationWalk {
     var referrer: UInt64?
   }
 
-  private func connections(of number: RowNumber, kept: KeptBelow) -> Connections {
+  private func connections(of number: RowNumber) -> Connections {
     var connections = Connections()
     if !rows[number].views.isEmpty { connections.views = rows.views(of: number).map(\.record) }
     if !rows[number].children.isEmpty {
@@ -94,7 +86,7 @@ extension PreservationWalk {
     }
     connections.presented = rows[number].presented?.record
     if rows[number].isReferred { connections.referrer = rows[number].parent?.record }
-    for (role, number) in kept {
+    for (role, number) in rows.kept.below[number] ?? [] {
       switch role {
       case .child, .root: connections.children.append(number.record)
       case .view: connections.views.append(number.record)
@@ -108,13 +100,13 @@ extension PreservationWalk {
 
   /// What the library has to say of an object, as a value for what is written later.
   func nodeRecord(
-    _ number: RowNumber, _ info: TypeInfo, _ origin: Origin, _ kept: KeptBelow
+    _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
   ) -> NodeRecord {
     let row = rows[number]
     var record = NodeRecord(
       row.kind, row.identifier, siblingIndex: Int(row.siblingIndex), className: info.name)
     record.storyboard = origin.storyboard
-    let connections = connections(of: number, kept: kept)
+    let connections = connections(of: number)
     record.views = connections.views
     record.children = connections.children
     record.presented = connections.presented
@@ -128,48 +120,40 @@ extension PreservationWalk {
       ?? StateVersion.first.number
   }
 
-  /// Writes the record of an object that has its place.
+  /// Writes the record of an object that has its place, or lets it wait where something may be
+  /// kept in it or below it.
   func write(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
-    kept below: KeptBelow = []
+    isAbove mayKeepBelow: Bool = false
   ) throws {
     rows[number].save = rows.save
     if info.tracking == .always {
       rows.said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }
-    if let state = keptState(of: object) {
-      return try write(object, number, info, origin, kept: below, keeping: state)
+    if keeping != nil {
+      let states = keeping?.state(of: object)
+      if mayKeepBelow || states != nil {
+        return try deferRecord(of: object, number, info, origin, keeping: states)
+      }
     }
-    try writeAlone(object, number, info, origin, kept: below)
-  }
-
-  /// Writes the record of an object of which nothing else is kept.
-  func writeAlone(
-    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
-    kept below: KeptBelow
-  ) throws {
-    if hasFates, fates[ObjectIdentifier(object)] == .lastState {
-      rows.setOutcome(.savedWithoutState, number)
-      // That this is stored otherwise is no change of its own.
-      rows[number].isAsked = false
-      return try goOnWithoutState(object, number, info, origin, below)
-    }
+    if hasLastState(object) { return try leaveUnasked(object, number, info, origin) }
     try builder.begin(record: number.record, with: encoder)
     do {
       try read(object, number) {
-        encodeOwnPart(of: object, number, info, origin, below, with: encoder)
-        try encodeState(of: object, number, info, with: encoder)
+        encodeOwnPart(of: number, info, origin, with: encoder)
+        encodeBuiltInState(of: object, number, info, with: encoder)
+        try encodeState(of: object, number, info)
       }
     } catch {
       builder.abandon()
       if info.tracking == .always { rows.said?.noteFailure(number) }
-      return try lose(object, number, info, origin, below, error)
+      return try lose(object, number, info, origin, error)
     }
     if info.tracking == .observed { rows[number].isObserved = true }
     do {
       try end(number)
     } catch {
-      try lose(object, number, info, origin, below, error)
+      try lose(object, number, info, origin, error)
     }
   }
 
@@ -235,24 +219,20 @@ extension PreservationWalk {
     try end(number)
   }
 
-  /// Writes what an object says, with the encoder of all records or one of its own.
-  func encodeState(
-    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
-    with encoder: KeyedEncoder
-  ) throws {
+  /// Writes what an object says into the open record.
+  func encodeState(of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo) throws {
     let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
     if let trace {
       trace(RestorationTrace(call: .encodeRestorableState, path: rows.path(of: number)))
     }
     // The keys in an error are those of the object, without ours around them.
     let attempt = encoder.beginAttempt()
-    let coder = encoder === self.encoder ? openCoder(number) : openCoder(number, of: encoder)
+    let coder = openCoder(number)
     defer { coder.close() }
     try coder.encodeAll(of: object, info)
     try encoder.endAttempt(attempt)
     encoder.endContainer(container)
-    // What is encoded apart has other names.
-    if info.tracking == .always, encoder === self.encoder {
+    if info.tracking == .always {
       rows.said?.noteState(encoder.fingerprint(of: container), coder.sensitive, number)
     }
     if coder.sensitive != nil || !rows.sensitive.isEmpty {
@@ -268,30 +248,39 @@ extension PreservationWalk {
   /// is stored of it.
   func lose(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
-    _ kept: KeptBelow, _ error: any Error
+    _ error: any Error
   ) throws {
     loseState(of: number, error)
-    try goOnWithoutState(object, number, info, origin, kept)
+    try goOnWithoutState(object, number, info, origin)
+  }
+
+  /// Keeps an object without asking it, and what is stored of its state.
+  func leaveUnasked(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
+  ) throws {
+    rows.setOutcome(.savedWithoutState, number)
+    // That this is stored otherwise is no change of its own.
+    rows[number].isAsked = false
+    try goOnWithoutState(object, number, info, origin)
   }
 
   /// Keeps an object without its state, and what is stored of that.
   private func goOnWithoutState(
-    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
-    _ kept: KeptBelow
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
   ) throws {
     keepAges(of: object, number)
     lost.append(
       LostState(
-        object: object, record: nodeRecord(number, info, origin, kept), number: number,
+        object: object, record: nodeRecord(number, info, origin), number: number,
         ownPart: try KeyedDecoder.encoding(limits: builder.limits) {
-          encodeOwnPart(of: object, number, info, origin, kept, with: $0)
+          encodeOwnPart(of: number, info, origin, with: $0)
+          encodeBuiltInState(of: object, number, info, with: $0)
         }))
   }
 
-  /// Writes what the library has to say of an object.
+  /// Writes what an object is and what its record names.
   func encodeOwnPart(
-    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
-    _ kept: KeptBelow, with encoder: KeyedEncoder
+    of number: RowNumber, _ info: TypeInfo, _ origin: Origin, with encoder: KeyedEncoder
   ) {
     let container = encoder.beginContainer(forKey: NodeRecord.nodeKey)
     NodeRecord.encode(
@@ -299,13 +288,20 @@ extension PreservationWalk {
       siblingIndex: Int(rows[number].siblingIndex), className: info.name,
       version: version(info, origin), restorationClassName: origin.restorationClassName,
       storyboard: origin.storyboard, with: encoder)
-    if rows[number].isConnected || !kept.isEmpty {
-      let connections = connections(of: number, kept: kept)
+    if rows[number].isConnected || !rows.kept.below.isEmpty {
+      let connections = connections(of: number)
       NodeRecord.encode(
         views: connections.views, children: connections.children, presented: connections.presented,
         referrer: connections.referrer, with: encoder)
     }
     encoder.endContainer(container)
+  }
+
+  /// Writes what the library stores of an object besides what its hook says.
+  func encodeBuiltInState(
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
+    with encoder: KeyedEncoder
+  ) {
     guard !info.traits.isDisjoint(with: .hasBuiltInState) else { return }
     encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
       // What is shown is one of the tabs; any other may have its place only later.

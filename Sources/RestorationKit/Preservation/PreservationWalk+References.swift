@@ -21,13 +21,10 @@ extension PreservationWalk {
     }
   }
 
-  /// Whether what is kept may want the names of those that are placed.
-  var namesAreShared: Bool { kept != nil }
-
   /// Takes a name for what comes after the contained nodes, or from elsewhere;
   /// false if another one has it.
   func take(_ sibling: Sibling) -> Bool {
-    if sibling.kind == .node, !namesAreShared, let parent = sibling.parent,
+    if sibling.kind == .node, let parent = sibling.parent,
       namedParents.insert(parent).inserted
     {
       for child in rows.children(of: parent) + [rows[parent].presented].compactMap(\.self) {

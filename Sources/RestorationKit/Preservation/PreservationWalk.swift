@@ -21,7 +21,6 @@ final class PreservationWalk: StateEncoding {
   let trace: ((RestorationTrace) -> Void)?
   /// When the save began.
   let now: Date
-  let kept: KeptRecords?
   let rows: Rows
   let secrets: SecretKeys
   /// See ``SecretUse/clearCount``.
@@ -69,27 +68,8 @@ final class PreservationWalk: StateEncoding {
   /// The subkeys that were made in this walk.
   var madeSubkeys: Set<UInt64> = []
 
-  /// What is written when all else has its record, and how far that is.
-  var storedParts: [StoredPart] = []
-  var nextStored = 0
-  /// Kept rows whose name another node may still claim; `nextWaiting` is the first that was not
-  /// looked at.
-  var waiting: [(place: Int, sibling: Sibling)] = []
-  var nextWaiting = 0
-  /// Paths of what is kept that something may take, or will when it is visited.
-  var untaken: [Sibling: Int] = [:]
-  /// What has taken the place of something that is kept.
-  var takenPlaces: [Int: any StateRestoring] = [:]
-  /// The same by what has taken them.
-  var placesTaken: [ObjectIdentifier: Int] = [:]
-  /// What is kept beside states that were stored last, and the states in it.
-  var besideLast: [RowNumber: (container: KeyedDecoder, states: [KeptState])] = [:]
-  /// What is kept in this walk.
-  var keptItems: [KeptItem] = []
-  /// What has no room among that.
-  var crowdedOut: Set<KeptState.ID> = []
-  /// What was kept for long enough, or had no room.
-  var settlementOfKept = KeptRecords.Settlement()
+  /// What is found out about what a restore could not bring back; nil if that is nothing.
+  var keeping: KeptSurvey?
   /// What has no record yet, because its state could not be encoded.
   var lost: [LostState] = []
 
@@ -151,7 +131,7 @@ final class PreservationWalk: StateEncoding {
     self.secrets = secrets
     clearCount = secrets.clearCount
     self.now = now
-    kept = isRehearsal ? nil : objects.kept
+    keeping = isRehearsal ? nil : objects.kept.map { KeptSurvey($0, keptBound) }
     self.isRehearsal = isRehearsal
     rewrites = builder == nil
     self.builder = builder ?? RecordBuilder(limits: limits, keys: NodeRecord.keys)
@@ -168,7 +148,8 @@ final class PreservationWalk: StateEncoding {
   /// after this.
   func end() {
     hasEnded = true
-    (seen, seenContents, stack, referrals, takenPlaces, askedTabs) = ([], [], [], [], [:], [:])
+    (seen, seenContents, stack, referrals, askedTabs) = ([], [], [], [], [:])
+    keeping?.letGo()
     sensitiveUndo = []
     if !isKnownUniquelyReferenced(&coder) { letGoOfCoder() }
     coder = nil
@@ -266,10 +247,8 @@ final class PreservationWalk: StateEncoding {
     hasWritten = false
     (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
     (exclusions, gaps, askedTabs) = ([], [:], [:])
-    (storedParts, nextStored, waiting, nextWaiting) = ([], 0, [], 0)
-    (untaken, takenPlaces, keptItems) = ([:], [:], [])
-    (placesTaken, besideLast, rows.besides) = ([:], [:], [])
-    settlementOfKept = KeptRecords.Settlement()
+    keeping = kept.map { KeptSurvey($0, keptBound) }
+    rows.besides = []
   }
 
   /// Forgets that this walk has asked, for one that asks all the same again.
@@ -287,7 +266,7 @@ final class PreservationWalk: StateEncoding {
 
   func walkEverything(_ roots: [any RestorableNode]) throws {
     asksEverything = true
-    keepsUndo = budget?.hard != nil || kept != nil
+    keepsUndo = budget?.hard != nil
     // What a hook registers comes too late for those that were asked before it.
     rows.registrationCount = registrationCount
     rows.beginWalk(kept)
@@ -298,7 +277,7 @@ final class PreservationWalk: StateEncoding {
       stack.append(visit)
     }
     stack.reverse()
-    waitForRoots()
+    meetKeptRoots()
     try drain()
     try followReferrals()
   }
@@ -311,7 +290,7 @@ final class PreservationWalk: StateEncoding {
         next += 1
       }
       // What is kept may refer to what nothing else reaches.
-      try keepWaiting()
+      try settleKept()
     } while next < referrals.count
     for referral in referrals {
       if let number = rows.placed(referral.object) {

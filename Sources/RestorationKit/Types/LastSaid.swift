@@ -51,6 +51,8 @@ final class LastSaid {
     _ fingerprint: RecordFingerprint, _ sensitive: SensitiveValues?, _ number: RowNumber
   ) {
     states[number] = Self.hash(fingerprint, sensitive)
+    // A poll need not ask it twice.
+    probes[number] = nil
   }
 
   func note(_ probe: StateProbe, _ number: RowNumber) { probes[number] = probe }

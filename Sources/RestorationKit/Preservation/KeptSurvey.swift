@@ -1,0 +1,184 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What a save finds out, while it asks the app, about elements and states that a restore could
+/// not bring back.
+///
+/// What becomes of them is decided when all that the app has is in its place: only then is it
+/// known which kept elements nobody has claimed, and so which of them have room.
+struct KeptSurvey {
+  typealias Sibling = PreservationWalk.Sibling
+
+  /// Something to decide about.
+  enum Undecided {
+    /// An element that is not back, with all below it, below a row.
+    case element(place: Int, parent: RowNumber?)
+    /// An object that is there, whose record has kept states or names kept elements.
+    case object(DeferredRecord)
+  }
+
+  let records: KeptRecords
+  let bound: KeptBound?
+  /// The kept elements that nobody has claimed, by the names that would claim them.
+  private var unclaimed: [Sibling: Int] = [:]
+  /// The objects that have claimed kept elements.
+  private(set) var claims: [Int: any StateRestoring] = [:]
+  /// The same by these objects.
+  private var places: [ObjectIdentifier: Int] = [:]
+  private var undecided: [Undecided] = []
+  /// Elements below nothing, and those that only a reference reaches, come after all others.
+  private var last: [Undecided] = []
+  /// All that is kept, as far as it is decided.
+  var items: [KeptItem] = []
+  /// What the keeper has to change when the save is written.
+  var settlement = KeptRecords.Settlement()
+  /// The states that are kept beside states that were stored last.
+  var besideLast: [RowNumber: (container: KeyedDecoder, states: [KeptState])] = [:]
+
+  init(_ records: KeptRecords, _ bound: KeptBound?) {
+    (self.records, self.bound) = (records, bound)
+  }
+
+  /// Meets an element that is not back; an object with its name claims it until all is decided.
+  mutating func meet(_ place: Int, below parent: RowNumber?) {
+    guard let element = records[place]?.element else { return }
+    unclaimed[Sibling(element.content, below: parent)] = place
+    if parent == nil || element.role == .referred {
+      last.append(.element(place: place, parent: parent))
+    } else {
+      undecided.append(.element(place: place, parent: parent))
+    }
+  }
+
+  /// Lets an object claim the kept element of its name.
+  ///
+  /// - Returns: What is kept below that element, and goes on to be kept below the object.
+  mutating func claim(_ sibling: @autoclosure () -> Sibling, by object: any StateRestoring) -> [Int]
+  {
+    guard !unclaimed.isEmpty, let place = unclaimed.removeValue(forKey: sibling()) else {
+      return []
+    }
+    claims[place] = object
+    places[ObjectIdentifier(object)] = place
+    return records[place]?.children ?? []
+  }
+
+  mutating func add(_ record: DeferredRecord) { undecided.append(.object(record)) }
+
+  /// The states that are kept of an object, with those of the element that it claims; nil if none
+  /// are.
+  func state(of object: any StateRestoring) -> KeptRecords.State? {
+    let own = records.state(of: object)
+    guard let claimed = places[ObjectIdentifier(object)].flatMap({ records.state(of: $0) }) else {
+      return own
+    }
+    guard var state = own else { return claimed }
+    state.beside += claimed.all.map { KeptRecords.Beside(state: $0.state, reason: $0.reason) }
+    return state
+  }
+
+  /// Takes all that is still to be decided; nobody can claim any of it after this.
+  mutating func takeUndecided() -> [Undecided] {
+    defer { (unclaimed, undecided, last) = ([:], [], []) }
+    return (undecided + last).filter { next in
+      if case .element(let place, _) = next { claims[place] == nil } else { true }
+    }
+  }
+
+  mutating func letGo() { (claims, places, undecided, settlement) = ([:], [:], [], .init()) }
+
+  /// Of some items those that have no room beside what is decided already.
+  ///
+  /// - Complexity: O(*n* log *n*) in all items.
+  func crowdedOut(of candidates: [KeptItem]) -> Set<KeptState.ID> {
+    guard let bound else { return [] }
+    let all = items + candidates
+    return Set(bound.crowdedOut(of: all.map(\.share)).filter { $0 >= items.count }.map { all[$0].id })
+  }
+
+  /// What the keeper changes when the save is written, once all objects have their records.
+  ///
+  /// What is kept goes when another is stored in its place, and not before: an object that could
+  /// not be encoded has replaced nothing.
+  func settlement(isSaved: (any StateRestoring) -> Bool) -> KeptRecords.Settlement {
+    KeptRecords.Settlement(
+      replaced: claims.filter { isSaved($0.value) }.map { (place: $0.key, object: $0.value) },
+      dropped: settlement.dropped,
+      // Of an object that has claimed no place after all nothing has changed.
+      states: settlement.states.filter { isSaved($0.object) })
+  }
+}
+
+/// Something that a save keeps.
+struct KeptItem {
+  let id: KeptState.ID
+  let element: KeptElement
+  /// Since when it counts as kept where more is kept than may be.
+  let since: Date
+  /// What goes later than others of one age has a greater one.
+  var rank = 0
+
+  var share: KeptShare {
+    KeptShare(
+      since: since, rank: rank, byteCount: element.byteCount, record: id.record, index: id.index)
+  }
+}
+
+/// The record of an object that is written when it is decided what is kept in it and below it.
+struct DeferredRecord {
+  /// What the object said.
+  enum Said {
+    /// Its record without the library's part.
+    case state(KeyedDecoder)
+    case failed(any Error)
+    /// The same as when the restore had ended.
+    case asBefore
+    /// Nobody has asked it, since there is no room for what it would say.
+    case nothing
+  }
+
+  let object: any StateRestoring
+  let number: RowNumber
+  let info: TypeInfo
+  let origin: PreservationWalk.Origin
+  var said = Said.nothing
+  /// The states that are kept of the object; nil if none were.
+  var states: KeptRecords.State?
+  /// One for each of these states.
+  var items: [KeptItem] = []
+
+  /// Whether no state is kept of the object.
+  var keepsNothing: Bool { states?.all.isEmpty ?? true }
+
+  /// Whether the object must be asked after all, since the state is not kept that would have
+  /// stayed instead of what it says.
+  var isUnasked: Bool {
+    guard case .asBefore = said else { return false }
+    return states?.withheld == nil
+  }
+
+  /// The states that are kept beside the one of the record.
+  var beside: [KeptState] {
+    var beside = (states?.beside ?? []).map(\.state)
+    if states?.withheld == nil, !beside.isEmpty { beside[0].leftOut = states?.leftOut }
+    return beside
+  }
+
+  mutating func drop(_ gone: Set<KeptState.ID>) {
+    guard !gone.isEmpty else { return }
+    if let withheld = states?.withheld, gone.contains(KeptState(of: withheld).id) {
+      states?.withheld = nil
+    }
+    states?.beside.removeAll { gone.contains($0.state.id) }
+    items.removeAll { gone.contains($0.id) }
+  }
+
+  /// Puts the state that the record has beside what the object says.
+  mutating func putBeside() {
+    if let replaced = states?.putBeside() { items.removeAll { $0.id == replaced } }
+  }
+}

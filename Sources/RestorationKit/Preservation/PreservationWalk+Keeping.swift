@@ -1,0 +1,431 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Elements that are not back, and states that nobody could read, while the app is asked.
+extension PreservationWalk {
+  /// What a restore could not bring back; nil if that is nothing.
+  var kept: KeptRecords? { keeping?.records }
+
+  func meetKeptRoots() {
+    for place in kept?.roots ?? [] { keeping?.meet(place, below: nil) }
+  }
+
+  /// Lets an object that has its place claim the kept element of its name, and meets the elements
+  /// that are kept below it.
+  ///
+  /// - Returns: Whether something may be kept below the object.
+  /// - Throws: ``NeedsEverything`` if something is in a save of what has changed.
+  func meetKept(
+    below object: any StateRestoring, _ number: RowNumber
+  ) throws(NeedsEverything) -> Bool {
+    guard let kept else { return false }
+    let tops = kept.tops(below: object)
+    guard asksEverything else {
+      guard tops.isEmpty else { throw NeedsEverything() }
+      return false
+    }
+    let row = rows[number]
+    let name = Sibling(row.kind, below: row.parent, row.identifier, index: Int(row.siblingIndex))
+    let below = (keeping?.claim(name, by: object) ?? []) + tops
+    for place in below { keeping?.meet(place, below: number) }
+    return !below.isEmpty
+  }
+
+  /// Asks an object whose record is written when it is decided what is kept in it and below it.
+  func deferRecord(
+    of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
+    keeping states: KeptRecords.State?
+  ) throws {
+    // An object of a save of what has changed that has another place now, or was not there before.
+    if !asksEverything, states?.withheld != nil || !rows.kept.isConcerned(number) {
+      throw NeedsEverything()
+    }
+    var record = DeferredRecord(object: object, number: number, info: info, origin: origin)
+    if let states { keepOn(states, in: &record) }
+    try ask(&record)
+    keeping?.add(record)
+  }
+
+  /// Lets an object keep its states but for those that are over their age.
+  ///
+  /// Of the states of an object that is left out the newest is given up first where there is no
+  /// room: the oldest is what was there before anything crashed.
+  private func keepOn(_ states: KeptRecords.State, in record: inout DeferredRecord) {
+    guard let kept else { return }
+    record.states = states
+    let all = states.all
+    let goingFirst = states.leftOut == nil ? all : all.reversed()
+    for (rank, (one, turn)) in zip(all, goingFirst).enumerated() {
+      let since = kept.firstSave(keeping: one.state, now: now)
+      guard keeping?.bound?.hasExpired(since, at: now) != true else {
+        drop([one.state.id], of: &record)
+        continue
+      }
+      record.items.append(
+        KeptItem(
+          id: one.state.id,
+          element: KeptElement(
+            kind: states.kind, path: states.path, className: one.state.className,
+            reason: one.reason, isStateAlone: true, since: since,
+            byteCount: kept.byteCount(of: one.state)),
+          since: kept.firstSave(keeping: turn.state, now: now),
+          rank: states.leftOut == nil ? 0 : rank))
+    }
+  }
+
+  /// Keeps some states of an object no more, and says so.
+  private func drop(_ gone: Set<KeptState.ID>, of record: inout DeferredRecord) {
+    for (state, _) in record.states?.all ?? [] where gone.contains(state.id) {
+      noteDropped(state, of: record.number)
+    }
+    record.drop(gone)
+  }
+
+  /// Finds out what an object says, unless its stored state is to stay anyway.
+  private func ask(_ record: inout DeferredRecord) throws {
+    if record.keepsNothing, hasLastState(record.object) { return record.said = .nothing }
+    if record.states?.withheld != nil {
+      do {
+        guard try isChanged(record.object, record.number, record.info) else {
+          return record.said = .asBefore
+        }
+      } catch {
+        return try fail(&record, error)
+      }
+    }
+    do {
+      record.said = .state(try encodeApart(record))
+      record.putBeside()
+    } catch {
+      try fail(&record, error)
+    }
+  }
+
+  private func fail(_ record: inout DeferredRecord, _ error: any Error) throws {
+    record.said = .failed(error)
+    if record.info.tracking == .always { rows.said?.noteFailure(record.number) }
+  }
+
+  /// What an object has to say, as a record without the library's part.
+  private func encodeApart(_ record: DeferredRecord) throws -> KeyedDecoder {
+    let (object, number, info) = (record.object, record.number, record.info)
+    try builder.begin(record: number.record, with: encoder)
+    do {
+      try read(object, number) {
+        encodeBuiltInState(of: object, number, info, with: encoder)
+        try encodeState(of: object, number, info)
+      }
+    } catch {
+      builder.abandon()
+      throw error
+    }
+    if info.tracking == .observed { rows[number].isObserved = true }
+    return try builder.takeOpen()
+  }
+
+  /// Whether an object says something else than when the restore had ended, or came later.
+  func isChanged(
+    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
+  ) throws -> Bool {
+    let path = rows.path(of: number)
+    trace?(RestorationTrace(call: .encodeRestorableState, path: path))
+    let now = try read(object, number) {
+      try StateProbe(object, at: path, info.traits, builder.limits)
+    }
+    if info.tracking == .observed { rows[number].isObserved = true }
+    if info.tracking == .always { rows.said?.note(now, number) }
+    return kept?.probe(of: object)?.isSame(as: now) != true
+  }
+}
+
+// MARK: - When all that the app has is in its place
+
+extension PreservationWalk {
+  /// An element that is not back, and goes on being stored with all below it.
+  private struct KeptTop {
+    let place: Int
+    let parent: RowNumber?
+    let since: Date
+  }
+
+  private enum Part {
+    case element(KeptTop)
+    case object(DeferredRecord)
+  }
+
+  /// Decides what is kept of all that was met so far, and writes it.
+  func settleKept() throws {
+    guard let undecided = keeping?.takeUndecided(), !undecided.isEmpty else { return }
+    let candidates = undecided.flatMap(items)
+    let crowded = asksEverything ? keeping?.crowdedOut(of: candidates) ?? [] : []
+    let parts = undecided.compactMap { part(of: $0, without: crowded) }
+    for case .element(let top) in parts { place(top) }
+    for part in parts {
+      switch part {
+      case .element(let top): try write(top)
+      case .object(var record):
+        if record.isUnasked { try ask(&record) }
+        try write(record)
+      }
+    }
+  }
+
+  /// What counts where more is kept than may be.
+  private func items(of undecided: KeptSurvey.Undecided) -> [KeptItem] {
+    switch undecided {
+    case .object(let record): return record.items
+    case .element(let place, _):
+      guard let kept, let (element, outcome) = kept[place].map({ ($0.element, $0.outcome) }) else {
+        return []
+      }
+      let since = kept.firstSave(keeping: element, now: now)
+      guard keeping?.bound?.hasExpired(since, at: now) != true else { return [] }
+      return [
+        KeptItem(
+          id: KeptState(of: element).id,
+          element: KeptElement(
+            kind: element.content.kind, path: element.path, className: element.content.className,
+            reason: outcome, isStateAlone: false, since: since,
+            byteCount: kept.byteCount(below: place)),
+          since: since)
+      ]
+    }
+  }
+
+  /// What is to be written; nil for an element that is not kept any more, which is said.
+  private func part(
+    of undecided: KeptSurvey.Undecided, without crowded: Set<KeptState.ID>
+  ) -> Part? {
+    let items = items(of: undecided).filter { !crowded.contains($0.id) }
+    keeping?.items += items
+    switch undecided {
+    case .object(var record):
+      drop(crowded, of: &record)
+      return .object(record)
+    case .element(let place, let parent):
+      guard let kept, let element = kept[place]?.element else { return nil }
+      let since = kept.firstSave(keeping: element, now: now)
+      guard items.isEmpty else {
+        return .element(KeptTop(place: place, parent: parent, since: since))
+      }
+      let byteCount = kept.byteCount(below: place)
+      addEntry(
+        element,
+        crowded.contains(KeptState(of: element).id)
+          ? .crowdedOut(since: since, byteCount: byteCount)
+          : .expired(since: since, byteCount: byteCount))
+      keeping?.settlement.dropped.append(place)
+      return nil
+    }
+  }
+
+  private func addEntry(
+    _ element: StoredTree.Element, _ outcome: PreservationReport.NodeOutcome
+  ) {
+    report.add(
+      PreservationReport.Entry(
+        kind: element.content.kind, path: element.path, className: element.content.className,
+        outcome: outcome))
+  }
+
+  /// Gives an element that is kept its place and its line, and all below it theirs.
+  private func place(_ top: KeptTop) {
+    guard let kept else { return }
+    var parents: [Int: RowNumber] = [:]
+    for place in kept.subtree(of: top.place) {
+      guard let entry = kept[place] else { continue }
+      let number = rows.row(ofKept: place, entry.element)
+      rows.placeKept(number, below: parents[place] ?? top.parent)
+      for child in entry.children { parents[child] = number }
+      rows.keep(number, because: entry.outcome)
+      report.add(number)
+      guard place == top.place else { continue }
+      // Nothing that comes later can have its name.
+      siblings.insert(Sibling(entry.element.content, below: top.parent))
+      if let parent = top.parent {
+        rows.kept.below[parent, default: []].append((entry.element.role, number))
+      } else {
+        rows.storedRoots.append(number)
+      }
+    }
+  }
+
+  /// What the keeper does when the save is written; the objects are let go of.
+  func settlement() -> KeptRecords.Settlement {
+    defer { keeping?.letGo() }
+    let settlement = keeping?.settlement { [rows] object in
+      guard let number = rows.placed(object) else { return false }
+      return [.saved, .keptAsStored].contains(rows.outcome(of: number))
+    }
+    guard let settlement else { return KeptRecords.Settlement() }
+    for place in settlement.replaced.map(\.place).sorted()
+    where kept?.state(of: place)?.withheld == nil {
+      if let element = kept?[place]?.element { addEntry(element, .replaced) }
+    }
+    return settlement
+  }
+
+  // MARK: Records
+
+  /// The record that stands now for one that is kept; nil if none does.
+  private func keptRecord(_ stored: UInt64) -> UInt64? {
+    guard let place = kept?.place(ofRecord: stored) else { return nil }
+    if let object = keeping?.claims[place] {
+      guard let number = rows.number(of: object) else { return nil }
+      // When it goes, what is kept must not name the one that gets its number.
+      rows[number].isReferredTo = true
+      return number.record
+    }
+    guard let number = rows.kept.numbers[place], rows.isStored(number) else { return nil }
+    return number.record
+  }
+
+  /// What a stored reference names from now on, nil if that is not there any more.
+  private func reference(storedAs stored: UInt64, in number: RowNumber) -> UInt64? {
+    if let record = keptRecord(stored) { return record }
+    guard let object = kept?.object(stored), objects.canBeReferred(object) else { return nil }
+    return reference(to: object, from: number, key: "")
+  }
+
+  /// Writes an element that is not back, and all below it, as they were stored.
+  private func write(_ top: KeptTop) throws {
+    guard let kept else { return }
+    for place in kept.subtree(of: top.place) {
+      guard let element = kept[place]?.element, let number = rows.kept.numbers[place] else {
+        continue
+      }
+      var record = element.content
+      let below = Set((kept[place]?.children ?? []).compactMap { kept[$0]?.element.record })
+      record.views = record.views.filter(below.contains).compactMap(keptRecord)
+      record.children = record.children.filter(below.contains).compactMap(keptRecord)
+      record.presented = record.presented.flatMap { below.contains($0) ? keptRecord($0) : nil }
+      record.referrer = record.referrer.flatMap(keptRecord)
+      if place == top.place, element.role == .referred || element.role == .presented {
+        record.referrer = top.parent?.record
+      }
+      record.keptSince = record.keptSince ?? top.since
+      try write(record, element.values, beside: element.kept, number)
+    }
+  }
+
+  private func write(_ record: DeferredRecord) throws {
+    let number = record.number
+    if let states = record.states { keeping?.settlement.states.append((record.object, states)) }
+    let beside = record.beside.map(dated)
+    if let withheld = record.states?.withheld {
+      if case .failed(let error) = record.said { rows.note(.encodeFailed(error.reason), number) }
+      return try writeWithheld(withheld, beside: beside, record)
+    }
+    if !beside.isEmpty {
+      rows.besides.insert(number)
+      for state in beside {
+        rows.note(.keptBeside(version: state.version, since: state.since), number)
+      }
+    }
+    switch record.said {
+    case .state(let state): try write(state, beside: beside, record)
+    case .failed(let error):
+      keeping?.besideLast[number] = try encoded(beside, number).map { ($0, beside) }
+      try lose(record.object, number, record.info, record.origin, error)
+    case .nothing, .asBefore:
+      try leaveUnasked(record.object, number, record.info, record.origin)
+    }
+  }
+
+  /// Writes what an object said, and the states that are kept beside it, if both have room.
+  private func write(
+    _ state: KeyedDecoder, beside: [KeptState], _ record: DeferredRecord
+  ) throws {
+    let number = record.number
+    func append(_ beside: KeyedDecoder?) throws {
+      try self.append(number) { encoder in
+        encodeOwnPart(of: number, record.info, record.origin, with: encoder)
+        try encoder.copyAll(from: state)
+        if let beside { try encoder.copyAll(from: beside) }
+      }
+    }
+    do {
+      do {
+        try append(try encoded(beside, number))
+        noteSubkeys(ofKept: beside, number)
+      } catch where !beside.isEmpty {
+        for state in beside { noteDropped(state, of: number) }
+        try append(nil)
+      }
+    } catch {
+      try lose(record.object, number, record.info, record.origin, error)
+    }
+  }
+
+  /// Writes an object's record with the state that it was restored from.
+  private func writeWithheld(
+    _ withheld: StoredTree.Element, beside: [KeptState], _ record: DeferredRecord
+  ) throws {
+    let number = record.number
+    var content = nodeRecord(number, record.info, record.origin)
+    content.className = withheld.content.className
+    content.restorationClassName = withheld.content.restorationClassName
+    content.version = withheld.content.version
+    content.hasLastState = withheld.content.hasLastState
+    content.keptSince = kept?.firstSave(keeping: withheld, now: now)
+    if let states = record.states { rows.keep(number, because: states.outcome) }
+    try write(content, withheld.values, beside: beside, number)
+  }
+
+  private func write(
+    _ record: NodeRecord, _ values: StoredTree.Values, beside: [KeptState], _ number: RowNumber
+  ) throws {
+    forgetSensitive(of: number)
+    if let sensitive = values.sensitive { noteSubkeys(ofStored: sensitive, number) }
+    do {
+      let beside = try encoded(beside, number)
+      try append(number) { encoder in
+        encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
+        try values.copy(to: encoder) { [unowned self] in reference(storedAs: $0, in: number) }
+        if let beside { try encoder.copyAll(from: beside) }
+      }
+    } catch {
+      loseState(of: number, error)
+      return try append(number) { encoder in
+        encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
+      }
+    }
+    noteSubkeys(ofKept: beside, number)
+  }
+
+  /// States that are kept beside another one, with the records that their references name
+  /// by now; nil if there are none.
+  private func encoded(_ states: [KeptState], _ number: RowNumber) throws -> KeyedDecoder? {
+    guard !states.isEmpty else { return nil }
+    return try KeyedDecoder.encoding(limits: builder.limits) { encoder in
+      try KeptState.encode(states, with: encoder) { [unowned self] in
+        reference(storedAs: $0, in: number)
+      }
+    }
+  }
+
+  /// Writes them beside a state that was stored last.
+  func encodeBeside(of number: RowNumber, with encoder: KeyedEncoder) throws {
+    guard let (container, _) = keeping?.besideLast[number] else { return }
+    try encoder.copyAll(from: container)
+  }
+
+  /// A state with the time since when it is kept.
+  private func dated(_ state: KeptState) -> KeptState {
+    var state = state
+    state.since = kept?.firstSave(keeping: state, now: now)
+    return state
+  }
+
+  private func noteDropped(_ state: KeptState, of number: RowNumber) {
+    guard let kept else { return }
+    rows.note(
+      .keptStateDropped(
+        since: kept.firstSave(keeping: state, now: now), byteCount: kept.byteCount(of: state)),
+      number)
+  }
+}
