@@ -40,9 +40,10 @@ extension StateEngine {
   func hear(_ roots: [any RestorableNode]) {
     let rows = Rows(need)
     let walk = PreservationWalk(
-      rows, types: types, objects: objects, limits: settings.limits, secrets: file.secrets,
-      nodeLimit: settings.nodeLimit, now: settings.now(), isRehearsal: true,
-      remembersSaid: settings.isPolled)
+      rows, objects: objects, limits: settings.limits, secrets: file.secrets,
+      PreservationWalk.Conditions(
+        nodeLimit: settings.nodeLimit, now: settings.now(), isRehearsal: true,
+        remembersSaid: settings.isPolled))
     defer { walk.end() }
     do {
       try walk.walk(withValues(roots), everything: true) { false }

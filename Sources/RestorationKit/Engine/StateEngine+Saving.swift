@@ -221,10 +221,11 @@ extension StateEngine {
     let heard = rows.isHeard ? rows : rows.heard
     if builder == nil { rows = Rows(need) }
     let walk = PreservationWalk(
-      rows, changing: builder, types: types, objects: objects, limits: settings.limits,
-      secrets: file.secrets, nodeLimit: settings.nodeLimit, now: settings.now(),
-      budget: settings.sizeBudget, keptBound: settings.keptBound, stored: stored,
-      remembersSaid: settings.isPolled || leavingCount > 0, trace: trace)
+      rows, changing: builder, objects: objects, limits: settings.limits, secrets: file.secrets,
+      PreservationWalk.Conditions(
+        nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.sizeBudget,
+        keptBound: settings.keptBound, stored: stored,
+        remembersSaid: settings.isPolled || leavingCount > 0, trace: trace))
     // What is not stored after all is written by the next save.
     let unknown = Rows(need)
     unknown.heard = heard
@@ -252,7 +253,7 @@ extension StateEngine {
   private func complete(
     _ walk: PreservationWalk, _ stored: StoredTree?, _ calls: FileCalls
   ) async throws {
-    if !walk.lost.isEmpty {
+    if !walk.records.lost.isEmpty {
       let tree = if let stored { stored } else { try await lastTree(calls) }
       try walk.keepLastStates(from: tree)
     }
@@ -284,11 +285,12 @@ extension StateEngine {
   private func write(
     _ walk: PreservationWalk, number: UInt64, _ calls: FileCalls
   ) async throws(ArchiveError) -> StateFile.Written? {
-    let isChanged = walk.isApplicationChanged || walk.hasWritten || walk.isTreeChanged
+    let isChanged =
+      walk.records.isApplicationChanged || walk.records.hasWritten || walk.records.isTreeChanged
     let (records, removed) = try walk.finish()
-    let secrets = walk.finishSensitive()
+    let secrets = walk.sensitive?.finish()
     walk.end()
-    guard !walk.rewrites, let version = walk.rows.version else {
+    guard !walk.records.rewrites, let version = walk.rows.version else {
       return try await calls {
         [file, settingAside, time = walk.time] () async throws(ArchiveError) in
         try await file.write(records, number: number, time: time, secrets: secrets, settingAside)

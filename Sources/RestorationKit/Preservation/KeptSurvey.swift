@@ -11,8 +11,6 @@ internal import Foundation
 /// What becomes of them is decided when all that the app has is in its place: only then is it
 /// known which kept elements nobody has claimed, and so which of them have room.
 struct KeptSurvey {
-  typealias Sibling = PreservationWalk.Sibling
-
   /// Something to decide about.
   enum Undecided {
     /// An element that is not back, with all below it, below a row.
@@ -97,7 +95,8 @@ struct KeptSurvey {
   func crowdedOut(of candidates: [KeptItem]) -> Set<KeptState.ID> {
     guard let bound else { return [] }
     let all = items + candidates
-    return Set(bound.crowdedOut(of: all.map(\.share)).filter { $0 >= items.count }.map { all[$0].id })
+    return Set(
+      bound.crowdedOut(of: all.map(\.share)).filter { $0 >= items.count }.map { all[$0].id })
   }
 
   /// What the keeper changes when the save is written, once all objects have their records.

@@ -42,7 +42,6 @@ struct LastElements {
   /// Names are compared from the roots on, and not paths, which are as long as the tree is
   /// deep.
   private mutating func match(_ others: [Int]) {
-    typealias Sibling = PreservationWalk.Sibling
     var named: [Sibling: RowNumber] = [:]
     for number in rows.rows.indices.lazy.map({ RowNumber($0) }) where rows.isStored(number) {
       let row = rows[number]

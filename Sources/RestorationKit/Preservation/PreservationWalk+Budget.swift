@@ -5,18 +5,18 @@ internal import ArchiveCodec
 extension PreservationWalk {
   /// Whether what is stored of an object is to stay, since there is no room for more.
   func hasLastState(_ object: any StateRestoring) -> Bool {
-    hasFates && fates[ObjectIdentifier(object)] == .lastState
+    !fates.isEmpty && fates[ObjectIdentifier(object)] == .lastState
   }
 
   func isLeftOut(_ object: any StateRestoring) -> Bool {
-    hasFates && fates[ObjectIdentifier(object)] == .leftOut
+    !fates.isEmpty && fates[ObjectIdentifier(object)] == .leftOut
   }
 
-  var isWithinBudget: Bool { budget?.hard.map { rows.byteCount <= $0 } ?? true }
+  var isWithinBudget: Bool { conditions.budget?.hard.map { rows.byteCount <= $0 } ?? true }
 
   /// Asks everything, and again without that for which there is no room.
   func walkEverythingWithinBudget(_ roots: [any RestorableNode]) throws {
-    guard let hard = budget?.hard else { return try walkEverything(roots) }
+    guard let hard = conditions.budget?.hard else { return try walkEverything(roots) }
     let mark = try builder.mark()
     let notes = rows.notes[nil]
     try walkEverything(roots)
@@ -29,9 +29,8 @@ extension PreservationWalk {
     for (place, fate) in plan.fates {
       if let identity = rows[tree.rows[place]].identity { fates[identity] = fate }
     }
-    hasFates = true
     let before = zip(tree.rows, shares).map { Entry($0, $1.byteCount, of: rows) }
-    restoreWasAsked()
+    records.restoreWasAsked()
     beginAnew(from: mark, notes)
     try walkEverything(roots)
     report(plan, before)
@@ -56,7 +55,7 @@ extension PreservationWalk {
   /// What the plan counts of each element.
   private func shares(of tree: RowTree) -> [BudgetPlan.Share] {
     var priorities: [RowNumber: RestorationPriority] = [:]
-    forEachSeenNode { node in
+    agenda.forEachSeenNode { node in
       if let number = rows.placed(node) { priorities[number] = node.restorationPriority }
     }
     let last = lastByteCounts()
@@ -97,7 +96,7 @@ extension PreservationWalk {
 
   /// Says how large the state is, when all has its record.
   func noteSize() {
-    guard let budget else { return }
+    guard let budget = conditions.budget else { return }
     let byteCount = rows.byteCount
     if let hard = budget.hard, byteCount > hard {
       noteApplication(.overHardBudget(byteCount: byteCount, hard: hard))
@@ -117,12 +116,14 @@ extension PreservationWalk {
       guard stored != .none, rows.isOwn(number) else { return }
       counts[number] = Self.mostBytes(Int(byteCount))
     }
-    guard rewrites else {
-      for lost in lost { note(rows[lost.number].stored, rows[lost.number].byteCount, lost.number) }
-      for undo in undo { note(undo.stored, undo.byteCount, undo.number) }
+    guard records.rewrites else {
+      for lost in records.lost {
+        note(rows[lost.number].stored, rows[lost.number].byteCount, lost.number)
+      }
+      for undo in records.undo { note(undo.stored, undo.byteCount, undo.number) }
       return counts
     }
-    guard let stored else { return [:] }
+    guard let stored = conditions.stored else { return [:] }
     let elements = LastElements(stored, rows, knowsObjects: false)
     let inKeptPlaces = rowsInKeptPlaces
     for number in rows.placed {

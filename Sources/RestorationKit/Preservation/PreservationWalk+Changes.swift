@@ -30,7 +30,7 @@ extension PreservationWalk {
   /// - Throws: ``NeedsEverything``, and what ends the save.
   func walkChanges(_ roots: [any RestorableNode]) throws {
     let references = rows.referencesOfApplication
-    var asked = try objectsToAsk(roots)
+    var (asked, gone) = try objectsToAsk(roots)
     var changed: [ChangedParent] = []
     var next = 0
     while next < asked.count {
@@ -61,10 +61,14 @@ extension PreservationWalk {
 
   private func isPlaced(_ number: RowNumber) -> Bool { rows[number].status == .placed }
 
-  /// Those that saves ask first.
-  private func objectsToAsk(_ roots: [any RestorableNode]) throws(NeedsEverything) -> [Asked] {
+  /// The objects that saves ask first, and the rows of objects that are not there any more: they
+  /// lose their place with what contained them, or only asking everything tells where they went.
+  private func objectsToAsk(
+    _ roots: [any RestorableNode]
+  ) throws(NeedsEverything) -> (asked: [Asked], gone: [RowNumber]) {
     try need(roots.count == rows.roots.count)
     var asked: [Asked] = []
+    var gone: [RowNumber] = []
     for (root, number) in zip(roots, rows.roots) {
       try need(isSame(root, number))
       if !rows[number].isTracked { add(root, number, to: &asked) }
@@ -79,7 +83,7 @@ extension PreservationWalk {
       let node = rows[number].kind == .node ? object as? any RestorableNode : nil
       asked.append(Asked(object: object, number: number, node: node))
     }
-    return asked
+    return (asked, gone)
   }
 
   private func add(_ node: any RestorableNode, _ number: RowNumber, to asked: inout [Asked]) {
@@ -103,7 +107,7 @@ extension PreservationWalk {
     let number = next.number
     let info = types.info(of: next.object)
     try need(info === rows[number].type)
-    if info.traits.contains(.tabs) { askedTabs[number] = next.object }
+    if info.traits.contains(.tabs) { agenda.tabs[number] = next.object }
     if let node = next.node { return try compare(node, number, &asked, &changed) }
     switch (rows[number].kind, next.object) {
     case (.view, let view as any RestorableView):
@@ -191,13 +195,13 @@ extension PreservationWalk {
           rows[$0].status == .placed && rows[$0].parent == parent.number
         })
       for child in staying { rows.unplaceAlone(child) }
-      let first = stack.count
+      let first = agenda.stack.count
       rows[parent.number].presented = nil
       rows.beginChildren(of: parent.number)
       placeContents(parent.contents, parent.number, info)
       var visits: [Visit] = []
-      for visit in stack[first...] {
-        guard case .contained(let number) = visit.place, gaps[number] == nil else {
+      for visit in agenda.stack[first...] {
+        guard case .contained(let number) = visit.place, agenda.gaps[number] == nil else {
           throw NeedsEverything()
         }
         guard staying.contains(number) else {
@@ -207,7 +211,7 @@ extension PreservationWalk {
         // Its index is a part of what is stored.
         if rows[number].hasMoved { add(visit.node, number, to: &asked) }
       }
-      stack.replaceSubrange(first..., with: visits.reversed())
+      agenda.stack.replaceSubrange(first..., with: visits.reversed())
     }
   }
 
@@ -237,7 +241,7 @@ extension PreservationWalk {
     let (number, object) = (asked.number, asked.object)
     guard let info = rows[number].type else { throw NeedsEverything() }
     report.add(number)
-    keepAlive(object)
+    agenda.keepAlive(object)
     if try askWithheld(object, number, info) { return [] }
     let references = rows.references.removeValue(forKey: number) ?? []
     rows.forgetNotes(of: number)
@@ -254,7 +258,7 @@ extension PreservationWalk {
   /// Whether the roots that only the application refers to are in its order.
   private var isApplicationInOrder: Bool {
     var met: Set<RowNumber> = []
-    let nodes = referrals.lazy.filter { $0.referrer == nil }
+    let nodes = agenda.referrals.lazy.filter { $0.referrer == nil }
       .compactMap { [rows] in rows.placed($0.object) }
       .filter { [rows] in Self.isReferredRoot(rows[$0]) && met.insert($0).inserted }
     return Array(nodes) == rows.storedRoots.filter { Self.isReferredRoot(rows[$0]) }

@@ -245,7 +245,7 @@ extension PreservationWalk {
       report.add(number)
       guard place == top.place else { continue }
       // Nothing that comes later can have its name.
-      siblings.insert(Sibling(entry.element.content, below: top.parent))
+      names.take(ofKept: Sibling(entry.element.content, below: top.parent))
       if let parent = top.parent {
         rows.kept.below[parent, default: []].append((entry.element.role, number))
       } else {
@@ -351,8 +351,8 @@ extension PreservationWalk {
     do {
       do {
         try append(try encoded(beside, number))
-        noteSubkeys(ofKept: beside, number)
-      } catch where !beside.isEmpty {
+        sensitive?.noteSubkeys(ofKept: beside, number)
+      } catch  where !beside.isEmpty {
         for state in beside { noteDropped(state, of: number) }
         try append(nil)
       }
@@ -379,8 +379,8 @@ extension PreservationWalk {
   private func write(
     _ record: NodeRecord, _ values: StoredTree.Values, beside: [KeptState], _ number: RowNumber
   ) throws {
-    forgetSensitive(of: number)
-    if let sensitive = values.sensitive { noteSubkeys(ofStored: sensitive, number) }
+    sensitive?.forget(number)
+    if let values = values.sensitive { sensitive?.noteSubkeys(ofStored: values, number) }
     do {
       let beside = try encoded(beside, number)
       try append(number) { encoder in
@@ -394,7 +394,7 @@ extension PreservationWalk {
         encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
       }
     }
-    noteSubkeys(ofKept: beside, number)
+    sensitive?.noteSubkeys(ofKept: beside, number)
   }
 
   /// States that are kept beside another one, with the records that their references name

@@ -7,7 +7,7 @@ extension PreservationWalk {
   func noteKept() {
     let withheld = rows.outcomes.lazy.filter { $0.value == .keptAsStored }.map(\.key)
     rows.kept.note(
-      keeping?.items.map(\.element) ?? [], keptBound,
+      keeping?.items.map(\.element) ?? [], conditions.keptBound,
       below: Set(rows.kept.numbers.values.compactMap { rows[$0].parent }),
       of: rows.besides.union(withheld))
   }

@@ -16,13 +16,13 @@ extension PreservationWalk {
   /// - Throws: ``ArchiveError`` if a record cannot be built.
   /// - Complexity: O(*n*) in the stored and the preserved elements.
   func keepLastStates(from tree: StoredTree?) throws {
-    guard !lost.isEmpty else { return }
-    defer { lost = [] }
+    guard !records.lost.isEmpty else { return }
+    defer { records.lost = [] }
     // The next save asks them again.
     rows.isRegular = false
-    let elements = tree.map { LastElements($0, rows, knowsObjects: !rewrites) }
+    let elements = tree.map { LastElements($0, rows, knowsObjects: !records.rewrites) }
     let inKeptPlaces = rowsInKeptPlaces
-    for lost in lost {
+    for lost in records.lost {
       let place = elements?.places(of: lost.number).first { place in
         guard let tree, tree.values.state(at: place) != nil else { return false }
         let type = types.info(of: lost.object)
@@ -37,7 +37,7 @@ extension PreservationWalk {
         }
       }
       if let (_, states) = keeping?.besideLast[lost.number] {
-        noteSubkeys(ofKept: states, lost.number)
+        sensitive?.noteSubkeys(ofKept: states, lost.number)
       }
     }
   }
@@ -84,8 +84,8 @@ extension PreservationWalk {
           try encoder.copyAll(from: stored) { elements.record($0) }
         }
       }
-      if let sensitive = values.sensitive {
-        try encodeLastSensitive(sensitive, of: lost.object, lost.number)
+      if let values = values.sensitive {
+        try sensitive?.encodeLast(values, of: lost.object, lost.number, with: encoder)
       }
       try encodeBeside(of: lost.number, with: encoder)
     }

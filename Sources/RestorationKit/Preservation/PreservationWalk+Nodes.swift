@@ -1,28 +1,6 @@
 extension PreservationWalk {
-  /// A node that is still to be visited.
-  struct Visit {
-    let node: any RestorableNode
-    let place: Place
-
-    // What few have lies beside it, so that the stack of most is plain memory.
-    enum Place {
-      case root(RowNumber, isDetached: Bool)
-      case contained(RowNumber)
-      case referred(RowNumber)
-      /// Only to be reported, with a number in ``exclusions``.
-      case excluded(Int)
-    }
-  }
-
-  /// What is known of a node that is left out, before its line is written.
-  struct Exclusion {
-    let parent: RowNumber?
-    /// Empty if it has none.
-    let identifier: String
-    let siblingIndex: Int
-    /// The node that ends the walk below it; nil if it is this one itself.
-    let gap: RestorationPath?
-  }
+  typealias Visit = WalkAgenda.Visit
+  typealias Exclusion = WalkAgenda.Exclusion
 
   /// How a node comes to its place.
   enum Role {
@@ -35,7 +13,7 @@ extension PreservationWalk {
     switch visit.place {
     case .root(let number, _), .contained(let number), .referred(let number):
       rows.path(of: number)
-    case .excluded(let number): path(of: exclusions[number])
+    case .excluded(let number): path(of: agenda.exclusions[number])
     }
   }
 
@@ -50,7 +28,7 @@ extension PreservationWalk {
   ) -> Visit? {
     let identifier = objects.identifier(of: node)
     return place(node, identifier, siblingIndex: 0, below: parent, role) { identifier in
-      take(Sibling(.node, below: parent, identifier))
+      names.take(Sibling(.node, below: parent, identifier), rows)
     }
   }
 
@@ -81,7 +59,7 @@ extension PreservationWalk {
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
     // It has taken its name, so that nothing else is in its place.
-    if hasFates, isLeftOut(node) {
+    if isLeftOut(node) {
       if let parent { rows[parent].isIncomplete = true }
       return nil
     }
@@ -100,8 +78,8 @@ extension PreservationWalk {
 
   private func exclude(_ node: any RestorableNode, _ exclusion: Exclusion) -> Visit {
     if let parent = exclusion.parent { rows[parent].isIncomplete = true }
-    exclusions.append(exclusion)
-    return Visit(node: node, place: .excluded(exclusions.count - 1))
+    agenda.exclusions.append(exclusion)
+    return Visit(node: node, place: .excluded(agenda.exclusions.count - 1))
   }
 
   // MARK: Visiting
@@ -118,7 +96,7 @@ extension PreservationWalk {
       number = contained
       // What comes back is all that the user had; that it comes back lower is for
       // the developer to mend.
-      if !gaps.isEmpty, let gap = gaps[number] { rows.note(.aboveGap(gap), number) }
+      if !agenda.gaps.isEmpty, let gap = agenda.gaps[number] { rows.note(.aboveGap(gap), number) }
     case .referred(let referred): number = referred
     case .excluded: return
     }
@@ -126,14 +104,14 @@ extension PreservationWalk {
     guard let info = rows[number].type else { return }
     var origin = origin(of: node, number, info, restorationClass: node.restorationClass)
     if types.hasStoryboards { origin.storyboard = types.storyboard(of: node) }
-    if !asksEverything, info.traits.contains(.tabs) { askedTabs[number] = node }
+    if !asksEverything, info.traits.contains(.tabs) { agenda.tabs[number] = node }
     rows.hold(node, number)
     let contents = contents(of: node, number)
-    let first = stack.count
+    let first = agenda.stack.count
     placeContents(contents, number, info)
     let views = try placeViews(of: node, number, besides: contents)
     // The first of them comes to lie on top.
-    stack.reverse(from: first)
+    agenda.stack.reverse(from: first)
     let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
     try write(node, number, info, origin, isAbove: try meetKept(below: node, number))
     if !asksEverything, !refers(number, asBefore: references) { rows.isRegular = false }
@@ -175,32 +153,32 @@ extension PreservationWalk {
     } else {
       placeCounting(children, number, isStack: info.traits.contains(.stack))
     }
-    keepAlive(contents.all)
+    agenda.keepAlive(contents.all)
     guard let presented = contents.presented else { return }
     let visit = place(
       presented, objects.identifier(of: presented), siblingIndex: 0, below: number, .contained
     ) { identifier in
-      names.insert(identifier)
+      names.contained.insert(identifier)
     }
     if let visit {
       if case .contained(let placed) = visit.place { rows[number].presented = placed }
-      stack.append(visit)
+      agenda.stack.append(visit)
     }
   }
 
   private func placeChildren(_ children: [any RestorableNode], _ number: RowNumber) {
     // What is presented comes after them.
-    names.begin(most: children.count + 1)
+    names.contained.begin(most: children.count + 1)
     rows.beginChildren(of: number)
     for child in children {
       let visit = place(
         child, objects.identifier(of: child), siblingIndex: 0, below: number, .contained
       ) { identifier in
-        names.insert(identifier)
+        names.contained.insert(identifier)
       }
       guard let visit else { continue }
       if case .contained(let placed) = visit.place { rows.addChild(placed, of: number) }
-      stack.append(visit)
+      agenda.stack.append(visit)
     }
   }
 
@@ -208,7 +186,7 @@ extension PreservationWalk {
   private func placeCounting(
     _ children: [any RestorableNode], _ number: RowNumber, isStack: Bool
   ) {
-    names.begin(most: children.count + 1)
+    names.contained.begin(most: children.count + 1)
     rows.beginChildren(of: number)
     var counts: [String: Int] = [:]
     var gap: RestorationPath?
@@ -220,25 +198,25 @@ extension PreservationWalk {
         child, identifier, siblingIndex: index, below: number, .contained
       ) { identifier in
         // Only the first of a name has what else could have it.
-        index > 0 || names.insert(identifier)
+        index > 0 || names.contained.insert(identifier)
       }
       guard case .contained(let placed)? = visit?.place else {
         if isStack, !isLeftOut(child) {
           gap = visit.map { path(of: $0) } ?? rows.path(of: number).appending("")
         }
-        if let visit { stack.append(visit) }
+        if let visit { agenda.stack.append(visit) }
         continue
       }
       rows.addChild(placed, of: number)
       // Another one often has the name and the address of one that went.
       rows.recognize(child, placed)
-      if let gap { gaps[placed] = gap }
-      stack.append(Visit(node: child, place: .contained(placed)))
+      if let gap { agenda.gaps[placed] = gap }
+      agenda.stack.append(Visit(node: child, place: .contained(placed)))
     }
   }
 
   /// Preserves a node that nothing contains, or that is below one left out.
-  func follow(_ referral: Referral, to node: any RestorableNode) throws {
+  func follow(_ referral: WalkAgenda.Referral, to node: any RestorableNode) throws {
     // Who refers to it first says only the whole tree.
     guard asksEverything else { return rows.isRegular = false }
     let isBelowGap = rows.number(of: node).map(report.isExcluded) ?? false
@@ -251,7 +229,7 @@ extension PreservationWalk {
       rows[number].refer()
     default: break
     }
-    if let visit { stack.append(visit) }
+    if let visit { agenda.stack.append(visit) }
     try drain()
   }
 
@@ -266,7 +244,7 @@ extension PreservationWalk {
       if rows[number].isDuplicate { rows.setOutcome(.duplicate, number) }
       return
     }
-    keepAlive(node)
+    agenda.keepAlive(node)
     rows.exclude(
       number, below: exclusion.parent, exclusion.identifier, siblingIndex: exclusion.siblingIndex)
     report.addExcluded(number)
@@ -289,7 +267,7 @@ extension PreservationWalk {
     }
     let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
     for node in below.reversed() {
-      stack.append(
+      agenda.stack.append(
         exclude(
           node,
           Exclusion(

@@ -27,10 +27,10 @@ extension PreservationWalk {
     let scope = parent.flatMap { scopingRow($0) }
     if let parent, scope == nil { rows.missingScopes.insert(ObjectIdentifier(parent)) }
     try checkCount(rows.path(of: scope).appending(identifier))
-    keepAlive(object)
+    agenda.keepAlive(object)
     guard !isLeftOut(object) else { return }
     let number = row(of: object, .object)
-    guard take(Sibling(.object, below: scope, identifier)) else {
+    guard names.take(Sibling(.object, below: scope, identifier), rows) else {
       rows[number].isDuplicate = true
       addEntry(.object, object, below: scope, identifier, .duplicate)
       return

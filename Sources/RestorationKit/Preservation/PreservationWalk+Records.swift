@@ -174,28 +174,8 @@ extension PreservationWalk {
   }
 
   /// Ends the record of a row, which is written if it is stored otherwise.
-  ///
-  /// Where all are written, their fingerprints are made while nobody waits.
   private func end(_ number: RowNumber) throws {
-    let wasAsked = rows[number].isAsked && !rows[number].isIncomplete
-    // What has a note may be stored otherwise when others have changed.
-    rows[number].isAsked =
-      rows[number].isRegistered && !rows[number].isIncomplete && !rows.hasNotes(number)
-    if rewrites {
-      rows[number].byteCount = UInt32(clamping: try builder.end())
-      return
-    }
-    let known = rows[number].stored
-    let (fingerprint, byteCount, isWritten) = try builder.end(ifOtherThan: known)
-    if keepsUndo {
-      undo.append(
-        Undo(
-          number: number, stored: known, byteCount: rows[number].byteCount, wasAsked: wasAsked))
-    }
-    rows[number].stored = fingerprint
-    rows[number].byteCount = UInt32(clamping: byteCount)
-    if asksEverything, wasAsked, isWritten { noteUnannounced(number) }
-    if isWritten { hasWritten = true }
+    if try records.end(number), asksEverything { noteUnannounced(number) }
   }
 
   /// What changes and does not say so is stored by chance.
@@ -236,7 +216,7 @@ extension PreservationWalk {
       rows.said?.noteState(encoder.fingerprint(of: container), coder.sensitive, number)
     }
     if coder.sensitive != nil || !rows.sensitive.isEmpty {
-      try encodeSensitive(coder.sensitive, of: object, number, with: encoder)
+      try sensitive?.encode(coder.sensitive, of: object, number, with: encoder)
     }
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
       rows.note(.unusedInheritedHooks, number)
@@ -268,8 +248,8 @@ extension PreservationWalk {
   private func goOnWithoutState(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
   ) throws {
-    keepAges(of: object, number)
-    lost.append(
+    sensitive?.keepAges(of: object, number)
+    records.lost.append(
       LostState(
         object: object, record: nodeRecord(number, info, origin), number: number,
         ownPart: try KeyedDecoder.encoding(limits: builder.limits) {

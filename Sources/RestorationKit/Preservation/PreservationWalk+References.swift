@@ -1,49 +1,5 @@
-/// Names and references: what tells elements apart, and who refers to whom.
+/// Who refers to whom.
 extension PreservationWalk {
-  // MARK: Names
-
-  /// What tells apart all that lies below one row.
-  struct Sibling: Hashable {
-    let kind: ElementKind
-    let parent: RowNumber?
-    let identifier: String
-    let index: Int
-
-    init(_ kind: ElementKind, below parent: RowNumber?, _ identifier: String, index: Int = 0) {
-      self.kind = kind
-      self.parent = parent
-      self.identifier = identifier
-      self.index = index
-    }
-
-    init(_ content: NodeRecord, below parent: RowNumber?) {
-      self.init(content.kind, below: parent, content.identifier, index: content.siblingIndex)
-    }
-  }
-
-  /// Takes a name for what comes after the contained nodes, or from elsewhere;
-  /// false if another one has it.
-  func take(_ sibling: Sibling) -> Bool {
-    if sibling.kind == .node, let parent = sibling.parent,
-      namedParents.insert(parent).inserted
-    {
-      for child in rows.children(of: parent) + [rows[parent].presented].compactMap(\.self) {
-        siblings.insert(
-          Sibling(
-            .node, below: parent, rows[child].identifier, index: Int(rows[child].siblingIndex)))
-      }
-    }
-    if sibling.kind == .object, !asksEverything, !namesObjects {
-      namesObjects = true
-      for object in rows.placed where rows[object].kind == .object {
-        siblings.insert(Sibling(.object, below: rows[object].parent, rows[object].identifier))
-      }
-    }
-    return siblings.insert(sibling).inserted
-  }
-
-  // MARK: References
-
   private func kind(of object: any StateRestoring) -> ElementKind {
     switch object {
     case is any RestorableNode: .node
@@ -72,8 +28,8 @@ extension PreservationWalk {
       rows.isRegular = false
       return nil
     }
-    referrals.append(Referral(object: object, referrer: referrer, key: key))
-    keepAlive(object)
+    agenda.referrals.append(WalkAgenda.Referral(object: object, referrer: referrer, key: key))
+    agenda.keepAlive(object)
     return row(of: object, kind(of: object)).record
   }
 
@@ -83,7 +39,7 @@ extension PreservationWalk {
     if rows[target].isBelowReference { rows.references[referrer, default: []].insert(target) }
   }
 
-  func follow(_ referral: Referral) throws {
+  func follow(_ referral: WalkAgenda.Referral) throws {
     if let number = rows.number(of: referral.object),
       rows[number].status == .placed || rows[number].isDuplicate
     {

@@ -34,7 +34,7 @@ extension PreservationWalk {
   }
 
   private func selectedTab(of number: RowNumber) -> (any RestorableNode)? {
-    ((askedTabs[number] ?? rows.object(of: number)) as? any RestorableTabs)?.selectedTab
+    ((agenda.tabs[number] ?? rows.object(of: number)) as? any RestorableTabs)?.selectedTab
   }
 
   private func content(of node: any RestorableNode) -> (any RestorableNode)? {

@@ -27,7 +27,7 @@ extension PreservationWalk {
           [.identifierTooLong(byteCount: identifier.utf8.count)])
         return nil
       }
-      guard take(Sibling(.view, below: number, identifier)) else {
+      guard names.take(Sibling(.view, below: number, identifier), rows) else {
         addEntry(.view, view, below: number, identifier, .duplicate)
         return nil
       }
@@ -35,7 +35,7 @@ extension PreservationWalk {
         rows[number].isIncomplete = true
         return nil
       }
-      keepAlive(view)
+      agenda.keepAlive(view)
       let placed = row(of: view, .view)
       place(placed, .view, below: number, identifier)
       return PlacedView(view: view, number: placed, identifier: identifier)

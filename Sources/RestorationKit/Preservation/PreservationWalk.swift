@@ -13,144 +13,83 @@ internal import Foundation
 /// a deep tree costs no call stack; every node is visited once. A save of what has
 /// changed asks fewer of them, in the same order.
 final class PreservationWalk: StateEncoding {
-  let builder: RecordBuilder
-  /// That of all objects; their coder keeps it.
-  let encoder: KeyedEncoder
-  let types: TypeTable
+  /// How a save goes, as its caller has decided.
+  struct Conditions {
+    /// More entries than these end the walk.
+    let nodeLimit: Int
+    /// When the save began.
+    let now: Date
+    /// What bounds the state.
+    var budget: SizeBudget?
+    /// What bounds what is kept.
+    var keptBound: KeptBound? = KeptBound()
+    /// What is stored, if the rows do not know it and the budget may ask for it.
+    var stored: StoredTree?
+    /// Whether the walk is only about who is there and what they say, and nothing is stored.
+    var isRehearsal = false
+    /// Whether a poll may compare with what objects say now.
+    var remembersSaid = false
+    var trace: ((RestorationTrace) -> Void)?
+  }
+
+  let conditions: Conditions
   let objects: ObjectTable
-  let trace: ((RestorationTrace) -> Void)?
-  /// When the save began.
-  let now: Date
   let rows: Rows
-  let secrets: SecretKeys
-  /// See ``SecretUse/clearCount``.
-  let clearCount: Int
-  /// Whether all is written, and not only what is stored otherwise.
-  let rewrites: Bool
-  /// Whether it is only about who is there and what they say, and nothing is stored.
-  let isRehearsal: Bool
+  let records: RecordWriting
+  /// Nil if nothing is stored.
+  let sensitive: SensitiveSurvey?
   @safe @exclusivity(unchecked) var report = WalkReport()
-
-  /// What is still to be visited; the last is next.
-  @safe @exclusivity(unchecked) var stack: [Visit] = []
-  /// What is known of the nodes that are left out.
-  var exclusions: [Exclusion] = []
-  /// Of some in a stack, what lies below them there and is not preserved.
-  @safe @exclusivity(unchecked) var gaps: [RowNumber: RestorationPath] = [:]
-  /// What somebody referred to, in that order.
-  var referrals: [Referral] = []
-  /// The coder of the last object; the next one gets it too, unless somebody kept it.
-  @safe @exclusivity(unchecked) var coder: StateEncoder?
-
-  /// The names of the children of the node that is visited.
-  @safe @exclusivity(unchecked) var names = NameCheck()
-  /// The names of those that had no part in that.
-  var siblings: Set<Sibling> = []
-  /// Whether those of all objects are among these.
-  var namesObjects = false
-  /// Whose children are among these.
-  var namedParents: Set<RowNumber> = []
-
-  /// Whether the application has something to store that is not stored.
-  private(set) var isApplicationChanged = false
-  private(set) var isTreeChanged = false
-  /// Whether nothing was left out: all that somebody contains or refers to has its place and
-  /// its state.
-  var isRegular: Bool { rows.isRegular && !report.hasProblems }
-  /// Whether every object is asked.
-  private(set) var asksEverything = false
-  /// What the rows said of those that are written, for a walk that may begin anew.
-  var undo: [Undo] = []
-  /// Whether it may.
-  @safe @exclusivity(unchecked) private(set) var keepsUndo = true
-  /// What was known of the values with a sensitivity of those that are written.
-  var sensitiveUndo: [SensitiveUndo] = []
-  /// The subkeys that were made in this walk.
-  var madeSubkeys: Set<UInt64> = []
-
+  @safe @exclusivity(unchecked) var agenda = WalkAgenda()
+  @safe @exclusivity(unchecked) var names = SiblingNames(meetsObjects: false)
   /// What is found out about what a restore could not bring back; nil if that is nothing.
   var keeping: KeptSurvey?
-  /// What has no record yet, because its state could not be encoded.
-  var lost: [LostState] = []
-
-  /// Keep everything alive, so that identities stay unique during the walk: the
-  /// arrays that nodes gave, and what came alone.
-  private var seenContents: [[any RestorableNode]] = []
-  private var seen: [any StateRestoring] = []
-
-  /// More entries than these end the walk.
-  let nodeLimit: Int
-  /// The rows of objects that are not there any more: they lose their place with what
-  /// contained them, or only asking everything tells where they went.
-  var gone: [RowNumber] = []
-  /// Whether the record of an element is written.
-  var hasWritten = false
-  /// Those of the tabs that were asked which nothing else holds.
-  var askedTabs: [RowNumber: any StateRestoring] = [:]
+  /// What becomes of the objects for which there is no room.
+  @safe @exclusivity(unchecked) var fates: [ObjectIdentifier: BudgetPlan.Fate] = [:]
+  /// The coder of the last object; the next one gets it too, unless somebody kept it.
+  @safe @exclusivity(unchecked) var coder: StateEncoder?
   /// Whether nobody looks at the notes any more.
   private(set) var hasEnded = false
 
-  /// What bounds the state.
-  let budget: SizeBudget?
-  /// What bounds what is kept.
-  let keptBound: KeptBound?
-  /// What is stored, if the rows do not know it and the budget may ask for it.
-  let stored: StoredTree?
-  /// What becomes of those for which there is no room.
-  var fates: [ObjectIdentifier: BudgetPlan.Fate] = [:]
-  /// Whether there are such; most saves test this alone.
-  @safe @exclusivity(unchecked) var hasFates = false
-
-  struct Undo {
-    let number: RowNumber
-    let stored: RecordFingerprint
-    let byteCount: UInt32
-    let wasAsked: Bool
-  }
-
-  struct Referral {
-    let object: any StateRestoring
-    /// Nil for the application.
-    let referrer: RowNumber?
-    let key: String
-  }
+  var types: TypeTable { objects.types }
+  var builder: RecordBuilder { records.builder }
+  var encoder: KeyedEncoder { records.encoder }
+  var now: Date { conditions.now }
+  var nodeLimit: Int { conditions.nodeLimit }
+  var trace: ((RestorationTrace) -> Void)? { conditions.trace }
+  /// Whether every object is asked.
+  var asksEverything: Bool { agenda.isWhole }
+  /// Whether nothing was left out: all that somebody contains or refers to has its place and
+  /// its state.
+  var isRegular: Bool { rows.isRegular && !report.hasProblems }
 
   /// Begins a walk that writes with a builder of what changes the rows' archive; nil
   /// writes all anew.
   init(
-    _ rows: Rows, changing builder: RecordBuilder? = nil, types: TypeTable, objects: ObjectTable,
-    limits: ArchiveLimits, secrets: SecretKeys, nodeLimit: Int, now: Date,
-    budget: SizeBudget? = nil, keptBound: KeptBound? = KeptBound(), stored: StoredTree? = nil,
-    isRehearsal: Bool = false, remembersSaid: Bool = false,
-    trace: ((RestorationTrace) -> Void)? = nil
+    _ rows: Rows, changing builder: RecordBuilder? = nil, objects: ObjectTable,
+    limits: ArchiveLimits, secrets: SecretKeys, _ conditions: Conditions
   ) {
-    (self.budget, self.keptBound, self.stored) = (budget, keptBound, stored)
-    self.rows = rows
-    self.types = types
+    self.conditions = conditions
     self.objects = objects
-    self.secrets = secrets
-    clearCount = secrets.clearCount
-    self.now = now
-    keeping = isRehearsal ? nil : objects.kept.map { KeptSurvey($0, keptBound) }
-    self.isRehearsal = isRehearsal
-    rewrites = builder == nil
-    self.builder = builder ?? RecordBuilder(limits: limits, keys: NodeRecord.keys)
-    encoder = self.builder.makeEncoder()
-    self.nodeLimit = nodeLimit
-    self.trace = trace
+    self.rows = rows
+    records = RecordWriting(rows, changing: builder, limits)
     rows.beginSave()
-    rows.said = remembersSaid ? LastSaid(viewLimit: nodeLimit) : nil
-    if isRehearsal { return }
-    if !rows.sensitive.isEmpty || !objects.ages.isEmpty { beginAges() }
+    rows.said = conditions.remembersSaid ? LastSaid(viewLimit: conditions.nodeLimit) : nil
+    guard !conditions.isRehearsal else {
+      sensitive = nil
+      return
+    }
+    keeping = objects.kept.map { KeptSurvey($0, conditions.keptBound) }
+    sensitive = SensitiveSurvey(rows, objects, secrets, now: conditions.now)
+    sensitive?.begin(objects.kept)
   }
 
   /// Nothing of this walk is reported any more; a coder that is kept holds no nodes
   /// after this.
   func end() {
     hasEnded = true
-    (seen, seenContents, stack, referrals, askedTabs) = ([], [], [], [], [:])
+    agenda = WalkAgenda(isWhole: agenda.isWhole)
     keeping?.letGo()
-    sensitiveUndo = []
+    sensitive?.end()
     if !isKnownUniquelyReferenced(&coder) { letGoOfCoder() }
     coder = nil
   }
@@ -164,6 +103,7 @@ final class PreservationWalk: StateEncoding {
   ) throws {
     for note in notes { rows.note(note, nil) }
     try builder.begin(record: NodeRecord.application, with: encoder)
+    let written: [RecordFingerprint]
     do {
       // Without the facts, which say when it was saved.
       var fingerprints: [RecordFingerprint] = []
@@ -187,17 +127,29 @@ final class PreservationWalk: StateEncoding {
       }
       if let host { try encode(forKey: NodeRecord.hostKey) { try host(encoder) } }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
-      isApplicationChanged = fingerprints != rows.application
-      rows.application = fingerprints
+      written = fingerprints
     } catch {
       builder.abandon()
       throw error
     }
-    if rewrites || isApplicationChanged || time == 0 {
-      try builder.end()
-    } else {
-      builder.abandon()
+    try records.endApplication(written, time: time)
+  }
+
+  /// Values with a sensitivity of the application; if something of one cannot be stored, nothing
+  /// is.
+  private func encodeSensitiveOfApplication(
+    _ values: SensitiveValues?
+  ) -> StoredSensitiveValue.Written? {
+    var written: StoredSensitiveValue.Written?
+    do {
+      try encoder.attempt {
+        written = try sensitive?.encode(values, of: nil, nil, with: encoder)
+      }
+    } catch {
+      written = nil
+      rows.note(.encodeFailed(error.reason), nil)
     }
+    return written
   }
 
   /// What the commit says of the time of the save.
@@ -210,7 +162,7 @@ final class PreservationWalk: StateEncoding {
   func walk(
     _ roots: [any RestorableNode], everything asksAll: Bool, isSnapshotIgnored: () -> Bool
   ) throws {
-    seenContents.append(roots)
+    agenda.keepAlive(roots)
     rows.said?.noteRoots(roots, objects)
     if !asksAll, canTellChanges {
       let mark = try builder.mark()
@@ -220,13 +172,13 @@ final class PreservationWalk: StateEncoding {
         return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
       } catch is NeedsEverything {
         // What happened to them is found out by asking all of them.
-        for undo in undo { rows[undo.number].isAsked = false }
+        records.forgetWasAsked()
         beginAnew(from: mark, notes)
       }
     }
     try walkEverythingWithinBudget(roots)
-    if !isRehearsal { objects.ages.endWalk() }
-    rows.said?.hasLeftOut = hasFates
+    if !conditions.isRehearsal { objects.ages.endWalk() }
+    rows.said?.hasLeftOut = !fates.isEmpty
     let isTopPreserved = isTopPreserved(roots)
     rows.isRegular = isRegular && isTopPreserved
     noteKept()
@@ -235,48 +187,39 @@ final class PreservationWalk: StateEncoding {
 
   /// Forgets what the walk has found out since a mark.
   func beginAnew(from mark: RecordBuilder.Mark, _ notes: [ReportNote]?) {
-    builder.goBack(to: mark)
+    records.beginAnew(from: mark)
+    sensitive?.takeBack()
     rows.notes[nil] = notes
-    for undo in undo.reversed() {
-      rows[undo.number].stored = undo.stored
-      rows[undo.number].byteCount = undo.byteCount
-    }
-    undo = []
-    takeBackSensitive()
-    referrals.removeAll { $0.referrer != nil }
-    hasWritten = false
-    (report, stack, lost, siblings, namedParents) = (WalkReport(), [], [], [], [])
-    (exclusions, gaps, askedTabs) = ([], [:], [:])
-    keeping = kept.map { KeptSurvey($0, keptBound) }
     rows.besides = []
-  }
-
-  /// Forgets that this walk has asked, for one that asks all the same again.
-  func restoreWasAsked() {
-    for undo in undo.reversed() { rows[undo.number].isAsked = undo.wasAsked }
+    report = WalkReport()
+    agenda = agenda.begunAnew(isWhole: true)
+    names = SiblingNames(meetsObjects: true)
+    keeping = kept.map { KeptSurvey($0, conditions.keptBound) }
   }
 
   /// Whether those that never say when they change can be asked alone.
   private var canTellChanges: Bool {
-    !rewrites && rows.tellChanges && rows.registrationCount == registrationCount
-      && rows.placedCount < nodeLimit && rows.kept.stays(kept, keptBound, at: now)
+    !records.rewrites && rows.tellChanges && rows.registrationCount == registrationCount
+      && rows.placedCount < nodeLimit && rows.kept.stays(kept, conditions.keptBound, at: now)
   }
 
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
   func walkEverything(_ roots: [any RestorableNode]) throws {
-    asksEverything = true
-    keepsUndo = budget?.hard != nil
+    agenda = agenda.begunAnew(isWhole: true)
+    names = SiblingNames(meetsObjects: true)
+    records.keepsUndo = conditions.budget?.hard != nil
+    sensitive?.keepsUndo = records.keepsUndo
     // What a hook registers comes too late for those that were asked before it.
     rows.registrationCount = registrationCount
     rows.beginWalk(kept)
-    if !isRehearsal { objects.ages.beginWalk() }
+    if !conditions.isRehearsal { objects.ages.beginWalk() }
     for root in roots {
       guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
       if case .root(let number, _) = visit.place { rows.roots.append(number) }
-      stack.append(visit)
+      agenda.stack.append(visit)
     }
-    stack.reverse()
+    agenda.stack.reverse()
     meetKeptRoots()
     try drain()
     try followReferrals()
@@ -285,14 +228,14 @@ final class PreservationWalk: StateEncoding {
   func followReferrals() throws {
     var next = 0
     repeat {
-      while next < referrals.count {
-        try follow(referrals[next])
+      while next < agenda.referrals.count {
+        try follow(agenda.referrals[next])
         next += 1
       }
       // What is kept may refer to what nothing else reaches.
       try settleKept()
-    } while next < referrals.count
-    for referral in referrals {
+    } while next < agenda.referrals.count
+    for referral in agenda.referrals {
       if let number = rows.placed(referral.object) {
         noteReference(to: number, from: referral.referrer)
       } else {
@@ -327,20 +270,15 @@ final class PreservationWalk: StateEncoding {
         }
       }
     }
-    if rewrites {
-      try builder.end()
-      return
-    }
     // A wish to ignore the snapshot is for the version that is written with it.
-    let known = snapshot == .ignoredOnce ? nil : rows.tree
-    (rows.tree, _, isTreeChanged) = try builder.end(ifOtherThan: known)
+    try records.endTree(ifOtherThan: snapshot == .ignoredOnce ? nil : rows.tree)
   }
 
   func drain() throws {
-    while let visit = stack.popLast() {
+    while let visit = agenda.stack.popLast() {
       try checkCount(path(of: visit))
       if case .excluded(let number) = visit.place {
-        leaveOut(visit.node, exclusions[number])
+        leaveOut(visit.node, agenda.exclusions[number])
       } else {
         try preserve(visit)
       }
@@ -366,16 +304,6 @@ final class PreservationWalk: StateEncoding {
   }
 
   // MARK: Rows
-
-  /// Does something with each node that the walk has met so far.
-  func forEachSeenNode(_ body: (any RestorableNode) -> Void) {
-    for nodes in seenContents { nodes.forEach(body) }
-    for case let node as any RestorableNode in seen { body(node) }
-  }
-
-  /// Makes sure that an object stays what its address says.
-  func keepAlive(_ object: any StateRestoring) { seen.append(object) }
-  func keepAlive(_ nodes: [any RestorableNode]) { seenContents.append(nodes) }
 
   /// The row of an object, which need not have a place.
   func row(of object: any StateRestoring, _ kind: ElementKind) -> RowNumber {

@@ -16,7 +16,7 @@ final class ObjectTable {
     weak var object: (any StateRestoring)?
   }
 
-  private let types: TypeTable
+  let types: TypeTable
   /// Whose registered objects count where there is none here.
   private let outer: ObjectTable?
   private var entries = WeakTable<Entry>()

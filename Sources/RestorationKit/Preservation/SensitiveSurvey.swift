@@ -5,10 +5,31 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Values with a sensitivity, which lie beside the state of a record.
-extension PreservationWalk {
+/// Values with a sensitivity, which lie beside the state of a record: what a save writes of them,
+/// and what is known of them after it.
+final class SensitiveSurvey {
+  private let rows: Rows
+  private let objects: ObjectTable
+  private let secrets: SecretKeys
+  /// See ``SecretUse/clearCount``.
+  private let clearCount: Int
+  /// When the save began.
+  private let now: Date
+  /// The subkeys that were made in this walk.
+  private var madeSubkeys: Set<UInt64> = []
+  /// What was known of the values that are written, for a walk that may begin anew.
+  private var undo: [Undo] = []
+  /// Whether the walk may begin anew.
+  var keepsUndo = true
+
+  init(_ rows: Rows, _ objects: ObjectTable, _ secrets: SecretKeys, now: Date) {
+    (self.rows, self.objects, self.secrets, self.now) = (rows, objects, secrets, now)
+    clearCount = secrets.clearCount
+  }
+
   /// Finds out what has ended since the last save.
-  func beginAges() {
+  func begin(_ kept: KeptRecords?) {
+    guard !rows.sensitive.isEmpty || !objects.ages.isEmpty else { return }
     let setBack = objects.ages.beginSave(at: now)
     if let setBack, let kept {
       kept.makeOlder(by: setBack)
@@ -31,11 +52,11 @@ extension PreservationWalk {
   ///
   /// - Returns: What was written; nil if nothing was.
   @discardableResult
-  func encodeSensitive(
+  func encode(
     _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?,
     with encoder: KeyedEncoder
   ) throws -> StoredSensitiveValue.Written? {
-    guard !isRehearsal, values != nil || rows.sensitive[number] != nil else { return nil }
+    guard values != nil || rows.sensitive[number] != nil else { return nil }
     let place = place(of: number)
     noteUndo(of: object, number, place)
     let known = objects.ages.values(of: object, at: place)
@@ -110,21 +131,10 @@ extension PreservationWalk {
       || rows[user].status != .placed
   }
 
-  /// The same for the application; if something of it cannot be stored, nothing is.
-  func encodeSensitiveOfApplication(_ values: SensitiveValues?) -> StoredSensitiveValue.Written? {
-    var written: StoredSensitiveValue.Written?
-    do {
-      try encoder.attempt { written = try encodeSensitive(values, of: nil, nil, with: encoder) }
-    } catch {
-      written = nil
-      rows.note(.encodeFailed(error.reason), nil)
-    }
-    return written
-  }
-
   /// Writes those of the state that was stored last, but for those that have ended.
-  func encodeLastSensitive(
-    _ values: KeyedDecoder, of object: any StateRestoring, _ number: RowNumber
+  func encodeLast(
+    _ values: KeyedDecoder, of object: any StateRestoring, _ number: RowNumber,
+    with encoder: KeyedEncoder
   ) throws {
     let known = objects.ages.values(of: object, at: place(of: number))
     let stored = try StoredSensitiveValue.all(in: values)
@@ -178,7 +188,7 @@ extension PreservationWalk {
   /// none that are known.
   ///
   /// From now on values are known where their objects are by now.
-  func finishSensitive() -> SecretUse? {
+  func finish() -> SecretUse? {
     for (number, sensitivity) in rows.sensitive {
       let place = place(of: number)
       if let ages = sensitivity.ages { objects.ages.move(ages, to: place) }
@@ -196,13 +206,13 @@ extension PreservationWalk {
 
   /// An object whose state could not be encoded keeps that of an earlier save.
   func keepAges(of object: any StateRestoring, _ number: RowNumber) {
-    forgetSensitive(of: number)
+    forget(number)
     guard !objects.ages.isEmpty else { return }
     objects.ages.keep(object, at: place(of: number))
   }
 
   /// Says that the record of a row has no values with a sensitivity, or others.
-  func forgetSensitive(of number: RowNumber) {
+  func forget(_ number: RowNumber) {
     guard rows.sensitive[number] != nil else { return }
     noteUndo(of: nil, number, place(of: number))
     rows.sensitive[number] = nil
@@ -212,7 +222,7 @@ extension PreservationWalk {
 
   /// What was known before a change, for a walk that may begin anew: in that an object
   /// may have no room, another place, or the state that was stored last.
-  enum SensitiveUndo {
+  private enum Undo {
     case values(
       RowNumber, RowSensitivity?, object: (any StateRestoring)?, subkeys: [UInt64]?,
       ValueAges.Place, ValueAges.Before)
@@ -224,7 +234,7 @@ extension PreservationWalk {
   ) {
     // The application is asked once.
     guard keepsUndo, let number else { return }
-    sensitiveUndo.append(
+    undo.append(
       .values(
         number, rows.sensitive[number], object: object,
         subkeys: object.flatMap(objects.subkeys), place,
@@ -233,14 +243,17 @@ extension PreservationWalk {
 
   private func setUser(_ number: RowNumber?, of subkey: UInt64) {
     if keepsUndo, number != nil {
-      sensitiveUndo.append(.user(of: subkey, rows.subkeyUsers[subkey]))
+      undo.append(.user(of: subkey, rows.subkeyUsers[subkey]))
     }
     rows.subkeyUsers[subkey] = number
   }
 
+  /// Lets go of the objects.
+  func end() { undo = [] }
+
   /// Forgets what the walk has found out, but for the application.
-  func takeBackSensitive() {
-    for undo in sensitiveUndo.reversed() {
+  func takeBack() {
+    for undo in undo.reversed() {
       switch undo {
       case .values(let number, let sensitivity, let object, let subkeys, let place, let before):
         rows.sensitive[number] = sensitivity
@@ -249,6 +262,6 @@ extension PreservationWalk {
       case .user(let subkey, let user): rows.subkeyUsers[subkey] = user
       }
     }
-    sensitiveUndo = []
+    undo = []
   }
 }

@@ -1,0 +1,112 @@
+internal import ArchiveCodec
+
+/// The records of a save, each of which is written if it is stored otherwise, or if all are.
+final class RecordWriting {
+  let builder: RecordBuilder
+  /// The encoder of all records; the coder of the objects keeps it.
+  let encoder: KeyedEncoder
+  /// Whether all records are written, and not only those that are stored otherwise.
+  let rewrites: Bool
+  private let rows: Rows
+
+  /// Whether the record of an element is written.
+  private(set) var hasWritten = false
+  /// Whether the application has something to store that is not stored.
+  private(set) var isApplicationChanged = false
+  private(set) var isTreeChanged = false
+  /// The objects that have no record yet, because their state could not be encoded.
+  var lost: [LostState] = []
+
+  /// What the rows said of the records that are written, for a walk that may begin anew.
+  private(set) var undo: [Undo] = []
+  /// Whether the walk may begin anew.
+  @safe @exclusivity(unchecked) var keepsUndo = true
+
+  struct Undo {
+    let number: RowNumber
+    let stored: RecordFingerprint
+    let byteCount: UInt32
+    let wasAsked: Bool
+  }
+
+  /// Writes with a builder of what changes the archive of the rows; nil writes all anew.
+  init(_ rows: Rows, changing builder: RecordBuilder?, _ limits: ArchiveLimits) {
+    self.rows = rows
+    rewrites = builder == nil
+    self.builder = builder ?? RecordBuilder(limits: limits, keys: NodeRecord.keys)
+    encoder = self.builder.makeEncoder()
+  }
+
+  // MARK: Elements
+
+  /// Ends the open record, which is that of a row.
+  ///
+  /// Where all are written, their fingerprints are made while nobody waits.
+  ///
+  /// - Returns: Whether the row's object, asked before, says something else now.
+  func end(_ number: RowNumber) throws -> Bool {
+    let wasAsked = rows[number].isAsked && !rows[number].isIncomplete
+    // What has a note may be stored otherwise when others have changed.
+    rows[number].isAsked =
+      rows[number].isRegistered && !rows[number].isIncomplete && !rows.hasNotes(number)
+    if rewrites {
+      rows[number].byteCount = UInt32(clamping: try builder.end())
+      return false
+    }
+    let known = rows[number].stored
+    let (fingerprint, byteCount, isWritten) = try builder.end(ifOtherThan: known)
+    if keepsUndo {
+      undo.append(
+        Undo(
+          number: number, stored: known, byteCount: rows[number].byteCount, wasAsked: wasAsked))
+    }
+    rows[number].stored = fingerprint
+    rows[number].byteCount = UInt32(clamping: byteCount)
+    if isWritten { hasWritten = true }
+    return wasAsked && isWritten
+  }
+
+  // MARK: The application, and the whole
+
+  /// Ends the open record of the application, or abandons it if it is stored so.
+  func endApplication(_ fingerprints: [RecordFingerprint], time: UInt32) throws {
+    isApplicationChanged = fingerprints != rows.application
+    rows.application = fingerprints
+    if rewrites || isApplicationChanged || time == 0 {
+      try builder.end()
+    } else {
+      builder.abandon()
+    }
+  }
+
+  /// Ends the open record of the tree; nil writes it in any case.
+  func endTree(ifOtherThan known: RecordFingerprint?) throws {
+    if rewrites {
+      try builder.end()
+    } else {
+      (rows.tree, _, isTreeChanged) = try builder.end(ifOtherThan: known)
+    }
+  }
+
+  // MARK: Beginning anew
+
+  /// Forgets all records of elements since a mark.
+  func beginAnew(from mark: RecordBuilder.Mark) {
+    builder.goBack(to: mark)
+    for undo in undo.reversed() {
+      rows[undo.number].stored = undo.stored
+      rows[undo.number].byteCount = undo.byteCount
+    }
+    (undo, lost, hasWritten) = ([], [], false)
+  }
+
+  /// Forgets that this walk has asked, for one that asks all the same again.
+  func restoreWasAsked() {
+    for undo in undo.reversed() { rows[undo.number].isAsked = undo.wasAsked }
+  }
+
+  /// Lets nobody be blamed who was asked so far, for a walk that asks everybody.
+  func forgetWasAsked() {
+    for undo in undo { rows[undo.number].isAsked = false }
+  }
+}
