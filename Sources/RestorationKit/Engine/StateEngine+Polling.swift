@@ -25,7 +25,7 @@ extension StateEngine {
   }
 
   private var polled: LastSaid? {
-    guard hasTriedToRestore, !isLocked, let said = rows.said, !said.isEmpty else { return nil }
+    guard hasTriedToRestore, !isLocked, let said = rows.hearing.said, !said.isEmpty else { return nil }
     if case .conflict = remoteStatus { return nil }
     return said
   }
@@ -33,7 +33,7 @@ extension StateEngine {
   /// Whether a restore has failed, and nobody has been asked since.
   var hasFailedUnheard: Bool {
     guard case .failed = lastStatus else { return false }
-    return !isBusy && !isLocked && rows.save == 0
+    return !isBusy && !isLocked && rows.run.save == 0
   }
 
   /// Finds out what all say now, and hears of what changes from now on; nothing is stored.

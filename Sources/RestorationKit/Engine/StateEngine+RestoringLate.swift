@@ -16,7 +16,7 @@ extension StateEngine {
       late: LateNode(node: node, kept: kept, place: place))
     run.skipped = kept.skippedPlaces(in: tree)
     // What it changes says nothing of it.
-    if saveUnderWay == nil { rows.isRegular = false } else { rows = Rows(need) }
+    if saveUnderWay == nil { rows.whole.isRegular = false } else { rows = Rows(need) }
     var report = run.run()
     if rows.kept.records === kept { rows.claim(run.claimed) }
     undecoded.formUnion(run.undecoded)

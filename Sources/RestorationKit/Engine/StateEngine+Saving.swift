@@ -125,7 +125,7 @@ extension StateEngine {
       underWay.finish()
     }
     // What came late meanwhile is in no stored record, or was not decoded.
-    if rows.version == nil || !undecoded.isEmpty { builder = nil }
+    if rows.whole.version == nil || !undecoded.isEmpty { builder = nil }
     do throws(any Error) {
       return try await walk(builder, stored)
     } catch let error as ArchiveError where error.code == .outdated {
@@ -162,7 +162,7 @@ extension StateEngine {
   private func builderOfChanges(
     _ calls: FileCalls
   ) async throws(ArchiveError) -> RecordBuilder? {
-    guard let version = rows.version, undecoded.isEmpty else { return nil }
+    guard let version = rows.whole.version, undecoded.isEmpty else { return nil }
     if let builder = file.open.builder(changing: version) { return builder }
     try await calls { [file] () async throws(ArchiveError) in
       await file.prepareChanges(of: version)
@@ -181,7 +181,7 @@ extension StateEngine {
     guard try preserve(content, with: walk) else {
       return try await decline(number: number, calls)
     }
-    unknown.heard = walk.rows
+    unknown.hearing.before = walk.rows
     var report = PreservationReport(.saved)
     isReported = settings.isStrict
     try throwIfStrict(walk)
@@ -218,7 +218,7 @@ extension StateEngine {
   private func beginWalk(
     changing builder: RecordBuilder?, _ stored: StoredTree?
   ) -> (walk: PreservationWalk, unknown: Rows) {
-    let heard = rows.isHeard ? rows : rows.heard
+    let heard = rows.isHeard ? rows : rows.hearing.before
     if builder == nil { rows = Rows(need) }
     let walk = PreservationWalk(
       rows, changing: builder, objects: objects, limits: settings.limits, secrets: file.secrets,
@@ -228,7 +228,7 @@ extension StateEngine {
         remembersSaid: settings.isPolled || leavingCount > 0, trace: trace))
     // What is not stored after all is written by the next save.
     let unknown = Rows(need)
-    unknown.heard = heard
+    unknown.hearing.before = heard
     rows = unknown
     return (walk, unknown)
   }
@@ -266,10 +266,10 @@ extension StateEngine {
   /// Takes the rows of a walk that was written for what is stored; a restore may have changed
   /// that meanwhile.
   private func know(_ written: Rows, _ version: ArchiveVersion?, unless unknown: Rows) {
-    written.version = version
-    if !written.goneAges.isEmpty {
-      objects.ages.forget(written.goneAges)
-      written.goneAges = []
+    written.whole.version = version
+    if !written.sensitive.goneAges.isEmpty {
+      objects.ages.forget(written.sensitive.goneAges)
+      written.sensitive.goneAges = []
     }
     if rows === unknown { rows = written }
   }
@@ -290,7 +290,7 @@ extension StateEngine {
     let (records, removed) = try walk.finish()
     let secrets = walk.sensitive?.finish()
     walk.end()
-    guard !walk.records.rewrites, let version = walk.rows.version else {
+    guard !walk.records.rewrites, let version = walk.rows.whole.version else {
       return try await calls {
         [file, settingAside, time = walk.time] () async throws(ArchiveError) in
         try await file.write(records, number: number, time: time, secrets: secrets, settingAside)

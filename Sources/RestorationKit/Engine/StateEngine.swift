@@ -110,7 +110,7 @@ final class StateEngine {
   /// is written, and if it fails, what it has taken is not stored either. A poll compares with
   /// what a save has heard.
   var mayHaveUnheard: Bool {
-    rows.save == 0 && (types.knowsTracked || rows.version == nil || settings.isPolled)
+    rows.run.save == 0 && (types.knowsTracked || rows.whole.version == nil || settings.isPolled)
   }
 
   /// Hears nothing any more of the objects of a scene that is gone; those of the next one are
@@ -161,7 +161,7 @@ final class StateEngine {
     objects.kept = nil
     objects.ages.forget()
     values?.store.forgetUnread()
-    if roots == nil { rows = Rows(need) } else { rows.version = nil }
+    if roots == nil { rows = Rows(need) } else { rows.whole.version = nil }
     undecoded = []
     hasTriedToRestore = true
     isLocked = false

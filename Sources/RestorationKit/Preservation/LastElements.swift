@@ -80,7 +80,7 @@ struct LastElements {
   private func ownPlace(of number: RowNumber) -> Int? {
     guard let place = places[number.record], numbers[place] == number else { return nil }
     // What was at the address when the rows were made may have gone before they saw it.
-    guard rows.save > 1 || tree.outline.identifier(of: place) == rows[number].identifier else {
+    guard rows.run.save > 1 || tree.outline.identifier(of: place) == rows[number].identifier else {
       return nil
     }
     return place

@@ -30,10 +30,10 @@ final class PreservationPoll: StateEncoding {
   ///
   /// - Complexity: O(*n*) in what never says when it changes.
   func findsChange(below roots: [any RestorableNode]) -> Bool {
-    guard said.roots == LastSaid.hash(of: roots, objects), add(roots, rows.roots[...]) else {
+    guard said.roots == LastSaid.hash(of: roots, objects), add(roots, rows.whole.roots[...]) else {
       return true
     }
-    for number in rows.entries where rows[number].isEntry && isPlaced(number) {
+    for number in rows.hearing.entries where rows[number].isEntry && isPlaced(number) {
       if let object = rows.object(of: number) {
         stack.append(Asked(object: object, number: number))
       }
@@ -45,7 +45,7 @@ final class PreservationPoll: StateEncoding {
   }
 
   private func isPlaced(_ number: RowNumber) -> Bool {
-    rows[number].walk == rows.walk && rows[number].status == .placed
+    rows[number].walk == rows.run.walk && rows[number].status == .placed
   }
 
   private func isChanged(_ asked: Asked) -> Bool {

@@ -18,13 +18,13 @@ extension PreservationWalk {
   func walkEverythingWithinBudget(_ roots: [any RestorableNode]) throws {
     guard let hard = conditions.budget?.hard else { return try walkEverything(roots) }
     let mark = try builder.mark()
-    let notes = rows.notes[nil]
+    let notes = rows.findings.notes[nil]
     try walkEverything(roots)
     guard rows.byteCount > hard else { return }
     let tree = RowTree(rows)
     let shares = shares(of: tree)
     let plan = BudgetPlan(
-      shares, applicationByteCount: rows.applicationByteCount, hard: hard)
+      shares, applicationByteCount: rows.whole.applicationByteCount, hard: hard)
     guard !plan.tops.isEmpty else { return }
     for (place, fate) in plan.fates {
       if let identity = rows[tree.rows[place]].identity { fates[identity] = fate }
@@ -64,7 +64,7 @@ extension PreservationWalk {
       return BudgetPlan.Share(
         parent: parent < 0 ? nil : parent, byteCount: Int(row.byteCount),
         isAlone: row.kind == .node && row.type != nil, priority: priorities[number],
-        isKept: rows.outcome(of: number) == .keptAsStored || rows.besides.contains(number),
+        isKept: rows.outcome(of: number) == .keptAsStored || rows.kept.besides.contains(number),
         lastByteCount: last[number])
     }
   }
@@ -80,7 +80,7 @@ extension PreservationWalk {
     }
     // What nothing refers to now that is not there.
     for (place, entry) in entries.enumerated() where plan.fates[place] == nil {
-      guard rows[entry.number].walk != rows.walk || rows[entry.number].status != .placed,
+      guard rows[entry.number].walk != rows.run.walk || rows[entry.number].status != .placed,
         rows[entry.number].type != nil
       else { continue }
       add(entry, entry.byteCount)

@@ -29,7 +29,7 @@ extension PreservationWalk {
   ///
   /// - Throws: ``NeedsEverything``, and what ends the save.
   func walkChanges(_ roots: [any RestorableNode]) throws {
-    let references = rows.referencesOfApplication
+    let references = rows.references.ofApplicationBefore
     var (asked, gone) = try objectsToAsk(roots)
     var changed: [ChangedParent] = []
     var next = 0
@@ -42,16 +42,16 @@ extension PreservationWalk {
     try need(isRegular && !gone.contains(where: isPlaced))
     try need(!isKeptConcerned(by: changed))
     var unchecked: [(number: RowNumber, references: Set<RowNumber>)] = []
-    for asked in asked where rows[asked.number].save == rows.save {
+    for asked in asked where rows[asked.number].save == rows.run.save {
       let references = try askAgain(asked)
       // States that are kept beside its own are written last.
-      if rows.besides.contains(asked.number) { unchecked.append((asked.number, references)) }
+      if rows.kept.besides.contains(asked.number) { unchecked.append((asked.number, references)) }
     }
     try drain()
     try followReferrals()
     try need(unchecked.allSatisfy { refers($0.number, asBefore: $0.references) })
     try need(isRegular && refers(nil, asBefore: references) && isApplicationInOrder)
-    try need(!rows.loose.contains(where: isMissed))
+    try need(!rows.run.loose.contains(where: isMissed))
     try need(isWithinBudget)
   }
 
@@ -66,10 +66,10 @@ extension PreservationWalk {
   private func objectsToAsk(
     _ roots: [any RestorableNode]
   ) throws(NeedsEverything) -> (asked: [Asked], gone: [RowNumber]) {
-    try need(roots.count == rows.roots.count)
+    try need(roots.count == rows.whole.roots.count)
     var asked: [Asked] = []
     var gone: [RowNumber] = []
-    for (root, number) in zip(roots, rows.roots) {
+    for (root, number) in zip(roots, rows.whole.roots) {
       try need(isSame(root, number))
       if !rows[number].isTracked { add(root, number, to: &asked) }
     }
@@ -78,8 +78,8 @@ extension PreservationWalk {
         gone.append(number)
         continue
       }
-      guard rows[number].save != rows.save else { continue }
-      rows[number].save = rows.save
+      guard rows[number].save != rows.run.save else { continue }
+      rows[number].save = rows.run.save
       let node = rows[number].kind == .node ? object as? any RestorableNode : nil
       asked.append(Asked(object: object, number: number, node: node))
     }
@@ -87,8 +87,8 @@ extension PreservationWalk {
   }
 
   private func add(_ node: any RestorableNode, _ number: RowNumber, to asked: inout [Asked]) {
-    guard rows[number].save != rows.save else { return }
-    rows[number].save = rows.save
+    guard rows[number].save != rows.run.save else { return }
+    rows[number].save = rows.run.save
     asked.append(Asked(object: node, number: number, node: node))
   }
 
@@ -120,7 +120,8 @@ extension PreservationWalk {
       // Another parent that has no place yet may get one, as a registered object does.
       try need(
         rows.placed(parent).map { _ in scopingRow(parent) == rows[number].parent }
-          ?? (rows[number].parent == nil && rows.missingScopes.contains(ObjectIdentifier(parent))))
+          ?? (rows[number].parent == nil
+            && rows.references.missingScopes.contains(ObjectIdentifier(parent))))
     default: throw NeedsEverything()
     }
   }
@@ -168,8 +169,8 @@ extension PreservationWalk {
     else { throw NeedsEverything() }
     for ((identifier, view), number) in zip(views, known) {
       try need(isSame(view, number) && rows[number].identifier == identifier)
-      guard !rows[number].isTracked, rows[number].save != rows.save else { continue }
-      rows[number].save = rows.save
+      guard !rows[number].isTracked, rows[number].save != rows.run.save else { continue }
+      rows[number].save = rows.run.save
       asked.append(Asked(object: view, number: number, node: nil))
     }
   }
@@ -188,7 +189,7 @@ extension PreservationWalk {
       }
     }
     // One that lost its place is asked anew where it gets another.
-    for parent in changed where rows[parent.number].save == rows.save {
+    for parent in changed where rows[parent.number].save == rows.run.save {
       guard let info = rows[parent.number].type else { throw NeedsEverything() }
       let staying = Set(
         rows.contained(in: parent.number).filter {
@@ -219,7 +220,7 @@ extension PreservationWalk {
   /// says the order of the tree.
   private var isOrderOfReferrersTold: Bool {
     var nodes: Set<RowNumber> = []
-    return rows.references.values.contains { references in
+    return rows.references.all.values.contains { references in
       references.contains { rows[$0].kind == .node && !nodes.insert($0).inserted }
     }
   }
@@ -228,7 +229,7 @@ extension PreservationWalk {
   /// of a class whose former names are stored.
   private func isMissed(_ number: RowNumber) -> Bool {
     rows[number].status != .placed
-      && (rows[number].isReferredTo || rows[number].isRenamed || rows.references[number] != nil)
+      && (rows[number].isReferredTo || rows[number].isRenamed || rows.references.all[number] != nil)
   }
 
   // MARK: State
@@ -243,15 +244,15 @@ extension PreservationWalk {
     report.add(number)
     agenda.keepAlive(object)
     if try askWithheld(object, number, info) { return [] }
-    let references = rows.references.removeValue(forKey: number) ?? []
-    rows.forgetNotes(of: number)
+    let references = rows.references.all.removeValue(forKey: number) ?? []
+    rows.findings.forgetNotes(of: number)
     let named: Any.Type? =
       rows[number].kind == .object
       ? (object as? any RestorableObject)?.objectRestorationClass : asked.node?.restorationClass
     var origin = origin(of: object, number, info, restorationClass: named)
     origin.storyboard = asked.node.flatMap { types.storyboard(of: $0) }
     try write(object, number, info, origin)
-    try need(rows.besides.contains(number) || refers(number, asBefore: references))
+    try need(rows.kept.besides.contains(number) || refers(number, asBefore: references))
     return references
   }
 
@@ -261,7 +262,7 @@ extension PreservationWalk {
     let nodes = agenda.referrals.lazy.filter { $0.referrer == nil }
       .compactMap { [rows] in rows.placed($0.object) }
       .filter { [rows] in Self.isReferredRoot(rows[$0]) && met.insert($0).inserted }
-    return Array(nodes) == rows.storedRoots.filter { Self.isReferredRoot(rows[$0]) }
+    return Array(nodes) == rows.whole.storedRoots.filter { Self.isReferredRoot(rows[$0]) }
   }
 
   private static func isReferredRoot(_ row: Row) -> Bool {
@@ -271,7 +272,7 @@ extension PreservationWalk {
   /// Whether all that is reached by references alone is reached as before: it lies
   /// below the first node that refers to it.
   func refers(_ referrer: RowNumber?, asBefore before: Set<RowNumber>) -> Bool {
-    let now = rows.references[referrer] ?? []
+    let now = rows.references.all[referrer] ?? []
     return before.isSubset(of: now)
       && now.subtracting(before).allSatisfy { rows[$0].kind == .object }
   }

@@ -107,7 +107,7 @@ extension PreservationWalk {
 
   private func fail(_ record: inout DeferredRecord, _ error: any Error) throws {
     record.said = .failed(error)
-    if record.info.tracking == .always { rows.said?.noteFailure(record.number) }
+    if record.info.tracking == .always { rows.hearing.said?.noteFailure(record.number) }
   }
 
   /// What an object has to say, as a record without the library's part.
@@ -137,7 +137,7 @@ extension PreservationWalk {
       try StateProbe(object, at: path, info.traits, builder.limits)
     }
     if info.tracking == .observed { rows[number].isObserved = true }
-    if info.tracking == .always { rows.said?.note(now, number) }
+    if info.tracking == .always { rows.hearing.said?.note(now, number) }
     return kept?.probe(of: object)?.isSame(as: now) != true
   }
 }
@@ -249,7 +249,7 @@ extension PreservationWalk {
       if let parent = top.parent {
         rows.kept.below[parent, default: []].append((entry.element.role, number))
       } else {
-        rows.storedRoots.append(number)
+        rows.whole.storedRoots.append(number)
       }
     }
   }
@@ -321,7 +321,7 @@ extension PreservationWalk {
       return try writeWithheld(withheld, beside: beside, record)
     }
     if !beside.isEmpty {
-      rows.besides.insert(number)
+      rows.kept.besides.insert(number)
       for state in beside {
         rows.note(.keptBeside(version: state.version, since: state.since), number)
       }

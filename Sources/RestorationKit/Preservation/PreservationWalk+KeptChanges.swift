@@ -5,11 +5,11 @@ internal import ArchiveCodec
 extension PreservationWalk {
   /// Notes what a walk through everything has kept, for the saves of what has changed after it.
   func noteKept() {
-    let withheld = rows.outcomes.lazy.filter { $0.value == .keptAsStored }.map(\.key)
+    let withheld = rows.findings.outcomes.lazy.filter { $0.value == .keptAsStored }.map(\.key)
     rows.kept.note(
       keeping?.items.map(\.element) ?? [], conditions.keptBound,
       below: Set(rows.kept.numbers.values.compactMap { rows[$0].parent }),
-      of: rows.besides.union(withheld))
+      of: rows.kept.besides.union(withheld))
   }
 
   /// Whether a change of what some nodes contain may be one of what is kept: an element that is
@@ -18,7 +18,7 @@ extension PreservationWalk {
   func isKeptConcerned(by changed: [ChangedParent]) -> Bool {
     guard let kept, !changed.isEmpty else { return false }
     return changed.map(\.number).contains(where: rows.kept.isParent)
-      || rows.loose.contains(where: rows.kept.isConcerned)
+      || rows.run.loose.contains(where: rows.kept.isConcerned)
       || kept.hasStates
         && changed.contains { parent in
           ([parent.node] + parent.contents.all).contains { kept.state(of: $0) != nil }
@@ -42,9 +42,9 @@ extension PreservationWalk {
     }
     guard !isOther else { throw NeedsEverything() }
     // A secret that is forgotten was the reason to ask it.
-    rows.sensitive[number]?.end = nil
+    rows.sensitive.uses[number]?.end = nil
     if info.tracking == .always {
-      rows.said?.noteShape(of: object, rows[number].kind, info, number, objects)
+      rows.hearing.said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }
     return true
   }

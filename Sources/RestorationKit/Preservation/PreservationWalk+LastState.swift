@@ -19,7 +19,7 @@ extension PreservationWalk {
     guard !records.lost.isEmpty else { return }
     defer { records.lost = [] }
     // The next save asks them again.
-    rows.isRegular = false
+    rows.whole.isRegular = false
     let elements = tree.map { LastElements($0, rows, knowsObjects: !records.rewrites) }
     let inKeptPlaces = rowsInKeptPlaces
     for lost in records.lost {
@@ -89,7 +89,7 @@ extension PreservationWalk {
       }
       try encodeBeside(of: lost.number, with: encoder)
     }
-    rows.setOutcome(.savedWithLastState, lost.number)
+    rows.findings.setOutcome(.savedWithLastState, lost.number)
     // What it is by now it has not said for this record.
     rows[lost.number].isAsked = false
   }

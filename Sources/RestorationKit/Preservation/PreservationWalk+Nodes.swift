@@ -66,7 +66,7 @@ extension PreservationWalk {
     let info = types.info(of: node)
     let number = known ?? rows.meet(node, .node, info)
     // The row may be that of one that went and was at the same address.
-    if rows[number].type !== info { rows.isRegular = false }
+    if rows[number].type !== info { rows.whole.isRegular = false }
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     switch role {
     case .root(let isDetached):
@@ -90,7 +90,7 @@ extension PreservationWalk {
     switch visit.place {
     case .root(let root, let isDetached):
       number = root
-      rows.storedRoots.append(number)
+      rows.whole.storedRoots.append(number)
       if isDetached { rows.note(.detached, number) }
     case .contained(let contained):
       number = contained
@@ -112,9 +112,9 @@ extension PreservationWalk {
     let views = try placeViews(of: node, number, besides: contents)
     // The first of them comes to lie on top.
     agenda.stack.reverse(from: first)
-    let references = asksEverything ? [] : rows.references.removeValue(forKey: number) ?? []
+    let references = asksEverything ? [] : rows.references.all.removeValue(forKey: number) ?? []
     try write(node, number, info, origin, isAbove: try meetKept(below: node, number))
-    if !asksEverything, !refers(number, asBefore: references) { rows.isRegular = false }
+    if !asksEverything, !refers(number, asBefore: references) { rows.whole.isRegular = false }
     for view in views {
       _ = keeping?.claim(Sibling(.view, below: number, view.identifier), by: view.view)
       try preserve(view)
@@ -218,7 +218,7 @@ extension PreservationWalk {
   /// Preserves a node that nothing contains, or that is below one left out.
   func follow(_ referral: WalkAgenda.Referral, to node: any RestorableNode) throws {
     // Who refers to it first says only the whole tree.
-    guard asksEverything else { return rows.isRegular = false }
+    guard asksEverything else { return rows.whole.isRegular = false }
     let isBelowGap = rows.number(of: node).map(report.isExcluded) ?? false
     let visit =
       isBelowGap || referral.referrer == nil
@@ -241,7 +241,7 @@ extension PreservationWalk {
     guard rows[number].status != .placed else { return }
     if report.isExcluded(number) {
       // It was referred to, and its path was taken there, too.
-      if rows[number].isDuplicate { rows.setOutcome(.duplicate, number) }
+      if rows[number].isDuplicate { rows.findings.setOutcome(.duplicate, number) }
       return
     }
     agenda.keepAlive(node)
@@ -253,16 +253,16 @@ extension PreservationWalk {
     let gap: RestorationPath
     if let above = exclusion.gap {
       gap = above
-      rows.setOutcome(.excluded(by: gap), number)
+      rows.findings.setOutcome(.excluded(by: gap), number)
     } else {
       gap = path
       if exclusion.identifier.isEmpty {
-        rows.setOutcome(.noIdentifier, number)
+        rows.findings.setOutcome(.noIdentifier, number)
         if exclusion.parent == nil, node.restorationName == nil {
           rows.note(.rootWithoutIdentifier, number)
         }
       } else {
-        rows.setOutcome(.duplicate, number)
+        rows.findings.setOutcome(.duplicate, number)
       }
     }
     let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
@@ -306,7 +306,7 @@ extension PreservationWalk {
   }
 
   /// How many elements are stored that nobody was asked for.
-  var unaskedCount: Int { asksEverything ? 0 : max(0, rows.placedCount - report.count) }
+  var unaskedCount: Int { asksEverything ? 0 : max(0, rows.run.placedCount - report.count) }
 
   /// The first entry with a problem; those of one path, since it belongs to both.
   var firstProblem: String? {

@@ -25,7 +25,7 @@ extension PreservationWalk {
     // A parent that is not preserved itself scopes nothing.
     let parent = object.restorationParent
     let scope = parent.flatMap { scopingRow($0) }
-    if let parent, scope == nil { rows.missingScopes.insert(ObjectIdentifier(parent)) }
+    if let parent, scope == nil { rows.references.missingScopes.insert(ObjectIdentifier(parent)) }
     try checkCount(rows.path(of: scope).appending(identifier))
     agenda.keepAlive(object)
     guard !isLeftOut(object) else { return }
@@ -43,7 +43,7 @@ extension PreservationWalk {
     let info = types.info(of: object)
     let origin = origin(
       of: object, number, info, restorationClass: object.objectRestorationClass)
-    if scope == nil { rows.storedRoots.append(number) }
+    if scope == nil { rows.whole.storedRoots.append(number) }
     // One that is not back may have the name.
     if !asksEverything, kept != nil { throw NeedsEverything() }
     try write(object, number, info, origin, isAbove: try meetKept(below: object, number))

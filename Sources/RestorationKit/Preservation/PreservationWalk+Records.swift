@@ -58,16 +58,17 @@ extension PreservationWalk {
     if !types.formerNames.isEmpty {
       let names = [info.name, origin.restorationClassName].compactMap(\.self)
       for name in names { noteFormerNames(of: name) }
-      rows[number].isRenamed = names.contains { rows.formerNames[$0] != nil }
+      rows[number].isRenamed = names.contains { rows.whole.formerNames[$0] != nil }
     }
     return origin
   }
 
   private func noteFormerNames(of name: String) {
-    guard rows.formerNames[name] == nil, name.utf8.count <= NodeRecord.longestIdentifier else {
+    guard rows.whole.formerNames[name] == nil, name.utf8.count <= NodeRecord.longestIdentifier
+    else {
       return
     }
-    rows.formerNames[name] = types.formerNames[name]
+    rows.whole.formerNames[name] = types.formerNames[name]
   }
 
   /// The records that an element is connected with.
@@ -126,9 +127,9 @@ extension PreservationWalk {
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     isAbove mayKeepBelow: Bool = false
   ) throws {
-    rows[number].save = rows.save
+    rows[number].save = rows.run.save
     if info.tracking == .always {
-      rows.said?.noteShape(of: object, rows[number].kind, info, number, objects)
+      rows.hearing.said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }
     if keeping != nil {
       let states = keeping?.state(of: object)
@@ -146,7 +147,7 @@ extension PreservationWalk {
       }
     } catch {
       builder.abandon()
-      if info.tracking == .always { rows.said?.noteFailure(number) }
+      if info.tracking == .always { rows.hearing.said?.noteFailure(number) }
       return try lose(object, number, info, origin, error)
     }
     if info.tracking == .observed { rows[number].isObserved = true }
@@ -164,7 +165,7 @@ extension PreservationWalk {
     guard rows[number].type?.tracking == .observed, !rows[number].isObserved else {
       return try body()
     }
-    let changes = rows.changes
+    let changes = rows.hearing.changes
     let result = withObservationTracking {
       Result { () throws(Failure) in try body() }
     } onChange: {
@@ -180,8 +181,8 @@ extension PreservationWalk {
 
   /// What changes and does not say so is stored by chance.
   private func noteUnannounced(_ number: RowNumber) {
-    guard !rows[number].isReferred, !rows.changed.contains(number),
-      !rows.kept.changesRecord(of: number), !rows.besides.contains(number),
+    guard !rows[number].isReferred, !rows.hearing.changed.contains(number),
+      !rows.kept.changesRecord(of: number), !rows.kept.besides.contains(number),
       rows.outcome(of: number) != .keptAsStored
     else { return }
     rows.note(.notInvalidated, number)
@@ -213,9 +214,9 @@ extension PreservationWalk {
     try encoder.endAttempt(attempt)
     encoder.endContainer(container)
     if info.tracking == .always {
-      rows.said?.noteState(encoder.fingerprint(of: container), coder.sensitive, number)
+      rows.hearing.said?.noteState(encoder.fingerprint(of: container), coder.sensitive, number)
     }
-    if coder.sensitive != nil || !rows.sensitive.isEmpty {
+    if coder.sensitive != nil || !rows.sensitive.uses.isEmpty {
       try sensitive?.encode(coder.sensitive, of: object, number, with: encoder)
     }
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
@@ -238,7 +239,7 @@ extension PreservationWalk {
   func leaveUnasked(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
   ) throws {
-    rows.setOutcome(.savedWithoutState, number)
+    rows.findings.setOutcome(.savedWithoutState, number)
     // That this is stored otherwise is no change of its own.
     rows[number].isAsked = false
     try goOnWithoutState(object, number, info, origin)
@@ -292,7 +293,7 @@ extension PreservationWalk {
   }
 
   func loseState(of number: RowNumber, _ error: any Error) {
-    rows.setOutcome(.savedWithoutState, number)
+    rows.findings.setOutcome(.savedWithoutState, number)
     rows.note(.encodeFailed(error.reason), number)
   }
 }

@@ -25,7 +25,7 @@ extension PreservationWalk {
       let className = types.className(of: object)
       rows.note(.referenceWithoutIdentifier(key: key, className: className), referrer)
       // It may get one.
-      rows.isRegular = false
+      rows.whole.isRegular = false
       return nil
     }
     agenda.referrals.append(WalkAgenda.Referral(object: object, referrer: referrer, key: key))
@@ -36,7 +36,7 @@ extension PreservationWalk {
   /// Remembers who refers to what nothing contains.
   func noteReference(to target: RowNumber, from referrer: RowNumber?) {
     rows[target].isReferredTo = true
-    if rows[target].isBelowReference { rows.references[referrer, default: []].insert(target) }
+    if rows[target].isBelowReference { rows.references.all[referrer, default: []].insert(target) }
   }
 
   func follow(_ referral: WalkAgenda.Referral) throws {
@@ -49,7 +49,7 @@ extension PreservationWalk {
     case let node as any RestorableNode: try follow(referral, to: node)
     case is any RestorableView:
       rows.note(.referenceToUnpreservedView(key: referral.key), referral.referrer)
-      rows.isRegular = false
+      rows.whole.isRegular = false
     case let object as any RestorableObject: try preserveObject(object)
     // Nothing else can be referred to.
     default: break

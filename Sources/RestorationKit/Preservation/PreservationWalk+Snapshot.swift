@@ -16,7 +16,7 @@ extension PreservationWalk {
   /// The same where all that anything contains is preserved, which leaves only a
   /// selected tab to ask for.
   func isTopPreserved() -> Bool {
-    var next = rows.roots.last
+    var next = rows.whole.roots.last
     // Tabs may name one above them.
     var visited: Set<RowNumber> = []
     while let number = next, visited.insert(number).inserted {

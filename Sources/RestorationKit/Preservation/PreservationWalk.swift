@@ -60,7 +60,7 @@ final class PreservationWalk: StateEncoding {
   var asksEverything: Bool { agenda.isWhole }
   /// Whether nothing was left out: all that somebody contains or refers to has its place and
   /// its state.
-  var isRegular: Bool { rows.isRegular && !report.hasProblems }
+  var isRegular: Bool { rows.whole.isRegular && !report.hasProblems }
 
   /// Begins a walk that writes with a builder of what changes the rows' archive; nil
   /// writes all anew.
@@ -73,7 +73,7 @@ final class PreservationWalk: StateEncoding {
     self.rows = rows
     records = RecordWriting(rows, changing: builder, limits)
     rows.beginSave()
-    rows.said = conditions.remembersSaid ? LastSaid(viewLimit: conditions.nodeLimit) : nil
+    rows.hearing.said = conditions.remembersSaid ? LastSaid(viewLimit: conditions.nodeLimit) : nil
     guard !conditions.isRehearsal else {
       sensitive = nil
       return
@@ -107,13 +107,13 @@ final class PreservationWalk: StateEncoding {
     do {
       // Without the facts, which say when it was saved.
       var fingerprints: [RecordFingerprint] = []
-      rows.applicationByteCount = 0
+      rows.whole.applicationByteCount = 0
       func encode(forKey key: String, _ body: () throws -> Void) throws {
         let container = encoder.beginContainer(forKey: key)
         try body()
         encoder.endContainer(container)
         fingerprints.append(encoder.fingerprint(of: container))
-        rows.applicationByteCount += encoder.byteCount(of: container)
+        rows.whole.applicationByteCount += encoder.byteCount(of: container)
       }
       let coder = openCoder(nil)
       defer { coder.close() }
@@ -123,7 +123,7 @@ final class PreservationWalk: StateEncoding {
       }
       if let written = encodeSensitiveOfApplication(coder.sensitive) {
         fingerprints.append(written.fingerprint)
-        rows.applicationByteCount += written.byteCount
+        rows.whole.applicationByteCount += written.byteCount
       }
       if let host { try encode(forKey: NodeRecord.hostKey) { try host(encoder) } }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
@@ -163,10 +163,10 @@ final class PreservationWalk: StateEncoding {
     _ roots: [any RestorableNode], everything asksAll: Bool, isSnapshotIgnored: () -> Bool
   ) throws {
     agenda.keepAlive(roots)
-    rows.said?.noteRoots(roots, objects)
+    rows.hearing.said?.noteRoots(roots, objects)
     if !asksAll, canTellChanges {
       let mark = try builder.mark()
-      let notes = rows.notes[nil]
+      let notes = rows.findings.notes[nil]
       do {
         try walkChanges(roots)
         return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
@@ -178,9 +178,9 @@ final class PreservationWalk: StateEncoding {
     }
     try walkEverythingWithinBudget(roots)
     if !conditions.isRehearsal { objects.ages.endWalk() }
-    rows.said?.hasLeftOut = !fates.isEmpty
+    rows.hearing.said?.hasLeftOut = !fates.isEmpty
     let isTopPreserved = isTopPreserved(roots)
-    rows.isRegular = isRegular && isTopPreserved
+    rows.whole.isRegular = isRegular && isTopPreserved
     noteKept()
     try encodeTree(isTopPreserved: isTopPreserved, isIgnored: isSnapshotIgnored())
   }
@@ -189,8 +189,8 @@ final class PreservationWalk: StateEncoding {
   func beginAnew(from mark: RecordBuilder.Mark, _ notes: [ReportNote]?) {
     records.beginAnew(from: mark)
     sensitive?.takeBack()
-    rows.notes[nil] = notes
-    rows.besides = []
+    rows.findings.notes[nil] = notes
+    rows.kept.besides = []
     report = WalkReport()
     agenda = agenda.begunAnew(isWhole: true)
     names = SiblingNames(meetsObjects: true)
@@ -199,8 +199,8 @@ final class PreservationWalk: StateEncoding {
 
   /// Whether those that never say when they change can be asked alone.
   private var canTellChanges: Bool {
-    !records.rewrites && rows.tellChanges && rows.registrationCount == registrationCount
-      && rows.placedCount < nodeLimit && rows.kept.stays(kept, conditions.keptBound, at: now)
+    !records.rewrites && rows.tellChanges && rows.whole.registrationCount == registrationCount
+      && rows.run.placedCount < nodeLimit && rows.kept.stays(kept, conditions.keptBound, at: now)
   }
 
   private var registrationCount: Int { types.changeCount + objects.changeCount }
@@ -211,12 +211,12 @@ final class PreservationWalk: StateEncoding {
     records.keepsUndo = conditions.budget?.hard != nil
     sensitive?.keepsUndo = records.keepsUndo
     // What a hook registers comes too late for those that were asked before it.
-    rows.registrationCount = registrationCount
+    rows.whole.registrationCount = registrationCount
     rows.beginWalk(kept)
     if !conditions.isRehearsal { objects.ages.beginWalk() }
     for root in roots {
       guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
-      if case .root(let number, _) = visit.place { rows.roots.append(number) }
+      if case .root(let number, _) = visit.place { rows.whole.roots.append(number) }
       agenda.stack.append(visit)
     }
     agenda.stack.reverse()
@@ -240,7 +240,7 @@ final class PreservationWalk: StateEncoding {
         noteReference(to: number, from: referral.referrer)
       } else {
         // Another one may get its record.
-        rows.isRegular = false
+        rows.whole.isRegular = false
       }
     }
   }
@@ -248,16 +248,16 @@ final class PreservationWalk: StateEncoding {
   /// The roots in order, and the objects among them in one that does not depend on who
   /// referred to them first.
   private var orderedRoots: [RowNumber] {
-    var objects = rows.storedRoots.filter { rows[$0].kind == .object }
+    var objects = rows.whole.storedRoots.filter { rows[$0].kind == .object }
     objects.sort { $0.place > $1.place }
-    return rows.storedRoots.map { number in
+    return rows.whole.storedRoots.map { number in
       rows[number].kind == .object ? objects.popLast() ?? number : number
     }
   }
 
   private func encodeTree(isTopPreserved: Bool, isIgnored: Bool) throws {
     // What is kept may be of classes that only other versions of the app know.
-    let formerNames = rows.formerNames.merging(kept?.formerNames ?? [:]) { own, _ in own }
+    let formerNames = rows.whole.formerNames.merging(kept?.formerNames ?? [:]) { own, _ in own }
     let snapshot: SnapshotUse =
       !isTopPreserved ? .topIsNotPreserved : isIgnored ? .ignoredOnce : .matching
     try builder.begin(record: NodeRecord.tree, with: encoder)
@@ -271,7 +271,7 @@ final class PreservationWalk: StateEncoding {
       }
     }
     // A wish to ignore the snapshot is for the version that is written with it.
-    try records.endTree(ifOtherThan: snapshot == .ignoredOnce ? nil : rows.tree)
+    try records.endTree(ifOtherThan: snapshot == .ignoredOnce ? nil : rows.whole.tree)
   }
 
   func drain() throws {
@@ -288,7 +288,7 @@ final class PreservationWalk: StateEncoding {
   /// Makes sure that there is room for one more; a walk through everything says whether
   /// there is.
   func checkCount(_ path: @autoclosure () -> RestorationPath) throws {
-    guard report.count >= nodeLimit || !asksEverything && rows.placedCount > nodeLimit else {
+    guard report.count >= nodeLimit || !asksEverything && rows.run.placedCount > nodeLimit else {
       return
     }
     guard asksEverything else { throw NeedsEverything() }
@@ -299,7 +299,7 @@ final class PreservationWalk: StateEncoding {
   /// written what was lost.
   func finish() throws(ArchiveError) -> (records: RecordBatch, removed: [UInt64]) {
     let removed = asksEverything ? rows.removeUnplaced() : rows.removeLoose()
-    rows.said?.noteNames(of: builder)
+    rows.hearing.said?.noteNames(of: builder)
     return (try builder.finish(), removed)
   }
 
@@ -310,7 +310,7 @@ final class PreservationWalk: StateEncoding {
     let info = types.info(of: object)
     let number = rows.number(of: object) ?? rows.meet(object, kind, info)
     // The row may be that of one that went and was at the same address.
-    if rows[number].type !== info { rows.isRegular = false }
+    if rows[number].type !== info { rows.whole.isRegular = false }
     return number
   }
 

@@ -48,7 +48,7 @@ final class RecordWriting {
     let wasAsked = rows[number].isAsked && !rows[number].isIncomplete
     // What has a note may be stored otherwise when others have changed.
     rows[number].isAsked =
-      rows[number].isRegistered && !rows[number].isIncomplete && !rows.hasNotes(number)
+      rows[number].isRegistered && !rows[number].isIncomplete && !rows.findings.hasNotes(number)
     if rewrites {
       rows[number].byteCount = UInt32(clamping: try builder.end())
       return false
@@ -70,8 +70,8 @@ final class RecordWriting {
 
   /// Ends the open record of the application, or abandons it if it is stored so.
   func endApplication(_ fingerprints: [RecordFingerprint], time: UInt32) throws {
-    isApplicationChanged = fingerprints != rows.application
-    rows.application = fingerprints
+    isApplicationChanged = fingerprints != rows.whole.application
+    rows.whole.application = fingerprints
     if rewrites || isApplicationChanged || time == 0 {
       try builder.end()
     } else {
@@ -84,7 +84,7 @@ final class RecordWriting {
     if rewrites {
       try builder.end()
     } else {
-      (rows.tree, _, isTreeChanged) = try builder.end(ifOtherThan: known)
+      (rows.whole.tree, _, isTreeChanged) = try builder.end(ifOtherThan: known)
     }
   }
 

@@ -29,15 +29,15 @@ final class SensitiveSurvey {
 
   /// Finds out what has ended since the last save.
   func begin(_ kept: KeptRecords?) {
-    guard !rows.sensitive.isEmpty || !objects.ages.isEmpty else { return }
+    guard !rows.sensitive.uses.isEmpty || !objects.ages.isEmpty else { return }
     let setBack = objects.ages.beginSave(at: now)
     if let setBack, let kept {
       kept.makeOlder(by: setBack)
       // All of it is stored otherwise then.
-      rows.isRegular = false
+      rows.whole.isRegular = false
     }
-    rows.noteForgotten(secrets)
-    rows.findDue(at: clock, isSetBack: setBack != nil)
+    rows.sensitive.noteForgotten(secrets)
+    rows.sensitive.findDue(at: clock, isSetBack: setBack != nil) { [rows] in rows[$0].isRegistered }
   }
 
   /// The time by which values end.
@@ -56,7 +56,7 @@ final class SensitiveSurvey {
     _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?,
     with encoder: KeyedEncoder
   ) throws -> StoredSensitiveValue.Written? {
-    guard values != nil || rows.sensitive[number] != nil else { return nil }
+    guard values != nil || rows.sensitive.uses[number] != nil else { return nil }
     let place = place(of: number)
     noteUndo(of: object, number, place)
     let known = objects.ages.values(of: object, at: place)
@@ -93,7 +93,7 @@ final class SensitiveSurvey {
     }
     if let object, use.subkeys != earlier { objects.setSubkeys(use.subkeys, of: object) }
     // Also of what has ended, so that it is known when it is not encoded any more.
-    rows.sensitive[number] = stored.isEmpty && ages.isEmpty ? nil : use
+    rows.sensitive.uses[number] = stored.isEmpty && ages.isEmpty ? nil : use
     return try StoredSensitiveValue.encode(stored, with: encoder)
   }
 
@@ -123,11 +123,12 @@ final class SensitiveSurvey {
   /// Whether no other object that has its place uses a subkey, which would be forgotten
   /// under the path of one of both alone.
   private func isFree(_ subkey: UInt64, for number: RowNumber?) -> Bool {
-    guard let user = rows.subkeyUsers[subkey], user != number, let use = rows.sensitive[user],
+    guard let user = rows.sensitive.subkeyUsers[subkey], user != number,
+      let use = rows.sensitive.uses[user],
       use.subkeys.contains(subkey)
     else { return true }
     guard let user else { return false }
-    return use.object == nil && !use.isKept || rows[user].walk != rows.walk
+    return use.object == nil && !use.isKept || rows[user].walk != rows.run.walk
       || rows[user].status != .placed
   }
 
@@ -171,16 +172,17 @@ final class SensitiveSurvey {
     let subkeys = stored.compactMap(\.subkey)
     guard !subkeys.isEmpty else { return }
     noteUndo(of: nil, number, place(of: number))
-    var use = rows.sensitive[number] ?? RowSensitivity(isKept: true)
+    var use = rows.sensitive.uses[number] ?? RowSensitivity(isKept: true)
     use.subkeys += subkeys
-    rows.sensitive[number] = use
+    rows.sensitive.uses[number] = use
     for subkey in subkeys { setUser(number, of: subkey) }
   }
 
   private func noteSubkeys(of values: [StoredSensitiveValue], _ number: RowNumber) {
     let subkeys = values.compactMap(\.subkey)
     noteUndo(of: nil, number, place(of: number))
-    rows.sensitive[number] = subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys, isKept: true)
+    rows.sensitive.uses[number] =
+      subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys, isKept: true)
     for subkey in subkeys { setUser(number, of: subkey) }
   }
 
@@ -189,14 +191,14 @@ final class SensitiveSurvey {
   ///
   /// From now on values are known where their objects are by now.
   func finish() -> SecretUse? {
-    for (number, sensitivity) in rows.sensitive {
+    for (number, sensitivity) in rows.sensitive.uses {
       let place = place(of: number)
       if let ages = sensitivity.ages { objects.ages.move(ages, to: place) }
       secrets.move(sensitivity.subkeys, to: place.kind, place.path)
     }
-    let subkeys = Set(rows.sensitive.values.flatMap(\.subkeys))
-    if rows.subkeyUsers.count > subkeys.count * 2 {
-      rows.subkeyUsers = rows.subkeyUsers.filter { subkeys.contains($0.key) }
+    let subkeys = Set(rows.sensitive.uses.values.flatMap(\.subkeys))
+    if rows.sensitive.subkeyUsers.count > subkeys.count * 2 {
+      rows.sensitive.subkeyUsers = rows.sensitive.subkeyUsers.filter { subkeys.contains($0.key) }
     }
     let unused = madeSubkeys.subtracting(subkeys)
     if !unused.isEmpty { secrets.remove { unused.contains($0.id) } }
@@ -213,9 +215,9 @@ final class SensitiveSurvey {
 
   /// Says that the record of a row has no values with a sensitivity, or others.
   func forget(_ number: RowNumber) {
-    guard rows.sensitive[number] != nil else { return }
+    guard rows.sensitive.uses[number] != nil else { return }
     noteUndo(of: nil, number, place(of: number))
-    rows.sensitive[number] = nil
+    rows.sensitive.uses[number] = nil
   }
 
   // MARK: Beginning anew
@@ -236,16 +238,16 @@ final class SensitiveSurvey {
     guard keepsUndo, let number else { return }
     undo.append(
       .values(
-        number, rows.sensitive[number], object: object,
+        number, rows.sensitive.uses[number], object: object,
         subkeys: object.flatMap(objects.subkeys), place,
         objects.ages.before(object, at: place)))
   }
 
   private func setUser(_ number: RowNumber?, of subkey: UInt64) {
     if keepsUndo, number != nil {
-      undo.append(.user(of: subkey, rows.subkeyUsers[subkey]))
+      undo.append(.user(of: subkey, rows.sensitive.subkeyUsers[subkey]))
     }
-    rows.subkeyUsers[subkey] = number
+    rows.sensitive.subkeyUsers[subkey] = number
   }
 
   /// Lets go of the objects.
@@ -256,10 +258,10 @@ final class SensitiveSurvey {
     for undo in undo.reversed() {
       switch undo {
       case .values(let number, let sensitivity, let object, let subkeys, let place, let before):
-        rows.sensitive[number] = sensitivity
+        rows.sensitive.uses[number] = sensitivity
         if let object { objects.setSubkeys(subkeys, of: object) }
         objects.ages.goBack(to: before, object, at: place)
-      case .user(let subkey, let user): rows.subkeyUsers[subkey] = user
+      case .user(let subkey, let user): rows.sensitive.subkeyUsers[subkey] = user
       }
     }
     undo = []

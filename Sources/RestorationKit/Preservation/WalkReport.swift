@@ -48,7 +48,7 @@ struct WalkReport {
   ///
   /// - Complexity: O(*n*) in the number of lines.
   func entries(of rows: Rows) -> [PreservationReport.Entry] {
-    let application = rows.notes[nil].map { notes in
+    let application = rows.findings.notes[nil].map { notes in
       PreservationReport.Entry(
         kind: .application, path: RestorationPath(), className: "application", outcome: .saved,
         notes: notes)
@@ -66,6 +66,6 @@ struct WalkReport {
   private static func entry(_ number: RowNumber, of rows: Rows) -> PreservationReport.Entry {
     PreservationReport.Entry(
       kind: rows[number].kind, path: rows.path(of: number), className: rows.className(of: number),
-      outcome: rows.outcome(of: number), notes: rows.notes[number] ?? [])
+      outcome: rows.outcome(of: number), notes: rows.findings.notes[number] ?? [])
   }
 }

@@ -17,7 +17,7 @@ extension RestorableScene {
   /// What nobody has told is no reason to replace a state that could not be read: the next
   /// launch may be able to.
   var isChanged: Bool {
-    needsSave || userActivity?.needsSave == true || !engine.rows.changes.isEmpty
+    needsSave || userActivity?.needsSave == true || !engine.rows.hearing.changes.isEmpty
       || session.isRestorable && session.failure == nil && engine.mayHaveUnheard
   }
 

@@ -83,7 +83,7 @@ extension SceneHost {
     scene.delegate = nil
     setScene(nil, of: scene.session)
     // What was written last, also if its save has failed after that.
-    scene.session.version = scene.engine.rows.version ?? scene.session.version
+    scene.session.version = scene.engine.rows.whole.version ?? scene.session.version
     scene.engine.forgetObjects()
     scene.leaveValuesToSession()
   }

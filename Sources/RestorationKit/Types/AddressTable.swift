@@ -15,6 +15,8 @@ struct AddressTable {
   /// Where the address is, or would be, that was looked for last; 0 if none was since
   /// the table has changed.
   private var found: (address: UInt, place: Int) = (0, 0)
+  /// The number that the object which is met next is likely to have.
+  var likely = 0
 
   /// Makes room for as many addresses at least.
   init(minimumCapacity: Int = 8) {

@@ -29,6 +29,8 @@ struct KeptRows {
   private var bound: KeptBound?
   /// How many of the objects live to which kept states refer: none says when it goes.
   private var livingReferenceCount = 0
+  /// The rows beside whose states others are kept.
+  var besides: Set<RowNumber> = []
 
   init(_ records: KeptRecords? = nil) { self.records = records }
 
@@ -36,7 +38,7 @@ struct KeptRows {
   mutating func beginWalk(_ kept: KeptRecords?) {
     if records !== kept { self = KeptRows(kept) }
     formerlyConcerned = concerned
-    (below, parents, concerned, elements) = ([:], [], [], [])
+    (below, parents, concerned, elements, besides) = ([:], [], [], [], [])
   }
 
   /// Notes what a save through everything has kept.

@@ -51,7 +51,7 @@ struct RowTree {
 extension Rows {
   /// Whether a row is a part of the state that was saved.
   func isStored(_ number: RowNumber) -> Bool {
-    self[number].walk == walk && self[number].status == .placed && !self[number].isFree
+    self[number].walk == run.walk && self[number].status == .placed && !self[number].isFree
   }
 
   /// Whether a name comes before another one.
@@ -66,7 +66,7 @@ extension Rows {
   ///
   /// - Complexity: O(*n*) in the rows.
   var byteCount: Int {
-    var count = applicationByteCount
+    var count = whole.applicationByteCount
     for place in rows.indices where isStored(RowNumber(place)) {
       count += Int(rows[place].byteCount)
     }
@@ -88,8 +88,8 @@ extension Rows {
     var elements = [
       StateSizes.Element(
         kind: .application, path: RestorationPath(), className: "application",
-        ownByteCount: applicationByteCount,
-        byteCount: own.reduce(applicationByteCount, +))
+        ownByteCount: whole.applicationByteCount,
+        byteCount: own.reduce(whole.applicationByteCount, +))
     ]
     var stack = smallestFirst(-1)
     while let place = stack.popLast() {

@@ -9,34 +9,11 @@ internal import Foundation
 extension Rows {
   /// Counts those as changed that have said so since they were asked.
   func takeChanges() {
-    for number in changes.take() where number.place < rows.count {
+    for number in hearing.changes.take() where number.place < rows.count {
       self[number].isObserved = false
-      changed.insert(number)
+      hearing.changed.insert(number)
     }
-    changed.formUnion(due)
-  }
-
-  /// Lets the next save ask those whose records refer to subkeys that are forgotten.
-  ///
-  /// They may be forgotten by what has failed, too.
-  func noteForgotten(_ secrets: SecretKeys) {
-    let lossCount = secrets.lossCount
-    guard lossCount != secretLossCount else { return }
-    secretLossCount = lossCount
-    for (number, sensitivity) in sensitive
-    where sensitivity.subkeys.contains(where: { secrets[$0] == nil }) {
-      sensitive[number]?.end = .distantPast
-    }
-  }
-
-  /// Finds those that are asked because a value of theirs has ended; all that have
-  /// one if the clock was set back.
-  func findDue(at clock: Date, isSetBack: Bool) {
-    due = []
-    guard !sensitive.isEmpty else { return }
-    for case (let number?, let sensitivity) in sensitive where self[number].isRegistered {
-      if let end = sensitivity.end, end <= clock || isSetBack { due.append(number) }
-    }
+    hearing.changed.formUnion(sensitive.due)
   }
 
   /// Holds the object of a row that saves ask without the one above it, or that says
@@ -48,12 +25,12 @@ extension Rows {
     guard isNeeded else { return }
     if !self[number].isTracked {
       // One that moves is held again.
-      if !self[number].isEntry { entries.append(number) }
+      if !self[number].isEntry { hearing.entries.append(number) }
       self[number].isEntry = true
     } else if !self[number].isRegistered {
-      trackedCount += 1
+      hearing.trackedCount += 1
       self[number].isRegistered = true
-      TrackedObjects.add(ObjectIdentifier(object), number, changes)
+      TrackedObjects.add(ObjectIdentifier(object), number, hearing.changes)
     }
   }
 
@@ -62,10 +39,10 @@ extension Rows {
   /// Most that say nothing of their changes are not held: a weak reference to each object
   /// takes longer than to ask it.
   func recognize(_ object: any StateRestoring, _ number: RowNumber) {
-    while objects.count <= number.place { objects.append(WeakObject()) }
-    if objects[number.place].object !== object {
+    while hearing.objects.count <= number.place { hearing.objects.append(.init()) }
+    if hearing.objects[number.place].object !== object {
       if self[number].isHeld { noteForeign(number) }
-      objects[number.place].object = object
+      hearing.objects[number.place].object = object
       self[number].isAsked = false
       self[number].isObserved = false
     }
@@ -80,26 +57,26 @@ extension Rows {
 
   /// The object of a row that was held, if it is still there.
   func object(of number: RowNumber) -> (any StateRestoring)? {
-    number.place < objects.count ? objects[number.place].object : nil
+    hearing.object(of: number)
   }
 
   func stopTracking(_ number: RowNumber) {
     if self[number].isRegistered, let identity = self[number].identity {
-      TrackedObjects.remove(CollectionOfOne(identity), changes)
+      TrackedObjects.remove(CollectionOfOne(identity), hearing.changes)
       self[number].isRegistered = false
-      trackedCount -= 1
+      hearing.trackedCount -= 1
     }
-    if number.place < objects.count { objects[number.place].object = nil }
+    if number.place < hearing.objects.count { hearing.objects[number.place].object = nil }
     self[number].isHeld = false
   }
 
   /// The rows that a save of what has changed asks first: those that said that they
   /// have changed, and those that never say it; none of them twice.
   func rowsToAsk() -> [RowNumber] {
-    entries.removeAll { !self[$0].isEntry || self[$0].walk != walk }
+    hearing.entries.removeAll { !self[$0].isEntry || self[$0].walk != run.walk }
     takeChanges()
-    return changed.union(entries)
-      .filter { self[$0].walk == walk && self[$0].status == .placed }
+    return hearing.changed.union(hearing.entries)
+      .filter { self[$0].walk == run.walk && self[$0].status == .placed }
       .sorted { $0.place < $1.place }
   }
 
@@ -114,13 +91,14 @@ extension Rows {
       forgetContents(of: number)
       unplace(number, .unplaced)
       self[number].save = 0
-      loose.append(number)
+      run.loose.append(number)
     }
   }
 
   /// Whoever asks it again finds out what it contains then.
   func forgetContents(of number: RowNumber) {
-    unusedContentCount += self[number].children.count + self[number].views.count
+    contents.forget(self[number].children)
+    contents.forget(self[number].views)
     (self[number].children, self[number].views) = (0..<0, 0..<0)
     self[number].presented = nil
   }
@@ -135,28 +113,23 @@ extension Rows {
   /// - Returns: The records that are stored of what has no place.
   func removeUnplaced() -> [UInt64] {
     var records: [UInt64] = []
-    for place in rows.indices where rows[place].walk == walk && rows[place].status != .placed {
+    for place in rows.indices where rows[place].walk == run.walk && rows[place].status != .placed {
       // The save before this one may have stored some.
-      if !sensitive.isEmpty { forgetSensitive(of: RowNumber(place)) }
+      sensitive.forget(RowNumber(place))
       guard rows[place].stored != .none else { continue }
       records.append(RowNumber(place).record)
       rows[place].stored = .none
     }
     return records
       + remove(
-        rows.indices.lazy.map { RowNumber($0) }.filter { [self] in self[$0].walk != walk })
+        rows.indices.lazy.map { RowNumber($0) }.filter { [self] in self[$0].walk != run.walk })
   }
 
   /// The same after a save of what has changed.
   func removeLoose() -> [UInt64] {
-    defer { loose = [] }
+    defer { run.loose = [] }
     compactContents()
-    return remove(loose.filter { self[$0].status != .placed })
-  }
-
-  private func forgetSensitive(of number: RowNumber) {
-    guard let ages = sensitive.removeValue(forKey: number)?.ages else { return }
-    goneAges.append(ages)
+    return remove(run.loose.filter { self[$0].status != .placed })
   }
 
   func remove(_ gone: some Sequence<RowNumber>) -> [UInt64] {
@@ -170,7 +143,7 @@ extension Rows {
       self[number].identity = nil
       self[number].stored = .none
       self[number].isEntry = false
-      if !sensitive.isEmpty { forgetSensitive(of: number) }
+      sensitive.forget(number)
       self[number].isFree = true
       self[number].walk = 0
       free.append(number)

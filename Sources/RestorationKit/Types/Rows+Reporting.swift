@@ -4,73 +4,72 @@ extension Rows {
   ///
   /// - Complexity: O(1) on average over all rows; O(*n*) in the depth of the row
   ///   where few are asked for.
-  func path(of number: RowNumber?) -> RestorationPath {
-    var unknown: [RowNumber] = []
-    var next = number
-    var path = RestorationPath()
-    while let number = next {
-      if number.place < paths.count, let known = paths[number.place] {
-        path = known
-        break
-      }
-      unknown.append(number)
-      next = self[number].parent
-    }
-    guard !unknown.isEmpty else { return path }
-    pathStepCount += unknown.count
-    // By now that costs more than to remember them; a deep tree would cost its square.
-    if pathStepCount > rows.count { remembersPaths = true }
-    if remembersPaths, paths.count < rows.count {
-      paths.append(contentsOf: repeatElement(nil, count: rows.count - paths.count))
-    }
-    while let number = unknown.popLast() {
-      path = path.appending(
-        self[number].identifier, siblingIndex: Int(self[number].siblingIndex))
-      if remembersPaths { paths[number.place] = path }
-    }
-    return path
-  }
+  func path(of number: RowNumber?) -> RestorationPath { paths.path(of: number, in: rows) }
 
-  func note(_ note: ReportNote, _ number: RowNumber?) {
-    notes[number, default: []].append(note)
-  }
-
-  func hasNotes(_ number: RowNumber) -> Bool { !notes.isEmpty && notes[number] != nil }
-
-  /// Forgets what was noted when a row was asked before.
-  func forgetNotes(of number: RowNumber?) {
-    if !notes.isEmpty { notes[number] = nil }
-  }
+  func note(_ note: ReportNote, _ number: RowNumber?) { findings.note(note, number) }
 
   func outcome(of number: RowNumber) -> PreservationReport.NodeOutcome {
-    outcomes[number] ?? .saved
-  }
-
-  func setOutcome(_ outcome: PreservationReport.NodeOutcome, _ number: RowNumber) {
-    if outcome != .saved {
-      outcomes[number] = outcome
-    } else if !outcomes.isEmpty {
-      outcomes[number] = nil
-    }
+    findings.outcomes[number] ?? .saved
   }
 
   /// Says that a row is written as it was stored, and why.
   func keep(_ number: RowNumber, because outcome: RestorationReport.NodeOutcome) {
-    setOutcome(.keptAsStored, number)
+    findings.setOutcome(.keptAsStored, number)
     note(.keptBecause(outcome), number)
   }
 
   func className(of number: RowNumber) -> String {
-    self[number].type?.name ?? storedClassNames[number] ?? ""
+    self[number].type?.name ?? findings.classNames[number] ?? ""
   }
 
   /// The rows as they are, for a report: whatever saves do later, it says the same.
   func copy() -> Rows {
     let copy = Rows()
-    (copy.rows, copy.walk, copy.applicationByteCount) = (rows, walk, applicationByteCount)
+    (copy.rows, copy.run, copy.findings) = (rows, run, findings)
+    copy.whole.applicationByteCount = whole.applicationByteCount
     // Also the paths: that of what was left out is the one that it had then.
-    (copy.notes, copy.outcomes, copy.storedClassNames) = (notes, outcomes, storedClassNames)
     copy.paths = paths
     return copy
+  }
+}
+
+/// The paths of rows that somebody has asked for.
+struct RowPaths {
+  private var known: [RestorationPath?] = []
+  private var remembersAll: Bool
+  /// How many steps were made to paths that were not remembered.
+  private var stepCount = 0
+
+  init(remembersAll: Bool = true) { self.remembersAll = remembersAll }
+
+  mutating func forget(_ number: RowNumber) {
+    if number.place < known.count { known[number.place] = nil }
+  }
+
+  fileprivate mutating func path(of number: RowNumber?, in rows: [Row]) -> RestorationPath {
+    var unknown: [RowNumber] = []
+    var next = number
+    var path = RestorationPath()
+    while let number = next {
+      if number.place < known.count, let known = known[number.place] {
+        path = known
+        break
+      }
+      unknown.append(number)
+      next = rows[number.place].parent
+    }
+    guard !unknown.isEmpty else { return path }
+    stepCount += unknown.count
+    // By now that costs more than to remember them; a deep tree would cost its square.
+    if stepCount > rows.count { remembersAll = true }
+    if remembersAll, known.count < rows.count {
+      known.append(contentsOf: repeatElement(nil, count: rows.count - known.count))
+    }
+    while let number = unknown.popLast() {
+      let row = rows[number.place]
+      path = path.appending(row.identifier, siblingIndex: Int(row.siblingIndex))
+      if remembersAll { known[number.place] = path }
+    }
+    return path
   }
 }

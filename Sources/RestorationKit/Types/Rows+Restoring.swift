@@ -21,7 +21,7 @@ extension Rows {
     guard tree.isWhole, largest - NodeRecord.firstNode < UInt64(stored.count) * 2 + 1024
     else { return nil }
     self.init(need)
-    version = tree.version
+    whole.version = tree.version
     self.kept = KeptRows(kept)
     numbers = AddressTable(minimumCapacity: stored.count)
     rows = Array(repeating: Row(.node, nil), count: Int(largest - NodeRecord.firstNode) + 1)

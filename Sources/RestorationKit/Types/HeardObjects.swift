@@ -1,0 +1,28 @@
+/// The objects of rows that say when they change, or that saves ask without those above them.
+struct HeardObjects {
+  struct WeakObject {
+    weak var object: (any StateRestoring)?
+  }
+
+  let changes: ChangedRows
+  /// How many objects say when they change.
+  var trackedCount = 0
+  /// By the places of their rows.
+  var objects: [WeakObject] = []
+  /// The rows that every save asks although none asks those above them; some may not be there any
+  /// more.
+  var entries: [RowNumber] = []
+  /// The rows that have said that they changed before this save, or in it.
+  var changed: Set<RowNumber> = []
+  /// The rows of a save that was not stored, whose objects go on saying when they change.
+  var before: Rows?
+  /// What a poll compares with; nil if nobody polls.
+  var said: LastSaid?
+
+  init(_ changes: ChangedRows) { self.changes = changes }
+
+  /// The object of a row that was held, if it is still there.
+  func object(of number: RowNumber) -> (any StateRestoring)? {
+    number.place < objects.count ? objects[number.place].object : nil
+  }
+}

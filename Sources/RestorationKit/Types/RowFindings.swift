@@ -1,0 +1,28 @@
+/// What there is to say of rows, also of the application, which has no row.
+struct RowFindings {
+  var notes: [RowNumber?: [ReportNote]] = [:]
+  /// What has become of those that are not just saved.
+  var outcomes: [RowNumber: PreservationReport.NodeOutcome] = [:]
+  /// The classes of the elements that are not back, for a report that somebody keeps: their values
+  /// are not for it.
+  var classNames: [RowNumber: String] = [:]
+
+  mutating func note(_ note: ReportNote, _ number: RowNumber?) {
+    notes[number, default: []].append(note)
+  }
+
+  func hasNotes(_ number: RowNumber) -> Bool { !notes.isEmpty && notes[number] != nil }
+
+  /// Forgets what was noted when a row was asked before.
+  mutating func forgetNotes(of number: RowNumber?) {
+    if !notes.isEmpty { notes[number] = nil }
+  }
+
+  mutating func setOutcome(_ outcome: PreservationReport.NodeOutcome, _ number: RowNumber) {
+    if outcome != .saved {
+      outcomes[number] = outcome
+    } else if !outcomes.isEmpty {
+      outcomes[number] = nil
+    }
+  }
+}
