@@ -33,7 +33,7 @@ final class PreservationPoll: StateEncoding {
     guard said.roots == LastSaid.hash(of: roots, objects), add(roots, rows.whole.roots[...]) else {
       return true
     }
-    for number in rows.hearing.entries where rows[number].isEntry && isPlaced(number) {
+    for number in rows.hearing.entries where rows[number].hearing.isEntry && isPlaced(number) {
       if let object = rows.object(of: number) {
         stack.append(Asked(object: object, number: number))
       }
@@ -45,7 +45,7 @@ final class PreservationPoll: StateEncoding {
   }
 
   private func isPlaced(_ number: RowNumber) -> Bool {
-    rows[number].walk == rows.run.walk && rows[number].status == .placed
+    rows[number].met.walk == rows.run.walk && rows[number].met.status == .placed
   }
 
   private func isChanged(_ asked: Asked) -> Bool {
@@ -57,7 +57,7 @@ final class PreservationPoll: StateEncoding {
     // An object without one is not asked by saves either.
     if let last = said.states[number], last != state(of: object, number, info) { return true }
     if let last = said.probes[number], !isSame(last, object, number, info) { return true }
-    let presented = [rows[number].presented].compactMap(\.self)
+    let presented = [rows[number].below.presented].compactMap(\.self)
     guard add(shape.children, rows.children(of: number)),
       add([shape.presented].compactMap(\.self), presented[...])
     else { return true }
@@ -92,7 +92,7 @@ final class PreservationPoll: StateEncoding {
 
   private func add(_ object: any StateRestoring, _ number: RowNumber) -> Bool {
     guard isPlaced(number) else { return true }
-    if rows[number].isTracked { return rows.object(of: number) === object }
+    if rows[number].hearing.isTracked { return rows.object(of: number) === object }
     stack.append(Asked(object: object, number: number))
     return true
   }

@@ -62,7 +62,7 @@ extension PreservationWalk {
     return zip(tree.rows, tree.parents).map { number, parent in
       let row = rows[number]
       return BudgetPlan.Share(
-        parent: parent < 0 ? nil : parent, byteCount: Int(row.byteCount),
+        parent: parent < 0 ? nil : parent, byteCount: Int(row.stored.byteCount),
         isAlone: row.kind == .node && row.type != nil, priority: priorities[number],
         isKept: rows.outcome(of: number) == .keptAsStored || rows.kept.besides.contains(number),
         lastByteCount: last[number])
@@ -80,7 +80,8 @@ extension PreservationWalk {
     }
     // What nothing refers to now that is not there.
     for (place, entry) in entries.enumerated() where plan.fates[place] == nil {
-      guard rows[entry.number].walk != rows.run.walk || rows[entry.number].status != .placed,
+      guard
+        rows[entry.number].met.walk != rows.run.walk || rows[entry.number].met.status != .placed,
         rows[entry.number].type != nil
       else { continue }
       add(entry, entry.byteCount)
@@ -118,7 +119,7 @@ extension PreservationWalk {
     }
     guard records.rewrites else {
       for lost in records.lost {
-        note(rows[lost.number].stored, rows[lost.number].byteCount, lost.number)
+        note(rows[lost.number].stored.fingerprint, rows[lost.number].stored.byteCount, lost.number)
       }
       for undo in records.undo { note(undo.stored, undo.byteCount, undo.number) }
       return counts

@@ -42,7 +42,7 @@ extension PreservationWalk {
     try need(isRegular && !gone.contains(where: isPlaced))
     try need(!isKeptConcerned(by: changed))
     var unchecked: [(number: RowNumber, references: Set<RowNumber>)] = []
-    for asked in asked where rows[asked.number].save == rows.run.save {
+    for asked in asked where rows[asked.number].met.save == rows.run.save {
       let references = try askAgain(asked)
       // States that are kept beside its own are written last.
       if rows.kept.besides.contains(asked.number) { unchecked.append((asked.number, references)) }
@@ -59,7 +59,7 @@ extension PreservationWalk {
     guard condition else { throw NeedsEverything() }
   }
 
-  private func isPlaced(_ number: RowNumber) -> Bool { rows[number].status == .placed }
+  private func isPlaced(_ number: RowNumber) -> Bool { rows[number].met.status == .placed }
 
   /// The objects that saves ask first, and the rows of objects that are not there any more: they
   /// lose their place with what contained them, or only asking everything tells where they went.
@@ -71,15 +71,15 @@ extension PreservationWalk {
     var gone: [RowNumber] = []
     for (root, number) in zip(roots, rows.whole.roots) {
       try need(isSame(root, number))
-      if !rows[number].isTracked { add(root, number, to: &asked) }
+      if !rows[number].hearing.isTracked { add(root, number, to: &asked) }
     }
     for number in rows.rowsToAsk() {
       guard let object = rows.object(of: number) else {
         gone.append(number)
         continue
       }
-      guard rows[number].save != rows.run.save else { continue }
-      rows[number].save = rows.run.save
+      guard rows[number].met.save != rows.run.save else { continue }
+      rows[number].met.save = rows.run.save
       let node = rows[number].kind == .node ? object as? any RestorableNode : nil
       asked.append(Asked(object: object, number: number, node: node))
     }
@@ -87,15 +87,15 @@ extension PreservationWalk {
   }
 
   private func add(_ node: any RestorableNode, _ number: RowNumber, to asked: inout [Asked]) {
-    guard rows[number].save != rows.run.save else { return }
-    rows[number].save = rows.run.save
+    guard rows[number].met.save != rows.run.save else { return }
+    rows[number].met.save = rows.run.save
     asked.append(Asked(object: node, number: number, node: node))
   }
 
   /// Whether a row is that of an object, and not of one that was at its address.
   private func isSame(_ object: any StateRestoring, _ number: RowNumber) -> Bool {
     rows.number(of: object) == number
-      && (!rows[number].isTracked || rows.object(of: number) === object)
+      && (!rows[number].hearing.isTracked || rows.object(of: number) === object)
   }
 
   // MARK: Structure
@@ -137,10 +137,10 @@ extension PreservationWalk {
     let contents = contents(of: node, number)
     let children = rows.children(of: number)
     let isPresenting =
-      if let shown = contents.presented, let presented = rows[number].presented {
+      if let shown = contents.presented, let presented = rows[number].below.presented {
         isSame(shown, presented)
       } else {
-        contents.presented == nil && rows[number].presented == nil
+        contents.presented == nil && rows[number].below.presented == nil
       }
     let isContaining =
       children.count == contents.children.count
@@ -149,7 +149,7 @@ extension PreservationWalk {
       changed.append(ChangedParent(node: node, number: number, contents: contents))
     }
     for child in contents.all {
-      guard let place = rows.number(of: child), !rows[place].isTracked,
+      guard let place = rows.number(of: child), !rows[place].hearing.isTracked,
         rows[place].parent == number
       else { continue }
       add(child, place, to: &asked)
@@ -169,8 +169,10 @@ extension PreservationWalk {
     else { throw NeedsEverything() }
     for ((identifier, view), number) in zip(views, known) {
       try need(isSame(view, number) && rows[number].identifier == identifier)
-      guard !rows[number].isTracked, rows[number].save != rows.run.save else { continue }
-      rows[number].save = rows.run.save
+      guard !rows[number].hearing.isTracked, rows[number].met.save != rows.run.save else {
+        continue
+      }
+      rows[number].met.save = rows.run.save
       asked.append(Asked(object: view, number: number, node: nil))
     }
   }
@@ -189,15 +191,15 @@ extension PreservationWalk {
       }
     }
     // One that lost its place is asked anew where it gets another.
-    for parent in changed where rows[parent.number].save == rows.run.save {
+    for parent in changed where rows[parent.number].met.save == rows.run.save {
       guard let info = rows[parent.number].type else { throw NeedsEverything() }
       let staying = Set(
         rows.contained(in: parent.number).filter {
-          rows[$0].status == .placed && rows[$0].parent == parent.number
+          rows[$0].met.status == .placed && rows[$0].parent == parent.number
         })
       for child in staying { rows.unplaceAlone(child) }
       let first = agenda.stack.count
-      rows[parent.number].presented = nil
+      rows[parent.number].below.presented = nil
       rows.beginChildren(of: parent.number)
       placeContents(parent.contents, parent.number, info)
       var visits: [Visit] = []
@@ -210,7 +212,7 @@ extension PreservationWalk {
           continue
         }
         // Its index is a part of what is stored.
-        if rows[number].hasMoved { add(visit.node, number, to: &asked) }
+        if rows[number].met.hasMoved { add(visit.node, number, to: &asked) }
       }
       agenda.stack.replaceSubrange(first..., with: visits.reversed())
     }
@@ -228,8 +230,9 @@ extension PreservationWalk {
   /// Whether something that went was reached by others, too, or may have been the last
   /// of a class whose former names are stored.
   private func isMissed(_ number: RowNumber) -> Bool {
-    rows[number].status != .placed
-      && (rows[number].isReferredTo || rows[number].isRenamed || rows.references.all[number] != nil)
+    rows[number].met.status != .placed
+      && (rows[number].reach.isReferredTo || rows[number].met.isRenamed
+        || rows.references.all[number] != nil)
   }
 
   // MARK: State
@@ -266,7 +269,7 @@ extension PreservationWalk {
   }
 
   private static func isReferredRoot(_ row: Row) -> Bool {
-    row.kind == .node && row.isReferred && row.parent == nil
+    row.kind == .node && row.reach.isReferred && row.parent == nil
   }
 
   /// Whether all that is reached by references alone is reached as before: it lies

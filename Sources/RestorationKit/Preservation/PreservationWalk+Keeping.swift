@@ -123,7 +123,7 @@ extension PreservationWalk {
       builder.abandon()
       throw error
     }
-    if info.tracking == .observed { rows[number].isObserved = true }
+    if info.tracking == .observed { rows[number].hearing.isObserved = true }
     return try builder.takeOpen()
   }
 
@@ -136,7 +136,7 @@ extension PreservationWalk {
     let now = try read(object, number) {
       try StateProbe(object, at: path, info.traits, builder.limits)
     }
-    if info.tracking == .observed { rows[number].isObserved = true }
+    if info.tracking == .observed { rows[number].hearing.isObserved = true }
     if info.tracking == .always { rows.hearing.said?.note(now, number) }
     return kept?.probe(of: object)?.isSame(as: now) != true
   }
@@ -277,7 +277,7 @@ extension PreservationWalk {
     if let object = keeping?.claims[place] {
       guard let number = rows.number(of: object) else { return nil }
       // When it goes, what is kept must not name the one that gets its number.
-      rows[number].isReferredTo = true
+      rows[number].reach.isReferredTo = true
       return number.record
     }
     guard let number = rows.kept.numbers[place], rows.isStored(number) else { return nil }

@@ -91,6 +91,6 @@ extension PreservationWalk {
     }
     rows.findings.setOutcome(.savedWithLastState, lost.number)
     // What it is by now it has not said for this record.
-    rows[lost.number].isAsked = false
+    rows[lost.number].stored.isAsked = false
   }
 }

@@ -48,19 +48,19 @@ extension PreservationWalk {
       return nil
     }
     let known = rows.number(of: node)
-    if let known, rows[known].status == .placed {
+    if let known, rows[known].met.status == .placed {
       addEntry(.node, node, below: parent, identifier, siblingIndex: siblingIndex, .containedTwice)
       return nil
     }
     guard isFree(identifier) else {
-      rows[row(of: node, .node)].isDuplicate = true
+      rows[row(of: node, .node)].met.isDuplicate = true
       return exclude(
         node,
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
     // It has taken its name, so that nothing else is in its place.
     if isLeftOut(node) {
-      if let parent { rows[parent].isIncomplete = true }
+      if let parent { rows[parent].met.isIncomplete = true }
       return nil
     }
     let info = types.info(of: node)
@@ -77,7 +77,7 @@ extension PreservationWalk {
   }
 
   private func exclude(_ node: any RestorableNode, _ exclusion: Exclusion) -> Visit {
-    if let parent = exclusion.parent { rows[parent].isIncomplete = true }
+    if let parent = exclusion.parent { rows[parent].met.isIncomplete = true }
     agenda.exclusions.append(exclusion)
     return Visit(node: node, place: .excluded(agenda.exclusions.count - 1))
   }
@@ -161,7 +161,7 @@ extension PreservationWalk {
       names.contained.insert(identifier)
     }
     if let visit {
-      if case .contained(let placed) = visit.place { rows[number].presented = placed }
+      if case .contained(let placed) = visit.place { rows[number].below.presented = placed }
       agenda.stack.append(visit)
     }
   }
@@ -238,10 +238,10 @@ extension PreservationWalk {
   /// Reports a node that is left out, and goes on to what is below it.
   func leaveOut(_ node: any RestorableNode, _ exclusion: Exclusion) {
     let number = row(of: node, .node)
-    guard rows[number].status != .placed else { return }
+    guard rows[number].met.status != .placed else { return }
     if report.isExcluded(number) {
       // It was referred to, and its path was taken there, too.
-      if rows[number].isDuplicate { rows.findings.setOutcome(.duplicate, number) }
+      if rows[number].met.isDuplicate { rows.findings.setOutcome(.duplicate, number) }
       return
     }
     agenda.keepAlive(node)
@@ -284,7 +284,7 @@ extension PreservationWalk {
     _ identifier: String, siblingIndex: Int = 0, _ outcome: PreservationReport.NodeOutcome,
     _ notes: [ReportNote] = []
   ) {
-    if let parent { rows[parent].isIncomplete = true }
+    if let parent { rows[parent].met.isIncomplete = true }
     report.add(
       PreservationReport.Entry(
         kind: kind, path: rows.path(of: parent).appending(identifier, siblingIndex: siblingIndex),

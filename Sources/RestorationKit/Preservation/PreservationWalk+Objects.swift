@@ -31,13 +31,13 @@ extension PreservationWalk {
     guard !isLeftOut(object) else { return }
     let number = row(of: object, .object)
     guard names.take(Sibling(.object, below: scope, identifier), rows) else {
-      rows[number].isDuplicate = true
+      rows[number].met.isDuplicate = true
       addEntry(.object, object, below: scope, identifier, .duplicate)
       return
     }
     place(number, .object, below: scope, identifier)
     rows[number].refer()
-    if let scope { rows[scope].isReferredTo = true }
+    if let scope { rows[scope].reach.isReferredTo = true }
     rows.hold(object, number)
     report.add(number)
     let info = types.info(of: object)

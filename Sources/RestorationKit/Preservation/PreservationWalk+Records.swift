@@ -58,7 +58,7 @@ extension PreservationWalk {
     if !types.formerNames.isEmpty {
       let names = [info.name, origin.restorationClassName].compactMap(\.self)
       for name in names { noteFormerNames(of: name) }
-      rows[number].isRenamed = names.contains { rows.whole.formerNames[$0] != nil }
+      rows[number].met.isRenamed = names.contains { rows.whole.formerNames[$0] != nil }
     }
     return origin
   }
@@ -81,12 +81,14 @@ extension PreservationWalk {
 
   private func connections(of number: RowNumber) -> Connections {
     var connections = Connections()
-    if !rows[number].views.isEmpty { connections.views = rows.views(of: number).map(\.record) }
-    if !rows[number].children.isEmpty {
+    if !rows[number].below.views.isEmpty {
+      connections.views = rows.views(of: number).map(\.record)
+    }
+    if !rows[number].below.children.isEmpty {
       connections.children = rows.children(of: number).map(\.record)
     }
-    connections.presented = rows[number].presented?.record
-    if rows[number].isReferred { connections.referrer = rows[number].parent?.record }
+    connections.presented = rows[number].below.presented?.record
+    if rows[number].reach.isReferred { connections.referrer = rows[number].parent?.record }
     for (role, number) in rows.kept.below[number] ?? [] {
       switch role {
       case .child, .root: connections.children.append(number.record)
@@ -127,7 +129,7 @@ extension PreservationWalk {
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     isAbove mayKeepBelow: Bool = false
   ) throws {
-    rows[number].save = rows.run.save
+    rows[number].met.save = rows.run.save
     if info.tracking == .always {
       rows.hearing.said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }
@@ -150,7 +152,7 @@ extension PreservationWalk {
       if info.tracking == .always { rows.hearing.said?.noteFailure(number) }
       return try lose(object, number, info, origin, error)
     }
-    if info.tracking == .observed { rows[number].isObserved = true }
+    if info.tracking == .observed { rows[number].hearing.isObserved = true }
     do {
       try end(number)
     } catch {
@@ -162,7 +164,7 @@ extension PreservationWalk {
   func read<Value, Failure: Error>(
     _ object: any StateRestoring, _ number: RowNumber, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    guard rows[number].type?.tracking == .observed, !rows[number].isObserved else {
+    guard rows[number].type?.tracking == .observed, !rows[number].hearing.isObserved else {
       return try body()
     }
     let changes = rows.hearing.changes
@@ -181,7 +183,7 @@ extension PreservationWalk {
 
   /// What changes and does not say so is stored by chance.
   private func noteUnannounced(_ number: RowNumber) {
-    guard !rows[number].isReferred, !rows.hearing.changed.contains(number),
+    guard !rows[number].reach.isReferred, !rows.hearing.changed.contains(number),
       !rows.kept.changesRecord(of: number), !rows.kept.besides.contains(number),
       rows.outcome(of: number) != .keptAsStored
     else { return }
@@ -241,7 +243,7 @@ extension PreservationWalk {
   ) throws {
     rows.findings.setOutcome(.savedWithoutState, number)
     // That this is stored otherwise is no change of its own.
-    rows[number].isAsked = false
+    rows[number].stored.isAsked = false
     try goOnWithoutState(object, number, info, origin)
   }
 

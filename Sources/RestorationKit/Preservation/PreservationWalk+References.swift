@@ -18,7 +18,7 @@ extension PreservationWalk {
       return placed.record
     }
     guard !isLeftOut(object) else {
-      if let referrer { rows[referrer].isIncomplete = true }
+      if let referrer { rows[referrer].met.isIncomplete = true }
       return nil
     }
     guard objects.canBeReferred(object) else {
@@ -35,13 +35,15 @@ extension PreservationWalk {
 
   /// Remembers who refers to what nothing contains.
   func noteReference(to target: RowNumber, from referrer: RowNumber?) {
-    rows[target].isReferredTo = true
-    if rows[target].isBelowReference { rows.references.all[referrer, default: []].insert(target) }
+    rows[target].reach.isReferredTo = true
+    if rows[target].reach.isBelowReference {
+      rows.references.all[referrer, default: []].insert(target)
+    }
   }
 
   func follow(_ referral: WalkAgenda.Referral) throws {
     if let number = rows.number(of: referral.object),
-      rows[number].status == .placed || rows[number].isDuplicate
+      rows[number].met.status == .placed || rows[number].met.isDuplicate
     {
       return
     }

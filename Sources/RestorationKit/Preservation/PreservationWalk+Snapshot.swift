@@ -20,7 +20,7 @@ extension PreservationWalk {
     // Tabs may name one above them.
     var visited: Set<RowNumber> = []
     while let number = next, visited.insert(number).inserted {
-      if let presented = rows[number].presented {
+      if let presented = rows[number].below.presented {
         next = presented
       } else if rows[number].type?.traits.contains(.tabs) == true {
         guard let tab = selectedTab(of: number) else { return true }

@@ -12,7 +12,7 @@ extension PreservationWalk {
     of node: any RestorableNode, _ number: RowNumber, besides contents: Contents
   ) throws(RestorationError) -> [PlacedView] {
     let own = node.restorationViews
-    guard !own.isEmpty || !rows[number].views.isEmpty else { return [] }
+    guard !own.isEmpty || !rows[number].below.views.isEmpty else { return [] }
     guard let views = ViewTree.views(own, of: node, besides: contents.all, most: nodeLimit) else {
       throw RestorationError.tooManyNodes(rows.path(of: number), nodeLimit)
     }
@@ -32,7 +32,7 @@ extension PreservationWalk {
         return nil
       }
       guard !isLeftOut(view) else {
-        rows[number].isIncomplete = true
+        rows[number].met.isIncomplete = true
         return nil
       }
       agenda.keepAlive(view)

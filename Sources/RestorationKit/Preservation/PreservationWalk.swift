@@ -257,7 +257,9 @@ final class PreservationWalk: StateEncoding {
 
   private func encodeTree(isTopPreserved: Bool, isIgnored: Bool) throws {
     // What is kept may be of classes that only other versions of the app know.
-    let formerNames = rows.whole.formerNames.merging(kept?.formerNames ?? [:]) { own, _ in own }
+    let formerNames = rows.whole.formerNames.merging(kept?.source.formerNames ?? [:]) { own, _ in
+      own
+    }
     let snapshot: SnapshotUse =
       !isTopPreserved ? .topIsNotPreserved : isIgnored ? .ignoredOnce : .matching
     try builder.begin(record: NodeRecord.tree, with: encoder)

@@ -45,23 +45,25 @@ final class RecordWriting {
   ///
   /// - Returns: Whether the row's object, asked before, says something else now.
   func end(_ number: RowNumber) throws -> Bool {
-    let wasAsked = rows[number].isAsked && !rows[number].isIncomplete
+    let wasAsked = rows[number].stored.isAsked && !rows[number].met.isIncomplete
     // What has a note may be stored otherwise when others have changed.
-    rows[number].isAsked =
-      rows[number].isRegistered && !rows[number].isIncomplete && !rows.findings.hasNotes(number)
+    rows[number].stored.isAsked =
+      rows[number].hearing.isRegistered && !rows[number].met.isIncomplete
+      && !rows.findings.hasNotes(number)
     if rewrites {
-      rows[number].byteCount = UInt32(clamping: try builder.end())
+      rows[number].stored.byteCount = UInt32(clamping: try builder.end())
       return false
     }
-    let known = rows[number].stored
+    let known = rows[number].stored.fingerprint
     let (fingerprint, byteCount, isWritten) = try builder.end(ifOtherThan: known)
     if keepsUndo {
       undo.append(
         Undo(
-          number: number, stored: known, byteCount: rows[number].byteCount, wasAsked: wasAsked))
+          number: number, stored: known, byteCount: rows[number].stored.byteCount,
+          wasAsked: wasAsked))
     }
-    rows[number].stored = fingerprint
-    rows[number].byteCount = UInt32(clamping: byteCount)
+    rows[number].stored.fingerprint = fingerprint
+    rows[number].stored.byteCount = UInt32(clamping: byteCount)
     if isWritten { hasWritten = true }
     return wasAsked && isWritten
   }
@@ -94,19 +96,19 @@ final class RecordWriting {
   func beginAnew(from mark: RecordBuilder.Mark) {
     builder.goBack(to: mark)
     for undo in undo.reversed() {
-      rows[undo.number].stored = undo.stored
-      rows[undo.number].byteCount = undo.byteCount
+      rows[undo.number].stored.fingerprint = undo.stored
+      rows[undo.number].stored.byteCount = undo.byteCount
     }
     (undo, lost, hasWritten) = ([], [], false)
   }
 
   /// Forgets that this walk has asked, for one that asks all the same again.
   func restoreWasAsked() {
-    for undo in undo.reversed() { rows[undo.number].isAsked = undo.wasAsked }
+    for undo in undo.reversed() { rows[undo.number].stored.isAsked = undo.wasAsked }
   }
 
   /// Lets nobody be blamed who was asked so far, for a walk that asks everybody.
   func forgetWasAsked() {
-    for undo in undo { rows[undo.number].isAsked = false }
+    for undo in undo { rows[undo.number].stored.isAsked = false }
   }
 }

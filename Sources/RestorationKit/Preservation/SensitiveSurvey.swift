@@ -37,7 +37,9 @@ final class SensitiveSurvey {
       rows.whole.isRegular = false
     }
     rows.sensitive.noteForgotten(secrets)
-    rows.sensitive.findDue(at: clock, isSetBack: setBack != nil) { [rows] in rows[$0].isRegistered }
+    rows.sensitive.findDue(at: clock, isSetBack: setBack != nil) { [rows] in
+      rows[$0].hearing.isRegistered
+    }
   }
 
   /// The time by which values end.
@@ -128,8 +130,8 @@ final class SensitiveSurvey {
       use.subkeys.contains(subkey)
     else { return true }
     guard let user else { return false }
-    return use.object == nil && !use.isKept || rows[user].walk != rows.run.walk
-      || rows[user].status != .placed
+    return use.object == nil && !use.isKept || rows[user].met.walk != rows.run.walk
+      || rows[user].met.status != .placed
   }
 
   /// Writes those of the state that was stored last, but for those that have ended.

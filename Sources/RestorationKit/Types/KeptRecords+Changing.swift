@@ -9,17 +9,12 @@ internal import Foundation
 
 extension KeptRecords {
   /// The size in bytes of a state that is kept alone.
-  func byteCount(of state: KeptState) -> Int {
-    guard state.id.index == 0, let byteCount = byteCounts[state.id.record] else {
-      return besideByteCounts[state.id] ?? 0
-    }
-    return byteCount - (besideByteCountsOfRecords[state.id.record] ?? 0)
-  }
+  func byteCount(of state: KeptState) -> Int { sizes[state.id] }
 
   /// The size of what has a place, with all below it.
   func byteCount(below top: Int) -> Int {
     subtree(of: top).reduce(0) { sum, place in
-      sum + (unclaimed[place].flatMap { byteCounts[$0.element.record] } ?? 0)
+      sum + (unclaimed[place].flatMap { sizes.ofRecords[$0.element.record] } ?? 0)
     }
   }
 
@@ -104,7 +99,8 @@ extension KeptRecords {
           kept: kept.element.kept))
     }
     return StoredTree(
-      elements, version: version, facts: facts, formerNames: formerNames, secrets: secrets)
+      elements, version: source.version, facts: source.facts, formerNames: source.formerNames,
+      secrets: source.secrets)
   }
 
   /// Goes on without what came late, and keeps what of it is not back.

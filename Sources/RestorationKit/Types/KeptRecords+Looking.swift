@@ -106,7 +106,7 @@ extension KeptRecords {
 
   func firstSave(keeping state: KeptState, now: Date) -> Date {
     if let since = firstSave(keeping: state) { return since }
-    let since = max(now, facts?.timestamp ?? now)
+    let since = max(now, source.facts?.timestamp ?? now)
     firstSaves[state.id] = since
     return since
   }

@@ -70,11 +70,16 @@ final class KeptRecords {
     weak var object: (any StateRestoring)?
   }
 
-  let version: ArchiveVersion
-  let facts: SaveFacts?
-  let secrets: SecretKeys?
-  /// What classes were called before the save that was restored.
-  let formerNames: [String: [String]]
+  /// Where all of it was stored.
+  struct Source {
+    let version: ArchiveVersion
+    let facts: SaveFacts?
+    let secrets: SecretKeys?
+    /// What classes were called before the save that was restored.
+    let formerNames: [String: [String]]
+  }
+
+  let source: Source
   var states = WeakTable<State>()
   /// By their places, which stay; nil for what is not kept any more.
   var unclaimed: [Unclaimed?] = []
@@ -83,12 +88,7 @@ final class KeptRecords {
   var rootTops = Tops()
   /// The first saves that kept what no save had kept before.
   var firstSaves: [KeptState.ID: Date] = [:]
-  /// The sizes of the stored records of all that is kept.
-  var byteCounts: [UInt64: Int] = [:]
-  /// The sizes of the states that are kept beside others.
-  var besideByteCounts: [KeptState.ID: Int] = [:]
-  /// The same of all beside the state of one record.
-  var besideByteCountsOfRecords: [UInt64: Int] = [:]
+  private(set) var sizes = KeptSizes()
   /// What objects said of their states when the restore had ended.
   var probes = WeakTable<StateProbe>()
   /// What the restore has left out since it crashed there, by its records.
@@ -104,10 +104,9 @@ final class KeptRecords {
     guard !result.unread.isEmpty || !result.missing.isEmpty || !result.tree.kept.isEmpty else {
       return nil
     }
-    version = result.tree.version
-    facts = result.tree.facts
-    secrets = result.tree.secrets
-    formerNames = result.tree.formerNames
+    source = Source(
+      version: result.tree.version, facts: result.tree.facts, secrets: result.tree.secrets,
+      formerNames: result.tree.formerNames)
     keep(result)
     if isEmpty { return nil }
   }
@@ -162,7 +161,7 @@ final class KeptRecords {
       keptPlaces[place] = kept
       places[element.record] = kept
       if let byteCount = result.tree.laterFingerprints.byteCount(at: place) {
-        byteCounts[element.record] = byteCount
+        sizes.ofRecords[element.record] = byteCount
       }
       let outcome = result.outcomes[place]
       let isBelowBeside = above.flatMap { unclaimed[$0]?.staysBeside } ?? false
@@ -193,7 +192,7 @@ final class KeptRecords {
     let isUnread = result.unread.contains(place)
     if isUnread {
       if let byteCount = result.tree.laterFingerprints.byteCount(at: place) {
-        byteCounts[element.record] = byteCount
+        sizes.ofRecords[element.record] = byteCount
       }
       noteReferences(of: element)
     }
@@ -215,9 +214,7 @@ final class KeptRecords {
   }
 
   private func noteReferences(of state: KeptState) {
-    let byteCount = byteCount(notingReferencesOf: state.values)
-    guard besideByteCounts.updateValue(byteCount, forKey: state.id) == nil else { return }
-    besideByteCountsOfRecords[state.id.record, default: 0] += byteCount
+    sizes.note(byteCount(notingReferencesOf: state.values), of: state.id)
   }
 
   /// The size of values in bytes.
@@ -237,5 +234,29 @@ final class KeptRecords {
       // What cannot be copied cannot be written back; the save reports that.
     }
     return byteCount
+  }
+}
+
+/// The sizes of what is kept, in bytes.
+struct KeptSizes {
+  /// The sizes of whole stored records.
+  var ofRecords: [UInt64: Int] = [:]
+  /// The sizes of the states that are kept beside others.
+  private var besides: [KeptState.ID: Int] = [:]
+  /// The same of all beside the state of one record.
+  private var besidesOfRecords: [UInt64: Int] = [:]
+
+  /// Notes the size of a state beside another one, once.
+  mutating func note(_ byteCount: Int, of state: KeptState.ID) {
+    guard besides.updateValue(byteCount, forKey: state) == nil else { return }
+    besidesOfRecords[state.record, default: 0] += byteCount
+  }
+
+  /// The size of a state that is kept alone.
+  subscript(state: KeptState.ID) -> Int {
+    guard state.index == 0, let byteCount = ofRecords[state.record] else {
+      return besides[state] ?? 0
+    }
+    return byteCount - (besidesOfRecords[state.record] ?? 0)
   }
 }

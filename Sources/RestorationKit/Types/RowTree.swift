@@ -51,7 +51,7 @@ struct RowTree {
 extension Rows {
   /// Whether a row is a part of the state that was saved.
   func isStored(_ number: RowNumber) -> Bool {
-    self[number].walk == run.walk && self[number].status == .placed && !self[number].isFree
+    self[number].met.walk == run.walk && self[number].met.status == .placed && !self[number].isFree
   }
 
   /// Whether a name comes before another one.
@@ -68,7 +68,7 @@ extension Rows {
   var byteCount: Int {
     var count = whole.applicationByteCount
     for place in rows.indices where isStored(RowNumber(place)) {
-      count += Int(rows[place].byteCount)
+      count += Int(rows[place].stored.byteCount)
     }
     return count
   }
@@ -78,7 +78,7 @@ extension Rows {
   /// - Complexity: O(*n* log *n*) in the rows.
   var sizes: StateSizes {
     let tree = RowTree(self)
-    let own = tree.rows.map { Int(self[$0].byteCount) }
+    let own = tree.rows.map { Int(self[$0].stored.byteCount) }
     let sums = tree.sums(of: own)
     var below: [Int: [Int]] = [:]
     for (place, parent) in tree.parents.enumerated() { below[parent, default: []].append(place) }
@@ -104,7 +104,7 @@ extension Rows {
   /// - Complexity: O(*n* log *n*) in the rows.
   var largestParts: [StateSizes.Element] {
     let tree = RowTree(self)
-    let sums = tree.sums(of: tree.rows.map { Int(self[$0].byteCount) })
+    let sums = tree.sums(of: tree.rows.map { Int(self[$0].stored.byteCount) })
     let least = max(1, byteCount / 10)
     var containsLarge = Array(repeating: false, count: sums.count)
     for place in sums.indices.reversed() where sums[place] >= least {
@@ -118,6 +118,6 @@ extension Rows {
   private func size(of number: RowNumber, _ byteCount: Int) -> StateSizes.Element {
     StateSizes.Element(
       kind: self[number].kind, path: path(of: number), className: className(of: number),
-      ownByteCount: Int(self[number].byteCount), byteCount: byteCount)
+      ownByteCount: Int(self[number].stored.byteCount), byteCount: byteCount)
   }
 }

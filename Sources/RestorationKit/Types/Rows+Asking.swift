@@ -10,7 +10,7 @@ extension Rows {
   /// Counts those as changed that have said so since they were asked.
   func takeChanges() {
     for number in hearing.changes.take() where number.place < rows.count {
-      self[number].isObserved = false
+      self[number].hearing.isObserved = false
       hearing.changed.insert(number)
     }
     hearing.changed.formUnion(sensitive.due)
@@ -19,17 +19,17 @@ extension Rows {
   /// Holds the object of a row that saves ask without the one above it, or that says
   /// itself when it has changed.
   func hold(_ object: any StateRestoring, _ number: RowNumber) {
-    let isNeeded = self[number].isTracked || !isReached(number)
-    guard isNeeded || self[number].isHeld else { return }
+    let isNeeded = self[number].hearing.isTracked || !isReached(number)
+    guard isNeeded || self[number].hearing.isHeld else { return }
     recognize(object, number)
     guard isNeeded else { return }
-    if !self[number].isTracked {
+    if !self[number].hearing.isTracked {
       // One that moves is held again.
-      if !self[number].isEntry { hearing.entries.append(number) }
-      self[number].isEntry = true
-    } else if !self[number].isRegistered {
+      if !self[number].hearing.isEntry { hearing.entries.append(number) }
+      self[number].hearing.isEntry = true
+    } else if !self[number].hearing.isRegistered {
       hearing.trackedCount += 1
-      self[number].isRegistered = true
+      self[number].hearing.isRegistered = true
       TrackedObjects.add(ObjectIdentifier(object), number, hearing.changes)
     }
   }
@@ -41,18 +41,18 @@ extension Rows {
   func recognize(_ object: any StateRestoring, _ number: RowNumber) {
     while hearing.objects.count <= number.place { hearing.objects.append(.init()) }
     if hearing.objects[number.place].object !== object {
-      if self[number].isHeld { noteForeign(number) }
+      if self[number].hearing.isHeld { noteForeign(number) }
       hearing.objects[number.place].object = object
-      self[number].isAsked = false
-      self[number].isObserved = false
+      self[number].stored.isAsked = false
+      self[number].hearing.isObserved = false
     }
-    self[number].isHeld = true
+    self[number].hearing.isHeld = true
   }
 
   /// Whether every save comes to a row from above.
   func isReached(_ number: RowNumber) -> Bool {
-    guard !self[number].isReferred else { return false }
-    return self[number].parent.map { !self[$0].isTracked } ?? true
+    guard !self[number].reach.isReferred else { return false }
+    return self[number].parent.map { !self[$0].hearing.isTracked } ?? true
   }
 
   /// The object of a row that was held, if it is still there.
@@ -61,22 +61,22 @@ extension Rows {
   }
 
   func stopTracking(_ number: RowNumber) {
-    if self[number].isRegistered, let identity = self[number].identity {
+    if self[number].hearing.isRegistered, let identity = self[number].identity {
       TrackedObjects.remove(CollectionOfOne(identity), hearing.changes)
-      self[number].isRegistered = false
+      self[number].hearing.isRegistered = false
       hearing.trackedCount -= 1
     }
     if number.place < hearing.objects.count { hearing.objects[number.place].object = nil }
-    self[number].isHeld = false
+    self[number].hearing.isHeld = false
   }
 
   /// The rows that a save of what has changed asks first: those that said that they
   /// have changed, and those that never say it; none of them twice.
   func rowsToAsk() -> [RowNumber] {
-    hearing.entries.removeAll { !self[$0].isEntry || self[$0].walk != run.walk }
+    hearing.entries.removeAll { !self[$0].hearing.isEntry || self[$0].met.walk != run.walk }
     takeChanges()
     return hearing.changed.union(hearing.entries)
-      .filter { self[$0].walk == run.walk && self[$0].status == .placed }
+      .filter { self[$0].met.walk == run.walk && self[$0].met.status == .placed }
       .sorted { $0.place < $1.place }
   }
 
@@ -86,21 +86,21 @@ extension Rows {
   func loosen(_ top: RowNumber) {
     var stack = [top]
     while let number = stack.popLast() {
-      guard self[number].status == .placed else { continue }
+      guard self[number].met.status == .placed else { continue }
       stack += (contained(in: number) + views(of: number)).filter { self[$0].parent == number }
       forgetContents(of: number)
       unplace(number, .unplaced)
-      self[number].save = 0
+      self[number].met.save = 0
       run.loose.append(number)
     }
   }
 
   /// Whoever asks it again finds out what it contains then.
   func forgetContents(of number: RowNumber) {
-    contents.forget(self[number].children)
-    contents.forget(self[number].views)
-    (self[number].children, self[number].views) = (0..<0, 0..<0)
-    self[number].presented = nil
+    contents.forget(self[number].below.children)
+    contents.forget(self[number].below.views)
+    (self[number].below.children, self[number].below.views) = (0..<0, 0..<0)
+    self[number].below.presented = nil
   }
 
   /// Takes the place of a row that will get it again with all that is below it.
@@ -113,39 +113,40 @@ extension Rows {
   /// - Returns: The records that are stored of what has no place.
   func removeUnplaced() -> [UInt64] {
     var records: [UInt64] = []
-    for place in rows.indices where rows[place].walk == run.walk && rows[place].status != .placed {
+    for place in rows.indices
+    where rows[place].met.walk == run.walk && rows[place].met.status != .placed {
       // The save before this one may have stored some.
       sensitive.forget(RowNumber(place))
-      guard rows[place].stored != .none else { continue }
+      guard rows[place].stored.fingerprint != .none else { continue }
       records.append(RowNumber(place).record)
-      rows[place].stored = .none
+      rows[place].stored.fingerprint = .none
     }
     return records
       + remove(
-        rows.indices.lazy.map { RowNumber($0) }.filter { [self] in self[$0].walk != run.walk })
+        rows.indices.lazy.map { RowNumber($0) }.filter { [self] in self[$0].met.walk != run.walk })
   }
 
   /// The same after a save of what has changed.
   func removeLoose() -> [UInt64] {
     defer { run.loose = [] }
     compactContents()
-    return remove(run.loose.filter { self[$0].status != .placed })
+    return remove(run.loose.filter { self[$0].met.status != .placed })
   }
 
   func remove(_ gone: some Sequence<RowNumber>) -> [UInt64] {
     var records: [UInt64] = []
     for number in gone where !self[number].isFree {
-      if self[number].stored != .none { records.append(number.record) }
+      if self[number].stored.fingerprint != .none { records.append(number.record) }
       stopTracking(number)
       if let identity = self[number].identity, numbers[identity] == number.place {
         numbers.remove(identity)
       }
       self[number].identity = nil
-      self[number].stored = .none
-      self[number].isEntry = false
+      self[number].stored.fingerprint = .none
+      self[number].hearing.isEntry = false
       sensitive.forget(number)
       self[number].isFree = true
-      self[number].walk = 0
+      self[number].met.walk = 0
       free.append(number)
     }
     if !kept.numbers.isEmpty { kept.numbers = kept.numbers.filter { !self[$0.value].isFree } }

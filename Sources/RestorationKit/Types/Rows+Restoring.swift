@@ -29,8 +29,8 @@ extension Rows {
     for (place, element) in stored.enumerated() {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
       rows[number.place].isFree = false
-      rows[number.place].stored = tree.fingerprints[place]
-      rows[number.place].byteCount = UInt32(
+      rows[number.place].stored.fingerprint = tree.fingerprints[place]
+      rows[number.place].stored.byteCount = UInt32(
         clamping: tree.laterFingerprints.byteCount(at: place) ?? 0)
       // A record that is kept is that of no object, although one was made for it which its
       // container could not take: that may be anywhere now, or have another at its address.

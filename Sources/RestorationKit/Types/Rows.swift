@@ -31,7 +31,8 @@ final class Rows {
 
   deinit {
     guard hearing.trackedCount > 0 else { return }
-    TrackedObjects.remove(rows.lazy.filter(\.isRegistered).compactMap(\.identity), hearing.changes)
+    TrackedObjects.remove(
+      rows.lazy.filter(\.hearing.isRegistered).compactMap(\.identity), hearing.changes)
   }
 
   /// Begins a save.
@@ -63,7 +64,7 @@ final class Rows {
       switch record {
       case NodeRecord.application: break
       case NodeRecord.tree: whole.tree = fingerprint
-      default: rows[Int(record - NodeRecord.firstNode)].stored = fingerprint
+      default: rows[Int(record - NodeRecord.firstNode)].stored.fingerprint = fingerprint
       }
     }
   }
@@ -85,7 +86,7 @@ final class Rows {
   /// The row of an object, nil if the walk has not met it.
   @inline(__always)
   func number(of object: AnyObject) -> RowNumber? {
-    guard let place = place(of: ObjectIdentifier(object)), rows[place].walk == run.walk else {
+    guard let place = place(of: ObjectIdentifier(object)), rows[place].met.walk == run.walk else {
       return nil
     }
     return RowNumber(place)
@@ -103,7 +104,7 @@ final class Rows {
 
   /// The row of an object that has its place, nil for all others.
   func placed(_ object: AnyObject) -> RowNumber? {
-    number(of: object).flatMap { self[$0].status == .placed ? $0 : nil }
+    number(of: object).flatMap { self[$0].met.status == .placed ? $0 : nil }
   }
 
   /// The row of a record; nil if none has the number.
@@ -123,7 +124,7 @@ final class Rows {
   var placed: some Sequence<RowNumber> {
     rows.indices.lazy.map { RowNumber($0) }
       .filter { [self] in
-        self[$0].walk == run.walk && self[$0].status == .placed && self[$0].type != nil
+        self[$0].met.walk == run.walk && self[$0].met.status == .placed && self[$0].type != nil
       }
   }
 
@@ -174,7 +175,7 @@ final class Rows {
     _ number: RowNumber, _ kind: ElementKind, below parent: RowNumber?, _ identifier: String,
     siblingIndex: Int
   ) {
-    let status = rows[number.place].status
+    let status = rows[number.place].met.status
     if status == .excluded { forget(number) }
     if status != .placed { run.placedCount += 1 }
     if !references.missingScopes.isEmpty, let identity = self[number].identity,
@@ -185,7 +186,7 @@ final class Rows {
     findings.setOutcome(.saved, number)
     let isDoubtful = rows[number.place].place(
       kind, below: parent, identifier, siblingIndex: siblingIndex,
-      isBelowReference: parent.map { rows[$0.place].isBelowReference } ?? false)
+      isBelowReference: parent.map { rows[$0.place].reach.isBelowReference } ?? false)
     if isDoubtful { run.foreign.insert(number) }
   }
 
@@ -198,9 +199,9 @@ final class Rows {
     whole.isRegular = false
   }
 
-  func unplace(_ number: RowNumber, _ status: Row.Status) {
+  func unplace(_ number: RowNumber, _ status: Row.Meeting.Status) {
     run.placedCount -= 1
-    self[number].status = status
+    self[number].met.status = status
   }
 
   func forget(_ number: RowNumber) {
@@ -211,31 +212,33 @@ final class Rows {
 
   // MARK: Contents
 
-  func children(of number: RowNumber) -> ArraySlice<RowNumber> { contents[self[number].children] }
+  func children(of number: RowNumber) -> ArraySlice<RowNumber> {
+    contents[self[number].below.children]
+  }
 
-  func views(of number: RowNumber) -> ArraySlice<RowNumber> { contents[self[number].views] }
+  func views(of number: RowNumber) -> ArraySlice<RowNumber> { contents[self[number].below.views] }
 
   /// What a row contains and presents.
   func contained(in number: RowNumber) -> [RowNumber] {
-    children(of: number) + [self[number].presented].compactMap(\.self)
+    children(of: number) + [self[number].below.presented].compactMap(\.self)
   }
 
   /// Begins what a node contains; until the next one begins, children are its.
   func beginChildren(of number: RowNumber) {
-    self[number].children = contents.begin(insteadOf: self[number].children)
+    self[number].below.children = contents.begin(insteadOf: self[number].below.children)
   }
 
   @inline(__always)
   func addChild(_ child: RowNumber, of number: RowNumber) {
     contents.append(child)
-    self[number].children = self[number].children.lowerBound..<contents.end
+    self[number].below.children = self[number].below.children.lowerBound..<contents.end
   }
 
   func setViews(_ views: some Collection<RowNumber>, of number: RowNumber) {
-    guard !views.isEmpty || !self[number].views.isEmpty else { return }
-    let start = contents.begin(insteadOf: self[number].views).lowerBound
+    guard !views.isEmpty || !self[number].below.views.isEmpty else { return }
+    let start = contents.begin(insteadOf: self[number].below.views).lowerBound
     for view in views { contents.append(view) }
-    self[number].views = start..<contents.end
+    self[number].below.views = start..<contents.end
   }
 
   /// Takes the memory of contents that no row has any more.
@@ -244,9 +247,9 @@ final class Rows {
   func compactContents() {
     guard contents.isSparse else { return }
     var compact = RowContents()
-    for place in rows.indices where rows[place].walk == run.walk {
-      rows[place].children = compact.append(contents[rows[place].children])
-      rows[place].views = compact.append(contents[rows[place].views])
+    for place in rows.indices where rows[place].met.walk == run.walk {
+      rows[place].below.children = compact.append(contents[rows[place].below.children])
+      rows[place].below.views = compact.append(contents[rows[place].below.views])
     }
     contents = compact
   }
@@ -255,7 +258,7 @@ final class Rows {
 
   /// The row of what is kept, the same in every save; it has no place until it is kept.
   func row(ofKept place: Int, _ element: StoredTree.Element) -> RowNumber {
-    if let number = kept.numbers[place], self[number].walk == run.walk { return number }
+    if let number = kept.numbers[place], self[number].met.walk == run.walk { return number }
     let number = kept.numbers[place] ?? add(Row(element.content.kind, nil, walk: run.walk))
     kept.numbers[place] = number
     self[number].begin(element.content.kind, nil, walk: run.walk)
@@ -268,8 +271,8 @@ final class Rows {
   /// Gives the row of what is kept its place.
   func placeKept(_ number: RowNumber, below parent: RowNumber?) {
     self[number].parent = parent
-    guard self[number].status != .placed else { return }
-    self[number].status = .placed
+    guard self[number].met.status != .placed else { return }
+    self[number].met.status = .placed
     run.placedCount += 1
   }
 }
