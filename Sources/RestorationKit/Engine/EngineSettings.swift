@@ -8,6 +8,21 @@ internal import Foundation
 /// What a keeper was made with and told, for its own state and for those of all
 /// scenes.
 final class EngineSettings {
+  /// What bounds a state and what is kept of it.
+  struct Bounds {
+    var size: SizeBudget?
+    var kept: KeptBound? = KeptBound()
+    var setAside = SetAsideBound()
+    var generations = GenerationBound()
+  }
+
+  /// What a launch does about crashes of earlier ones, and with the state that it restores.
+  struct Launching {
+    var crashThreshold = 2
+    var watchdog: RestorationWatchdog?
+    var consumesState = false
+  }
+
   let application: String
   let directory: any StateDirectory
   let keys: any KeyProvider
@@ -19,13 +34,8 @@ final class EngineSettings {
   var trace: ((RestorationTrace) -> Void)?
   var isStrict = false
   var nodeLimit = 1 << 22
-  var sizeBudget: SizeBudget?
-  var keptBound: KeptBound? = KeptBound()
-  var crashThreshold = 2
-  var watchdog: RestorationWatchdog?
-  var setAsideBound = SetAsideBound()
-  var generationBound = GenerationBound()
-  var consumesStateOnLaunch = false
+  var bounds = Bounds()
+  var launching = Launching()
   /// Whether saves remember what a poll compares with.
   var isPolled = false
 
@@ -42,7 +52,7 @@ final class EngineSettings {
   }
 
   var settingAside: SettingAside {
-    SettingAside(bound: setAsideBound, generations: generationBound, date: now())
+    SettingAside(bound: bounds.setAside, generations: bounds.generations, date: now())
   }
 
   /// Whether what is stored on this machine outlasts the process.

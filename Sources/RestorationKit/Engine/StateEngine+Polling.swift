@@ -7,33 +7,30 @@ extension StateEngine {
   /// There is nothing while no save of this launch stands: the state is locked, in use
   /// elsewhere, in conflict, declined, not restored yet, or its last save failed. A save that
   /// stores it comes first.
-  var isPolled: Bool { isBusy || polled != nil }
+  var isPolled: Bool { turns.isBusy || polled != nil }
 
   /// Whether what never says when it changes has changed since the last save, as far as that
   /// can be asked now.
   ///
   /// It calls the hooks of these objects and nothing else.
   func findsChange(below roots: () -> [any RestorableNode]) -> Bool {
-    guard !isBusy, let polled else { return false }
+    guard !turns.isBusy, let polled else { return false }
     return PreservationPoll(rows, polled, types: types, objects: objects)
       .findsChange(below: withValues(roots()))
   }
 
-  /// Whether something is under way between whose parts a poll must not come.
-  private var isBusy: Bool {
-    restoreUnderWay != nil || saveUnderWay != nil || writeUnderWay != nil
-  }
-
   private var polled: LastSaid? {
-    guard hasTriedToRestore, !isLocked, let said = rows.hearing.said, !said.isEmpty else { return nil }
+    guard hasTriedToRestore, !isLocked, let said = rows.hearing.said, !said.isEmpty else {
+      return nil
+    }
     if case .conflict = remoteStatus { return nil }
     return said
   }
 
   /// Whether a restore has failed, and nobody has been asked since.
   var hasFailedUnheard: Bool {
-    guard case .failed = lastStatus else { return false }
-    return !isBusy && !isLocked && rows.run.save == 0
+    guard case .failed = found.lastStatus else { return false }
+    return !turns.isBusy && !isLocked && rows.run.save == 0
   }
 
   /// Finds out what all say now, and hears of what changes from now on; nothing is stored.

@@ -59,8 +59,8 @@ extension StateEngine {
       if choice == .theirs {
         rows = Rows(need)
         objects.kept = nil
-        hasTriedToRestore = false
-        lastStatus = .notRestoredYet
+        found.hasTriedToRestore = false
+        found.lastStatus = .notRestoredYet
       }
       try await send()
       // What has changed during the conflict may not be stored.

@@ -11,18 +11,18 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     claim.beginUse()
     await otherRestoreEnded()
-    hasTriedToRestore = true
+    found.hasTriedToRestore = true
     let underWay = UnderWay()
-    restoreUnderWay = underWay
+    turns.restore = underWay
     defer {
       claim.endUse()
-      restoreUnderWay = nil
+      turns.restore = nil
       underWay.finish()
       // Those who save may have waited for it.
       need.tell()
     }
     // What that has walked is not what is restored now; it may be waiting for the state.
-    await writeUnderWay?.end()
+    await turns.write?.end()
     restorationExtension.beginRestore()
     var window: UInt64?
     let result: Result<RestorationReport, RestorationError>
@@ -39,24 +39,24 @@ extension StateEngine {
       report.launchProblem = problem.flatMap(\.self) ?? report.launchProblem
       report.stateName = stateName
       report.otherInstances = otherInstances
-      lastStatus = RestorationStatus(after: report.outcome)
+      found.lastStatus = RestorationStatus(after: report.outcome)
       try noteOtherKeeper(in: &report)
       return report
     case .failure(let error):
-      lastStatus = error.code == .strict ? .active : .failed(error.description)
+      found.lastStatus = error.code == .strict ? .active : .failed(error.description)
       throw error
     }
   }
 
   /// Waits until no restore is under way.
   func otherRestoreEnded() async {
-    while let underWay = restoreUnderWay { await underWay.end() }
+    while let underWay = turns.restore { await underWay.end() }
   }
 
   /// The same for whom a restore can also keep from going on.
   func otherRestoreEnded(_ calls: FileCalls) async throws(RestorationError) {
     guard calls.isBlocking else { return await otherRestoreEnded() }
-    if restoreUnderWay != nil { throw .restoreUnderWay }
+    if turns.restore != nil { throw .restoreUnderWay }
   }
 
   private func restore(
@@ -65,20 +65,20 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     let found: StateFile.Found
     do {
-      let (threshold, settingAside) = (settings.crashThreshold, settings.settingAside)
+      let (threshold, settingAside) = (settings.launching.crashThreshold, settings.settingAside)
       found = try await calls { [file] () async throws(ArchiveError) in
         try await file.beginRestore(crashThreshold: threshold, settingAside)
       }
     } catch {
       if error.code == .keyLocked {
-        isLocked = true
+        self.found.isLocked = true
         return RestorationReport(.locked)
       }
       // The key was there, so a save can set aside what is in its way.
-      if error.isAboutContent { isLocked = false }
+      if error.isAboutContent { self.found.isLocked = false }
       throw .notRestored(error, makesKey: settings.keys.makesKey)
     }
-    isLocked = false
+    self.found.isLocked = false
     switch found {
     case .inUse(let process): return RestorationReport(.inUse(by: process))
     case .nothing: return RestorationReport(.noArchive)
@@ -108,7 +108,7 @@ extension StateEngine {
     run.skipped = begun.skipped
     run.need = need
     let progress = RestorationProgress(
-      tree, begun.note.map { note in { try note.reach($0) } }, settings.watchdog)
+      tree, begun.note.map { note in { try note.reach($0) } }, settings.launching.watchdog)
     run.progress = progress
     if let delegate = participants.delegate {
       run.note(.shouldRestoreApplicationState)
@@ -118,7 +118,7 @@ extension StateEngine {
     }
     var report = run.run()
     rows = run.rows ?? Rows(need)
-    undecoded = run.undecoded
+    found.undecoded = run.undecoded
     report.walkDuration = start.duration(to: .now)
     if let problem = progress?.end() { report.launchProblem = problem }
     try throwIfStrict(run)
@@ -144,7 +144,7 @@ extension StateEngine {
       return
     }
     // What is kept stays stored until a save has written it back.
-    let isConsumed = settings.consumesStateOnLaunch && objects.kept == nil
+    let isConsumed = settings.launching.consumesState && objects.kept == nil
     let consuming = isConsumed ? settingAside : nil
     let close: RestorationExtension.Close = { [file, values = values?.store] in
       guard let consuming else {
@@ -164,23 +164,4 @@ extension StateEngine {
 struct RestorationParticipants {
   let roots: [any RestorableNode]
   let delegate: (any StateDelegate)?
-}
-
-/// Something that has begun, for those who wait for its end.
-///
-/// It belongs to the keeper's actor, as all that uses it does.
-final class UnderWay {
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-  private var isFinished = false
-
-  func end() async {
-    guard !isFinished else { return }
-    await withCheckedContinuation { waiting.append($0) }
-  }
-
-  func finish() {
-    isFinished = true
-    for continuation in waiting { continuation.resume() }
-    waiting = []
-  }
 }

@@ -16,10 +16,10 @@ extension StateEngine {
       late: LateNode(node: node, kept: kept, place: place))
     run.skipped = kept.skippedPlaces(in: tree)
     // What it changes says nothing of it.
-    if saveUnderWay == nil { rows.whole.isRegular = false } else { rows = Rows(need) }
+    if turns.save == nil { rows.whole.isRegular = false } else { rows = Rows(need) }
     var report = run.run()
     if rows.kept.records === kept { rows.claim(run.claimed) }
-    undecoded.formUnion(run.undecoded)
+    found.undecoded.formUnion(run.undecoded)
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(run)
     return report

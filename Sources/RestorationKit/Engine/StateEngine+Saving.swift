@@ -13,8 +13,7 @@ extension StateEngine {
     claim.beginUse()
     defer { claim.endUse() }
     // At the call: a save that has waited must not bring back what was discarded since.
-    walkCount += 1
-    let number = walkCount
+    let number = turns.newNumber()
     // What is written brings keys that the next walk has to know.
     var report = try await inTurn(calls) { () async throws(RestorationError) in
       try await save(participants, number: number, everything: everything, calls)
@@ -55,11 +54,11 @@ extension StateEngine {
     _ calls: FileCalls = .waiting, _ body: () async throws(RestorationError) -> Value
   ) async throws(RestorationError) -> Value {
     if calls.isBlocking { return try await body() }
-    let before = saveUnderWay
+    let before = turns.save
     let underWay = UnderWay()
-    saveUnderWay = underWay
+    turns.save = underWay
     defer {
-      if saveUnderWay === underWay { saveUnderWay = nil }
+      if turns.save === underWay { turns.save = nil }
       underWay.finish()
     }
     await before?.end()
@@ -114,18 +113,18 @@ extension StateEngine {
       try await otherRestoreEnded(calls)
       builder = try await builderOfChanges(calls)
       stored = try await treeForBudget(changing: builder, calls)
-    } while restoreUnderWay != nil
+    } while turns.restore != nil
     // A restore may have found it so meanwhile.
     if isLocked { return PreservationReport(.locked) }
-    let (underWay, before) = (UnderWay(), writeUnderWay)
-    writeUnderWay = underWay
+    let (underWay, before) = (UnderWay(), turns.write)
+    turns.write = underWay
     defer {
       // Nil, unless this one has not waited for it.
-      writeUnderWay = before
+      turns.write = before
       underWay.finish()
     }
     // What came late meanwhile is in no stored record, or was not decoded.
-    if rows.whole.version == nil || !undecoded.isEmpty { builder = nil }
+    if rows.whole.version == nil || !found.undecoded.isEmpty { builder = nil }
     do throws(any Error) {
       return try await walk(builder, stored)
     } catch let error as ArchiveError where error.code == .outdated {
@@ -146,7 +145,7 @@ extension StateEngine {
   /// Hears what went wrong with values that were read since the last save.
   private func takeProblemsOfValues() {
     guard let values else { return }
-    undecoded.formUnion(values.store.takeUndecoded())
+    found.undecoded.formUnion(values.store.takeUndecoded())
     for path in values.takeProblemPaths() {
       trace?(RestorationTrace(call: .valueProblem, path: path))
     }
@@ -162,7 +161,7 @@ extension StateEngine {
   private func builderOfChanges(
     _ calls: FileCalls
   ) async throws(ArchiveError) -> RecordBuilder? {
-    guard let version = rows.whole.version, undecoded.isEmpty else { return nil }
+    guard let version = rows.whole.version, found.undecoded.isEmpty else { return nil }
     if let builder = file.open.builder(changing: version) { return builder }
     try await calls { [file] () async throws(ArchiveError) in
       await file.prepareChanges(of: version)
@@ -188,7 +187,7 @@ extension StateEngine {
     report.walkDuration = start.duration(to: .now)
     try await complete(walk, stored, calls)
     let settlement = walk.settlement()
-    let undecoded = undecoded
+    let undecoded = found.undecoded
     let written = try await write(walk, number: number, calls)
     note(in: &report)
     isReported = true
@@ -201,7 +200,7 @@ extension StateEngine {
       report.sizeTree = ReportSizes { StateSizes() }
       return report
     }
-    self.undecoded.subtract(undecoded)
+    found.undecoded.subtract(undecoded)
     know(walk.rows, written.version, unless: unknown)
     settle(settlement, of: walk.kept)
     report.unaskedCount = walk.unaskedCount
@@ -223,9 +222,9 @@ extension StateEngine {
     let walk = PreservationWalk(
       rows, changing: builder, objects: objects, limits: settings.limits, secrets: file.secrets,
       PreservationWalk.Conditions(
-        nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.sizeBudget,
-        keptBound: settings.keptBound, stored: stored,
-        remembersSaid: settings.isPolled || leavingCount > 0, trace: trace))
+        nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.bounds.size,
+        keptBound: settings.bounds.kept, stored: stored,
+        remembersSaid: settings.isPolled || turns.leavingCount > 0, trace: trace))
     // What is not stored after all is written by the next save.
     let unknown = Rows(need)
     unknown.hearing.before = heard
@@ -244,7 +243,7 @@ extension StateEngine {
     }
     objects.kept = nil
     objects.ages.forget()
-    undecoded = []
+    found.undecoded = []
     note(in: &report)
     return report
   }
@@ -257,7 +256,7 @@ extension StateEngine {
       let tree = if let stored { stored } else { try await lastTree(calls) }
       try walk.keepLastStates(from: tree)
     }
-    if settings.sizeBudget != nil {
+    if settings.bounds.size != nil {
       walk.noteSize()
       try throwIfStrict(walk)
     }
@@ -315,7 +314,7 @@ extension StateEngine {
     report.stateName = stateName
     report.otherInstances = otherInstances
     // Who had the state has let go.
-    if case .inUse = lastStatus { lastStatus = .notRestoredYet }
+    if case .inUse = found.lastStatus { found.lastStatus = .notRestoredYet }
   }
 
   /// What is stored, for nodes whose state could not be encoded.
@@ -339,7 +338,7 @@ extension StateEngine {
   private func treeForBudget(
     changing builder: RecordBuilder?, _ calls: FileCalls
   ) async throws(ArchiveError) -> StoredTree? {
-    guard builder == nil, settings.sizeBudget?.hard != nil else { return nil }
+    guard builder == nil, settings.bounds.size?.hard != nil else { return nil }
     return try await lastTree(calls)
   }
 

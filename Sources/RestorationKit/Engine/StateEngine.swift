@@ -6,40 +6,20 @@ internal import ArchiveCodec
 /// for the end of a restore, and a restore for that of another.
 final class StateEngine {
   let settings: EngineSettings
-  let types: TypeTable
   let objects: ObjectTable
   let claim: StateClaim
   /// The identifier of the scene's session; nil for the state of the keeper.
   let session: String?
-  /// What follows the name of the claimed state in the name of this one.
-  let suffix: String
   let file: StateFile
   let restorationExtension = RestorationExtension()
 
-  /// Counts the calls that change what is stored, so that an older one never changes
-  /// what a newer one has left.
-  var walkCount: UInt64 = 0
-  /// Set while a restore runs; saves wait for its end.
-  var restoreUnderWay: UnderWay?
-  /// The save that was called last, while it runs; the next one waits for its end.
-  var saveUnderWay: UnderWay?
-  /// A save that has begun to walk and is not written, for which a restore waits.
-  var writeUnderWay: UnderWay?
+  var turns = EngineTurns()
   /// Is told when something may need saving.
   let need: SaveNeed
   /// What is stored, as far as it is known here.
   var rows: Rows
-  /// Tells what of it the app could not decode, until another state has taken its place.
-  var undecoded: Set<RecordFingerprint> = []
-  /// Whether it was tried to restore what is stored, or that was discarded.
-  var hasTriedToRestore = false
-  /// What the last restore left behind.
-  var lastStatus = RestorationStatus.notRestoredYet
-  /// Set by a restore that found the key locked, for the saves after it.
-  var isLocked = false
-  /// How many calls let the objects go after their saves, and ask them until then whether they
-  /// have changed.
-  var leavingCount = 0
+  /// What the restores of this launch have found.
+  var found = RestoreFindings()
   /// The wish of the app; every save starts without one.
   var ignoresSnapshot = false
   /// The root of the values with ``Restored``; nil if there are none.
@@ -50,11 +30,10 @@ final class StateEngine {
     self.claim = claim
     need = SaveNeed()
     rows = Rows(need)
-    types = TypeTable()
+    let types = TypeTable()
     ValuesNode.register(in: types)
     objects = ObjectTable(types)
     session = nil
-    suffix = ""
     file = StateFile(
       claim: claim, directory: settings.directory, keys: settings.keys,
       application: settings.application, environment: settings.environment,
@@ -66,12 +45,21 @@ final class StateEngine {
     rows = Rows(need)
     settings = other.settings
     claim = other.claim
-    types = other.types
-    objects = ObjectTable(types, outer: other.objects)
+    objects = ObjectTable(other.types, outer: other.objects)
     session = identifier
-    suffix = StateClaim.sceneSuffix(of: identifier)
-    file = other.file(suffix)
+    file = other.file(StateClaim.sceneSuffix(of: identifier))
   }
+
+  var types: TypeTable { objects.types }
+
+  /// What follows the name of the claimed state in the name of this one.
+  var suffix: String { session.map { StateClaim.sceneSuffix(of: $0) } ?? "" }
+
+  /// Whether it was tried to restore what is stored, or that was discarded.
+  var hasTriedToRestore: Bool { found.hasTriedToRestore }
+
+  /// Whether a restore found the key locked; saves wait for another restore.
+  var isLocked: Bool { found.isLocked }
 
   /// An engine for the state of a scene, which lies beside this one, under the same
   /// claim and with the same types.
@@ -99,7 +87,7 @@ final class StateEngine {
 
   /// Whether states are saved and restored now, as long as the delegate is there.
   var status: RestorationStatus {
-    restorationExtension.isUnderWay ? .restoring : lastStatus
+    restorationExtension.isUnderWay ? .restoring : found.lastStatus
   }
 
   var stateName: String? { claim.taken.map { $0.name + suffix } }
@@ -134,7 +122,7 @@ final class StateEngine {
   /// What becomes of a state that is replaced now.
   var settingAside: SettingAside {
     var settingAside = settings.settingAside
-    settingAside.undecoded = undecoded
+    settingAside.undecoded = found.undecoded
     return settingAside
   }
 
@@ -148,12 +136,12 @@ final class StateEngine {
   ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
-    walkCount += 1
+    let number = turns.newNumber()
     // At the call: what changes from now on is saved, also while the state is removed.
     if let roots { hear(roots()) }
     if session == nil { need.tell(.discarded) }
     do {
-      try await file.discard(number: walkCount, includingSetAside: includingSetAside)
+      try await file.discard(number: number, includingSetAside: includingSetAside)
     } catch {
       if session == nil { need.tell() }
       throw RestorationError(error)
@@ -162,10 +150,10 @@ final class StateEngine {
     objects.ages.forget()
     values?.store.forgetUnread()
     if roots == nil { rows = Rows(need) } else { rows.whole.version = nil }
-    undecoded = []
-    hasTriedToRestore = true
-    isLocked = false
-    if lastStatus == .locked { lastStatus = .notRestoredYet }
+    found.undecoded = []
+    found.hasTriedToRestore = true
+    found.isLocked = false
+    if found.lastStatus == .locked { found.lastStatus = .notRestoredYet }
     try await send()
     guard includingSetAside else { return }
     do {
@@ -232,10 +220,10 @@ final class StateEngine {
     await otherRestoreEnded()
     claim.beginUse()
     defer { claim.endUse() }
-    walkCount += 1
+    let number = turns.newNumber()
     let isFound: Bool
     do {
-      isFound = try await file.putBack(state, number: walkCount, settings.settingAside)
+      isFound = try await file.putBack(state, number: number, settings.settingAside)
     } catch {
       throw RestorationError(error)
     }
@@ -246,9 +234,7 @@ final class StateEngine {
     }
     // That it has been there since then, the state itself does not say.
     objects.ages.see(state.date)
-    undecoded = []
-    hasTriedToRestore = false
-    lastStatus = .notRestoredYet
+    found.beginAnew()
     try await send()
   }
 

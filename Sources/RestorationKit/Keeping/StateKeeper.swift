@@ -79,8 +79,8 @@ public final class StateKeeper {
   ///
   /// It holds for the state of the keeper and for that of each scene, each by itself.
   public var sizeBudget: SizeBudget? {
-    get { engine.settings.sizeBudget }
-    set { engine.settings.sizeBudget = newValue }
+    get { engine.settings.bounds.size }
+    set { engine.settings.bounds.size = newValue }
   }
 
   /// For how long, and up to what size, saves keep nodes that a restore could not bring
@@ -89,8 +89,8 @@ public final class StateKeeper {
   /// By default a year of 365 days, and 8 MiB. It holds for the state of the keeper and
   /// for that of each scene, each by itself.
   public var keptBound: KeptBound? {
-    get { engine.settings.keptBound }
-    set { engine.settings.keptBound = newValue }
+    get { engine.settings.bounds.kept }
+    set { engine.settings.bounds.kept = newValue }
   }
 
   /// How many restores in a row may crash before a part of the state is left out; less
@@ -109,22 +109,22 @@ public final class StateKeeper {
   /// state aside. A process that ends while it restores counts as crashed, unless it called
   /// `exit`, or the machine was restarted.
   public var crashThreshold: Int {
-    get { engine.settings.crashThreshold }
-    set { engine.settings.crashThreshold = newValue }
+    get { engine.settings.launching.crashThreshold }
+    set { engine.settings.launching.crashThreshold = newValue }
   }
 
   /// Is told of a node in which a restore hangs; nil by default.
   public var restorationWatchdog: RestorationWatchdog? {
-    get { engine.settings.watchdog }
-    set { engine.settings.watchdog = newValue }
+    get { engine.settings.launching.watchdog }
+    set { engine.settings.launching.watchdog = newValue }
   }
 
   /// How many states that were set aside stay, and for how long.
   ///
   /// By default the oldest, the two newest, and all of the last 30 days.
   public var setAsideBound: SetAsideBound {
-    get { engine.settings.setAsideBound }
-    set { engine.settings.setAsideBound = newValue }
+    get { engine.settings.bounds.setAside }
+    set { engine.settings.bounds.setAside = newValue }
   }
 
   /// How many older generations of the state are kept beside it.
@@ -133,8 +133,8 @@ public final class StateKeeper {
   /// other versions of the app. It holds for each scene of a host, too. Generations over
   /// the bound go with the next save that keeps one.
   public var generationBound: GenerationBound {
-    get { engine.settings.generationBound }
-    set { engine.settings.generationBound = newValue }
+    get { engine.settings.bounds.generations }
+    set { engine.settings.bounds.generations = newValue }
   }
 
   /// Whether the stored state is removed when it was restored.
@@ -142,8 +142,8 @@ public final class StateKeeper {
   /// Otherwise it stays until the next save, so that a crash before that loses
   /// nothing. A state in which an element is kept or unreadable stays in any case.
   public var consumesStateOnLaunch: Bool {
-    get { engine.settings.consumesStateOnLaunch }
-    set { engine.settings.consumesStateOnLaunch = newValue }
+    get { engine.settings.launching.consumesState }
+    set { engine.settings.launching.consumesState = newValue }
   }
 
   /// What happens when another instance of the app has the state already, in
@@ -313,7 +313,7 @@ public final class StateKeeper {
     await engine.file.release()
     await engine.file.close()
     engine.claim.letGo()
-    engine.lastStatus = .notRestoredYet
+    engine.found.lastStatus = .notRestoredYet
   }
 
   /// Whether there was a delegate that nobody has set to nil.

@@ -51,8 +51,8 @@ extension SceneHost {
     _ scene: RestorableScene, in state: RestorableScene.ActivationState,
     _ save: () async throws(RestorationError) -> PreservationReport
   ) async throws(RestorationError) -> PreservationReport {
-    scene.engine.leavingCount += 1
-    defer { scene.engine.leavingCount -= 1 }
+    scene.engine.turns.leavingCount += 1
+    defer { scene.engine.turns.leavingCount -= 1 }
     var report = try await save()
     for _ in 0..<Self.largestRepetition {
       guard report.outcome == .saved, scene.activationState == state,
