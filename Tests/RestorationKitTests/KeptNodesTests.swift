@@ -39,6 +39,26 @@ final class KeptNodesTests: XCTestCase {
     return [node.value, below.value, view.value]
   }
 
+  func testOfTwoKeptElementsThatComeToHaveOneNameTheOwnOfTheObjectStays() async throws {
+    let first = TestNode("first", children: [TestNode("c", value: "own")])
+    let second = TestNode("second", children: [TestNode("c", value: "other")])
+    _ = try await launch.keeper().save([TestNode("root", children: [first, second])])
+    let node = TestNode("first")
+    let root = TestNode("root", children: [node])
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [root])
+    // The object claims what is kept of the other one, and has the same below itself.
+    node.restorationIdentifier = "second"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/second", "root/second/c"])
+    XCTAssertEqual(
+      report.entries.map(\.outcome), [.saved, .saved, .duplicate, .keptAsStored, .replaced])
+    let child = TestNode("c")
+    let whole = TestNode("root", children: [TestNode("second", children: [child])])
+    _ = try await launch.keeper().restore(into: [whole])
+    XCTAssertEqual(child.value, "own")
+  }
+
   func testWhateverIsNotBackIsKeptWithAllBelowIt() async throws {
     typealias Prepared = (StateKeeper) throws -> Void
     let throwing = TestDelegate()

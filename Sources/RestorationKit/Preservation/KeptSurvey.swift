@@ -27,6 +27,8 @@ struct KeptSurvey {
   private(set) var claims: [Int: any StateRestoring] = [:]
   /// The same by these objects.
   private var places: [ObjectIdentifier: Int] = [:]
+  /// The names of kept elements that are claimed, or go on being kept.
+  private var names: Set<Sibling> = []
   private var undecided: [Undecided] = []
   /// Elements below nothing, and those that only a reference reaches, come after all others.
   private var last: [Undecided] = []
@@ -44,7 +46,8 @@ struct KeptSurvey {
   /// Meets an element that is not back; an object with its name claims it until all is decided.
   mutating func meet(_ place: Int, below parent: RowNumber?) {
     guard let element = records[place]?.element else { return }
-    unclaimed[Sibling(element.content, below: parent)] = place
+    let name = Sibling(element.content, below: parent)
+    if unclaimed[name] == nil { unclaimed[name] = place }
     if parent == nil || element.role == .referred {
       last.append(.element(place: place, parent: parent))
     } else {
@@ -55,15 +58,17 @@ struct KeptSurvey {
   /// Lets an object claim the kept element of its name.
   ///
   /// - Returns: What is kept below that element, and goes on to be kept below the object.
-  mutating func claim(_ sibling: @autoclosure () -> Sibling, by object: any StateRestoring) -> [Int]
-  {
-    guard !unclaimed.isEmpty, let place = unclaimed.removeValue(forKey: sibling()) else {
-      return []
-    }
+  mutating func claim(_ name: Sibling, by object: any StateRestoring) -> [Int] {
+    guard let place = unclaimed.removeValue(forKey: name) else { return [] }
+    names.insert(name)
     claims[place] = object
     places[ObjectIdentifier(object)] = place
     return records[place]?.children ?? []
   }
+
+  /// Takes the name of an element that goes on being kept; false if another kept element has had
+  /// it, as where an object has claimed the place of one and had some below itself.
+  mutating func takeName(_ name: Sibling) -> Bool { names.insert(name).inserted }
 
   mutating func add(_ record: DeferredRecord) { undecided.append(.object(record)) }
 

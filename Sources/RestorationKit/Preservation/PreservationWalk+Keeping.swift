@@ -30,7 +30,8 @@ extension PreservationWalk {
     }
     let row = rows[number]
     let name = Sibling(row.kind, below: row.parent, row.identifier, index: Int(row.siblingIndex))
-    let below = (keeping?.claim(name, by: object) ?? []) + tops
+    // Its own come first: of two that have one name the later one is not kept.
+    let below = tops + (keeping?.claim(name, by: object) ?? [])
     for place in below { keeping?.meet(place, below: number) }
     return !below.isEmpty
   }
@@ -201,23 +202,27 @@ extension PreservationWalk {
     of undecided: KeptSurvey.Undecided, without crowded: Set<KeptState.ID>
   ) -> Part? {
     let items = items(of: undecided).filter { !crowded.contains($0.id) }
-    keeping?.items += items
     switch undecided {
     case .object(var record):
+      keeping?.items += items
       drop(crowded, of: &record)
       return .object(record)
     case .element(let place, let parent):
       guard let kept, let element = kept[place]?.element else { return nil }
       let since = kept.firstSave(keeping: element, now: now)
-      guard items.isEmpty else {
+      let byteCount = kept.byteCount(below: place)
+      let outcome: PreservationReport.NodeOutcome
+      if crowded.contains(KeptState(of: element).id) {
+        outcome = .crowdedOut(since: since, byteCount: byteCount)
+      } else if items.isEmpty {
+        outcome = .expired(since: since, byteCount: byteCount)
+      } else if keeping?.takeName(Sibling(element.content, below: parent)) == false {
+        outcome = .duplicate
+      } else {
+        keeping?.items += items
         return .element(KeptTop(place: place, parent: parent, since: since))
       }
-      let byteCount = kept.byteCount(below: place)
-      addEntry(
-        element,
-        crowded.contains(KeptState(of: element).id)
-          ? .crowdedOut(since: since, byteCount: byteCount)
-          : .expired(since: since, byteCount: byteCount))
+      addEntry(element, outcome)
       keeping?.settlement.dropped.append(place)
       return nil
     }
