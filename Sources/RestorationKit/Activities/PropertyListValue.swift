@@ -6,7 +6,7 @@ public import Foundation
 
 /// A value that may lie in the user info of an activity or of a scene session.
 ///
-/// It can be written as a literal: `["product": "lamp", "count": 3]`.
+/// A literal can be such a value: `["product": "lamp", "count": 3]`.
 public enum PropertyListValue: Hashable, Codable, Sendable {
   /// No value.
   case null
@@ -37,17 +37,19 @@ public enum PropertyListValue: Hashable, Codable, Sendable {
 extension PropertyListValue {
   /// How deep collections may be nested.
   ///
-  /// A deeper one that is made of cases cannot be stored, which the report of the
-  /// save says.
+  /// Deeper collections that are made of cases cannot be stored, which the report of
+  /// the save says.
   public static let deepestNesting = 32
 
-  /// Takes a value of any type, if it is one of those that are allowed.
+  /// Takes a value of any type that a property list can have.
   ///
-  /// They are Bool, integers that fit Int, Float, Double, String, Data, Date,
-  /// URL, UUID, nil, and arrays, sets and dictionaries from String of them.
+  /// The types are Bool, integers that fit Int, Float, Double, String, Data, Date, URL,
+  /// UUID, nil, and arrays, sets and dictionaries from String with values of these
+  /// types.
   ///
   /// - Parameter value: The value.
-  /// - Throws: ``RestorationError`` with `unsupportedValue`; it names the type.
+  /// - Throws: ``RestorationError`` with `unsupportedValue`; the message names the
+  ///   type.
   /// - Complexity: O(*n*) in the number of values.
   public init(_ value: Any) throws(RestorationError) {
     try self.init(value, depth: 0)
@@ -84,7 +86,7 @@ extension PropertyListValue {
   static let tooDeep = RestorationError(
     .unsupportedValue, "Collections may be nested \(deepestNesting) deep.")
 
-  /// Whether collections in it are nested deeper; looks no further than that.
+  /// Whether collections in the value are nested deeper; the search stops there.
   func isNested(deeperThan depth: Int) -> Bool {
     guard depth >= 0 else { return true }
     return switch self {

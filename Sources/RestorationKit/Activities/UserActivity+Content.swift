@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension UserActivity {
-  /// What is stored of an activity.
+  /// The stored form of an activity.
   struct Content: Hashable, Codable, Sendable {
     let activityType: String
     var title: String?
@@ -25,7 +25,7 @@ extension UserActivity {
       persistentIdentifier: persistentIdentifier, expirationDate: expirationDate)
   }
 
-  /// What scenes are compared by.
+  /// The names by which a host finds the scene of an activity.
   var contentNames: [String] {
     [targetContentIdentifier, webpageURL?.absoluteString].compactMap(\.self)
   }
@@ -43,7 +43,8 @@ extension UserActivity {
 }
 
 extension UserActivity.Content {
-  /// What is to be stored: only the required keys, if there are any.
+  /// The content with only the required keys of the user info, if the activity names
+  /// any.
   var reducedToRequiredKeys: UserActivity.Content {
     guard !requiredUserInfoKeys.isEmpty else { return self }
     var reduced = self

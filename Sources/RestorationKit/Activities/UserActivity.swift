@@ -16,8 +16,8 @@ public import Foundation
 public final class UserActivity: Codable {
   /// The kind of activity, as `org.example.catalog.product`.
   ///
-  /// It must be among the types that the ``SceneHost`` declares. If not, the report
-  /// of a save has a problem.
+  /// The type must be among the types that the ``SceneHost`` declares. If not, the
+  /// report of a save has a problem.
   public let activityType: String
 
   /// The title for a list of windows; nil if it has none.
@@ -28,13 +28,14 @@ public final class UserActivity: Codable {
 
   /// The keys of ``userInfo`` that the activity cannot do without.
   ///
-  /// A save stores only these, if there are any.
+  /// A save stores only these keys, if there are any.
   public var requiredUserInfoKeys: Set<String> = []
 
   /// The text by which the host finds the scene for an activity that comes in.
   public var targetContentIdentifier: String?
 
-  /// The page that shows the same in a browser; the host finds a scene by it, too.
+  /// The page that shows the same content in a browser; the host finds a scene by it,
+  /// too.
   public var webpageURL: URL?
 
   /// A name by which activities that are stored can be deleted.
@@ -42,7 +43,7 @@ public final class UserActivity: Codable {
   /// See ``SceneHost/deleteSavedUserActivities(withPersistentIdentifiers:)``.
   public var persistentIdentifier: String?
 
-  /// When the activity is not worth restoring any more; never if nil.
+  /// When the activity stops being worth a restore; never if nil.
   public var expirationDate: Date?
 
   /// Whether ``userInfo`` is out of date.
@@ -53,13 +54,14 @@ public final class UserActivity: Codable {
     didSet { if needsSave { needsSaveChanged?() } }
   }
 
-  /// Told when it needs saving; those who wait for that need it sooner than they ask.
+  /// Called when the activity begins to need saving, so that a host need not wait until
+  /// its next save.
   var needsSaveChanged: (() -> Void)?
 
   /// Asked before the activity is saved; not kept alive.
   public weak var delegate: (any UserActivityDelegate)?
 
-  /// Whether it was ended; an invalid activity is not saved.
+  /// Whether the activity goes on; a save leaves out one that was ended.
   public private(set) var isValid = true
 
   /// Creates an activity of a type.
@@ -69,14 +71,14 @@ public final class UserActivity: Codable {
     self.activityType = activityType
   }
 
-  /// Reads what ``encode(to:)`` wrote.
+  /// Reads an activity that ``encode(to:)`` wrote.
   public convenience init(from decoder: any Decoder) throws {
     self.init(try Content(from: decoder))
   }
 
   /// Writes all that a scene stores of an activity.
   ///
-  /// Its delegate, whether it is valid, and whether it needs saving are not written.
+  /// The delegate, ``isValid`` and ``needsSave`` are not written.
   public func encode(to encoder: any Encoder) throws {
     try content.encode(to: encoder)
   }
@@ -98,7 +100,7 @@ public final class UserActivity: Codable {
     userInfo = checked
   }
 
-  /// Ends the activity: it is not saved any more.
+  /// Ends the activity: later saves leave the activity out.
   public func invalidate() {
     isValid = false
   }

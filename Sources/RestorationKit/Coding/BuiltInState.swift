@@ -5,11 +5,11 @@ internal import Foundation
 #endif
 internal import ArchiveCodec
 
-/// The state that the library writes and reads for what conforms to one of its
+/// The state that the library writes and reads for objects that conform to one of its
 /// protocols.
 ///
-/// It lies apart from the object's own state, so that an object that implements
-/// the hooks itself, or forgets to call its superclass, loses nothing of it.
+/// This state lies apart from the object's own state, so that an object that implements
+/// the hooks itself, or forgets to call its superclass, does not lose it.
 struct BuiltInState {
   let values: KeyedDecoder
 
@@ -68,7 +68,7 @@ extension BuiltInState {
     try values.reference(forKey: BuiltInKey.selectedTab)
   }
 
-  /// Sets what needs the object's content.
+  /// Sets the properties that need the object's content: the selections.
   func restoreAfterDecoding(_ object: any StateRestoring) throws(ArchiveError) {
     if let list = object as? any RestorableList {
       let elements = try values.decodeIfPresent([String].self, forKey: BuiltInKey.selectedElements)
@@ -89,7 +89,7 @@ extension BuiltInState {
     }
   }
 
-  /// Sets what needs the object's layout.
+  /// Sets the properties that need the object's layout: the scroll positions.
   func restoreAfterLayout(_ object: any StateRestoring) throws(ArchiveError) {
     if let list = object as? any RestorableList {
       let element = try values.decodeIfPresent(String.self, forKey: BuiltInKey.firstVisibleElement)

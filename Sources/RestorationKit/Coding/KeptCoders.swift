@@ -2,7 +2,7 @@
 struct KeptCoders {
   private(set) var keys: [RestorationPath: String] = [:]
 
-  /// A report of the first ones is enough.
+  /// A report of the first coders is enough, and the list must not grow for ever.
   private static let most = 16
 
   mutating func note(_ path: RestorationPath, _ key: String) {

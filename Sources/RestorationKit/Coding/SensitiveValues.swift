@@ -15,7 +15,7 @@ struct SensitiveValues {
 
   private var entries: [String: Entry] = [:]
 
-  /// The keys that have no other value in the record or container.
+  /// The keys of the values, without the keys of containers.
   var ownKeys: [String] {
     entries.compactMap { key, entry in if case .value = entry { key } else { nil } }
   }
@@ -28,8 +28,9 @@ struct SensitiveValues {
 
   mutating func remove(_ key: String) { entries[key] = nil }
 
-  /// All values with the keys that lead to them, in the order of these; as deep as the
-  /// app's own calls were.
+  /// All values with the keys that lead to them, sorted by key.
+  ///
+  /// The recursion is only as deep as the app's own calls were.
   var all: [(keys: [String], value: Value)] {
     entries.sorted { $0.key < $1.key }.flatMap { key, entry -> [(keys: [String], value: Value)] in
       switch entry {

@@ -15,13 +15,13 @@ extension StateDecoder {
   /// The version of the operating system at the save.
   public var systemVersion: String? { facts?.systemVersion }
 
-  /// When a save last wrote something of it, by the clock of the keeper that saved; in
-  /// whole seconds, unless the application's own values were written then.
+  /// When a save last wrote a part of the state, by the clock of the keeper that saved;
+  /// in whole seconds, unless the application's own values were written then.
   public var timestamp: Date? { facts?.timestamp }
 
-  /// How long ago it was saved, in seconds, by the clock of this keeper.
+  /// How long ago the state was saved, in seconds, by the clock of this keeper.
   ///
-  /// It is less than 0 where a clock was set back. Compare it in the restore
-  /// gate to begin afresh after a long time.
+  /// The age is less than 0 where a clock was set back. Compare it in the restore gate
+  /// to begin afresh after a long time.
   public var age: TimeInterval? { timestamp.map(now.timeIntervalSince) }
 }

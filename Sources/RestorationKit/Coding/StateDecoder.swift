@@ -7,32 +7,34 @@ internal import Foundation
 
 /// Gives back the state of one node, or of the application.
 ///
-/// Of an absent key `decodeIfPresent` gives nil, and `decode` throws, also for an
-/// optional type. A value of another type throws in both. It is read-only, and the
-/// same for the factory that makes the node and for the node's own decoding.
-/// A decoder that you keep finds no nodes after the restore. Do not hold it
-/// weakly: the next object gets the same decoder, unless you keep it.
+/// For an absent key `decodeIfPresent` gives nil, and `decode` throws, also for an
+/// optional type. Both throw for a value of another type. A decoder is read-only, and
+/// the factory that makes the node sees the same values as the node's own decoding. A
+/// decoder that you keep finds no nodes after the restore. Do not hold a decoder
+/// weakly: the next object gets the same one, unless you keep it.
 public final class StateDecoder {
-  // These are set for each object, and most are read for each value, so the check
-  // whether somebody else does at the same time would take longer than that
-  // (benchmark: restore nodes).
+  // The marked properties are set for each object, and most are read for each value.
+  // The check for exclusive access would take longer than the access (benchmark:
+  // restore nodes). A decoder stays on the actor that restores, so nobody else has
+  // access meanwhile.
   @safe @exclusivity(unchecked) private var isOpen: Bool
-  /// Over no values where there are none.
+  /// Over no values if the element has none.
   @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
   @safe @exclusivity(unchecked) private var hasValues: Bool
-  /// The number of keys of an element's values that were opened.
+  /// The number of keys of the values that are open.
   @safe @exclusivity(unchecked) private var keyCount = 0
   @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
-  /// Nil for the application and for containers.
+  /// The place of the element in the stored tree; nil for the application and for
+  /// containers.
   @safe @exclusivity(unchecked) private var place: Int?
-  /// The path, if it was given or somebody keeps the coder.
+  /// The path, if the initializer got one or the app keeps the coder.
   private var ownPath: RestorationPath?
   private var ownBuiltIn: KeyedDecoder?
   let facts: SaveFacts?
   /// When the restore began.
   let now: Date
   private let restored: any RestoredReferences
-  /// Where it is noted what is asked for, if this is a coder of a container.
+  /// Notes the keys that are asked for, if this is a coder of a container.
   private let container: ReadContainer?
 
   init(
@@ -49,7 +51,7 @@ public final class StateDecoder {
     self.restored = restored
   }
 
-  /// Creates a coder that is given to one element after the other.
+  /// Creates a coder that serves one element after the other.
   init(facts: SaveFacts?, now: Date, restored: any RestoredReferences) {
     container = nil
     cursor = FieldCursor()
@@ -81,7 +83,8 @@ public final class StateDecoder {
     (ownBuiltIn ?? place.flatMap { restored.builtIn(at: $0) }).map(BuiltInState.init)
   }
 
-  /// The values; they are opened when somebody asks for one first.
+  /// The values of the element, opened at the first question: many elements are never
+  /// asked.
   private var values: KeyedDecoder? {
     if !isOpen { open() }
     return hasValues ? cursor.values : nil
@@ -98,8 +101,8 @@ public final class StateDecoder {
     hasValues = true
   }
 
-  /// Whether a ``RestorableList`` was saved by the positions of its rows, and
-  /// not by the identifiers of its model: the rows may be others by now.
+  /// Whether a ``RestorableList`` was saved by the positions of its rows, and not by
+  /// the identifiers of its model: other rows may have these positions by now.
   public var hasRawListPositions: Bool { builtIn?.hasRawListPositions ?? false }
 
   /// The keys that were encoded.
@@ -107,18 +110,19 @@ public final class StateDecoder {
 
   /// Whether there is a value for the key.
   ///
-  /// - Parameter key: The key that it was encoded with.
+  /// - Parameter key: The key of the value.
   /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
     state(with: key)?.contains(key) ?? false
   }
 
-  // Inlinable, as the encoder's.
+  // Inlinable for the same reason as in the encoder: the type is known where it is
+  // called.
   /// Reads a value that must be there.
   ///
   /// - Parameters:
   ///   - type: The type that was encoded; integers may differ in width.
-  ///   - key: The key that it was encoded with.
+  ///   - key: The key that the value was encoded with.
   /// - Returns: The value.
   /// - Throws: ``/ArchiveCodec/ArchiveError`` with `keyNotFound`,
   ///   `typeMismatch` or `numberOutOfRange`.
@@ -139,7 +143,7 @@ public final class StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type that was encoded; integers may differ in width.
-  ///   - key: The key that it was encoded with.
+  ///   - key: The key that the value was encoded with.
   /// - Returns: The value, or nil if the key is absent.
   /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` or
   ///   `numberOutOfRange`. An absent key is not an error.
@@ -151,7 +155,9 @@ public final class StateDecoder {
     return try cursor.decode(type, at: offset, forKey: key)
   }
 
-  /// Where the value of a key begins, which counts as asked for.
+  /// Where the value of a key begins.
+  ///
+  /// The key counts as asked for.
   @usableFromInline
   func offset(of key: String) throws(ArchiveError) -> Int? {
     if !isOpen { open() }
@@ -169,10 +175,10 @@ public final class StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type that was encoded, or one that decodes the same form.
-  ///   - key: The key that it was encoded with.
+  ///   - key: The key that the value was encoded with.
   /// - Returns: The value.
-  /// - Throws: What the value throws; `DecodingError` if the stored value does
-  ///   not fit; ``/ArchiveCodec/ArchiveError`` with `keyNotFound`.
+  /// - Throws: The errors of the value's `init(from:)`; `DecodingError` if the stored
+  ///   value does not fit; ``/ArchiveCodec/ArchiveError`` with `keyNotFound`.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value {
@@ -186,18 +192,19 @@ public final class StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type that was encoded, or one that decodes the same form.
-  ///   - key: The key that it was encoded with.
+  ///   - key: The key that the value was encoded with.
   /// - Returns: The value, or nil if the key is absent.
-  /// - Throws: What the value throws; `DecodingError` if the stored value does
-  ///   not fit. An absent key is not an error.
+  /// - Throws: The errors of the value's `init(from:)`; `DecodingError` if the stored
+  ///   value does not fit. An absent key is not an error.
   public func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
     try state(with: key)?.decodeIfPresent(type, forKey: key)
   }
 
-  /// Reads a value, with the fields of another one in the place of those that are not
-  /// stored or do not fit; nil if there is none.
+  /// Reads a value; nil if there is none.
+  ///
+  /// Fields that are not stored or do not fit come from another value.
   func decodeIfPresent<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
@@ -214,12 +221,13 @@ public final class StateDecoder {
     return values
   }
 
-  /// Says of a field what was found of it.
+  /// Tells the report which fields were not restored as they are stored.
   func note(_ fields: MendedFields) {
     if let place { restored.note(fields, at: place) }
   }
 
-  /// Says that a field does not fit, so that it is as it was before.
+  /// Tells the report that a stored field does not fit, so that the object keeps its
+  /// value.
   func noteReplaced(_ field: String, _ error: any Error) {
     guard let place else { return }
     restored.note(MendedFields(replacing: field, error), at: place)
@@ -227,17 +235,17 @@ public final class StateDecoder {
 
   /// Reads a reference; nil if there is none, or its object is not back.
   ///
-  /// While nodes and objects are being made, a reference finds only those that
-  /// were made before. Parents are made before their children, and views are found
-  /// when all nodes are made.
+  /// While nodes and objects are being made, a reference finds only objects that were
+  /// made before. Parents are made before their children, and views are found when all
+  /// nodes are made.
   ///
   /// - Parameters:
   ///   - type: The type that the object must have.
-  ///   - key: The key that it was encoded with.
+  ///   - key: The key that the reference was encoded with.
   /// - Returns: The object, the same instance for every reference to it, or nil.
-  /// - Throws: ``RestorationError`` with `nodeTypeMismatch` if it is back with
-  ///   another type; ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the
-  ///   key holds something else.
+  /// - Throws: ``RestorationError`` with `nodeTypeMismatch` if the object is back with
+  ///   another type; ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
+  ///   holds something else.
   public func decodeObject<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> Object? {
@@ -248,7 +256,7 @@ public final class StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type that the objects must have.
-  ///   - key: The key that they were encoded with.
+  ///   - key: The key that the references were encoded with.
   /// - Returns: The objects; none if the key is absent.
   /// - Throws: As ``decodeObject(_:forKey:)``.
   public func decodeObjects<Object>(
@@ -261,7 +269,7 @@ public final class StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type that the objects must have.
-  ///   - key: The key that they were encoded with.
+  ///   - key: The key that the references were encoded with.
   /// - Returns: The objects; none if the key is absent.
   /// - Throws: As ``decodeObject(_:forKey:)``.
   public func decodeObjectDictionary<Object>(
@@ -301,12 +309,14 @@ public final class StateDecoder {
     return .unreadKeys(keys)
   }
 
-  /// The values, of which one is asked for.
+  /// The values.
+  ///
+  /// The key counts as asked for.
   private func state(with key: String) -> KeyedDecoder? {
     do throws(ArchiveError) {
       _ = try offset(of: key)
     } catch {
-      // Whoever reads it throws the same.
+      // The caller reads the key next and throws this error itself.
     }
     return values
   }
@@ -326,7 +336,9 @@ public final class StateDecoder {
 // MARK: - One element after the other
 
 extension StateDecoder {
-  /// Begins a call for an element, of which some keys were read before.
+  /// Begins a call for an element.
+  ///
+  /// The factory may have read some of its keys before.
   func open(_ place: Int, _ readPlaces: UInt64) {
     self.place = place
     ownReadKeys.reset(places: readPlaces)
@@ -334,23 +346,24 @@ extension StateDecoder {
     isOpen = false
   }
 
-  /// What was asked for so far.
+  /// The keys that were asked for so far.
   var read: ReadKeys {
     get { ownReadKeys }
     set { ownReadKeys = newValue }
   }
 
-  /// The same, of those that have one of the first places.
+  /// A bit for each key in one of the first places that was asked for.
   var readPlaces: UInt64 { ownReadKeys.places }
 
   var hasReadPlacesOnly: Bool { ownReadKeys.isPlain }
 
-  /// Whether all that is stored was asked for.
+  /// Whether every stored key was asked for.
   var hasReadAll: Bool {
     hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
   }
 
-  /// Takes what it needs when it is not given to another element any more.
+  /// Copies the path and the values, since the restore makes a new coder for the next
+  /// element.
   func stay() {
     guard ownPath == nil else { return }
     ownPath = path

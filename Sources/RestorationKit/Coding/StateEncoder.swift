@@ -2,8 +2,8 @@ public import ArchiveCodec
 
 /// Takes the state of one node, or of the application.
 ///
-/// Each node has keys of its own, so names cannot collide. It is write-only, and
-/// open only during the call that it is given to. Keep no reference to it, nor a
+/// Each node has keys of its own, so names cannot collide. An encoder is write-only,
+/// and open only during the call that it is given to. Keep no reference to it, nor a
 /// weak one: the next object gets the same encoder, unless you keep it.
 public final class StateEncoder {
   /// The path of the node; empty for the application.
@@ -12,11 +12,11 @@ public final class StateEncoder {
   private let walk: any StateEncoding
   private let encoder: KeyedEncoder
   @usableFromInline let writer: ValueWriter
-  // These are set for each object, and read for each value.
+  // Set for each object and read for each value, as the properties of the decoder.
   @safe @exclusivity(unchecked) private var isOpen = false
   @safe @exclusivity(unchecked) private(set) var isUsed = false
   private var number: RowNumber?
-  /// Where it was open last, if somebody keeps it.
+  /// The path at the last call, if the app keeps the coder.
   private var keptPath: RestorationPath?
   /// The values with a sensitivity of the container that is open; nil if there are none,
   /// as for most objects.
@@ -42,11 +42,12 @@ public final class StateEncoder {
     if sensitive != nil { sensitive = nil }
   }
 
-  /// From now on it says where it was, and asks nobody.
+  /// Fixes the path: a coder that the app keeps no longer belongs to the walk's next
+  /// object.
   func keepPath() { keptPath = path }
 
-  // Inlinable, so that the type is known where it is called: asking for its
-  // conformance took a quarter of a save (benchmark: save nodes).
+  // Inlinable, so that the compiler knows the type: looking up its conformance at run
+  // time took a quarter of a save (benchmark: save nodes).
   /// Writes a value; nil writes nothing.
   ///
   /// The last value of a key stays. A value that is too large to store makes
@@ -67,16 +68,16 @@ public final class StateEncoder {
   /// - Parameters:
   ///   - value: The value; it must not use this coder while it is encoded.
   ///   - key: Any name of up to 1 KiB.
-  /// - Throws: What the value throws, and `EncodingError` if something in it
-  ///   cannot be stored. Nothing of the value remains then, and encoding may
-  ///   go on.
+  /// - Throws: The errors of the value's `encode(to:)`, and `EncodingError` if
+  ///   something in it cannot be stored. Nothing of the value remains then, and
+  ///   encoding may go on.
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
     guard isWritable(key) else { return }
     try encoder.encode(value, forKey: key)
     if value != nil { replaceSensitive(key) }
   }
 
-  /// Writes a reference to an object that is encodable, too; nil writes nothing.
+  /// Writes a reference to an object that is also encodable; nil writes nothing.
   ///
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
@@ -88,10 +89,10 @@ public final class StateEncoder {
   /// Writes a reference to a node, a view or a registered object; nil writes
   /// nothing.
   ///
-  /// The object is preserved too, once, even if no node contains it. After a
-  /// restore, every reference to it yields the same instance. A view must belong to
-  /// a node that is preserved. An object without an identifier cannot be referred
-  /// to; the report says so.
+  /// The object is preserved too, once, even if no node contains it. After a restore,
+  /// every reference to the object yields the same instance. A view must belong to a
+  /// node that is preserved. An object without an identifier cannot be the target of a
+  /// reference; the report says so.
   ///
   /// - Parameters:
   ///   - object: A node, a view or a registered object.
@@ -131,12 +132,12 @@ public final class StateEncoder {
     }
   }
 
-  /// Writes values of their own kind under one key.
+  /// Writes a group of values with keys of their own under one key.
   ///
   /// - Parameters:
   ///   - key: Any name of up to 1 KiB.
   ///   - body: Encodes the values of the container, with this coder.
-  /// - Throws: What `body` throws; nothing of the container remains then.
+  /// - Throws: The error of `body`; nothing of the container remains then.
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
   ) throws(Failure) {
@@ -166,7 +167,7 @@ public final class StateEncoder {
     walk.reference(to: object, from: number, key: key)
   }
 
-  /// Writes a key; false if nothing may be written.
+  /// Begins the value of a key; false if the coder is closed or cannot take the key.
   @usableFromInline
   func begin(_ key: String) -> Bool {
     guard isWritable(key) else { return false }
@@ -192,14 +193,14 @@ public final class StateEncoder {
 // MARK: - Values with a sensitivity
 
 extension StateEncoder {
-  /// Writes a value that must not simply be stored; nil writes nothing.
+  /// Writes a value with a sensitivity; nil writes nothing.
   ///
   /// The last value of a key stays, with the sensitivity that it was given.
   ///
   /// - Parameters:
   ///   - value: As for `encode(_:forKey:)`.
   ///   - key: Any name of up to 1 KiB.
-  ///   - sensitivity: How it is kept.
+  ///   - sensitivity: How the value is kept.
   public func encode<Value: ArchiveValue>(
     _ value: Value?, forKey key: String, sensitivity: Sensitivity
   ) {
@@ -209,23 +210,22 @@ extension StateEncoder {
     } catch let error as ArchiveError {
       encoder.fail(error)
     } catch {
-      // A value of the format's own throws nothing else.
+      // A value type of the format itself throws no other error.
       encoder.fail(ArchiveError(.malformed, path: [key]))
     }
   }
 
-  /// Writes a value of any encodable type that must not simply be stored; nil writes
-  /// nothing.
+  /// Writes a value of any encodable type with a sensitivity; nil writes nothing.
   ///
   /// The last value of a key stays, with the sensitivity that it was given.
   ///
   /// - Parameters:
-  ///   - value: The value, of which ``Sensitivity/ephemeral`` asks nothing; it must not
-  ///     use this coder while it is encoded.
+  ///   - value: The value; it must not use this coder while it is encoded. An
+  ///     ``Sensitivity/ephemeral`` one is not asked for anything.
   ///   - key: Any name of up to 1 KiB.
-  ///   - sensitivity: How it is kept.
-  /// - Throws: As `encode(_:forKey:)`; of a ``Sensitivity/secret`` instead of other
-  ///   errors than ``/ArchiveCodec/ArchiveError`` a ``RestorationError`` with
+  ///   - sensitivity: How the value is kept.
+  /// - Throws: As `encode(_:forKey:)`. For a ``Sensitivity/secret`` any error but
+  ///   ``/ArchiveCodec/ArchiveError`` becomes a ``RestorationError`` with
   ///   `secretNotEncodable`, which holds nothing of the value. An earlier value of the
   ///   key remains then.
   public func encode<Value: Encodable>(
@@ -250,7 +250,8 @@ extension StateEncoder {
       } catch let error as ArchiveError {
         throw error
       } catch {
-        // It may hold the value, and a report has the words of an error.
+        // The app's error may hold the value, and a report repeats the words of an
+        // error.
         throw RestorationError(
           .secretNotEncodable,
           "The secret value of “\(key)” cannot be encoded: \(type(of: error)).")
@@ -271,22 +272,23 @@ extension StateEncoder {
     }
   }
 
-  /// Writes a reference to an object of the library's own, which needs no registration.
+  /// Writes a reference to an object of the library's own, which the app need not
+  /// register.
   func encodeOwn(_ object: any RestorableObject, forKey key: String) {
     walk.register(object, identifier: key)
     encode(object as (any StateRestoring)?, forKey: key)
   }
 
-  /// How many bytes were written so far.
+  /// How many bytes the object has written so far.
   var byteCount: Int { encoder.byteCount }
 
-  /// Takes back the value of a key.
+  /// Removes the value of a key again.
   func remove(_ key: String) { encoder.remove(CollectionOfOne(key)) }
 
   /// Writes values of the library's own.
   func encodeOwn(_ body: (KeyedEncoder) -> Void) { body(encoder) }
 
-  /// Runs the body; if it throws, nothing that it encoded remains.
+  /// Runs the body; if the body throws, nothing that it encoded remains.
   func attempt(_ body: () throws -> Void) throws {
     let before = sensitive
     do {
@@ -303,12 +305,13 @@ extension StateEncoder {
     sensitive = values
   }
 
-  /// A key has another value now, or another container.
+  /// Forgets the sensitive value of a key, since the key has an ordinary value now.
   private func replaceSensitive(_ key: String) {
     if sensitive != nil { sensitive?.remove(key) }
   }
 
-  /// Takes back what was stored under the keys before; they have other values now.
+  /// Removes ordinary values whose keys got a sensitive value later: the last one
+  /// counts.
   func finishContainer() {
     if let sensitive { encoder.remove(sensitive.ownKeys) }
   }

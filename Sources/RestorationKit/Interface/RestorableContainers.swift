@@ -1,10 +1,10 @@
 /// A node that shows the last of its children, as a navigation controller does.
 ///
-/// Its ``RestorableNode/restorationChildren`` are the stack, bottom first. They
-/// may have equal identifiers. A restore cuts the stack at its first missing
-/// node, since the nodes that lay on that one make no sense without it.
+/// The children of the node (``RestorableNode/restorationChildren``) are the stack,
+/// bottom first. They may have equal identifiers. A restore cuts the stack at its first
+/// missing node, since the nodes above a missing one make no sense without it.
 public protocol RestorableStack: RestorableNode {
-  /// Replaces the stack with what is back.
+  /// Replaces the stack with the nodes that are back.
   ///
   /// Called before the node's own decoding, and not if nothing is back.
   ///
@@ -14,12 +14,12 @@ public protocol RestorableStack: RestorableNode {
 
 /// A node that has all its children at once, next to each other.
 ///
-/// They may have equal identifiers; the order tells those apart.
+/// The columns may have equal identifiers; then their order tells them apart.
 public protocol RestorableSplit: RestorableNode {
   /// Takes the columns that are back; does nothing by default.
   ///
-  /// Implement it if the restore makes the columns and not the node. Called
-  /// before the node's own decoding, and not if nothing is back.
+  /// Implement the method if the restore makes the columns and not the node. Called
+  /// before the node's own decoding, and not if no column is back.
   ///
   /// - Parameter nodes: The nodes in saved order; never empty.
   func restoreColumns(_ nodes: [any RestorableNode])
@@ -37,8 +37,8 @@ extension RestorableSplit {
 public protocol RestorableTabs: RestorableNode {
   /// The tab that is shown.
   ///
-  /// Saved as a reference if it is one of the node's children. Set in a restore if
-  /// that tab is there, before the node's own decoding; otherwise it stays as it is.
+  /// Saved as a reference if the tab is one of the node's children. A restore sets the
+  /// property before the node's own decoding if the tab is there, and else leaves it.
   var selectedTab: (any RestorableNode)? { get set }
 }
 

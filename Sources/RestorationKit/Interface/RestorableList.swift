@@ -6,11 +6,10 @@ public import Foundation
 
 /// A list of rows, some of them selected, scrolled to one of them.
 ///
-/// A node or a view conforms; the selection and the first visible row are then
-/// saved and brought back. A row is found again by the identifier that
-/// ``modelAssociation`` gives it. Without an association the same positions come
-/// back, where other rows may be by then; ``StateDecoder/hasRawListPositions``
-/// says so.
+/// A node or a view conforms; the selection and the first visible row are then saved
+/// and brought back. ``modelAssociation`` gives a row an identifier, by which a restore
+/// finds the row again. Without an association the same positions come back, where
+/// other rows may be by then; ``StateDecoder/hasRawListPositions`` says so.
 public protocol RestorableList: StateRestoring {
   /// The rows that are selected.
   ///

@@ -4,9 +4,9 @@
 /// ``restorationChildren`` and ``restorationPresented``. A node without an
 /// identifier is left out, and so is everything below it.
 ///
-/// A container conforms to ``RestorableStack``, ``RestorableTabs``,
-/// ``RestorableSplit`` or ``RestorablePresenter``, which bring its children back
-/// into it.
+/// A container conforms to ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit``
+/// or ``RestorablePresenter``, through which a restore gives the container its children
+/// back.
 public protocol RestorableNode: StateRestoring {
   /// The type of the identifier: `String`, `String?`, or one of your own.
   associatedtype RestorationIdentifier: RestorationIdentifying = String?
@@ -20,17 +20,17 @@ public protocol RestorableNode: StateRestoring {
   /// An empty string always leaves the node out. A ``StatefulNode`` that declares no
   /// identifier has the name of its class.
   ///
-  /// Read it of `any RestorableNode` as ``restorationName``.
+  /// ``restorationName`` reads the identifier of `any RestorableNode`.
   var restorationIdentifier: RestorationIdentifier { get }
 
   /// The type that makes or finds this node when it is restored.
   ///
-  /// None by default, or the node's own class if that is a restoration class. A
-  /// node that names none keeps the restoration class that it was restored by.
+  /// None by default, or the node's own class if that is a restoration class. A node
+  /// that names none keeps the restoration class that it was restored by.
   ///
-  /// Register it with the keeper before you restore, since an archive can only
-  /// name registered types. If a node has a restoration class, a restore asks that
-  /// one alone.
+  /// Register the type with the keeper before you restore, since an archive can only
+  /// name registered types. If a node has a restoration class, a restore asks only that
+  /// class for the node.
   var restorationClass: (any NodeRestoration.Type)? { get }
 
   /// The nodes that this node contains, in order; none by default.
@@ -51,9 +51,9 @@ public protocol RestorableNode: StateRestoring {
 
   /// How much it matters that the node is saved where not all has room.
   ///
-  /// Nil, the default, stands for the priority of the node above it, and for normal in a
-  /// root. The views of the node and the objects in its scope go with it. Asked for only
-  /// in a save that is over the ``StateKeeper/sizeBudget``.
+  /// Nil, the default, stands for the priority of the node above, and for normal in a
+  /// root. The views of the node and the objects in its scope go with the node. Asked
+  /// for only in a save that is over the ``StateKeeper/sizeBudget``.
   var restorationPriority: RestorationPriority? { get }
 
   /// Makes the views of the node, if it makes them late; does nothing by default.
@@ -93,9 +93,9 @@ extension RestorableNode where Self: NodeRestoration {
 
 /// A restoration class: makes nodes when an archive is restored.
 ///
-/// Register it with
-/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``, or
-/// if it is the class of the nodes, with
+/// Register the class with
+/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``. If the
+/// nodes are of that class themselves, use
 /// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``.
 public protocol NodeRestoration: ObjectRestoration {
   /// Makes or finds the node of a path.
@@ -105,10 +105,10 @@ public protocol NodeRestoration: ObjectRestoration {
   /// - Parameters:
   ///   - path: The identifiers from the root to the node.
   ///   - coder: The values of the node.
-  /// - Returns: The node, or nil to drop it together with all below it: the next
+  /// - Returns: The node, or nil to drop the node and everything below it: the next
   ///   save stores nothing of them.
-  /// - Throws: Any error leaves it out this time and keeps it: saves write it as
-  ///   it is stored, so that a later launch can try again.
+  /// - Throws: Any error leaves the node out this time and keeps it: saves write the
+  ///   node as it is stored, so that a later launch can try again.
   static func node(
     at path: RestorationPath, coder: StateDecoder
   ) throws -> (any RestorableNode)?

@@ -1,8 +1,8 @@
 /// An object that several nodes share, such as a filter.
 ///
-/// Register it with ``StateKeeper/registerObject(_:restorationIdentifier:)``. It
-/// is saved if a node or an object that is saved refers to it. After a restore,
-/// every reference to it yields the same instance.
+/// Register the object with ``StateKeeper/registerObject(_:restorationIdentifier:)``. A
+/// save stores the object if a node or an object that is saved refers to it. After a
+/// restore, every reference to the object yields the same instance.
 public protocol RestorableObject: StateRestoring {
   /// Scopes the identifier of the object; none by default.
   ///
@@ -34,21 +34,22 @@ extension RestorableObject where Self: ObjectRestoration {
 
 /// A restoration class: makes registered objects when an archive is restored.
 ///
-/// Register it with
-/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``, or
-/// if it is the class of the objects, with
-/// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``. For
+/// Register the class with
+/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``. If the
+/// objects are of that class themselves, use
+/// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``. For nodes
+/// conform to ``NodeRestoration``.
 /// nodes conform to ``NodeRestoration``.
 public protocol ObjectRestoration {
   /// Makes or finds the object of a path.
   ///
-  /// What it returns is registered under the last identifier of the path.
+  /// The restore registers the object under the last identifier of the path.
   ///
   /// - Parameters:
   ///   - path: The identifiers from the root of its scope to the object.
   ///   - coder: The values of the object.
-  /// - Returns: The object, or nil to drop it; references to it are nil then.
-  /// - Throws: Any error leaves it out this time and keeps it, as for
+  /// - Returns: The object, or nil to drop it; references to the object are nil then.
+  /// - Throws: Any error leaves the object out this time and keeps it, as for
   ///   ``NodeRestoration/node(at:coder:)``.
   static func object(
     at path: RestorationPath, coder: StateDecoder

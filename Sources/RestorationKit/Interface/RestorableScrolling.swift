@@ -28,7 +28,8 @@ public struct ScrollOffset: Hashable, Sendable {
     self.y = y
   }
 
-  /// The nearest offset from zero to a largest one; zero for what is no number.
+  /// The nearest offset from zero to a largest one; a coordinate that is NaN becomes
+  /// zero.
   func clamped(to largest: ScrollOffset) -> ScrollOffset {
     func clamp(_ value: Double, _ limit: Double) -> Double {
       value.isNaN ? 0 : max(0, min(value, limit))
@@ -39,12 +40,12 @@ public struct ScrollOffset: Hashable, Sendable {
 
 /// A text with a selection, or with an insertion point, which is an empty one.
 ///
-/// A node or a view conforms; the selection is saved, and set after the object's
-/// own decoding. If it does not fit the text by then, nothing is selected.
+/// A node or a view conforms; the selection is saved, and set after the object's own
+/// decoding. If the saved selection does not fit the text by then, nothing is selected.
 public protocol RestorableTextSelection: StateRestoring {
   /// The selected part; nil if nothing is. The units are the conformer's own.
   var selectedTextRange: Range<Int>? { get set }
 
-  /// How long the text is, in the same units.
+  /// How long the text is, in the units of ``selectedTextRange``.
   var textLength: Int { get }
 }

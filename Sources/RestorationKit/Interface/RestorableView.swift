@@ -1,7 +1,7 @@
 /// A view with state of its own, which belongs to a node.
 ///
-/// It is preserved if it has an identifier and its node is preserved, under the
-/// node's path. It is never made by a restore: it must be there when its node's
+/// A view is preserved if it has an identifier and its node is preserved, under the
+/// node's path. A restore never makes a view: the view must be there when its node's
 /// ``RestorableNode/loadViewIfNeeded()`` has returned.
 public protocol RestorableView: StateRestoring {
   /// The type of the identifier: `String`, `String?`, or one of your own.
@@ -9,7 +9,8 @@ public protocol RestorableView: StateRestoring {
 
   /// The name of the view among all views of its node, stable across launches.
   ///
-  /// Nil and an empty string leave it out, but not the views in it.
+  /// A view whose identifier is nil or an empty string is left out, but not the views
+  /// in it.
   var restorationIdentifier: RestorationIdentifier { get }
 
   /// The views in this view; none by default.

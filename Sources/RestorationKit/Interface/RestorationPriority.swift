@@ -2,7 +2,7 @@
 ///
 /// Nodes of a lower priority are left out first; see ``SizeBudget``.
 public struct RestorationPriority: RawRepresentable, Hashable, Comparable, Sendable {
-  /// The larger, the later it is left out.
+  /// The priority as a number: a node with a larger one is left out later.
   public var rawValue: Int
 
   /// Creates a priority between or beside those that have names.
@@ -22,7 +22,7 @@ public struct RestorationPriority: RawRepresentable, Hashable, Comparable, Senda
   /// 1000 and more: the node is never left out, nor are the nodes above it.
   public static let required = RestorationPriority(rawValue: 1000)
 
-  /// Whether the first one goes before the second.
+  /// Whether a node of the first priority is left out before a node of the second.
   public static func < (left: RestorationPriority, right: RestorationPriority) -> Bool {
     left.rawValue < right.rawValue
   }

@@ -1,8 +1,8 @@
 /// Takes part in every save and restore, on behalf of the application.
 ///
-/// All members have defaults, so implement what you need. A keeper has one
-/// (``StateKeeper/delegate``), and a scene's delegate that conforms to it takes
-/// part in saving and restoring that scene's nodes.
+/// All members have defaults, so implement only the members that you need. A keeper has
+/// one delegate (``StateKeeper/delegate``), and a scene's delegate that conforms to
+/// this protocol takes part in saving and restoring that scene's nodes.
 public protocol StateDelegate: AnyObject {
   /// Decides whether the state is saved; true by default.
   ///
@@ -24,8 +24,9 @@ public protocol StateDelegate: AnyObject {
 
   /// Writes the application's own values, before any node is asked.
   ///
-  /// A node that it refers to is saved too, even below a node that is left out.
-  /// If this throws, the values that it wrote are dropped and the nodes are saved.
+  /// A node that the delegate refers to is saved too, even below a node that is left
+  /// out. If the method throws, the values that it wrote are dropped and the nodes are
+  /// saved.
   ///
   /// - Parameter coder: The application's coder, which the save gate wrote to.
   /// - Throws: Any error; the report shows it.
@@ -37,7 +38,8 @@ public protocol StateDelegate: AnyObject {
   /// that is not registered, once for each.
   ///
   /// - Parameter name: The name in the archive.
-  /// - Returns: A registered name or alias; nil, or any other, leaves it as it is.
+  /// - Returns: A registered name or alias; nil, or a name that is not registered,
+  ///   leaves the stored name.
   func currentClassName(forStored name: String) -> String?
 
   /// Makes or finds a node that has no restoration class.

@@ -1,7 +1,8 @@
 /// A node, a view or an object whose state is saved and restored.
 ///
 /// Conform to ``RestorableNode``, ``RestorableView`` or ``RestorableObject``, which
-/// refine it. All hooks have defaults, so implement those that you need.
+/// refine this protocol. All hooks have defaults, so implement only the hooks that you
+/// need.
 ///
 /// Conformances may be isolated to an actor, as in
 /// `final class NoteScreen: @MainActor RestorableNode`. All members are called on
@@ -10,29 +11,29 @@ public protocol StateRestoring: AnyObject {
   /// How saves find out that objects of this type have changed; ``StateTracking/always``
   /// by default.
   ///
-  /// It is asked once for each type.
+  /// The library asks once for each type.
   static var stateTracking: StateTracking { get }
 
   /// Writes the state of the object; writes nothing by default.
   ///
-  /// Store values that the user would miss, and identifiers of data that can be
-  /// loaded again. If this throws, the object is saved with the state that it was
-  /// saved with last, or without state if there is none. The nodes below it are
+  /// Store values that the user would miss, and identifiers of data that can be loaded
+  /// again. If the method throws, the object is saved with the state that it was saved
+  /// with last, or without state if there is none. The nodes below the object are
   /// saved, and the report says so.
   ///
   /// - Parameter coder: Takes the values; only for the time of this call.
-  /// - Throws: Any error; it costs the state of this object alone.
+  /// - Throws: Any error; the error costs the state of this object alone.
   func encodeRestorableState(with coder: StateEncoder) throws
 
   /// Reads the state of the object; reads nothing by default.
   ///
-  /// All restored objects exist by then. Parents are decoded before children. An
-  /// object may be decoded later than an object that refers to it. If this throws,
-  /// the others are restored all the same, and the report says so. The next save sets
-  /// the stored state aside, since it takes its place.
+  /// All restored objects exist by then. Parents are decoded before children. An object
+  /// may be decoded later than an object that refers to it. If the method throws, the
+  /// others are restored all the same, and the report says so. The next save sets the
+  /// stored state aside, since the new state replaces it.
   ///
   /// - Parameter coder: Holds the values that this object wrote.
-  /// - Throws: Any error; it costs the state of this object alone.
+  /// - Throws: Any error; the error costs the state of this object alone.
   func decodeRestorableState(with coder: StateDecoder) throws
 
   /// Reads values that depend on the layout, such as scroll positions; reads nothing by default.
@@ -54,12 +55,13 @@ extension StateRestoring {
   /// Every save asks for the state.
   public static var stateTracking: StateTracking { .always }
 
-  /// Says that the state of this object has changed, or the nodes and views in it.
+  /// Says that the state of this object has changed, or the list of its nodes and
+  /// views.
   ///
   /// The next save asks the object again. Objects whose ``stateTracking`` is
   /// ``StateTracking/invalidated`` call this after each change. For other objects, and
-  /// for objects that no save has met, it does nothing. Call it on any thread. If it is
-  /// called in a save, the save after that one asks.
+  /// for objects that no save has met, the call does nothing. Call it on any thread. If
+  /// a save is running, the save after that one asks.
   ///
   /// - Complexity: O(1).
   public func invalidateRestorableState() {

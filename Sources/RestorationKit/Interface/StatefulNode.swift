@@ -34,9 +34,9 @@ public protocol StatefulRestoring: StateRestoring {
 
   /// The value that brings the object back to where the user left it.
   ///
-  /// A save reads it. A restore sets it if a value is stored. Every save encodes it to
-  /// compare it with what is stored; in a tree of many nodes, let each say when it has
-  /// changed instead:
+  /// A save reads the property. A restore sets it if a value is stored. Every save
+  /// encodes the value to compare it with the stored one; in a tree of many nodes, let
+  /// each say when its value has changed instead:
   ///
   ///     static var stateTracking: StateTracking { .invalidated }
   ///     var restorableState = State() { didSet { invalidateRestorableState() } }
@@ -44,9 +44,9 @@ public protocol StatefulRestoring: StateRestoring {
 
   /// Whether the fields that fit come back where others do not; true by default.
   ///
-  /// With false a value comes back as it was stored or not at all: if a field is missing or
-  /// does not fit, decoding throws, and the object keeps its value. That is for fields that
-  /// make sense only together, as a list and an index into it:
+  /// With false a value comes back as it was stored or not at all: if a field is
+  /// missing or does not fit, decoding throws, and the object keeps its value. False is
+  /// for fields that make sense only together, as a list and an index into it:
   ///
   ///     static var restoresStateInParts: Bool { false }
   static var restoresStateInParts: Bool { get }
@@ -72,9 +72,9 @@ extension StatefulRestoring {
 ///
 /// Without an identifier of its own the node has the name of its class, here “NoteScreen”.
 ///
-/// A restore sets the whole value. So what it does not store, as a field that is not among its
-/// `CodingKeys`, goes back to its default: keep that beside the value. See
-/// ``StatefulRestoring`` for what is stored and what comes back.
+/// A restore sets the whole value. A field that the value does not store, as one that
+/// is not among its `CodingKeys`, goes back to its default: keep such a field beside
+/// the value. See ``StatefulRestoring`` for the rules of storing and restoring.
 public protocol StatefulNode: RestorableNode, StatefulRestoring {}
 
 extension StateEncoder {
@@ -88,8 +88,8 @@ extension StateEncoder {
 }
 
 extension StateDecoder {
-  /// Takes back the state of an object that is one value; without a stored one it stays
-  /// as it is.
+  /// Sets the state of an object that is one value; without a stored one the object
+  /// keeps its state.
   func decodeState<Object: StatefulRestoring>(of object: Object) throws {
     if let state = try decodeIfPresent(Object.self, standIn: object.restorableState) {
       object.restorableState = state
@@ -104,12 +104,13 @@ extension StateDecoder {
   ///
   /// - Parameters:
   ///   - type: The type of the object.
-  ///   - defaults: Has the fields that an earlier version of the app has not stored, and those
-  ///     whose stored values do not fit. If nil, or if the type says no to
-  ///     ``StatefulRestoring/restoresStateInParts``, such a field throws.
+  ///   - defaults: Has the fields that an earlier version of the app has not stored,
+  ///     and the fields whose stored values do not fit. If nil, or if the type says no
+  ///     to ``StatefulRestoring/restoresStateInParts``, a field like that throws.
   /// - Returns: The stored state.
-  /// - Throws: What the value throws; `DecodingError` if the stored value does not fit;
-  ///   ``/ArchiveCodec/ArchiveError`` with `keyNotFound` if none is stored.
+  /// - Throws: The errors of the value's `init(from:)`; `DecodingError` if the stored
+  ///   value does not fit; ``/ArchiveCodec/ArchiveError`` with `keyNotFound` if none is
+  ///   stored.
   public func decodeState<Object: StatefulRestoring>(
     of type: Object.Type, defaults: Object.State? = nil
   ) throws -> Object.State {
@@ -117,8 +118,10 @@ extension StateDecoder {
     return try decode(forKey: StateEncoder.stateKey)
   }
 
-  /// The state of an object, with the fields of another one as far as its type lets them stand
-  /// in; nil if none is stored.
+  /// The state of an object; nil if none is stored.
+  ///
+  /// If the type allows that, fields of another state stand in for the fields that are
+  /// missing or do not fit.
   private func decodeIfPresent<Object: StatefulRestoring>(
     _ type: Object.Type, standIn other: @autoclosure () -> Object.State
   ) throws -> Object.State? {

@@ -1,15 +1,15 @@
 /// A named set of factories, one for each identifier.
 ///
-/// A restore asks it last. A node that came from a storyboard is saved with the
-/// storyboard's name and its identifier there. The storyboard makes it anew if nothing
-/// else provides it.
+/// A restore asks storyboards last. A node that came from a storyboard is saved with
+/// the storyboard's name and its identifier there. The storyboard makes the node anew
+/// if nothing else provides it.
 ///
 ///     let main = Storyboard("Main")
 ///     main.register("detail") { DetailScreen() }
 ///     try keeper.register(main)
 ///     let detail = try main.instantiate("detail")
 public final class Storyboard {
-  /// The name that archives call it by.
+  /// The name of the storyboard in archives.
   public let name: String
 
   private var factories: [String: () throws -> any RestorableNode] = [:]
@@ -31,11 +31,11 @@ public final class Storyboard {
     factories[identifier] = factory
   }
 
-  /// Makes a node and remembers that it came from here.
+  /// Makes a node and remembers that the node came from this storyboard.
   ///
   /// - Parameter identifier: The name of the node in the storyboard.
   /// - Returns: A new node, or nil if there is no factory.
-  /// - Throws: What the factory throws.
+  /// - Throws: The error of the factory.
   public func instantiate(_ identifier: String) throws -> (any RestorableNode)? {
     guard let node = try factories[identifier]?() else { return nil }
     made[node] = identifier
