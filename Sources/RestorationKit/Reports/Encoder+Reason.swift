@@ -1,5 +1,5 @@
 extension Encoder {
-  /// Writes a sentence for people beside the values for programs; it is not read.
+  /// Writes a sentence for people beside the values for programs; decoding ignores it.
   func encodeReason(_ reason: String) throws {
     var container = container(keyedBy: ReasonKey.self)
     try container.encode(reason, forKey: .reason)

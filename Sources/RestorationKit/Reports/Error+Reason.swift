@@ -6,11 +6,12 @@ internal import Foundation
 #endif
 
 extension Error {
-  /// What a report says of the error.
+  /// The words for the error in a report.
   ///
-  /// Reports are printed and sent, and an error may hold what a user typed. So
-  /// it is the words that the error has for itself, which somebody chose; of any
-  /// other its type and its case, and of a Codable error the place and the type.
+  /// Reports are printed and sent, and an error may hold text that a user typed. So an
+  /// error appears with the description that its author chose for it. Any other error
+  /// appears with its type and its case, and a Codable error with the place and the
+  /// type.
   var reason: String {
     switch self {
     case let error as EncodingError: error.place
@@ -23,18 +24,18 @@ extension Error {
 
   private var typeAndCase: String {
     let mirror = Mirror(reflecting: self)
-    // Words for debugging are not chosen for reports. The compiler takes any Error
-    // for one that has some, but not Any.
+    // Words for debugging are not chosen for reports. The compiler believes that any
+    // Error conforms to CustomDebugStringConvertible, but not that Any does.
     let hasWords = (self as Any) is any CustomDebugStringConvertible
     guard mirror.displayStyle == .enum, !hasWords else { return "\(type(of: self))" }
-    // A case without values is all that an enum prints of itself.
+    // An enum without a description prints only the name of a case without values.
     return "\(type(of: self)).\(mirror.children.first?.label ?? "\(self)")"
   }
 }
 
 extension String {
-  /// Without what an error of Foundation adds to its domain and code, which names
-  /// files.
+  /// The text without the user info that an error of Foundation prints after its domain
+  /// and code: the user info names files.
   fileprivate var withoutUserInfo: String {
     guard hasPrefix("Error Domain=") else { return self }
     let domainAndCode = prefix { $0 != "\"" }
@@ -55,7 +56,7 @@ extension EncodingError {
 
   fileprivate static func cause(_ error: (any Error)?) -> String {
     switch error {
-    // A chain of causes may be of any length.
+    // Stops here: a chain of causes may be of any length.
     case nil, is EncodingError, is DecodingError: ""
     case .some(let error): " \(error.reason)"
     }

@@ -12,19 +12,19 @@ public struct KeptElement: Hashable, Codable, Sendable {
   /// Where the element was.
   public let path: RestorationPath
 
-  /// The name of its class, as it was saved.
+  /// The name of the element's class, as it was saved.
   public let className: String
 
   /// The outcome of the element in the restore.
   public let reason: RestorationReport.NodeOutcome
 
-  /// Whether only its state is kept: the element itself is back, and its state could not be
-  /// read.
+  /// Whether only the state is kept: the element itself is back, but its state could
+  /// not be read.
   public let isStateAlone: Bool
 
-  /// When a save kept it for the first time; nil if none has yet.
+  /// When a save kept the element for the first time; nil if none has yet.
   public let since: Date?
 
-  /// The size of its records in bytes, with all that is kept below it.
+  /// The size of the element's records in bytes, with all that is kept below it.
   public let byteCount: Int
 }

@@ -1,12 +1,12 @@
 internal import ArchiveCodec
 
-/// What of the state of an object is not what is stored.
+/// The differences between the restored state of an object and its stored state.
 struct MendedFields {
   private(set) var notes: [ReportNote]
-  /// Whether all that is stored is in the state, and only fields were added.
+  /// Whether the whole stored state was restored, and fields were only added.
   private(set) var isWhole: Bool
 
-  /// Nil if the state is what is stored.
+  /// Nil if the restored state is the stored one.
   init?<Value>(_ value: MendedValue<Value>) {
     guard !value.replaced.isEmpty || !value.added.isEmpty else { return nil }
     let added = value.added.map { $0.joined(separator: ".") }
@@ -20,13 +20,13 @@ struct MendedFields {
     (self.notes, self.isWhole) = (notes, isWhole)
   }
 
-  /// One field of an object whose fields are stored apart.
+  /// The difference in one field of an object whose fields are stored apart.
   init(replacing field: String, _ error: any Error) {
     notes = [.fieldReplaced(key: field, error.reason)]
     isWhole = false
   }
 
-  /// Adds what is said of another field of the same object.
+  /// Adds the differences in other fields of the same object.
   mutating func add(_ other: MendedFields) {
     notes += other.notes
     isWhole = isWhole && other.isWhole

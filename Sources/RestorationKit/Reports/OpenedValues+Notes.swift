@@ -1,5 +1,5 @@
 extension OpenedValues {
-  /// What a report says of them.
+  /// The lines of a report about values that are absent.
   var notes: [ReportNote] {
     (expired.isEmpty ? [] : [.expiredValues(expired)])
       + (forgotten.isEmpty ? [] : [.forgottenSecrets(forgotten)])

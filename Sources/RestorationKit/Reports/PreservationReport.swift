@@ -18,25 +18,25 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// The save gate said no; an older state was discarded.
     case declined
 
-    /// The state was discarded, another one was put back, or the scene was let go, while the
-    /// save was under way, so nothing of it was written.
+    /// The state was discarded, another one was put back, or the scene was let go,
+    /// while the save was under way, so the save wrote nothing.
     case superseded
 
     /// The key is locked, or was at the last restore; the stored state is intact.
     case locked
 
-    /// Another instance of the app has the state, so nothing was written; its process
-    /// is named if it is known.
+    /// Another instance of the app has the state, so nothing was written; the process
+    /// of the instance is named if it is known.
     case inUse(by: String?)
 
-    /// Another machine has stored something since this one read the state, so that is what
-    /// the store has; see ``StateKeeper/resolveConflict(keeping:)``.
+    /// Another machine has stored a state since this one read it, and the store keeps
+    /// that one; see ``StateKeeper/resolveConflict(keeping:)``.
     ///
-    /// What was saved is kept here until that is decided: in the local copy, or else in
-    /// memory.
+    /// Until the conflict is resolved, the state that was saved here is kept here: in
+    /// the local copy, or else in memory.
     case conflict(RemoteConflict)
 
-    /// Whether nothing was written that may be written later.
+    /// Whether nothing was written now, but a later save may write it.
     var isPostponed: Bool {
       switch self {
       case .locked, .inUse: true
@@ -47,65 +47,66 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// What happened to one node.
   public enum NodeOutcome: ReportOutcome {
-    /// It is in the archive.
+    /// The element is in the archive.
     case saved
 
-    /// It is in the archive without state, because encoding threw.
+    /// The element is in the archive without state, because encoding threw.
     case savedWithoutState
 
-    /// It is in the archive as it was stored before, because this version of
+    /// The element is in the archive as it was stored before, because this version of
     /// the app cannot read its state or it was not back after the restore; see
     /// ``ReportNote/keptBecause(_:)``.
     case keptAsStored
 
-    /// It was not back, and was kept since then. That is longer than the
-    /// ``StateKeeper/keptBound``, so it is left out with all below it, of so many bytes
-    /// together.
+    /// The element was not back, and was kept since the date. That is longer than the
+    /// ``StateKeeper/keptBound``, so the element is left out with all below it, which
+    /// took so many bytes together.
     case expired(since: Date, byteCount: Int)
 
-    /// It was not back and is left out with all below it. All kept elements together have
-    /// more bytes than the ``StateKeeper/keptBound``, and it was kept for longer than the
-    /// others.
+    /// The element was not back and is left out with all below it. All kept elements
+    /// together have more bytes than the ``StateKeeper/keptBound``, and this one was
+    /// kept for longer than the others.
     case crowdedOut(since: Date, byteCount: Int)
 
-    /// It was not back and kept; now another node is saved at its path, and takes
-    /// its place.
+    /// The element was not back and kept; now another node is saved at its path and
+    /// replaces it.
     case replaced
 
-    /// It is saved with the state that it was saved with last, since its new state
-    /// could not be encoded.
+    /// The element is saved with the state that it was saved with last, since its new
+    /// state could not be encoded.
     case savedWithLastState
 
-    /// It has no identifier, or one that is too long; then a note says so.
+    /// The element has no identifier, or one that is too long; then a note says so.
     case noIdentifier
 
-    /// A node above it has no identifier or is a duplicate; its path is given.
+    /// A node above the element has no identifier or is a duplicate; the path of that
+    /// node is given.
     case excluded(by: RestorationPath)
 
-    /// With it the state would be larger than its budget, so it is left out with all
-    /// below it, of so many bytes together; see ``SizeBudget``.
+    /// With the element the state would be larger than its budget. So the element is
+    /// left out with all below it, which takes so many bytes together; see
+    /// ``SizeBudget``.
     case overBudget(byteCount: Int)
 
     /// Another node had its path before.
     case duplicate
 
-    /// It is in the tree twice; only the first place counts.
+    /// The element is in the tree twice; only the first place counts.
     case containedTwice
   }
 
-  /// What the report says of one element, or of the application.
+  /// The line of the report about one element, or about the application.
   public typealias Entry = ReportEntry<NodeOutcome>
 
   /// The outcome of the save as a whole.
   public internal(set) var outcome: Outcome
 
-  /// The scene and the application if there is something to say of them, then the
-  /// nodes in the order of the walk.
+  /// The scene and the application if the report has a note on them, then the nodes in
+  /// the order of the walk.
   ///
-  /// A save of what has changed has entries for the nodes that it asked; see
-  /// ``unaskedCount``.
+  /// A save of changes has entries for the nodes that it asked; see ``unaskedCount``.
   ///
-  /// - Complexity: O(*n*) in their number when they are asked for first.
+  /// - Complexity: O(*n*) in the number of entries when they are asked for first.
   public var entries: [Entry] { lines.made }
 
   /// Makes the entries.
@@ -113,10 +114,11 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// How large the stored record of each element is, empty if nothing was saved.
   ///
-  /// It tells of all stored elements, also of those that the save did not ask. If you keep
-  /// a report until the next save, that save copies what is known of all nodes.
+  /// The sizes are of all stored elements, also of elements that the save did not ask.
+  /// If you keep a report until the next save, that save copies the rows of all nodes.
   ///
-  /// - Complexity: O(*n* log *n*) in the stored elements when it is asked for first.
+  /// - Complexity: O(*n* log *n*) in the stored elements when the sizes are asked for
+  ///   first.
   public var sizes: StateSizes { sizeTree.made }
 
   /// Makes the sizes.
@@ -137,39 +139,41 @@ public struct PreservationReport: Hashable, Codable, Sendable {
   /// The size of the stored state in bytes; 0 if nothing was saved.
   public internal(set) var byteCount = 0
 
-  /// How many bytes of that this save has written; 0 if nothing had changed.
+  /// How many bytes of the state this save has written; 0 if nothing had changed.
   public internal(set) var writtenByteCount = 0
 
   /// How long the caller waited for the walk.
   public internal(set) var walkDuration: Duration = .zero
 
-  /// Where the archive is now that was set aside, because it could not be read, was not
-  /// read in this launch, or was not decoded whole; nil if none was.
+  /// Where the archive is that the save set aside, because it could not be read, was
+  /// not read in this launch, or was not decoded whole; nil if none was set aside.
   public internal(set) var setAside: String?
 
-  /// Why what was saved is only in the local copy, and not in the store yet; nil if it is
-  /// there, or no store is used.
+  /// Why the saved state is only in the local copy, and not in the store yet; nil if
+  /// the store has it, or no store is used.
   public internal(set) var unsent: String?
 
-  /// Why what was set aside is only on this machine, without a local copy in memory, and not in
-  /// the store; nil if it is there, or no store is used.
+  /// Why a state that was set aside is only on this machine, or without a local copy
+  /// only in memory; nil if the store has it, or no store is used.
   ///
-  /// The save that says it went on without that. What is too large is tried again by the next
-  /// launch with a local copy, and anything else with the next save.
+  /// The save with this text went on without the copy in the store. The next launch
+  /// with a local copy tries again to send one that is too large; any other is sent
+  /// again with the next save.
   public internal(set) var unsentAside: String?
 
-  /// The name of the state that was saved; with a number if other instances have the
-  /// names before it.
+  /// The name of the state that was saved.
+  ///
+  /// The name has a number if other instances have the names before it.
   public internal(set) var stateName: String?
 
-  /// The instances that have the names before it.
+  /// The instances that have the names before ``stateName``.
   public internal(set) var otherInstances: [OtherInstance] = []
 
   init(_ outcome: Outcome) {
     self.outcome = outcome
   }
 
-  /// Adds what belongs to the scene of which the state is.
+  /// Adds notes on the scene that the state belongs to.
   mutating func add(ofScene notes: [ReportNote]) {
     lines = lines.adding(notes, on: .scene, .saved)
   }
@@ -179,7 +183,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 }
 
 extension PreservationReport.NodeOutcome {
-  /// Whether the developer should look at it; other things to mend are notes.
+  /// Whether the developer should look at the element; other things to mend are notes.
   public var isProblem: Bool {
     switch self {
     case .duplicate, .containedTwice, .overBudget: true
@@ -264,7 +268,7 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
 }
 
 extension String? {
-  /// What a report says of where something was set aside; empty if nothing was.
+  /// The sentence that says where an archive was set aside; empty if none was.
   var setAsideSentence: String {
     map { " What was stored is set aside at \($0)." } ?? ""
   }

@@ -6,17 +6,18 @@ public import Foundation
 
 /// A state that another machine has stored, or removed, since this one read it.
 public struct RemoteConflict: Hashable, Codable, Sendable {
-  /// Who has saved it, as ``ApplicationEnvironment/deviceName`` said there; nil if that is not
-  /// known.
+  /// The machine that saved the state, as ``ApplicationEnvironment/deviceName`` said
+  /// there; nil if it is not known.
   public let savedBy: String?
 
-  /// When it was saved, by the clock of that machine; nil if that is not known.
+  /// When the state was saved, by the clock of that machine; nil if the time is not
+  /// known.
   public let savedAt: Date?
 
-  /// Whether it was removed, so that nothing is stored.
+  /// Whether the state was removed, so that nothing is stored.
   public let isRemoved: Bool
 
-  /// Who has taken the state over, as its ``RemoteLease/owner`` says; nil if nobody has.
+  /// The ``RemoteLease/owner`` that has taken the state over; nil if nobody has.
   public let takenOverBy: String?
 
   init(
@@ -29,7 +30,7 @@ public struct RemoteConflict: Hashable, Codable, Sendable {
 }
 
 extension RemoteConflict: CustomStringConvertible {
-  /// Who has done what, and when.
+  /// The machine, its change, and the time of the change.
   public var description: String {
     if let takenOverBy { return "\(takenOverBy) has taken over the state" }
     let who = savedBy ?? "another machine"
@@ -40,11 +41,13 @@ extension RemoteConflict: CustomStringConvertible {
 
 /// Which of two states stays when two machines have changed one.
 public enum ConflictChoice: Hashable, Sendable {
-  /// What the other machine has stored; what was saved here is set aside.
+  /// The state that the other machine has stored stays; the state saved here is set
+  /// aside.
   ///
-  /// Restore after that, to bring it back.
+  /// Restore afterwards to bring the other state back.
   case theirs
 
-  /// What was saved here; what the other machine has stored is set aside.
+  /// The state saved here stays; the state that the other machine has stored is set
+  /// aside.
   case ours
 }

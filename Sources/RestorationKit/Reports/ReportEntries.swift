@@ -13,8 +13,7 @@ struct ReportEntries<Outcome: ReportOutcome>: Sendable {
 
   var made: [ReportEntry<Outcome>] { source.value }
 
-  /// The entries, with notes on what they are all about: the application or a scene, whose
-  /// entry comes first.
+  /// The entries, with notes on the application or a scene, whose entry comes first.
   func adding(
     _ notes: [ReportNote], on kind: ElementKind, _ outcome: Outcome
   ) -> ReportEntries {
@@ -44,28 +43,28 @@ struct ReportSizes: Sendable {
 
 /// A part of a report that is made once.
 //
-// Sendable although the closure may hold what is not: nobody changes that any
-// more, and the lock lets one caller at a time make something of it, once.
+// Sendable although the closure may hold values that are not: nobody changes those
+// values any more, and under the lock one caller at a time calls the closure, once.
 private final class MadeLater<Value: Sendable>: @unchecked Sendable {
-  private enum Content {
+  private enum Stage {
     case later(() -> Value)
     case made(Value)
   }
 
   private let lock = Mutex<Void>(())
-  private var content: Content
+  private var stage: Stage
 
   init(_ make: @escaping () -> Value) {
-    content = .later(make)
+    stage = .later(make)
   }
 
   var value: Value {
     lock.withLock { _ in
-      switch content {
+      switch stage {
       case .made(let value): return value
       case .later(let make):
         let value = make()
-        content = .made(value)
+        stage = .made(value)
         return value
       }
     }

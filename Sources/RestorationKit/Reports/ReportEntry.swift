@@ -1,7 +1,7 @@
 /// The line of a report about one node, view or object, or about the application or a scene.
 ///
-/// The scene and the application have an entry only if there is something to say of
-/// them. It comes first.
+/// The scene and the application have an entry only if the report has a note on them.
+/// Their entry comes first.
 public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   /// The kind of the element.
   public let kind: ElementKind
@@ -10,18 +10,19 @@ public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   /// no node of the tree.
   public let path: RestorationPath
 
-  /// The name of its class; in a report of the stored state the name that was saved.
+  /// The name of the element's class; in a report of the stored state the name that was
+  /// saved.
   public let className: String
 
   /// What happened to the element; for the application and a scene, the outcome of the report.
   public internal(set) var outcome: Outcome
 
-  /// The facts that a report says of it beside its outcome.
+  /// Facts about the element beside its outcome.
   public internal(set) var notes: [ReportNote] = []
 }
 
 extension ReportEntry {
-  /// One that is about the application or a scene.
+  /// An entry about the application or a scene.
   static func ofAll(_ kind: ElementKind, _ outcome: Outcome, _ notes: [ReportNote]) -> Self {
     Self(
       kind: kind, path: RestorationPath(), className: kind.rawValue, outcome: outcome,
@@ -31,22 +32,23 @@ extension ReportEntry {
 
 /// What happens to one element in a save, a restore or a dry run.
 public protocol ReportOutcome: Hashable, Codable, Sendable, CustomStringConvertible {
-  /// Whether the developer should look at it.
+  /// Whether the developer should look at the element.
   var isProblem: Bool { get }
 }
 
 extension ReportEntry {
-  /// Whether the developer should look at it, because of its outcome or of a note.
+  /// Whether the developer should look at the element, because of its outcome or of a
+  /// note.
   public var isProblem: Bool { outcome.isProblem || notes.contains(where: \.isProblem) }
 
-  /// What happened to it and what is wrong with that, in sentences.
+  /// The outcome of the element and its problems, in sentences.
   public var reason: String {
     problems.reduce(what ?? "") { text, problem in
       text.isEmpty ? problem : text + (text.hasSuffix(".") ? " " : ". ") + problem
     }
   }
 
-  /// Writes all of it, and ``reason`` for people.
+  /// Writes all properties, and ``reason`` for people.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(kind, forKey: .kind)
@@ -59,10 +61,10 @@ extension ReportEntry {
 }
 
 extension ReportEntry: CustomStringConvertible {
-  /// The path, the class and what happened; then a line for every problem.
+  /// The path, the class and the outcome; then a line for every problem.
   ///
-  /// A path of more than 24 identifiers is cut to its last ones, after “…” and the number of
-  /// those before them.
+  /// A path of more than 24 identifiers is cut to its last ones, after “…” and the
+  /// number of identifiers before them.
   public var description: String {
     description(as: path.count == 0 ? className : "\(path.phrase) (\(className))", margin: "")
   }
@@ -73,9 +75,10 @@ extension ReportEntry: CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The outcome and the notes that go on after it; nil if there is neither.
+  /// The outcome and the notes that follow it; nil if there is neither.
   ///
-  /// The outcome of the application and of a scene is that of the report, so it is left out.
+  /// The outcome of the application and of a scene is that of the report, so it is left
+  /// out.
   private var what: String? {
     let isOfAll = kind == .application || kind == .scene
     let parts =

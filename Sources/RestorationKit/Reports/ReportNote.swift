@@ -7,17 +7,17 @@ public import Foundation
 
 /// A fact that a report says of an element, beside its outcome.
 ///
-/// Some notes are problems: the developer should mend what they say.
+/// Some notes are problems: each says what the developer should mend.
 public enum ReportNote: Hashable, Codable, Sendable {
   // MARK: Problems of a save
 
-  /// Its encoding threw; the error is given in its own words.
+  /// The element's encoding threw; the error is given in its own words.
   case encodeFailed(String)
 
   /// The delegate's `willEncodeRestorableState` threw.
   case willEncodeFailed(String)
 
-  /// A root has no identifier, so nothing of it is saved.
+  /// A root has no identifier, so nothing of the root is saved.
   case rootWithoutIdentifier
 
   /// The identifier is longer than the format's keys, so the element is left out.
@@ -36,52 +36,55 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// A coder of the node with this path was used after the save before this one.
   case coderKeptAfterSave(RestorationPath, key: String)
 
-  /// The save came before any restore, so it has set aside what was stored.
+  /// The save came before any restore, so it has set aside the stored state.
   case notRestoredBefore
 
-  /// Another keeper of this process has the state, so this one has a state with a number,
-  /// or none with ``InstancePolicy/single``. A restore says it, too.
+  /// Another keeper of this process has the state, so this one has a state with a
+  /// number, or none with ``InstancePolicy/single``. The note is also in reports of
+  /// restores.
   case otherKeeper(stateName: String)
 
-  /// In a stack, it lies above a node that is not saved; the restored stack will have
-  /// it without that node.
+  /// In a stack, the node lies above a node that is not saved; the restored stack will
+  /// have it without that node.
   case aboveGap(RestorationPath)
 
-  /// The restoration class is not registered, so it will not be found.
+  /// The restoration class is not registered, so a restore will not find it.
   case restorationClassNotRegistered(String)
 
-  /// The state takes more bytes than its budget allows, and everything that may be left
-  /// out is left out already; it is stored all the same. See ``SizeBudget``.
+  /// The state takes more bytes than its budget allows, although everything that may be
+  /// left out is left out already. The state is stored all the same. See
+  /// ``SizeBudget``.
   case overHardBudget(byteCount: Int, hard: Int)
 
-  /// With its new state, and the states below it, of so many bytes together, the whole
-  /// would be larger than its budget. So the states that were stored before stay, and
-  /// nodes that were not stored before are left out.
+  /// The new states of the element and of all below it, of so many bytes together,
+  /// would make the whole larger than its budget. So the states that were stored before
+  /// stay, and nodes that were not stored before are left out.
   case lastStateForBudget(byteCount: Int)
 
-  /// It has changed without saying so. Only a save that asks everything, as this one,
-  /// stores such a change. Call ``StateRestoring/invalidateRestorableState()`` after each
-  /// change.
+  /// The object has changed without saying so. Only a save that asks everything, as
+  /// this one, stores a change like that. Call
+  /// ``StateRestoring/invalidateRestorableState()`` after each change.
   case notInvalidated
 
-  /// It declares an identifier that is not used, so it is saved under the name of its class.
+  /// The node declares an identifier that is not used, so the node is saved under the
+  /// name of its class.
   ///
-  /// The class that conforms to ``StatefulNode`` declares none, so its nodes have the names of
-  /// their classes; what a subclass declares under that name is another property. Only stored
-  /// properties are found out.
+  /// The class that conforms to ``StatefulNode`` declares no identifier, so its nodes
+  /// have the names of their classes; a `restorationIdentifier` that a subclass
+  /// declares is another property. The library finds only stored properties.
   case identifierShadowed
 
   // MARK: Problems of restored values
 
-  /// A value was read or set before the restore, so whoever read it had the value of its
-  /// declaration; it is what was stored now.
+  /// A value was read or set before the restore, so early readers got the value of its
+  /// declaration. Now the value is the stored one.
   case valueUsedTooEarly(key: String)
 
   /// A value has no key and is no field of a ``RestorableScreen``, so nothing stores it.
   case valueWithoutKey(declaredAt: String)
 
-  /// A value is used below a scene other than the one below which it was first used, which
-  /// happens to static values; it belongs to that first one.
+  /// A value belongs to the scene below which it was first used, but was used below
+  /// another one. That happens to static values.
   case valueOfAnotherScene(key: String)
 
   /// Fields with ``Restored`` cannot be found in a class, so they are not stored.
@@ -110,7 +113,7 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// An activity takes more bytes than activities should.
   case largeActivity(byteCount: Int, limit: Int)
 
-  /// A stored value has another type than was asked for.
+  /// A stored value has another type than the caller asked for.
   case storageTypeMismatch(key: String, String)
 
   /// A value could not be encoded.
@@ -119,7 +122,7 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The stored content of a session could not be read; the error is given.
   case unreadable(String)
 
-  /// The host's delegate is gone, so the defaults were taken for its answers.
+  /// The host's delegate is gone, so the defaults stand for its answers.
   case hostDelegateGone
 
   // MARK: Problems of a restore
@@ -127,34 +130,36 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The delegate's `didDecodeRestorableState` threw.
   case didDecodeFailed(String)
 
-  /// A root that was given to the restore has its path, and another object was made, or
-  /// none. The given root keeps its defaults.
+  /// The restore was given a root, but another object was made at its path, or none.
+  /// The given root keeps its defaults.
   case givenRootNotUsed
 
-  /// It is back, but the node that contained or presented it does not do so any
+  /// The node is back, but the node that contained or presented it does not do so any
   /// more; the next save leaves it out, unless it is ``kept``.
   case notContained
 
-  /// Its state comes from an earlier save than the others, because later ones could
-  /// not encode it, or had no room for it in the budget.
+  /// The state comes from an earlier save than the others, because later ones could not
+  /// encode it, or had no room for it in the budget.
   case lastState
 
-  /// These keys are read under another spelling, or in a hook that is never called: they are
-  /// stored, and nobody asked for them.
+  /// The stored keys that nobody asked for: they are read under another spelling, or in
+  /// a hook that is never called.
   ///
-  /// Neither the node's factory nor its decoding did; of the application, neither the gate
-  /// nor the delegate's `didDecodeRestorableState`, if there is a delegate. A key in a
-  /// container has the container's key and a dot before it. The next save drops
-  /// these values, unless they are written again. If a key is not needed any more, remove
-  /// it with a migration, or ask for it with ``StateDecoder/contains(_:)``.
+  /// Neither the node's factory nor its decoding asked for them; of the application,
+  /// neither the gate nor the delegate's `didDecodeRestorableState`, if there is a
+  /// delegate. A key in a container has the container's key and a dot before it. The
+  /// next save drops these values, unless they are written again. If a key is not
+  /// needed any more, remove it with a migration, or ask for it with
+  /// ``StateDecoder/contains(_:)``.
   case unreadKeys([String])
 
-  /// The keys of values with a ``Sensitivity`` that cannot be read; those in a container
-  /// have its key and a dot before them.
+  /// The keys of values with a ``Sensitivity`` that cannot be read; a key in a
+  /// container has the container's key and a dot before it.
   case unreadableValues([String])
 
-  /// The stored value of a field of its `restorableState` does not fit, so the field is as it
-  /// was before the restore; the error says where, in keys, and which type is missing there.
+  /// The stored value of a field of `restorableState` does not fit, so the field keeps
+  /// the value from before the restore. The error says where, in keys, and which type
+  /// is missing there.
   ///
   /// The next save sets the stored state aside. Bring the field to its new type with a
   /// migration; see <doc:versions>.
@@ -162,70 +167,75 @@ public enum ReportNote: Hashable, Codable, Sendable {
 
   // MARK: No problems
 
-  /// The fields of its `restorableState` that are not stored, so that they are as they were
-  /// before the restore; those in another have its name and a dot before them.
+  /// The fields of `restorableState` that are not stored, and so keep their values from
+  /// before the restore; a field in another has the name of that one and a dot before
+  /// it.
   ///
-  /// It is no problem, since each new version of an app may add fields. If another field is
-  /// stored in the same place that the state does not have any more, this one may be that
-  /// under a new name: then the next save sets the stored state aside.
+  /// The note is no problem, since each new version of an app may add fields. But if a
+  /// field is stored in the same place that the state does not have any more, the
+  /// missing one may be that field under a new name: then the next save sets the stored
+  /// state aside.
   case missingFields([String])
 
-  /// The state takes more bytes than it should; the smallest parts that take a tenth
-  /// of them or more are named, the largest first. See ``SizeBudget``.
+  /// The state takes more bytes than it should. The smallest parts that take a tenth of
+  /// the bytes or more are named, the largest first. See ``SizeBudget``.
   case overSoftBudget(byteCount: Int, soft: Int, largest: [StateSizes.Element])
 
-  /// It was saved as a root of its own, because a node above it that contains it
-  /// was left out.
+  /// The node was saved as a root of its own, because a node above that contains it was
+  /// left out.
   case detached
 
-  /// Its outcome in the restore, if it is saved as it was stored.
+  /// The outcome of the element in the restore, if the element is saved as it was
+  /// stored.
   case keptBecause(RestorationReport.NodeOutcome)
 
-  /// Its class has inherited its conformance, and nobody used the coder.
+  /// The class of the object has inherited its conformance, and nobody used the coder.
   ///
-  /// Hooks that only a subclass implements, without `override`, are never called:
-  /// the base class must implement them, too. It is no problem, since the class may
+  /// Hooks that only a subclass implements, without `override`, are never called: the
+  /// base class must implement them, too. The note is no problem, since the class may
   /// have nothing to save.
   case unusedInheritedHooks
 
-  /// Its state was migrated, or would be, from the version it was stored with.
+  /// The state was migrated, or would be, from the version that it was stored with.
   case migrated(from: Int)
 
-  /// Saves write it as it is stored, while its parent is saved and within the
-  /// ``StateKeeper/keptBound``. It is not back, or its parent could not be decoded and
-  /// so did not take it.
+  /// Saves write the element as it is stored, while its parent is saved and within the
+  /// ``StateKeeper/keptBound``. The element is not back, or its parent could not be
+  /// decoded and so did not take it.
   case kept
 
-  /// What its class is called now.
+  /// The present name of the element's class.
   case renamed(to: String)
 
-  /// The version that its state was stored with, if that is not 1.
+  /// The version that the state was stored with, if that is not 1.
   case version(Int)
 
-  /// When a save first kept it because it was not back, or because its state could not
-  /// be read.
+  /// When a save first kept the element because it was not back, or because its state
+  /// could not be read.
   case keptSince(Date)
 
-  /// Beside its state another one is kept as it was stored: one that this version of the app
-  /// or an earlier one could not read, of this version and since then, or one that crashed.
+  /// Beside the state of the element another one is kept as it was stored, with its
+  /// version and the time since when. This version of the app or an earlier one could
+  /// not read that state, or restoring it crashed.
   case keptBeside(version: Int, since: Date?)
 
-  /// Its stored state could not be read and was kept since then. It was kept for longer, or
-  /// is larger, than the ``StateKeeper/keptBound`` allows, so now the new state takes its
-  /// place.
+  /// The stored state of the element could not be read and was kept since then. It was
+  /// kept for longer, or is larger, than the ``StateKeeper/keptBound`` allows, so now
+  /// the new state replaces it.
   case keptStateDropped(since: Date, byteCount: Int)
 
   /// The keys of values with ``Sensitivity/expiring(after:)`` whose time is over, so
-  /// that they are absent; those in a container have its key and a dot before them.
+  /// that the keys are absent; a key in a container has the container's key and a dot
+  /// before it.
   case expiredValues([String])
 
-  /// The keys of secrets that were forgotten, or whose subkeys are not there, so that
-  /// they are absent; those in a container have its key and a dot before them.
+  /// The keys of secrets that were forgotten, or whose subkeys are missing, so that the
+  /// keys are absent; a key in a container has the container's key and a dot before it.
   case forgottenSecrets([String])
 }
 
 extension ReportNote {
-  /// Whether the developer should mend it.
+  /// Whether the developer should mend the cause of the note.
   public var isProblem: Bool {
     switch self {
     case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed,
@@ -247,8 +257,8 @@ extension ReportNote {
 }
 
 extension ReportNote: CustomStringConvertible {
-  /// What is wrong and how to mend it, if it is a problem; else a few words that go on
-  /// after the outcome.
+  /// For a problem, what is wrong and how to mend it; for another note, a few words
+  /// that follow the outcome.
   public var description: String {
     switch self {
     case .encodeFailed(let error):
@@ -382,7 +392,7 @@ extension ReportNote: CustomStringConvertible {
 }
 
 extension ReportNote {
-  /// The key of the value that it is about; nil if it has none.
+  /// The key of the value that the note is about; nil if it has none.
   var valueKey: String? {
     switch self {
     case .storageTypeMismatch(let key, _), .storageEncodingFailed(let key, _),
@@ -392,7 +402,7 @@ extension ReportNote {
     }
   }
 
-  /// The same of a value that has a key itself.
+  /// The note for a field of a value that has a key itself.
   func ofField(in key: String) -> ReportNote {
     switch self {
     case .fieldReplaced(let field, let error): .fieldReplaced(key: "\(key).\(field)", error)

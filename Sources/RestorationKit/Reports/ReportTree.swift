@@ -1,7 +1,7 @@
 /// Prints the entries of any report.
 enum ReportTree {
-  /// Deeper lines are not indented further, but numbered: a long chain would
-  /// need a square of space.
+  /// Lines deeper than this are not indented further, but numbered: the indentation of
+  /// a long chain would grow with the square of its length.
   private static let deepestIndentation = 24
 
   /// A headline, and all entries with their paths.
@@ -12,9 +12,9 @@ enum ReportTree {
   }
 
   /// A headline, and all entries, each indented below its parent, which must come
-  /// before it.
+  /// before.
   ///
-  /// An entry whose parent is not the one above it in the tree stands at the
+  /// An entry whose parent is not the last one above it in the list stands at the
   /// margin, with its path.
   ///
   /// - Complexity: O(*n*) in the number of entries, for a tree.

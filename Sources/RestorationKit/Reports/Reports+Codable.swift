@@ -1,6 +1,7 @@
 internal import ArchiveCodec
 
-// The names of all paths in a report are in a table beside what refers to them by a number.
+// A table in a report holds the names of all paths once; entries refer to its rows by
+// number.
 
 extension PreservationReport {
   private enum CodingKeys: String, CodingKey {
@@ -21,7 +22,7 @@ extension PreservationReport {
     case otherInstances
   }
 
-  /// Writes all of it; each path as the number of its row in `paths`, from 1 on.
+  /// Writes the whole report; each path as the number of its row in `paths`, from 1 on.
   ///
   /// A row has the number of the path above it, if there is one, and a name.
   public func encode(to encoder: any Encoder) throws {
@@ -44,7 +45,8 @@ extension PreservationReport {
     }
   }
 
-  /// Reads what ``encode(to:)`` wrote, or earlier versions, which wrote whole paths.
+  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole
+  /// paths.
   public init(from decoder: any Decoder) throws {
     self = try decoder.container(keyedBy: CodingKeys.self)
       .decodePaths(forKey: .paths, of: Self.init)
@@ -82,7 +84,7 @@ extension RestorationReport {
     case walkDuration
   }
 
-  /// Writes all of it; each path as the number of its row in `paths`, from 1 on.
+  /// Writes the whole report; each path as the number of its row in `paths`, from 1 on.
   ///
   /// A row has the number of the path above it, if there is one, and a name.
   public func encode(to encoder: any Encoder) throws {
@@ -100,7 +102,8 @@ extension RestorationReport {
     }
   }
 
-  /// Reads what ``encode(to:)`` wrote, or earlier versions, which wrote whole paths.
+  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole
+  /// paths.
   public init(from decoder: any Decoder) throws {
     self = try decoder.container(keyedBy: CodingKeys.self)
       .decodePaths(forKey: .paths, of: Self.init)
@@ -127,7 +130,7 @@ extension StoredStateReport {
     case entries
   }
 
-  /// Writes all of it; each path as the number of its row in `paths`, from 1 on.
+  /// Writes the whole report; each path as the number of its row in `paths`, from 1 on.
   ///
   /// A row has the number of the path above it, if there is one, and a name.
   public func encode(to encoder: any Encoder) throws {
@@ -139,7 +142,8 @@ extension StoredStateReport {
     }
   }
 
-  /// Reads what ``encode(to:)`` wrote, or earlier versions, which wrote whole paths.
+  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole
+  /// paths.
   public init(from decoder: any Decoder) throws {
     self = try decoder.container(keyedBy: CodingKeys.self)
       .decodePaths(forKey: .paths, of: Self.init)

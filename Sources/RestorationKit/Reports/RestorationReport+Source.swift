@@ -8,16 +8,18 @@ public import Foundation
 extension RestorationReport {
   /// The archive that was restored.
   public struct Source: Hashable, Codable, Sendable {
-    /// Where it is, for a person to read.
+    /// Where the archive is, for a person to read.
     public let location: String
 
-    /// Nil if it is the state that was saved last; else why an older one was kept.
+    /// Nil if the archive is the state that was saved last; else why an older one was
+    /// kept.
     public let generation: SetAsideReason?
 
-    /// When it was saved; nil if that is not known.
+    /// When the archive was saved; nil if the time is not known.
     public let savedAt: Date?
 
-    /// Its age at the restore in seconds; negative if a clock was set back.
+    /// The age of the archive at the restore in seconds; negative if a clock was set
+    /// back.
     public let age: TimeInterval?
 
     /// The newer archives that were passed over, in order.
@@ -26,29 +28,29 @@ extension RestorationReport {
 
   /// A newer archive that was not restored.
   public struct PassedOver: Hashable, Codable, Sendable {
-    /// Why it was not.
+    /// Why the archive was not restored.
     public enum Reason: Hashable, Codable, Sendable {
-      /// It is not there; it may have been set aside in an earlier launch.
+      /// The archive is missing; it may have been set aside in an earlier launch.
       case missing
 
-      /// It cannot be read; the error is given without its advice, since an older one
-      /// could be read. The next save sets it aside.
+      /// The archive cannot be read. The error is given without its advice, since an
+      /// older archive could be read. The next save sets the unreadable one aside.
       case unreadable(String)
 
-      /// Restoring it crashed too often, so it is set aside.
+      /// Restoring the archive crashed too often, so it is set aside.
       case crashed
     }
 
-    /// Where it is or was, for a person to read.
+    /// Where the archive is or was, for a person to read.
     public let location: String
 
-    /// Why it was not restored.
+    /// Why the archive was not restored.
     public let reason: Reason
   }
 }
 
 extension RestorationReport.PassedOver: CustomStringConvertible {
-  /// Why the file was passed over, in a sentence.
+  /// The reason why the file was passed over, in a sentence.
   public var description: String {
     switch reason {
     case .missing: "\(location) is missing, or was set aside before."
@@ -59,7 +61,7 @@ extension RestorationReport.PassedOver: CustomStringConvertible {
 }
 
 extension RestorationReport.Source {
-  /// Which older archive it is, and why; empty if it is the newest.
+  /// Says which older archive was restored, and why; empty if it is the newest.
   var sentence: String {
     guard !passedOver.isEmpty else { return "" }
     let saved = age.map { ", saved \(Int(exactly: $0.rounded()) ?? 0) s ago" } ?? ""

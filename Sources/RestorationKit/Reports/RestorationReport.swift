@@ -2,7 +2,7 @@
 public struct RestorationReport: Hashable, Codable, Sendable {
   /// The outcome of the restore as a whole.
   public enum Outcome: Hashable, Codable, Sendable {
-    /// A state was there and was restored, apart from what the entries say.
+    /// A state was there and was restored, apart from the problems in the entries.
     case restored
 
     /// Nothing was stored.
@@ -21,43 +21,44 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// restore succeeds.
     case locked
 
-    /// The last restores did not end, so nothing was called; the state was set
-    /// aside at the place.
+    /// The last restores did not end, so nothing was called. The state was set aside at
+    /// the given place.
     case crashed(setAsideAt: String?)
 
-    /// Another instance of the app has the state, so nothing was called; its process is
-    /// named if it is known.
+    /// Another instance of the app has the state, so nothing was called; the process of
+    /// the instance is named if it is known.
     case inUse(by: String?)
   }
 
   /// The step of the lookup that provided a node.
   public enum Step: String, Hashable, Codable, Sendable {
-    /// The restoration class that its record names.
+    /// The restoration class that the node's record names.
     case restorationClass
 
     /// The delegate.
     case delegate
 
-    /// It was there, with exactly this path.
+    /// A node of the app that was there, with exactly this path.
     case existing
 
-    /// The storyboard that its record names.
+    /// The storyboard that the node's record names.
     case storyboard
   }
 
   /// What happened to one node.
   public enum NodeOutcome: ReportOutcome {
-    /// It is back, with its state. The delegate brings back the application's values.
+    /// The node is back, with its state. The delegate brings back the application's
+    /// values.
     case restored(by: Step)
 
-    /// It is back; it was saved without state, so nothing was decoded.
+    /// The node is back; it was saved without state, so nothing was decoded.
     case restoredWithoutState(by: Step)
 
-    /// It is back, but its decoding threw; the error is given.
+    /// The node is back, but its decoding threw; the error is given.
     case decodeFailed(by: Step, String)
 
-    /// A newer version of its class wrote its state, so no factory or object saw it;
-    /// saves write it back as it is. With a nil step the node is not back.
+    /// A newer version of the class wrote the state, so no factory or object saw it;
+    /// saves write the state back as it is. With a nil step the node is not back.
     case newerVersion(by: Step?, stored: Int, known: Int)
 
     /// The migration from a version threw the error, or there is no such migration. No
@@ -65,68 +66,70 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// the node is not back.
     case migrationFailed(by: Step?, from: Int, String)
 
-    /// Another class than the saved one was provided; it is used as it is, and
-    /// nothing was decoded.
+    /// The step provided an object of another class than the saved one. The object is
+    /// used as it is, and nothing was decoded.
     case classMismatch(by: Step, found: String)
 
-    /// Its restoration class returned nil, so it goes with all below it, and with the
-    /// nodes that lay on it in a stack. No other outcome drops a stored node.
+    /// The restoration class returned nil, so the node goes with all below it, and with
+    /// the nodes that lay on it in a stack. No other outcome drops a stored node.
     case vetoed
 
-    /// The step that was asked for it threw; the error is given.
+    /// The step that was asked for the node threw; the error is given.
     case factoryFailed(Step, String)
 
-    /// Its restoration class is not registered under this name.
+    /// The node's restoration class is not registered under this name.
     case unknownRestorationClass(String)
 
     /// The type that is registered under this name makes no nodes.
     case notARestorationClass(String)
 
-    /// No step provided it.
+    /// No step provided the node.
     case notFound
 
-    /// Its storyboard is not registered, or has no such identifier any more.
+    /// The node's storyboard is not registered, or has no such identifier any more.
     case notInStoryboard(String, identifier: String)
 
-    /// No object is registered under its identifier and parent.
+    /// No object is registered under the object's identifier and parent.
     case notRegistered
 
-    /// Its node has no such view.
+    /// The view's node has no such view.
     case viewNotFound
 
-    /// It lay in a stack on a node that is not back.
+    /// The node lay in a stack on a node that is not back.
     case stackCut
 
-    /// The tabs have no tab with its identifier now.
+    /// The tabs have no tab with the node's identifier now.
     case tabNotFound
 
-    /// The object that was provided for it had been provided before, for this path.
+    /// The object that was provided for the node had been provided before, for this
+    /// path.
     case providedTwice(RestorationPath)
 
-    /// The node above it, at this path, is not back.
+    /// The node above, at this path, is not back.
     case parentMissing(RestorationPath)
 
-    /// Its record cannot be read; the error is given.
+    /// The node's record cannot be read; the error is given.
     case unreadable(String)
 
-    /// Restoring it, or a node below it, crashed too often, so no step was asked for it.
+    /// Restoring the node, or a node below it, crashed too often, so no step was asked
+    /// for it.
     case skipped
 
-    /// Its record has a later state, which counts; this one is kept beside it. It stands only
-    /// in lists of what is kept.
+    /// The record of the element has a later state, which counts; this state is kept
+    /// beside it. The outcome stands only in lists of kept elements.
     case laterStateRestored
   }
 
-  /// What the report says of one element, or of the application.
+  /// The line of the report about one element, or about the application.
   public typealias Entry = ReportEntry<NodeOutcome>
 
   /// The outcome of the restore as a whole.
   public internal(set) var outcome: Outcome
 
-  /// The application if there is something to say of it, then the nodes, parents
-  /// before children.
+  /// The application if the report has a note on it, then the nodes, parents before
+  /// children.
   ///
-  /// - Complexity: O(*n*) in their number when they are asked for first.
+  /// - Complexity: O(*n*) in the number of entries when they are asked for first.
   public var entries: [Entry] { lines.made }
 
   /// Makes the entries.
@@ -135,25 +138,25 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// The archive that was restored; nil if none was.
   public internal(set) var source: Source?
 
-  /// Whether a snapshot that was taken with the save shows what is back.
+  /// Whether a snapshot that was taken with the save shows the restored state.
   public internal(set) var usesSnapshot = false
 
   /// A problem of the launch beside the nodes; nil if there was none.
   ///
-  /// It says why the crash marker could not be written, why a state that was to be consumed
-  /// is still there, why files of a killed save may still be there, why the subkeys of
-  /// secrets could not be read, that the end of the state was damaged and left out, as
-  /// after a power cut, or that a local copy of a ``RemoteStateDirectory`` was damaged or an
-  /// older one. If nothing is stored, it says that a key is missing which its provider does
-  /// not make, so that nothing will be saved.
+  /// The text says why the crash marker could not be written, why a state that was to
+  /// be consumed is still there, why files of a killed save may still be there, why the
+  /// subkeys of secrets could not be read, that the end of the state was damaged and
+  /// left out, as after a power cut, or that a local copy of a ``RemoteStateDirectory``
+  /// was damaged or an older one. If nothing is stored, the text says that a key is
+  /// missing which its provider does not make, so that nothing will be saved.
   public internal(set) var launchProblem: String?
 
   /// The name of the state that was restored; nil if none was, or it was only read.
   ///
-  /// It has a number if other instances have the names before it.
+  /// The name has a number if other instances have the names before it.
   public internal(set) var stateName: String?
 
-  /// The instances that have the names before it.
+  /// The instances that have the names before ``stateName``.
   public internal(set) var otherInstances: [OtherInstance] = []
 
   /// The elements that are not back, or could not be read; the saves that follow keep them.
@@ -171,13 +174,12 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// The entries that the developer should look at, in order.
   ///
   /// A vetoed node and a tab that may be built later are not among them. Neither is a
-  /// node that was left out, or saved without state, for a reason that another entry
-  /// has.
+  /// node that was left out, or saved without state, if another entry has the reason.
   public var problems: [Entry] { entries.filter(\.isProblem) }
 }
 
 extension RestorationReport.NodeOutcome {
-  /// Whether the developer should look at it; a veto is meant, and a tab may be
+  /// Whether the developer should look at the node; a veto is meant, and a tab may be
   /// built later.
   public var isProblem: Bool {
     switch self {
@@ -203,7 +205,8 @@ extension RestorationReport: CustomStringConvertible {
     headline + (launchProblem.map { "\n  problem of the launch: \($0)" } ?? "")
   }
 
-  /// Why what is back is not all that was saved last, in sentences; nil if it is.
+  /// Why the restored state is not the last one, or not the whole of it, in sentences;
+  /// nil if it is.
   var flaw: String? {
     guard launchProblem != nil || source?.passedOver.isEmpty == false || !problems.isEmpty else {
       return nil
@@ -242,7 +245,7 @@ extension RestorationReport: CustomStringConvertible {
 }
 
 extension RestorationReport.Entry {
-  /// Whether it is back with all that is stored of it.
+  /// Whether the element is back with its whole stored state.
   fileprivate var isWhole: Bool {
     switch outcome {
     case .restored, .restoredWithoutState: !notes.contains(where: \.isOfReplacedField)
@@ -258,7 +261,7 @@ extension ReportNote {
 }
 
 extension RestorationReport.NodeOutcome: CustomStringConvertible {
-  /// Whether it is there and of the saved class.
+  /// Whether the node is there and of the saved class.
   var isDecodable: Bool {
     switch self {
     case .restored, .restoredWithoutState, .decodeFailed: true
@@ -267,7 +270,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
-  /// Who provided it.
+  /// The step that provided the node.
   var step: RestorationReport.Step? {
     switch self {
     case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
@@ -276,7 +279,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
-  /// Whether it was asked to decode its state.
+  /// Whether the node was asked to decode its state.
   var wasAsked: Bool {
     switch self {
     case .restored, .decodeFailed: true
@@ -291,8 +294,8 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
-  /// Whether what takes its place is saved beside it, and does not replace it: nobody could
-  /// read it, or restoring it crashed.
+  /// Whether a new state is saved beside the stored one, and does not replace it: no
+  /// version could read the stored one, or restoring it crashed.
   var staysBeside: Bool {
     switch self {
     case .newerVersion, .migrationFailed, .skipped: true
@@ -300,7 +303,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
-  /// Whether it is not back since the one above it is not.
+  /// Whether the node is not back because its parent is not back.
   var isBelowMissing: Bool {
     if case .parentMissing = self { true } else { false }
   }
@@ -355,8 +358,9 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
 }
 
 extension RestorationReport.Step? {
-  /// What saves do with a state that nobody could read; of one that is not back a
-  /// note says so.
+  /// Tells that saves keep a state that nobody could read.
+  ///
+  /// Empty for a node that is not back, since a note says so.
   fileprivate var keptSentence: String {
     self == nil ? "" : ", and saves keep the state as it is stored"
   }

@@ -1,9 +1,9 @@
 /// One call that the library made to the app, for tests and for debugging.
 ///
-/// A keeper tells of the calls that a save or a restore makes, and a host of those
-/// about its scenes. One closure can take both.
+/// A keeper tells of the calls that a save or a restore makes, and a host tells of the
+/// calls about its scenes. One closure can take both.
 public struct RestorationTrace: Hashable, Codable, Sendable {
-  /// What was called; named as in the app.
+  /// The hook that was called, named as in the app.
   public enum Call: String, Hashable, Codable, Sendable {
     // MARK: In a save
 
@@ -14,8 +14,9 @@ public struct RestorationTrace: Hashable, Codable, Sendable {
     /// The hook of a node, a view or an object that writes its state.
     case encodeRestorableState
 
-    /// Nothing was called: the use of a ``Restored`` value had a problem since the last save. The
-    /// path ends in its key, if it has one; ``Restoration/problems`` says what is wrong.
+    /// Nothing was called: the use of a ``Restored`` value had a problem since the last
+    /// save. The path ends in the value's key, if it has one; ``Restoration/problems``
+    /// has the text.
     case valueProblem
 
     // MARK: In a restore
@@ -40,7 +41,7 @@ public struct RestorationTrace: Hashable, Codable, Sendable {
     case restoreStateAfterLayout
     /// The delegate's ``StateDelegate/didDecodeRestorableState(with:)``.
     case didDecodeRestorableState
-    /// The hook that is called last, on all that is back.
+    /// The hook that is called last, on all restored objects.
     case applicationFinishedRestoringState
 
     // MARK: By a host
@@ -83,14 +84,14 @@ public struct RestorationTrace: Hashable, Codable, Sendable {
     case didDiscardSceneSessions
   }
 
-  /// What was called.
+  /// The hook that was called.
   public let call: Call
 
-  /// Of which session, as its ``SceneSession/persistentIdentifier``; nil for a state
-  /// that belongs to no scene, and for what is about all of them.
+  /// The session of the scene, as its ``SceneSession/persistentIdentifier``; nil for a
+  /// state that belongs to no scene, and for a call about all scenes.
   public internal(set) var session: String?
 
-  /// On what; empty for a delegate.
+  /// The path of the object that was called; empty for a delegate.
   public internal(set) var path = RestorationPath()
 }
 

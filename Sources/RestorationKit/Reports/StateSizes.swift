@@ -1,6 +1,7 @@
 /// How large the records of a state are, by element.
 ///
-/// Names of keys, the structure of the tree, and what sealing adds are not counted.
+/// The sizes do not count names of keys, the structure of the tree, and the bytes that
+/// sealing adds.
 public struct StateSizes: Hashable, Codable, Sendable {
   /// The size of one element.
   public struct Element: Hashable, Codable, Sendable {
@@ -10,20 +11,22 @@ public struct StateSizes: Hashable, Codable, Sendable {
     /// Where the element is; empty for the application.
     public let path: RestorationPath
 
-    /// The name of its class.
+    /// The name of the element's class.
     public let className: String
 
-    /// The size of its record in bytes.
+    /// The size of the element's record in bytes.
     ///
-    /// For the application it is the size of the values that it writes, and of those that
-    /// are written for a scene.
+    /// The application's size covers the values that it writes, and the values that are
+    /// written for a scene.
     public let ownByteCount: Int
 
-    /// The same with all below it; for the application, the size of the whole state.
+    /// The size in bytes with all below the element; for the application, of the whole
+    /// state.
     public let byteCount: Int
   }
 
-  /// The application, then each element followed by what is below it, the largest first.
+  /// The application, then each element followed by the elements below it, the largest
+  /// first.
   ///
   /// Empty if nothing was saved.
   public let elements: [Element]
@@ -35,11 +38,11 @@ public struct StateSizes: Hashable, Codable, Sendable {
   /// The size of the whole state in bytes.
   public var byteCount: Int { elements.first?.byteCount ?? 0 }
 
-  /// All elements, the largest with all below it first.
+  /// All elements; those that are largest with everything below them come first.
   ///
   /// - Complexity: O(*n* log *n*) in their number.
   public var largest: [Element] {
-    // Equal ones stay in their order.
+    // Elements of equal size stay in their order.
     elements.enumerated()
       .sorted { ($1.element.byteCount, $0.offset) < ($0.element.byteCount, $1.offset) }
       .map(\.element)
@@ -47,13 +50,13 @@ public struct StateSizes: Hashable, Codable, Sendable {
 }
 
 extension StateSizes {
-  /// A line for each element, the largest first: its bytes with all below it, its own,
-  /// and its path.
+  /// A line for each element, the largest first: its bytes with all below it, its own
+  /// bytes, and its path.
   public var table: String {
     lines(largest) { "\($0.path.count == 0 ? "" : "\($0.path.phrase) ")(\($0.className))" }
   }
 
-  /// The same, each element indented below the one above it.
+  /// A line for each element, indented below the line of its parent.
   public var tree: String {
     lines(elements) { element in
       let margin = min(max(0, element.path.count - 1), Self.deepestIndentation)

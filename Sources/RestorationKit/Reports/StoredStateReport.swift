@@ -1,38 +1,38 @@
 /// The nodes that a restore would bring back from the stored state, with a line for each.
 ///
-/// It comes from ``StateKeeper/checkStoredState()`` and
-/// ``SceneHost/checkStoredStates()``. It cannot know whether a factory or the app will
-/// provide a node; only a restore asks them.
+/// ``StateKeeper/checkStoredState()`` and ``SceneHost/checkStoredStates()`` give the
+/// report. The report cannot know whether a factory or the app will provide a node;
+/// only a restore asks them.
 public struct StoredStateReport: Hashable, Codable, Sendable {
   /// What would happen to one node.
   public enum NodeOutcome: ReportOutcome {
-    /// It would be decoded as it is stored, or as it was migrated: then all steps
+    /// The node would be decoded as it is stored, or as it was migrated: then all steps
     /// went well on a copy, and a note says from which version.
     case restorable
 
-    /// Its state was written by a newer version of its class and would be kept.
+    /// A newer version of the class wrote the state, which would be kept.
     case newerVersion(stored: Int, known: Int)
 
     /// A migration threw, or is not there; the state would be kept.
     case migrationFailed(from: Int, String)
 
-    /// Its restoration class is not registered under this name; it would be kept
-    /// with all below it.
+    /// The node's restoration class is not registered under this name; the node would
+    /// be kept with all below it.
     case unknownRestorationClass(String)
 
-    /// The type that is registered under this name makes no nodes; it would be kept
-    /// with all below it.
+    /// The type that is registered under this name makes no nodes; the node would be
+    /// kept with all below it.
     case notARestorationClass(String)
 
-    /// The node above it, at this path, would not be back; it would be kept with
-    /// that one.
+    /// The node above, at this path, would not be back; this node would be kept with
+    /// it.
     case parentMissing(RestorationPath)
 
-    /// Its record cannot be read; the error is given.
+    /// The node's record cannot be read; the error is given.
     case unreadable(String)
   }
 
-  /// What the report says of one element.
+  /// The line of the report about one element.
   public typealias Entry = ReportEntry<NodeOutcome>
 
   /// The archive that a restore would read, which may be an older generation; nil if
@@ -42,10 +42,10 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
   /// Whether there is a stored state.
   public var isStored: Bool { source != nil }
 
-  /// How many windows of a ``SceneHost`` are stored beside it, each with a state of
-  /// its own; nil if the directory cannot list them.
+  /// How many windows of a ``SceneHost`` are stored beside the state, each with a state
+  /// of its own; nil if the directory cannot list them.
   ///
-  /// ``SceneHost/checkStoredStates()`` checks those.
+  /// ``SceneHost/checkStoredStates()`` checks the states of the windows.
   public let sceneCount: Int?
 
   /// The nodes, parents before children.
@@ -57,7 +57,7 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
 }
 
 extension StoredStateReport.NodeOutcome {
-  /// Whether the developer should look at it.
+  /// Whether the developer should look at the node.
   public var isProblem: Bool {
     switch self {
     case .restorable: false
@@ -65,7 +65,7 @@ extension StoredStateReport.NodeOutcome {
     }
   }
 
-  /// Whether nobody could provide it.
+  /// Whether a restore could not provide the node.
   var isMissing: Bool {
     switch self {
     case .unknownRestorationClass, .notARestorationClass, .parentMissing: true

@@ -1,7 +1,7 @@
 internal import ArchiveCodec
 
 extension ArchiveError {
-  /// Whether the bytes or their key are the cause, and not the way to them.
+  /// Whether the bytes or their key are the cause, and not the way to the bytes.
   var isAboutContent: Bool {
     switch code {
     case .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
@@ -11,7 +11,7 @@ extension ArchiveError {
     }
   }
 
-  /// An error of a value in an archive, as one of the archive.
+  /// An error of a value in an archive, as an error of the archive.
   static func content(_ error: any Error) -> ArchiveError {
     error as? ArchiveError ?? ArchiveError(.malformed, subject: error.reason)
   }

@@ -42,7 +42,10 @@ package struct BaseDirectories: Sendable {
       environment: ProcessInfo.processInfo.environment, databaseHome: homeOfPasswordDatabase)
   }
 
-  /// Foundation gives `/var/empty` for a process without `HOME`, whoever its user is.
+  /// The home in the password database.
+  ///
+  /// Foundation does not look there: for a process without `HOME` it gives
+  /// `/var/empty`, also for a user who has a home.
   private static var homeOfPasswordDatabase: String? {
     for byteCount in [1 << 10, 1 << 14, 1 << 20] {
       var strings = [CChar](repeating: 0, count: byteCount)
@@ -55,7 +58,7 @@ package struct BaseDirectories: Sendable {
         return unsafe (failure, String(cString: home))
       }
       if let home { return home }
-      // The strings need more room.
+      // The buffer was too small for the strings of the entry.
       guard failure == ERANGE else { return nil }
     }
     return nil

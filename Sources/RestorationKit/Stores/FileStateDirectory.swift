@@ -27,9 +27,10 @@ public struct FileStateDirectory: StateDirectory {
 
   /// Names the application's directory in the user's directory for state.
   ///
-  /// That is `$XDG_STATE_HOME`, or `~/.local/state` if it is not set or not
-  /// absolute, and on Apple systems Application Support. The home directory is `$HOME`, or
-  /// that of the password database if the variable is not set or not absolute.
+  /// The user's directory is `$XDG_STATE_HOME`, or `~/.local/state` if the variable is
+  /// not set or not absolute, and on Apple systems Application Support. The home
+  /// directory is `$HOME`, or that of the password database if `$HOME` is not set or
+  /// not absolute.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {
@@ -41,7 +42,7 @@ public struct FileStateDirectory: StateDirectory {
     FileStorage(path: "\(path)/\(name)\(Self.fileExtension)")
   }
 
-  /// The names of the `.rka` files in the directory, without that ending, and the names of
+  /// The names of the `.rka` files in the directory, without `.rka`, and the names of
   /// states of which only older generations are there.
   public func names() throws(ArchiveError) -> [String] {
     guard FileManager.default.fileExists(atPath: path) else { return [] }
@@ -77,7 +78,7 @@ public struct FileStateDirectory: StateDirectory {
 
   /// The file `name.launch.rka` in the directory.
   ///
-  /// It is not durable: a launch should not wait for the disk (3 syncs took 7 ms
+  /// The file is not durable: a launch should not wait for the disk (3 syncs took 7 ms
   /// of 7.5), and a launch after a power cut has no crash to count.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
     FileStorage(path: "\(path)/\(name).launch\(Self.fileExtension)", isDurable: false)

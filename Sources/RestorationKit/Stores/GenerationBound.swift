@@ -7,7 +7,7 @@ internal import ArchiveCodec
 /// crashed too often, a restore takes the newest generation that can be read. Generations go
 /// when the state is discarded.
 public struct GenerationBound: Hashable, Sendable {
-  /// How many generations stay that this version of the app has saved.
+  /// How many generations that this version of the app has saved stay.
   public var previousCount: Int
 
   /// How many generations of other versions of the app stay: the last one of each version.
@@ -25,7 +25,7 @@ public struct GenerationBound: Hashable, Sendable {
     self.upgradedCount = upgradedCount
   }
 
-  /// Keeps none.
+  /// Keeps no generations.
   public static let none = GenerationBound(previousCount: 0, upgradedCount: 0)
 
   func count(of reason: SetAsideReason) -> Int {

@@ -17,9 +17,9 @@ public struct FileKeyProvider: KeyProvider {
 
   /// Creates a provider for the application's file in the user's data directory.
   ///
-  /// That is `restoration-keys/APPLICATION.key` in `$XDG_DATA_HOME`, or in
-  /// `~/.local/share` if it is not set or not absolute, and on Apple systems in
-  /// Application Support. The home directory is as for ``FileStateDirectory``.
+  /// The file is `restoration-keys/APPLICATION.key` in `$XDG_DATA_HOME`, or in
+  /// `~/.local/share` if the variable is not set or not absolute, and on Apple systems
+  /// in Application Support. The home directory is as for ``FileStateDirectory``.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {
@@ -35,8 +35,8 @@ public struct FileKeyProvider: KeyProvider {
   }
 }
 
-/// A provider that tells whether its key is still the one that it gave, without
-/// giving it.
+/// A provider that can tell whether its key has changed since it gave the key out,
+/// without giving the key again.
 protocol StampedKeyProvider: KeyProvider {
   func stamp() throws(ArchiveError) -> KeyFile.Stamp?
 }
@@ -63,8 +63,8 @@ public struct FixedKeyProvider: KeyProvider {
 extension KeyProvider where Self == FixedKeyProvider {
   /// Makes a provider of a new random key, for tests and previews.
   ///
-  /// The key lives as long as the provider and what it opened, and is stored
-  /// nowhere: what it sealed opens with this provider or a copy of it only.
+  /// The key lives as long as the provider and the archives that it opened, and is
+  /// stored nowhere: only this provider or a copy of it opens what the key has sealed.
   ///
   ///     let keeper = try StateKeeper(
   ///       application: "org.example.test", directory: MemoryStateDirectory(), keys: .ephemeral())

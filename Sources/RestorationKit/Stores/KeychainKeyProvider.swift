@@ -13,12 +13,12 @@ internal import Security
 ///       application: "org.example.notes",
 ///       keys: KeychainKeyProvider(application: "org.example.notes"))
 ///
-/// On a Mac it uses the data protection keychain, for which the app must be signed with an
-/// application identifier. Otherwise the key is not available.
+/// On a Mac the item is in the data protection keychain, for which the app must be
+/// signed with an application identifier. Otherwise the key is not available.
 ///
 /// - Important: No test of this package has run on an Apple system.
 public struct KeychainKeyProvider: KeyProvider {
-  /// The identifier of the application whose key it is.
+  /// The identifier of the application that the key belongs to.
   public let application: String
 
   /// Creates a provider of an application's key, which need not exist.
@@ -33,17 +33,17 @@ public struct KeychainKeyProvider: KeyProvider {
 
   /// Finds the key, or makes it.
   ///
-  /// - Parameter creating: Whether to make and keep a new one if there is none.
+  /// - Parameter creating: Whether to make and keep a new key if there is none.
   /// - Returns: The key, or nil if there is none and none was to be made.
   /// - Throws: ``/ArchiveCodec/ArchiveError``: `keyLocked` before the first unlock,
-  ///   `keyDamaged` if the item is not 32 bytes, which is never replaced, and
+  ///   `keyDamaged` if the item is not 32 bytes (the item is never replaced), and
   ///   `keyUnavailable` with the status of the keychain.
   public func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
     do throws(ArchiveError) {
       if let key = try storedKey() { return key }
       guard creating else { return nil }
       try add(try ArchiveKey())
-      // Another process may have been first.
+      // Another process may have added its key first; then its key counts.
       return try storedKey()
     } catch {
       throw error.located(at: location ?? application)
@@ -68,18 +68,18 @@ public struct KeychainKeyProvider: KeyProvider {
     guard status != errSecItemNotFound else { return nil }
     try check(status)
     guard let data = result as? NSData else { throw ArchiveError(.keyDamaged) }
-    // Nobody else has the data, so it can be wiped in its place.
+    // Nobody else has the data, so the key can wipe the data in place.
     return try unsafe ArchiveKey(
       moving: UnsafeMutableRawBufferPointer(
         start: UnsafeMutableRawPointer(mutating: data.bytes), count: data.length))
   }
 
-  /// Adds an item unless there is one.
+  /// Adds an item; an item that is there stays.
   private func add(_ key: ArchiveKey) throws(ArchiveError) {
     let status = unsafe key.withBytes { bytes in
       var item = item
       item[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlock
-      // Lent, and not copied.
+      // Lends the bytes: a copy of the key would not be wiped.
       item[kSecValueData] = unsafe CFDataCreateWithBytesNoCopy(
         nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, kCFAllocatorNull)
       return unsafe SecItemAdd(item as CFDictionary, nil)

@@ -5,7 +5,7 @@ internal import Synchronization
 public final class MemoryStateDirectory: StateDirectory {
   private let storages = Mutex<[String: MemoryStorage]>([:])
 
-  /// Creates an empty one.
+  /// Creates an empty directory.
   public init() {}
 
   /// The storage of one state; the same at every call.

@@ -7,23 +7,24 @@ public import Foundation
 
 /// A state that was set aside and can be put back.
 ///
-/// It comes from ``StateKeeper/setAsideStates()`` or ``StateKeeper/generations()``.
+/// ``StateKeeper/setAsideStates()`` and ``StateKeeper/generations()`` list these
+/// states.
 public struct SetAsideState: Hashable, Sendable, Identifiable {
-  /// Tells it from others of the same state.
+  /// A text that no other set-aside state of the same name has.
   public let id: String
 
-  /// Why it was set aside; nil if an earlier version of the library did it.
+  /// Why the state was set aside; nil if an earlier version of the library did it.
   ///
-  /// Its cases belong to `ArchiveCodec`, which a file that names them imports.
+  /// The cases belong to `ArchiveCodec`, which a file that names them imports.
   public let reason: SetAsideReason?
 
-  /// When it was set aside.
+  /// When the state was set aside.
   public let date: Date
 
-  /// Where it is, for a person to read.
+  /// Where the set-aside state is, for a person to read.
   public let location: String
 
-  /// The name of the state that it is of.
+  /// The name of the state that was set aside.
   let stateName: String
 
   init(_ archive: SetAsideArchive, ofState name: String) {
@@ -36,7 +37,7 @@ public struct SetAsideState: Hashable, Sendable, Identifiable {
 }
 
 extension SetAsideState: CustomStringConvertible {
-  /// Where it is, and why it was set aside.
+  /// Where the set-aside state is, and why it was set aside.
   public var description: String {
     let why =
       switch reason {
@@ -56,16 +57,16 @@ extension SetAsideState: CustomStringConvertible {
 
 /// How many states that were set aside stay, and for how long.
 ///
-/// It is applied when a state is set aside, to the states of its name that were set aside
-/// before.
+/// The bound is applied when a state is set aside, to the states of its name that were
+/// set aside before.
 public struct SetAsideBound: Hashable, Sendable {
-  /// How many of the oldest stay, whatever their age.
+  /// How many of the oldest set-aside states stay, whatever their age.
   public var oldestCount: Int
 
-  /// How many of the newest stay, whatever their age.
+  /// How many of the newest set-aside states stay, whatever their age.
   public var newestCount: Int
 
-  /// The age in seconds under which all stay.
+  /// The age in seconds under which all set-aside states stay.
   ///
   /// A state with a date in the future, by a clock that was set back, is young.
   public var age: TimeInterval
@@ -83,7 +84,7 @@ public struct SetAsideBound: Hashable, Sendable {
     self.age = age
   }
 
-  /// What goes of those that were set aside.
+  /// The archives that the bound removes.
   func excess(of archives: [SetAsideArchive], at date: Date) -> [SetAsideArchive] {
     archives.sorted { $0.date < $1.date }
       .dropFirst(max(0, oldestCount)).dropLast(max(0, newestCount))
@@ -91,13 +92,14 @@ public struct SetAsideBound: Hashable, Sendable {
   }
 }
 
-/// When something is set aside, and what may go for it.
+/// The bounds and the date for an archive that a save sets aside.
 package struct SettingAside: Sendable {
   let bound: SetAsideBound
   let generations: GenerationBound
   let date: Date
-  /// Tells what the app could not decode of the state that is replaced; empty if there is nothing,
-  /// or if it was set aside before.
+  /// The records of the replaced state that the app could not decode.
+  ///
+  /// Empty if there are none, or if the state was set aside for them before.
   var undecoded: Set<RecordFingerprint> = []
 
   package init(

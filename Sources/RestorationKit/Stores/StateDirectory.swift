@@ -2,7 +2,8 @@ public import ArchiveCodec
 
 /// A place for the states of one application, each under a name.
 public protocol StateDirectory: Sendable {
-  /// The storage of one state, which need not exist; another for every name.
+  /// The storage of one state, which need not exist; each name has a storage of its
+  /// own.
   ///
   /// The subkeys of the secrets of a state are in the storage named `NAME.secrets`; see
   /// ``Sensitivity/secret``.
@@ -14,16 +15,16 @@ public protocol StateDirectory: Sendable {
 
   /// The place where a keeper notes whether restores of a state have ended.
   ///
-  /// It is the storage named `NAME.launch` by default. It need not survive a
-  /// power cut.
+  /// By default the place is the storage named `NAME.launch`. The notes need not
+  /// survive a power cut.
   ///
   /// - Parameter name: The name of the state.
-  /// - Returns: A place of its own.
+  /// - Returns: A storage that no state has.
   func launchStorage(ofStateNamed name: String) -> any ArchiveStorage
 
   /// The names of the states that are stored here.
   ///
-  /// A ``SceneHost`` needs them to find scenes that its list has lost.
+  /// A ``SceneHost`` needs the names to find scenes that its list has lost.
   ///
   /// - Returns: The names, in any order; none if the directory cannot tell, as by
   ///   default.
@@ -32,10 +33,10 @@ public protocol StateDirectory: Sendable {
 
   /// Removes files that killed saves of some states have left behind.
   ///
-  /// A keeper and a ``SceneHost`` call it at launch, once for the state and all of
-  /// its scenes, also for closed ones. A file that another process still writes must
-  /// stay. It does nothing by default, which is right where a write leaves nothing
-  /// behind until it is done.
+  /// A keeper and a ``SceneHost`` call the method at launch, once for the state and all
+  /// of its scenes, also for closed ones. A file that another process still writes must
+  /// stay. The method does nothing by default, which is right where a write leaves
+  /// nothing behind until it is done.
   ///
   /// - Parameter isOwn: Says whether a state, or the `NAME.launch` or `NAME.secrets` of
   ///   one, is meant.
@@ -45,7 +46,7 @@ public protocol StateDirectory: Sendable {
 }
 
 extension StateDirectory {
-  /// None: a directory that does not say otherwise cannot tell.
+  /// None: by default a directory cannot tell.
   public func names() throws(ArchiveError) -> [String] { [] }
 
   /// Removes nothing.
@@ -64,8 +65,8 @@ public protocol KeyProvider: Sendable {
 
   /// Whether ``key(creating:)`` can make a key; true by default.
   ///
-  /// False for a key that somebody else has to provide. Reports and errors then say that
-  /// nothing is saved until it is there.
+  /// False for a key that the app's surroundings have to provide. Reports and errors
+  /// then say that nothing is saved until the key is there.
   var makesKey: Bool { get }
 
   /// Finds the key.
@@ -73,17 +74,17 @@ public protocol KeyProvider: Sendable {
   /// Keepers and hosts ask on a thread of their own, so the call may wait for
   /// another process.
   ///
-  /// - Parameter creating: Whether to make and keep a new one if there is none.
+  /// - Parameter creating: Whether to make and keep a new key if there is none.
   /// - Returns: The key, or nil if there is none and none was to be made.
-  /// - Throws: ``/ArchiveCodec/ArchiveError`` if there is a key that cannot be
-  ///   used; it is never replaced by a new one. Throw
-  ///   ``/ArchiveCodec/ArchiveError/keyLocked(at:)`` while the device or the
-  ///   keyring is locked: then no state is restored, and none overwritten.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` if there is a key that cannot be used; a
+  ///   new key never replaces it. Throw ``/ArchiveCodec/ArchiveError/keyLocked(at:)``
+  ///   while the device or the keyring is locked: then no state is restored, and none
+  ///   overwritten.
   func key(creating: Bool) throws(ArchiveError) -> ArchiveKey?
 }
 
 extension KeyProvider {
-  /// Not known.
+  /// Nil: the place of the key is not known.
   public var location: String? { nil }
 
   /// True: the provider makes a key.

@@ -6,21 +6,22 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// The storage of a state, which keeps beside it what saves have replaced.
+/// The storage of a state, which keeps replaced archives beside it as generations.
 ///
-/// Whoever writes the state, also one that shortens its journal, keeps what was there so.
+/// The storage does this for every writer, also for one that only shortens its journal.
 final class StateStorage: ArchiveStorage {
-  private struct Content {
+  private struct Replacement {
     var settingAside = SettingAside(generations: .none)
     var reason = SetAsideReason.previous
-    /// Those that the next one stands for: of the same version of the app.
+    /// The generations of this version of the app that the next generation makes
+    /// superfluous.
     var superseded: Set<String> = []
-    /// What is kept, if that was listed.
+    /// The generations, if they were listed.
     var generations: [SetAsideArchive]?
   }
 
   private let base: any ArchiveStorage
-  private let content = Mutex(Content())
+  private let replacement = Mutex(Replacement())
 
   init(_ base: any ArchiveStorage) {
     self.base = base
@@ -31,22 +32,22 @@ final class StateStorage: ArchiveStorage {
   /// Says what becomes of the archive that is replaced next.
   ///
   /// - Parameters:
-  ///   - settingAside: When that is, and how many generations stay.
-  ///   - reason: What it is set aside as.
-  ///   - superseded: The generations that it stands for.
+  ///   - settingAside: The date of the replacement, and how many generations stay.
+  ///   - reason: The reason with which the archive is set aside.
+  ///   - superseded: The generations that the archive makes superfluous.
   func prepare(
     _ settingAside: SettingAside, as reason: SetAsideReason = .previous,
     superseding superseded: Set<String> = []
   ) {
-    content.withLock { content in
-      content.settingAside = settingAside
-      content.reason = reason
-      content.superseded = superseded
+    replacement.withLock { replacement in
+      replacement.settingAside = settingAside
+      replacement.reason = reason
+      replacement.superseded = superseded
     }
   }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    let (settingAside, reason) = content.withLock { ($0.settingAside, $0.reason) }
+    let (settingAside, reason) = replacement.withLock { ($0.settingAside, $0.reason) }
     guard !reason.isGeneration || settingAside.generations.count(of: reason) > 0 else {
       try base.replace(body)
       return removeExcess()
@@ -60,53 +61,59 @@ final class StateStorage: ArchiveStorage {
     removeExcess()
   }
 
-  /// A date after those of all generations: a clock may have been set back.
+  /// A date after the dates of all generations: a clock may have been set back.
   private func next(after date: Date) -> Date {
     guard let last = listed()?.last?.date, last >= date else { return date }
     return last.addingTimeInterval(0.001)
   }
 
-  /// Lists what is kept anew when that is asked for next.
+  /// Has the generations listed anew when they are needed next.
   func forgetGenerations() {
-    content.withLock { $0.generations = nil }
+    replacement.withLock { $0.generations = nil }
   }
 
-  /// Nil if they cannot be listed, which is no reason to fail a save.
+  /// The generations; nil if they cannot be listed, which is no reason to fail a save.
   private func listed() -> [SetAsideArchive]? {
-    if let known = content.withLock({ $0.generations }) { return known }
+    if let known = replacement.withLock({ $0.generations }) { return known }
     do throws(ArchiveError) {
       let found = try base.generations()
-      content.withLock { $0.generations = found }
+      replacement.withLock { $0.generations = found }
       return found
     } catch {
       return nil
     }
   }
 
-  /// What cannot be removed now is tried again with the next one.
+  /// Removes the generations beyond the bound.
+  ///
+  /// A failure is left to the next save, which tries again.
   private func removeExcess() {
-    let content = content.withLock { content in
-      defer { (content.reason, content.superseded, content.generations) = (.previous, [], nil) }
-      return content
+    let replacement = replacement.withLock { replacement in
+      defer {
+        (replacement.reason, replacement.superseded, replacement.generations) = (.previous, [], nil)
+      }
+      return replacement
     }
     guard let all = listed() else { return }
-    let bound = content.settingAside.generations
+    let bound = replacement.settingAside.generations
     let gone =
       all.filter { $0.reason == .previous }.dropLast(bound.count(of: .previous))
-      + all.filter { content.superseded.contains($0.identifier) }
-      + all.filter { $0.reason == .upgraded && !content.superseded.contains($0.identifier) }
+      + all.filter { replacement.superseded.contains($0.identifier) }
+      + all.filter { $0.reason == .upgraded && !replacement.superseded.contains($0.identifier) }
       .dropLast(bound.count(of: .upgraded))
     guard !gone.isEmpty else { return }
     do throws(ArchiveError) { try base.removeSetAside(Array(gone)) } catch {}
-    self.content.withLock { $0.generations = nil }
+    self.replacement.withLock { $0.generations = nil }
   }
 
   /// Removes the generations first and the state last: whenever the process ends,
   /// no older state comes back when the state is gone.
   func remove() throws(ArchiveError) {
-    content.withLock { $0.generations = nil }
+    replacement.withLock { $0.generations = nil }
     var generations = try base.generations()
-    // The last one is on stable storage when it is removed, and with it those before it.
+    // If the state is missing, the newest generation takes its place and goes last.
+    // That generation is on stable storage when it is removed, and with it the removals
+    // before.
     if let last = generations.last, try base.open() == nil {
       try base.putBack(last)
       generations.removeLast()
@@ -118,12 +125,12 @@ final class StateStorage: ArchiveStorage {
   func generations() throws(ArchiveError) -> [SetAsideArchive] { try base.generations() }
 
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    content.withLock { $0.generations = nil }
+    replacement.withLock { $0.generations = nil }
     try base.putBack(archive)
   }
 
   func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
-    content.withLock { $0.generations = nil }
+    replacement.withLock { $0.generations = nil }
     try base.removeSetAside(archives)
   }
 
