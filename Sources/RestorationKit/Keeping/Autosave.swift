@@ -1,53 +1,57 @@
-/// Saves changes soon after they happen; call ``flush(within:)`` where the app ends, or the last
-/// of them are lost.
+/// Saves changes soon after they happen; call ``flush(within:)`` where the app ends, or
+/// the last changes are lost.
 ///
-/// Where the end cannot wait for a task, ``StateKeeper/endNow(saving:within:isolation:)`` and
-/// ``SceneHost/endNow(within:isolation:)`` take its place.
+/// Where the end cannot wait for a task, call
+/// ``StateKeeper/endNow(saving:within:isolation:)`` or
+/// ``SceneHost/endNow(within:isolation:)`` instead.
 ///
 /// ``StateKeeper/autosave(every:polling:clock:isolation:roots:told:)`` and
-/// ``SceneHost/autosave(every:polling:clock:isolation:told:)`` begin one.
+/// ``SceneHost/autosave(every:polling:clock:isolation:told:)`` begin an autosave.
 ///
-/// A change that a node says is saved at once if it is the first. An interval begins when a save
-/// has stored something or has failed, and the changes during it are saved together when it is
-/// over. A save that had nothing to store begins none, unless something has changed during it.
-/// One save is under way at a time.
+/// The first change that a node announces is saved at once. An interval begins when a
+/// save has stored something or has failed, and the changes during the interval are
+/// saved together at its end. A save that had nothing to store begins no interval,
+/// unless something has changed during the save. One save is under way at a time.
 ///
-/// Nodes, views and objects with ``StateTracking/always``, the default, do not say when they
-/// change. A poll asks them alone, every 2 seconds unless another time is given, and compares what
-/// they say with the last save. A difference is a change, and is saved. Without a difference
-/// nothing else is called, told, read or written. A change of something else, such as what a
-/// delegate encodes, is heard only with ``setNeedsSave()``. There is no timer while all say when
-/// they change, nor while the state is not restored yet, locked, in use elsewhere, in conflict or
-/// declined, nor after a save that failed: a save that succeeds begins the polls again, whoever
-/// has called it.
+/// Nodes, views and objects with ``StateTracking/always``, the default, do not say when
+/// they change. A poll asks only them, every 2 seconds unless another time is given,
+/// and compares their answers with the last save. A difference is a change, and is
+/// saved. Without a difference nothing else is called, told, read or written. Call
+/// ``setNeedsSave()`` for a change of anything else, such as the values that a delegate
+/// encodes. There is no timer while all objects say when they change, nor while the
+/// state is not restored yet, locked, in use elsewhere, in conflict or declined, nor
+/// after a save that failed: a save that succeeds begins the polls again, also one that
+/// the app has called.
 ///
-/// A save that the disk refuses is tried again after the interval, at least 250 ms, then
-/// after twice as long, up to 30 s. Any other save that stores nothing is tried again with
-/// the next change: if a strict keeper has a problem, a key is locked, another instance has
-/// the state, or the delegate declines. Call ``setNeedsSave()`` then. After a save of the app that
-/// stores nothing, the autosave tries at once, and goes on as after one of its own. When the
-/// delegate of a keeper was gone and another one is set, that is a change. What was due is taken
-/// back by
-/// ``StateKeeper/discardState(includingSetAside:)``.
+/// A save that the disk refuses is tried again after the interval, at least 250 ms,
+/// then after twice as long, up to 30 s. Any other save that stores nothing is tried
+/// again with the next change: if a strict keeper has a problem, a key is locked,
+/// another instance has the state, or the delegate declines. Call ``setNeedsSave()``
+/// then. After a save of the app that stores nothing, the autosave tries at once, and
+/// goes on as after a save of its own. If the delegate of a keeper was gone and another
+/// one is set, that counts as a change.
+/// ``StateKeeper/discardState(includingSetAside:)`` cancels a save that was due.
 ///
-/// The keeper or the host keeps its autosave until ``stop()`` or its own `close()`; a second one
-/// replaces the first. Who keeps the autosave keeps the keeper or the host, too. It saves
-/// nothing at its end. It keeps alive all that its closures hold until then. It may be used on any
-/// thread, and saves and polls on the actor that began it.
+/// The keeper or the host keeps its autosave until ``stop()`` or its own `close()`; a
+/// second autosave replaces the first. An app that keeps the autosave keeps the keeper
+/// or the host, too. The end of an autosave saves nothing. Until then the autosave
+/// keeps alive all that its closures hold. It may be used on any thread, and saves and
+/// polls on the actor that began it.
 public final class Autosave: Sendable {
-  /// What came of a save.
+  /// The result of a save.
   public enum Event: Hashable, Sendable {
-    /// What had changed is stored: the report of the keeper, or the reports of the scenes that
-    /// had changed.
+    /// The changes are stored: the report of the keeper, or the reports of the scenes
+    /// that had changed.
     ///
-    /// At least one of the reports has a ``PreservationReport/writtenByteCount`` above 0: a
-    /// save that had nothing to store is not told.
+    /// At least one of the reports has a ``PreservationReport/writtenByteCount`` above
+    /// 0: `told` is not called for a save that had nothing to store.
     case saved([PreservationReport])
 
-    /// Something was not stored and is left until the next change, as the reports say:
-    /// declined, locked, in use, or its delegate is gone.
+    /// Something was not stored, and is left until the next change. The reports say
+    /// why: declined, locked, in use, or the delegate is gone.
     ///
-    /// The array is empty if the keeper has not restored yet; nothing is saved before that.
+    /// The array is empty if the keeper has not restored yet; nothing is saved before
+    /// that.
     case withheld([PreservationReport])
 
     /// Something could not be stored.
@@ -56,7 +60,7 @@ public final class Autosave: Sendable {
 
   private let turns: AutosaveTurns
 
-  /// Begins the loop of a keeper or host, which holds what is held.
+  /// Begins the loop of a keeper or host; the owner holds its part of the autosave.
   init<Owner: AnyObject>(
     of owner: Owner, _ held: HeldAutosave, isolation: isolated any Actor,
     told: @escaping (Event) -> Void, save: @escaping (Owner) async -> Event,
@@ -65,7 +69,8 @@ public final class Autosave: Sendable {
     let turns = held.turns
     self.turns = turns
     let wakes = turns.begin()
-    // An app that keeps the autosave keeps the owner by that; the loop alone does not.
+    // An app that keeps the autosave keeps the owner through this; the loop alone does
+    // not.
     let kept = Kept(owner)
     Task { [weak owner, weak held] in
       _ = isolation
@@ -103,25 +108,28 @@ public final class Autosave: Sendable {
 
   /// Says that something has changed, so that it is saved soon.
   ///
-  /// Call it for what nobody hears of: what a delegate encodes, and what a host stores of a
-  /// session that has no scene; and for a node with ``StateTracking/always`` that must not wait
-  /// for the next poll. The autosave knows by itself of
+  /// Call the method for changes that the autosave cannot know of: values that a
+  /// delegate encodes, and values that a host stores for a session that has no scene.
+  /// Call it also for a node with ``StateTracking/always`` that must not wait for the
+  /// next poll. The autosave knows by itself of
   /// ``StateRestoring/invalidateRestorableState()``, of properties of nodes with
   /// ``StateTracking/observed``, of ``RestorableScene/needsSave``, ``SceneStorage`` and
-  /// ``RestorableScene/track(_:)``, and of ``UserActivity/needsSave`` of ``RestorableScene/userActivity``.
+  /// ``RestorableScene/track(_:)``, and of ``UserActivity/needsSave`` of
+  /// ``RestorableScene/userActivity``.
   ///
   /// - Complexity: O(1).
   public func setNeedsSave() { turns.change() }
 
   /// Saves now, and waits until everything that changed before the call is stored.
   ///
-  /// The save also asks nodes that cannot say that they have changed. It does not wait for
-  /// the interval, but for a save that is under way. If it fails, it is not tried again
-  /// before the call returns. Cancelling the task does not end the wait.
+  /// The save also asks nodes that cannot say that they have changed. It does not wait
+  /// for the interval, but for a save that is under way. If the save fails, it is not
+  /// tried again before the call returns. Cancelling the task does not end the wait.
   ///
-  /// - Parameter limit: How long it waits at most. A save that takes longer goes on.
-  /// - Returns: Whether all is stored; false as well when the autosave has ended, or when the
-  ///   state is discarded before the save begins.
+  /// - Parameter limit: How long the call waits at most. A save that takes longer goes
+  ///   on.
+  /// - Returns: Whether all is stored; false as well when the autosave has ended, or
+  ///   when the state is discarded before the save begins.
   @discardableResult
   public func flush(within limit: Duration = .seconds(5)) async -> Bool {
     await turns.flush(within: limit)
@@ -129,9 +137,9 @@ public final class Autosave: Sendable {
 
   /// Stores what is unsaved before a signal ends the process.
   ///
-  /// When one of the signals comes, all autosaves that were asked for it are flushed at once.
-  /// Then the signal is sent again and does what it did before the call. By default it ends the
-  /// process.
+  /// When one of the signals comes, all autosaves that were asked for that signal are
+  /// flushed at once. Then the signal is sent again and does what it did before the
+  /// call. By default it ends the process.
   ///
   /// A handler that the app has set runs at that point, on a thread that is not the main thread.
   /// If it does not end the process, the next signal is held again: it flushes, and the handler
@@ -139,10 +147,10 @@ public final class Autosave: Sendable {
   /// signal away from the library. Leave a signal out that the app takes with a dispatch source
   /// or with `sigwait`, and call ``flush(within:)`` there.
   ///
-  /// During a flush no signal is held: a second one does at once what it did before the call.
-  /// A signal that the process ignores, as under `nohup`, stays ignored. Other autosaves can ask
-  /// for other signals. A second call on the same autosave replaces the first, and ``stop()``
-  /// puts back what was there before.
+  /// During a flush no signal is held: a second one does at once what it did before the
+  /// call. A signal that the process ignores, as under `nohup`, stays ignored. Other
+  /// autosaves can ask for other signals. A second call on the same autosave replaces
+  /// the first, and ``stop()`` puts the earlier handlers back.
   ///
   ///     autosave.flushOnSignals([.hangup])
   ///
@@ -155,7 +163,8 @@ public final class Autosave: Sendable {
     turns.flushOnSignals(signals, within: limit)
   }
 
-  /// Saves nothing any more, and lets go of its closures; a save that is under way goes on.
+  /// Ends the autosave, which lets go of its closures; a save that is under way goes
+  /// on.
   ///
   /// ``StateKeeper/close()`` and ``SceneHost/close()`` stop it, too.
   public func stop() { turns.stop() }

@@ -3,19 +3,20 @@ internal import Synchronization
 
 /// Decides when an autosave saves.
 ///
-/// Its loop, its owner and what changes share it, on any threads.
+/// The loop of the autosave, its owner and the listeners of changes share the turns, on
+/// any threads.
 final class AutosaveTurns: Sendable {
-  /// What the loop does next.
+  /// The next step of the loop.
   enum Turn {
     /// A save of so many changes.
     case save(UInt64)
-    /// A look at those who never say when they change.
+    /// A question to the objects that never say when they change.
     case poll
   }
 
   private struct Flush {
     let number: UInt64
-    /// Whether a save has begun since it was called.
+    /// Whether a save has begun since the flush was called.
     var isCovered = false
     let waiting: CheckedContinuation<Bool, Never>
     let limit: Task<Void, Never>
@@ -27,28 +28,28 @@ final class AutosaveTurns: Sendable {
   }
 
   private struct State {
-    /// Counts what was said to have changed.
+    /// Counts the changes that were announced.
     ///
-    /// The beginning is a change, too: only a save makes the objects known that say when
-    /// they change.
+    /// The beginning is a change, too: only a save makes the objects known that say
+    /// when they change.
     var changeCount: UInt64 = 1
-    /// How many of these are stored.
+    /// How many of the changes are stored.
     var storedCount: UInt64 = 0
-    /// How many of these no save is tried for any more.
+    /// How many of the changes are settled: no save is tried for them any more.
     var settledCount: UInt64 = 0
     var failureCount = 0
     /// The last problem that was told, until a save ends without one.
     var problem: Problem?
     var pause: (number: UInt64, task: Task<Void, Never>)?
-    /// Whether there is something to look at.
+    /// Whether there are objects to poll.
     var isPolled = false
-    /// When that is due, in the time since the beginning.
+    /// When the next poll is due, in the time since the beginning.
     var nextPoll = Duration.zero
-    /// The wait for it.
+    /// The wait for the next poll.
     var pollWait: (number: UInt64, task: Task<Void, Never>)?
     var flushes: [Flush] = []
     var isStopped = false
-    /// Whether nobody keeps the autosave but its keeper or host.
+    /// Whether only the keeper or host still keeps the autosave.
     var isLetGo = false
     var listener: UInt64?
     var lastNumber: UInt64 = 0
@@ -71,7 +72,7 @@ final class AutosaveTurns: Sendable {
     }
   }
 
-  /// One that is told once, however often it comes.
+  /// A problem, which is told once, however often it comes in a row.
   private enum Problem: Equatable {
     case withheld([PreservationReport.Outcome])
     case failed(RestorationError.Code, ArchiveError.Code?)
@@ -91,10 +92,10 @@ final class AutosaveTurns: Sendable {
 
   private let need: SaveNeed
   private let interval: Duration
-  /// The time from one poll, or from a save, to the next poll; nil if there are none.
+  /// The time from one poll, or from a save, to the next poll; nil for no polls.
   private let polling: Duration?
   private let clock: any Clock<Duration>
-  /// The time since the beginning.
+  /// The time since the autosave began.
   private let elapsed: @Sendable () -> Duration
   private let state = Mutex(State())
   private let wakes: AsyncStream<Void>
@@ -111,7 +112,7 @@ final class AutosaveTurns: Sendable {
     (wakes, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// More often would only take time from the app.
+  /// Polling more often would only take time from the app.
   private static let shortestPolling = Duration.milliseconds(10)
 
   private static func elapsed(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
@@ -125,7 +126,8 @@ final class AutosaveTurns: Sendable {
 
   // MARK: The loop
 
-  /// An element whenever ``next()`` may have something to do; it ends with ``stop()``.
+  /// An element whenever ``next()`` may have something to do; the sequence ends with
+  /// ``stop()``.
   func begin() -> AsyncStream<Void> {
     let listener = need.listen { [weak self] news in
       switch news {
@@ -140,7 +142,7 @@ final class AutosaveTurns: Sendable {
     return wakes
   }
 
-  /// What is due now; nil if nothing is.
+  /// The turn that is due now; nil if none is.
   func next() -> Turn? {
     state.withLock { state in
       guard !state.isStopped else { return nil }
@@ -175,11 +177,11 @@ final class AutosaveTurns: Sendable {
     waking.yield()
   }
 
-  /// Notes what came of a poll.
+  /// Notes the result of a poll.
   ///
   /// - Parameters:
-  ///   - isPolled: Whether there is something to look at again.
-  ///   - hasChanged: Whether it was a change.
+  ///   - isPolled: Whether there are objects to poll again.
+  ///   - hasChanged: Whether the poll found a change.
   func endPoll(isPolled: Bool, hasChanged: Bool) {
     state.withLock { state in
       beginPolling(isPolled, &state)
@@ -192,19 +194,19 @@ final class AutosaveTurns: Sendable {
     if let polling { state.nextPoll = elapsed() + polling.bounded }
   }
 
-  /// Notes what came of a save.
+  /// Notes the result of a save.
   ///
   /// - Parameters:
-  ///   - turn: What ``next()`` gave for it.
-  ///   - event: What came of it.
-  ///   - isPolled: Whether there is something to look at until the next one.
-  /// - Returns: Whether somebody is to be told: of a save that stored something always, of a
+  ///   - turn: The number of changes that ``next()`` gave for the save.
+  ///   - event: The result of the save.
+  ///   - isPolled: Whether there are objects to poll until the next save.
+  /// - Returns: Whether the app is told: of a save that stored something always, of a
   ///   problem once, and never of a save that had nothing to store.
   func end(_ turn: UInt64, _ event: Autosave.Event, isPolled: Bool) -> Bool {
     let (isTold, ended) = state.withLock { state in
       let problem = Problem(event)
       defer { state.problem = problem }
-      // A discard may have taken back what was due.
+      // A discard may have counted more changes as stored meanwhile.
       if problem == nil { state.storedCount = max(state.storedCount, turn) }
       if event.isRetried {
         state.failureCount += 1
@@ -213,7 +215,8 @@ final class AutosaveTurns: Sendable {
         state.failureCount = 0
       }
       beginPolling(isPolled, &state)
-      // Nodes that change in every save would be asked without a pause.
+      // Without a pause, nodes that change in every save would be asked again and
+      // again.
       let needsPause = problem != nil || event.hasStored || state.changeCount > turn
       if needsPause, !state.isStopped { state.pause = pause(&state) }
       let ended = state.flushes.filter(\.isCovered)
@@ -253,8 +256,10 @@ final class AutosaveTurns: Sendable {
     waking.yield()
   }
 
-  /// Notes that somebody else has saved: what waits for a change is tried again, and tells whether
-  /// all is stored.
+  /// Notes that the app itself has saved.
+  ///
+  /// A change that waits for another one is tried again, which also tells whether all
+  /// is stored.
   private func goOn(isPolled: Bool) {
     state.withLock { state in
       let isWaiting = state.settledCount == state.changeCount
@@ -264,7 +269,7 @@ final class AutosaveTurns: Sendable {
     waking.yield()
   }
 
-  /// Says that what is due is not to be saved any more.
+  /// Cancels the save that is due.
   func takeBack() {
     let ended = state.withLock { state in
       (state.storedCount, state.settledCount) = (state.changeCount, state.changeCount)
@@ -276,7 +281,7 @@ final class AutosaveTurns: Sendable {
     waking.yield()
   }
 
-  /// Says that nobody keeps the autosave but its keeper or host.
+  /// Notes that only the keeper or host still keeps the autosave.
   func letGo() {
     state.withLock { $0.isLetGo = true }
     waking.yield()
@@ -329,18 +334,18 @@ final class AutosaveTurns: Sendable {
 }
 
 extension Autosave.Event {
-  /// Whether the disk, or a store, may take later what it has refused now.
+  /// Whether the disk, or a store, may later accept the state that it has refused now.
   fileprivate var isRetried: Bool {
     if case .failed(let error) = self { [.archive, .store].contains(error.code) } else { false }
   }
 
-  /// Whether anything was written.
+  /// Whether the save has written anything.
   fileprivate var hasStored: Bool {
     guard case .saved(let reports) = self else { return false }
     return reports.contains { $0.writtenByteCount > 0 }
   }
 
-  /// What came of saves that threw nothing.
+  /// The event of saves that threw nothing.
   init(_ reports: [PreservationReport]) {
     let isStored = reports.allSatisfy { $0.outcome == .saved || $0.outcome == .superseded }
     self = isStored ? .saved(reports) : .withheld(reports)
@@ -348,6 +353,7 @@ extension Autosave.Event {
 }
 
 extension Duration {
-  /// At most a year: a clock adds it to the time, which for any duration would be a trap.
+  /// The duration, at most a year: a clock adds it to the time, and would trap for any
+  /// duration.
   var bounded: Duration { min(max(self, .zero), .seconds(365 * 24 * 3600)) }
 }

@@ -34,9 +34,9 @@ public enum EndSignal: CaseIterable, Hashable, Sendable {
   }
 }
 
-/// Holds the signals that ask the process to end until what is unsaved is stored.
+/// Holds the signals that ask the process to end, until unsaved changes are stored.
 ///
-/// What is done for a signal belongs to the process, so all autosaves share this.
+/// The handlers of signals belong to the process, so all autosaves share this state.
 enum EndSignals {
   typealias Flush = @Sendable () async -> Void
 
@@ -51,7 +51,7 @@ enum EndSignals {
     /// During a flush no signal is held: a second one goes through at once.
     var isEnding = false
 
-    /// Holds the signals that somebody has asked for, and no others.
+    /// Holds the signals that autosaves have asked for, and no others.
     mutating func hold() {
       let wanted = isEnding ? [] : Set(asked.values.flatMap(\.signals))
       for (signal, held) in held where !wanted.contains(signal) {
@@ -68,7 +68,8 @@ enum EndSignals {
   private static let wire = SignalWire()
   /// Whether a signal is sent on: a handler that was set later may call ours.
   private static let isSending = Atomic<Bool>(false)
-  /// Only writes, since it may run anywhere.
+  /// Only writes into a pipe: a signal handler may run anywhere, and must not lock or
+  /// allocate.
   private static let handler: SignalHandler = { number in
     if !isSending.load(ordering: .acquiring) { wire?.tell(number) }
   }
@@ -83,11 +84,13 @@ enum EndSignals {
     }
   }
 
-  /// Begins to listen; false if the system gives no pipe, and signals do what they do.
+  /// Begins to listen; false if the system gives no pipe, and then signals are not
+  /// held.
   private static let isListening: Bool = {
     guard let wire else { return false }
     DispatchQueue(label: "RestorationKit.EndSignals").async {
-      // Dispatch blocks signals in its threads, and the main thread may be gone.
+      // Dispatch blocks signals in its threads, and the main thread may be gone, so
+      // this thread takes them.
       unblock(EndSignal.allCases.map(\.number))
       while let number = wire.next() {
         if let signal = EndSignal(number) { end(with: signal) }
@@ -102,8 +105,9 @@ enum EndSignals {
     }
   }
 
-  /// Flushes, and lets the signal do what it would have done; after a handler that does not end
-  /// the process, signals are held again.
+  /// Flushes, and sends the signal again to the handler that the app had.
+  ///
+  /// If that handler does not end the process, signals are held again.
   private static func end(with signal: EndSignal) {
     let flushes = state.withLock { state -> [Flush]? in
       guard state.held[signal] != nil else { return nil }
@@ -111,7 +115,7 @@ enum EndSignals {
       state.hold()
       return state.asked.values.filter { $0.signals.contains(signal) }.map(\.flush)
     }
-    // One that came when nobody held it any more.
+    // The signal came when nobody held it any more.
     guard let flushes else { return send(signal.number) }
     Task {
       await withTaskGroup { group in
@@ -125,7 +129,8 @@ enum EndSignals {
     }
   }
 
-  /// Sends a signal to this thread, and returns when its handler has: tasks block signals.
+  /// Sends a signal to this thread, and returns when its handler has: tasks block
+  /// signals.
   private static func send(_ number: Int32) {
     let before = unblock([number])
     isSending.store(true, ordering: .releasing)
@@ -137,7 +142,7 @@ enum EndSignals {
 
   /// Lets this thread take signals.
   ///
-  /// - Returns: The signals that it did not take before.
+  /// - Returns: The signals that the thread blocked before.
   @discardableResult
   private static func unblock(_ numbers: [Int32]) -> sigset_t {
     var (signals, before) = (sigset_t(), sigset_t())

@@ -9,10 +9,10 @@ internal import Android
 internal import Darwin
 #endif
 
-/// Stores what is left when the process ends by `exit` or by a return from `main`.
+/// Stores unsaved changes when the process ends by `exit` or by a return from `main`.
 enum ExitHook {
   private static let limit = Duration.seconds(2)
-  /// Says that the main queue runs: its thread need not be the first one of the process.
+  /// Marks the main queue, which need not run on the first thread of the process.
   private static let isMain = DispatchSpecificKey<Bool>()
 
   private static let isSet: Bool = {
@@ -26,7 +26,8 @@ enum ExitHook {
     guard DispatchQueue.getSpecific(key: isMain) != true else {
       return MainActor.assumeIsolated { end() }
     }
-    // The nodes can be asked where they live alone, if that is free; values can be anywhere.
+    // Nodes can be asked only on the main queue, and only if it is free; the values of
+    // the app can be asked on any thread.
     let hasEnded = DispatchSemaphore(value: 0)
     DispatchQueue.main.async {
       MainActor.assumeIsolated { end() }

@@ -1,9 +1,10 @@
 /// The part of an autosave that its keeper or host has; the autosave ends with it.
 ///
-/// It belongs to the actor of the keeper. The ``Autosave`` of the app belongs to none.
+/// This part belongs to the actor of the keeper. The ``Autosave`` of the app belongs to
+/// none.
 final class HeldAutosave {
   let turns: AutosaveTurns
-  /// Gives the roots of a keeper; nil of a host, and when the autosave has ended.
+  /// Gives the roots of a keeper; nil for a host, and when the autosave has ended.
   var roots: (() -> [any RestorableNode])?
 
   init(_ turns: AutosaveTurns, roots: (() -> [any RestorableNode])? = nil) {

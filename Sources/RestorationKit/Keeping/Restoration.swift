@@ -13,45 +13,51 @@ internal import ArchiveCodec
 ///       }
 ///     }
 ///
-/// It makes a ``StateKeeper``, restores with it, and begins its autosave. Nobody has to hold
-/// anything. A change is on disk within a quarter of a second, and what a poll has to find within
-/// two seconds; a crash or a SIGKILL loses at most that.
+/// ``begin(_:signals:roots:prepare:)`` makes a ``StateKeeper``, restores with it, and
+/// begins its autosave. Nobody has to hold anything. A change is on disk within a
+/// quarter of a second, or within two seconds if only a poll can find it; a crash or a
+/// SIGKILL loses at most these changes.
 @MainActor
 public enum Restoration {
   /// The keeper between ``begin(_:signals:roots:prepare:)`` and ``end(within:)``; nil otherwise.
   public static var keeper: StateKeeper? { session.begun?.keeper }
 
-  /// What the restore did, or why there was none; nil before it.
+  /// The report of the restore, or the error that prevented it; nil before the restore.
   ///
-  /// A failure says why the stored state could not be read. The app has started with its
-  /// defaults then, and what is stored is set aside when something is saved.
+  /// A failure says why the stored state could not be read. The app has started with
+  /// its defaults then, and the first save that stores something sets the old state
+  /// aside.
   public static var report: Result<RestorationReport, RestorationError>? { session.begun?.report }
 
-  /// What is wrong with the use of ``Restored`` values, as far as it was seen in this launch;
-  /// observation sees it change.
+  /// The problems with the use of ``Restored`` values that were seen in this launch;
+  /// observation sees them change.
   ///
-  /// The report of the next save has these problems, too, and a strict keeper throws them.
+  /// The report of the next save has these problems, too, and a strict keeper throws
+  /// them.
   public static var problems: [ReportNote] { session.values.problems }
 
   private static var session: RestorationSession { .current }
 
   /// Restores the app, and saves it from then on.
   ///
-  /// Call it once, before anything reads or sets a ``Restored`` value. What cannot be read is no
-  /// error: the app starts with its defaults, and ``report`` says why.
+  /// Call the method once, before anything reads or sets a ``Restored`` value. An
+  /// unreadable state is no error: the app starts with its defaults, and ``report``
+  /// says why.
   ///
   /// - Parameters:
-  ///   - application: An identifier that is stable for ever, as `org.example.notes`; see
+  ///   - application: An identifier that is stable for ever, as `org.example.notes`;
+  ///     see
   ///     ``StateKeeper/init(application:name:directory:keys:environment:limits:now:)``.
-  ///   - signals: The signals that end the app and before which it is saved; none leaves them
-  ///     alone. See ``Autosave/flushOnSignals(_:within:)``.
-  ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in the restore,
-  ///     in each save, and in polls.
-  ///   - prepare: Registers classes with the keeper, and sets its properties, before it
-  ///     restores.
-  /// - Returns: The keeper, which is also ``keeper``: for a ``SceneHost``, and to save now.
-  /// - Throws: ``RestorationError`` with `alreadyBegun`, with `invalidName`, what `prepare`
-  ///   throws, and of a strict keeper with `strict`.
+  ///   - signals: The signals that end the app and before which it is saved; an empty
+  ///     set leaves all signals alone. See ``Autosave/flushOnSignals(_:within:)``.
+  ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in
+  ///     the restore, in each save, and in polls.
+  ///   - prepare: Registers classes with the keeper, and sets its properties, before
+  ///     the keeper restores.
+  /// - Returns: The keeper, which is also ``keeper``: for a ``SceneHost``, and to save
+  ///   now.
+  /// - Throws: ``RestorationError`` with `alreadyBegun`, with `invalidName`, with
+  ///   `strict` from a strict keeper, and the errors of `prepare`.
   @discardableResult
   public static func begin(
     _ application: String, signals: Set<EndSignal> = Set(EndSignal.allCases),
@@ -71,16 +77,17 @@ public enum Restoration {
   ///       NotesApp.main()
   ///     }
   ///
-  /// It does the same as ``begin(_:signals:roots:prepare:)``, and blocks the main thread until the
-  /// state is read.
-  /// The key and the file are read on other threads. What is saved by itself needs a main thread
-  /// that runs the main queue, as those of toolkits do.
+  /// The method does the same as ``begin(_:signals:roots:prepare:)``, and blocks the
+  /// main thread until the state is read. Other threads read the key and the file. The
+  /// autosave needs a main thread that runs the main queue, as the main threads of
+  /// toolkits do.
   ///
   /// - Parameters:
   ///   - application: An identifier that is stable for ever.
   ///   - signals: The signals that end the app and before which it is saved.
-  ///   - limit: How long it waits at most for the key and the file; ``report`` is a failure then,
-  ///     and nothing stored is replaced before it is set aside.
+  ///   - limit: How long the call waits at most for the key and the file. After that
+  ///     ``report`` is a failure, and a save replaces nothing stored before it has set
+  ///     it aside.
   ///   - roots: Gives the roots of the trees.
   ///   - prepare: Registers classes with the keeper, and sets its properties.
   /// - Returns: The keeper, which is also ``keeper``.
@@ -94,16 +101,17 @@ public enum Restoration {
   ) throws(RestorationError) -> StateKeeper {
     let begun = try session.begin(application, prepare, roots)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    // It begins at once and never suspends, so it has ended when the task is there.
+    // The task begins at once and never suspends, so it has ended when the initializer
+    // returns.
     Task.immediate { @MainActor in await begun.restore(calls) }
     return try begun.follow(signals)
   }
 
-  /// Stores what is left, and lets the state go.
+  /// Stores the unsaved changes, and lets the state go.
   ///
-  /// Values that are set after this are stored by nobody.
+  /// Values that are set after this are not stored.
   ///
-  /// - Parameter limit: How long it waits at most for what is stored.
+  /// - Parameter limit: How long the call waits at most for the changes to be stored.
   /// - Returns: Whether all is stored; false if nothing has begun.
   @discardableResult
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
@@ -114,15 +122,15 @@ public enum Restoration {
     return isStored
   }
 
-  /// Stores what is left and lets the state go, and blocks the thread until then: for toolkits that
-  /// call `exit`.
+  /// Stores the unsaved changes and lets the state go, and blocks the thread until
+  /// then: for toolkits that call `exit`.
   ///
-  /// The end of the process by `exit`, or by a return from `main`, does this by itself. An `exit`
-  /// on another thread waits one second for the main thread. If that is busy for longer, it stores
-  /// ``Restored`` values alone: those without a sensitivity, of states that are no
-  /// ``RemoteStateDirectory``.
+  /// The end of the process by `exit`, or by a return from `main`, does this by itself.
+  /// An `exit` on another thread waits one second for the main thread. If the main
+  /// thread is busy for longer, ``Restored`` values alone are stored: values without a
+  /// sensitivity, of states that are no ``RemoteStateDirectory``.
   ///
-  /// - Parameter limit: How long it waits at most.
+  /// - Parameter limit: How long the call waits at most.
   /// - Returns: Whether all is stored; false if nothing has begun.
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
@@ -131,7 +139,7 @@ public enum Restoration {
     return begun.endNow(within: limit)
   }
 
-  /// Removes the value of a key, which is that of its declaration then.
+  /// Removes the value of a key, which is then the value of its declaration.
   ///
   /// - Parameter key: The key; of the app, or of the scene within ``scope(_:_:)``.
   public static func removeValue(forKey key: String) {
@@ -182,7 +190,7 @@ final class BegunRestoration {
     self.roots = roots
   }
 
-  /// Restores, and keeps what came of it.
+  /// Restores, and keeps the report or the error.
   func restore(_ calls: FileCalls) async {
     do throws(RestorationError) {
       report = .success(try await keeper.restore(into: roots(), calls))
@@ -191,9 +199,9 @@ final class BegunRestoration {
     }
   }
 
-  /// Saves from now on.
+  /// Begins the autosave.
   ///
-  /// - Throws: What a strict keeper has thrown.
+  /// - Throws: The error of the restore, if it was that of a strict keeper.
   func follow(_ signals: Set<EndSignal>) throws(RestorationError) -> StateKeeper {
     keeper.endSignals = signals
     autosave = keeper.autosave(roots: roots)
@@ -201,7 +209,7 @@ final class BegunRestoration {
     return keeper
   }
 
-  /// Stores what is left, and blocks the thread meanwhile.
+  /// Stores the unsaved changes, and blocks the thread meanwhile.
   func endNow(within limit: Duration) -> Bool {
     let end = ContinuousClock.now + limit
     var isStored = true
@@ -212,7 +220,7 @@ final class BegunRestoration {
     return keeper.endNow(within: rest) && isStored
   }
 
-  /// Stores what is left of the app and of its windows.
+  /// Stores the unsaved changes of the app and of its windows.
   func flush(within limit: Duration) async -> Bool {
     var isStored = await autosave?.flush(within: limit) ?? false
     for turns in keeper.besides.compactMap({ $0() }) {

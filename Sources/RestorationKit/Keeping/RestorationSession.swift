@@ -5,11 +5,12 @@ package import Foundation
 #endif
 internal import ArchiveCodec
 
-/// What ``Restoration`` has begun, and the values of the app.
+/// The app that ``Restoration`` has begun, and its values.
 ///
-/// A process has one. A test can have one of its own for what runs in its task.
+/// A process has one session. A test can have one of its own for the code that runs in
+/// its task.
 package final class RestorationSession: Sendable {
-  /// Where the states of an app are, and what its saves say of it.
+  /// The directory of an app's states, the keys, and the facts that its saves carry.
   package struct Place: Sendable {
     var directory: (any StateDirectory)?
     var keys: (any KeyProvider)?
@@ -17,7 +18,7 @@ package final class RestorationSession: Sendable {
     var isStrict = false
     var now: @Sendable () -> Date = { Date() }
 
-    /// Where apps have them.
+    /// The directory and the keys that apps have by default.
     init() {}
 
     package init(
@@ -55,10 +56,10 @@ package final class RestorationSession: Sendable {
 
   static var current: RestorationSession { ofTest ?? ofProcess }
 
-  /// Whether its end is that of the process.
+  /// Whether the session ends with the process.
   var isOfProcess: Bool { self === Self.ofProcess }
 
-  /// Runs a part of a test as that launch.
+  /// Runs a part of a test in this session.
   package func run<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async rethrows -> Result {

@@ -12,7 +12,7 @@ typealias SignalHandler = @convention(c) (Int32) -> Void
 
 /// Brings the numbers of signals from a signal handler to a thread.
 ///
-/// A handler must not allocate and not lock, so it writes into a pipe.
+/// A handler must not allocate and not lock, so the handler writes into a pipe.
 struct SignalWire: Sendable {
   private let output: Int32
   private let input: Int32
@@ -23,7 +23,7 @@ struct SignalWire: Sendable {
     guard unsafe pipe(&ends) == 0 else { return nil }
     (output, input) = (ends[0], ends[1])
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // A handler must not wait, whoever reads.
+    // A handler must not wait, even if nobody reads the pipe.
     _ = fcntl(input, F_SETFL, O_NONBLOCK)
   }
 
@@ -31,7 +31,7 @@ struct SignalWire: Sendable {
   func tell(_ number: Int32) {
     let error = errno
     var number = number
-    // The system writes so little as a whole or not at all.
+    // A pipe takes so few bytes as a whole or not at all.
     _ = unsafe write(input, &number, MemoryLayout<Int32>.size)
     errno = error
   }
@@ -50,11 +50,11 @@ struct SignalWire: Sendable {
 /// A signal that the library handles, until the handler that the app had is put back.
 struct HeldSignal: @unchecked Sendable {
   private let number: Int32
-  // A value of C, whose pointers lead to code.
+  // A plain value of C: its pointers lead to code, which never changes.
   private let before: sigaction
   private let handler: Int
 
-  /// Nil if the process ignores the signal, as with `nohup`: it goes on doing so.
+  /// Nil if the process ignores the signal, as with `nohup`: the signal stays ignored.
   init?(_ number: Int32, _ handler: SignalHandler) {
     self.number = number
     before = Self.action(of: number)
@@ -66,7 +66,8 @@ struct HeldSignal: @unchecked Sendable {
     }
   }
 
-  /// Puts the handler back that was there before, unless somebody has set another one since.
+  /// Puts back the handler that was there before, unless somebody has set another one
+  /// since.
   func letGo() {
     guard Self.handler(in: Self.action(of: number)) == handler else { return }
     var before = before

@@ -4,32 +4,35 @@ extension StateKeeper {
   ///
   /// The keeper hears of changes of objects that a save has met, unless their
   /// ``StateRestoring/stateTracking`` is ``StateTracking/always``. The end of a restore
-  /// counts as a change, too. What the polls of an autosave find is no element. The sequence ends
-  /// with ``close()``.
-  /// ``autosave(every:polling:clock:isolation:roots:told:)`` saves whenever an element comes.
+  /// counts as a change, too. Changes that only the polls of an autosave find make no
+  /// element. The sequence ends with ``close()``.
+  /// ``autosave(every:polling:clock:isolation:roots:told:)`` saves whenever an element
+  /// comes.
   public var needsSaveChanges: AsyncStream<Void> { engine.need.changes }
 
   /// Saves whenever something has changed, until ``close()``; begin it after the restore.
   ///
   ///     keeper.autosave { [window] }
   ///
-  /// It saves once at the start, and from then on hears of changes of the objects that say when
-  /// they change. It asks the others every 2 seconds whether they have changed. Call
-  /// ``Autosave/flush(within:)`` where the app ends, or what has changed since then is lost.
-  /// Nothing is saved before the keeper has restored, or tried to. The keeper keeps the autosave,
-  /// and a second one replaces the first.
+  /// The autosave saves once at the start, and from then on hears of changes of the
+  /// objects that say when they change. It asks the others every 2 seconds whether they
+  /// have changed. Call ``Autosave/flush(within:)`` where the app ends, or the changes
+  /// since the last save are lost. Nothing is saved before the keeper has restored, or
+  /// tried to. The keeper keeps the autosave, and a second one replaces the first.
   ///
   /// - Parameters:
   ///   - interval: The shortest time between the end of a save that stored something and the
   ///     next save.
-  ///   - polling: The time after which objects with ``StateTracking/always`` are asked, by the
-  ///     clock, with a quarter of that as its tolerance; nil if nobody is to ask them.
-  ///   - clock: Measures the interval, the time between polls and that which a flush may take.
+  ///   - polling: The time after which objects with ``StateTracking/always`` are asked,
+  ///     by the clock, with a quarter of that time as its tolerance; nil for no polls.
+  ///   - clock: Measures the interval, the time between polls and the limit of a flush.
   ///   - isolation: The actor of the keeper.
-  ///   - roots: Gives the roots of the trees, such as the windows of the app, for saves and for
-  ///     polls. It is kept until the autosave ends, so let it hold nothing that holds the keeper.
-  ///   - told: Called for each save that stored something, and once for a problem, however
-  ///     often that comes in a row. It is kept as long as `roots`.
+  ///   - roots: Gives the roots of the trees, such as the windows of the app, for saves
+  ///     and for polls. The closure is kept until the autosave ends, so let it hold
+  ///     nothing that holds the keeper.
+  ///   - told: Called for each save that stored something, and once for a problem,
+  ///     however often the problem comes in a row. The closure is kept as long as
+  ///     `roots`.
   /// - Returns: The autosave, to flush or to stop it.
   @discardableResult
   public func autosave(

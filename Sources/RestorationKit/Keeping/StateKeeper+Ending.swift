@@ -4,21 +4,24 @@ extension StateKeeper {
   ///     keeper.endNow()
   ///     exit(0)
   ///
-  /// Call it on the keeper's actor where nothing can be awaited: in the callback of a toolkit that
-  /// calls `exit` when that returns. Wherever the app can wait, ``Autosave/flush(within:)`` is
-  /// better. It stops the autosave, and saves as ``save(_:)`` does: the nodes are asked on this
-  /// thread, and the file is written on another one.
+  /// Call the method on the keeper's actor where nothing can be awaited: in the
+  /// callback of a toolkit that calls `exit` when the callback returns. Wherever the
+  /// app can wait, ``Autosave/flush(within:)`` is better. The method stops the
+  /// autosave, and saves as ``save(_:)`` does: the nodes are asked on this thread, and
+  /// the file is written on another one.
   ///
-  /// It waits for no restore and no save that are under way, since these need the blocked actor.
-  /// During a restore, and before the first one, it stores nothing. After a save whose end is not
-  /// known it asks all nodes and writes the whole state. With a ``RemoteStateDirectory`` that has a
-  /// local copy the state is stored there, and sent if the store answers in time.
+  /// A restore or a save that is under way is not waited for, since it needs the
+  /// blocked actor. During a restore, and before the first one, nothing is stored.
+  /// After a save whose end is not known all nodes are asked, and the whole state is
+  /// written. With a ``RemoteStateDirectory`` that has a local copy the state is stored
+  /// there, and sent if the store answers in time.
   ///
   /// - Parameters:
-  ///   - roots: The roots of the trees; nil for those of the autosave. Without an autosave nil
-  ///     stores nothing.
-  ///   - limit: How long it waits for the file and the store at most. A write that takes longer
-  ///     goes on, if the process does. The nodes may take longer than that.
+  ///   - roots: The roots of the trees; nil for the roots of the autosave. Without an
+  ///     autosave nil stores nothing.
+  ///   - limit: How long the call waits for the file and the store at most. A write
+  ///     that takes longer goes on, if the process does. The nodes may take longer than
+  ///     the limit.
   ///   - isolation: The actor of the keeper.
   /// - Returns: Whether everything is stored: false also if the key is locked, another instance
   ///   has the state, the delegate declines or is gone, or the keeper is strict and finds a

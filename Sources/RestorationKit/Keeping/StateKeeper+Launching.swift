@@ -2,7 +2,7 @@ extension StateKeeper {
   /// Announces work that belongs to the restore and goes on after it.
   ///
   /// Every call needs one of ``completeStateRestoration()``. A process that ends before
-  /// that counts as crashed in the restore. From other threads use
+  /// that call counts as crashed in the restore. From other threads use
   /// ``restorationExtension``.
   public func extendStateRestoration() {
     restorationExtension.extend()
@@ -10,22 +10,25 @@ extension StateKeeper {
 
   /// Ends what one ``extendStateRestoration()`` announced.
   ///
-  /// Without one it does nothing.
+  /// Without an announcement the call does nothing.
   public func completeStateRestoration() {
     restorationExtension.complete()
   }
 
-  /// Lets the next restore try again what restores leave out, since they crashed there.
+  /// Lets the next restore try again the elements that restores leave out after
+  /// crashes.
   ///
-  /// They try one element at a time: the next restore the first one, and a later launch the
-  /// one after it. Without this call an element is tried again after 1, 2, 4, 8 and more
+  /// Restores try one element at a time: the next restore the first one, and a later
+  /// launch the one after it. Without this call an element is tried again after 1, 2,
+  /// 4, 8 and more launches, and by another version of the app. If nothing is left out,
+  /// nothing changes.
   /// launches, and by another version of the app. If nothing is left out, nothing changes.
   ///
   ///     try await keeper.retrySkippedNodes()
   ///     print(try await keeper.restore(into: [window]))
   ///
-  /// - Throws: ``RestorationError`` with `archive` if that cannot be noted, or its key is
-  ///   locked, and `inUse` if another instance has the state.
+  /// - Throws: ``RestorationError`` with `archive` if the request cannot be noted, or
+  ///   its key is locked, and `inUse` if another instance has the state.
   public func retrySkippedNodes() async throws(RestorationError) {
     try await engine.retrySkipped()
   }
@@ -39,9 +42,9 @@ extension StateKeeper {
 
   /// Lets the next launch show its usual first picture, and not the snapshot.
   ///
-  /// It counts only during a save: call it from an encoding method or from
-  /// `willEncodeRestorableState`. It counts for one launch, whether that launch
-  /// saves or not.
+  /// The call counts only during a save: make it in an encoding method or in
+  /// `willEncodeRestorableState`. It counts for one launch, whether that launch saves
+  /// or not.
   public func ignoreSnapshotOnNextApplicationLaunch() {
     engine.ignoresSnapshot = true
   }

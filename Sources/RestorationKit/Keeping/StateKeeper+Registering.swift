@@ -21,20 +21,20 @@ extension StateKeeper {
   /// - Parameters:
   ///   - type: The class.
   ///   - name: The name in archives; the type's own name if nil.
-  ///   - aliases: Names that it had in earlier versions.
+  ///   - aliases: Names that the class had in earlier versions.
   ///   - version: The version of the state that is written; at least 1.
   ///   - migrations: Steps from every older version that is still read.
-  ///   - restoration: Makes or finds the node or object of a path. Nil drops it
-  ///     together with all below it; if it throws, the element is kept for a later
-  ///     launch. The keeper keeps the closure alive.
+  ///   - restoration: Makes or finds the node or object of a path. Nil drops the
+  ///     element together with all below it; if the closure throws, the element is kept
+  ///     for a later launch. The keeper keeps the closure alive.
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
     _ type: any StateRestoring.Type, as name: String? = nil, aliases: [String] = [],
     version: Int = 1, migrations: [StateMigration] = [],
     restoration: ((RestorationPath, StateDecoder) throws -> (any StateRestoring)?)? = nil
   ) throws(RestorationError) {
-    // Cast here, on the caller's actor: a cast succeeds on any other as well, and
-    // would let code of the main actor run off it.
+    // Cast here, on the caller's actor: the cast to an isolated conformance succeeds on
+    // any other thread as well, and would let code of the main actor run off it.
     let maker = type as? any ObjectRestoration.Type
     try engine.types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
@@ -45,11 +45,10 @@ extension StateKeeper {
 
   /// Registers a restoration class that makes nodes or objects of other classes.
   ///
-  /// The other classes name it as their ``RestorableNode/restorationClass`` or
+  /// The other classes name this one as their ``RestorableNode/restorationClass`` or
   /// ``RestorableObject/objectRestorationClass``. The parameters are those of
-  /// ``register(_:as:aliases:version:migrations:restoration:)``. Version and
-  /// migrations count for the objects that it makes if their own class is not
-  /// registered.
+  /// ``register(_:as:aliases:version:migrations:restoration:)``. Version and migrations
+  /// count for the objects that the class makes if their own class is not registered.
   ///
   /// - Throws: ``RestorationError`` with `nameTaken` or `invalidMigrations`.
   public func register(
@@ -73,15 +72,16 @@ extension StateKeeper {
 
   /// Makes an object known that nodes can refer to.
   ///
-  /// It is saved if a node or object that is saved refers to it, and found again
-  /// under its identifier and ``RestorableObject/restorationParent``. Register it
-  /// before you restore, or give it an object restoration class. The keeper
-  /// does not keep it alive.
+  /// A save stores the object if a node or object that is saved refers to it, and a
+  /// restore finds it again under its identifier and
+  /// ``RestorableObject/restorationParent``. Register the object before you restore, or
+  /// give it an object restoration class. The keeper does not keep the object alive.
   ///
   /// - Parameters:
   ///   - object: The object. The last identifier that it is given counts.
-  ///   - identifier: Its name among those of the same parent, stable across
-  ///     launches. An empty one, or one of more than 1 KiB, is as good as none.
+  ///   - identifier: The name of the object among the objects of the same parent,
+  ///     stable across launches. An empty one, or one of more than 1 KiB, is as good as
+  ///     none.
   public func registerObject(
     _ object: any RestorableObject, restorationIdentifier identifier: String
   ) {

@@ -1,25 +1,25 @@
 extension StateKeeper {
   /// Brings back the state that was saved last.
   ///
-  /// Call it once at launch, when the interface that is always there exists
-  /// and before the user sees it. The archive is read and verified whole
-  /// before anything is restored from it, and stays until the next save.
+  /// Call the method once at launch, when the interface that is always there exists and
+  /// before the user sees it. The archive is read and verified whole before anything is
+  /// restored from it, and stays until the next save.
   ///
   /// The order of calls: the restore gate; every node is made or found,
   /// parents first; views are loaded; every node is decoded, parents first;
   /// the delegate's `didDecodeRestorableState`; and
   /// `applicationFinishedRestoringState` on every restored node.
   ///
-  /// If the key is locked, nothing is called, and nothing is saved until a
-  /// restore succeeds. If restoring crashed too often, a part of the state is left
-  /// out or the state is set aside; see ``crashThreshold``. If another instance of
-  /// the app has the state, ``instancePolicy`` says what happens. Where nothing can
-  /// be written, no instance can take the state for its own; it is restored all the
-  /// same.
+  /// If the key is locked, nothing is called, and nothing is saved until a restore
+  /// succeeds. If restoring crashed too often, a part of the state is left out or the
+  /// state is set aside; see ``crashThreshold``. If another instance of the app has the
+  /// state, ``instancePolicy`` says what happens. Where nothing can be written, no
+  /// instance can take the state for its own; the state is restored all the same.
   ///
-  /// - Parameter roots: The nodes that exist already, in which nodes are found. Each goes
-  ///   before a closure that is registered for its class. If another node is back in its
-  ///   place, the report has the problem ``ReportNote/givenRootNotUsed``.
+  /// - Parameter roots: The nodes that exist already; the restore finds nodes in them.
+  ///   A root goes before a closure that is registered for its class. If another node
+  ///   is back in its place, the report has the problem
+  ///   ``ReportNote/givenRootNotUsed``.
   /// - Returns: What happened to every node; nothing stored is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be read;
   ///   then nothing was called and the file is unchanged. With `strict` the
@@ -48,38 +48,38 @@ extension StateKeeper {
 
   /// Restores a node that came after the restore, from the state that is kept for it.
   ///
-  /// Use it for a tab or a window that is built when the user first looks at it.
-  /// Its stored state is kept meanwhile. Call it when the node has its identifier,
-  /// before the user sees it and before the next save: a node that was saved has
-  /// replaced the state that was kept for it, or lies beside it if that could not be
-  /// read, or crashed. Neither is restored by this call then. Its parent must be back,
-  /// so begin with the uppermost node.
+  /// Use the method for a tab or a window that is built when the user first looks at
+  /// it. Its stored state is kept meanwhile. Call the method when the node has its
+  /// identifier, before the user sees the node and before the next save: a node that
+  /// was saved has replaced the state that was kept for it. If the kept state could not
+  /// be read, or crashed, it lies beside the saved one. Neither is restored by this
+  /// call then. The node's parent must be back, so begin with the uppermost node.
   ///
   ///     let editor = EditorTab()
   ///     tabs.restorationChildren.append(editor)
   ///     try await keeper.restore(late: editor, below: tabs)
   ///
-  /// The calls are those of ``restore(into:)`` on the node and on the nodes that
-  /// are kept below it, in the same order, from `loadViewIfNeeded` to
-  /// `applicationFinishedRestoringState`. Nodes below it are looked for as always;
-  /// the node itself exists, so no factory is asked for it. The gates and
+  /// The calls are those of ``restore(into:)`` on the node and on the nodes that are
+  /// kept below it, in the same order, from `loadViewIfNeeded` to
+  /// `applicationFinishedRestoringState`. Nodes below the node are looked for as
+  /// always; the node itself exists, so no factory is asked for it. The gates and
   /// `didDecodeRestorableState` are about the whole state and are not called. The
-  /// parent is not told: a tab is not selected by this. Nodes that are still not
-  /// back stay kept.
+  /// parent is not told: a tab is not selected by this. Nodes that are still not back
+  /// stay kept.
   ///
-  /// It waits for a restore that is under way. A crash in it is counted only if
+  /// The call waits for a restore that is under way. A crash in it is counted only if
   /// ``extendStateRestoration()`` announced it.
   ///
   /// - Parameters:
   ///   - node: The node, with its identifier. Among equal identifiers in a
   ///     ``RestorableStack`` or ``RestorableSplit`` its position counts; a node
   ///     that is not in there yet counts as the next one.
-  ///   - parent: The node that contains or presents it; nil for a root.
+  ///   - parent: The node that contains or presents the node; nil for a root.
   /// - Returns: What happened to the node and all below it. The outcome is
-  ///   `nothingKept` if nothing was stored for it, or if it was restored or saved
+  ///   `nothingKept` if nothing was stored for the node, or if it was restored or saved
   ///   already. A node of another class gets nothing, and the state stays kept.
   /// - Throws: ``RestorationError`` with `strict`; the restore is complete then.
-  /// - Complexity: O(*n*) in what is restored, and for a stack or split in its
+  /// - Complexity: O(*n*) in the restored elements, and for a stack or split in its
   ///   children.
   @discardableResult
   public func restore(

@@ -13,13 +13,13 @@ extension StateKeeper {
   /// first save of a launch, and the first one after a restore, ask all nodes. A
   /// restore is told the time of the last save that wrote something.
   ///
-  /// Restore first: a save replaces the state that was restored. A save that is
-  /// called while a restore runs waits for its end. Any other stored archive is set
-  /// aside and not replaced: one that cannot be read whole, one that was not read
-  /// in this launch because the restore failed or was not called, and one that
-  /// another program has put there since. While the key is locked, and until a
-  /// restore has succeeded after that, nothing is called or written. If another
-  /// instance has the state, ``instancePolicy`` says what happens.
+  /// Restore first: a save replaces the state that was restored. A save that is called
+  /// while a restore runs waits for the end of the restore. Any other stored archive is
+  /// set aside and not replaced: one that cannot be read whole, one that was not read
+  /// in this launch because the restore failed or was not called, and one that another
+  /// program has put there since. While the key is locked, and until a later restore
+  /// has succeeded, nothing is called or written. If another instance has the state,
+  /// ``instancePolicy`` says what happens.
   ///
   /// A strict keeper asks all nodes, and reports a node that has changed without
   /// saying so.
@@ -51,7 +51,7 @@ extension StateKeeper {
     try await save(roots, everything: true, byItself: false)
   }
 
-  /// The same for all saves; those of an autosave say that they are by itself.
+  /// Saves for the app or for its autosave; the engine is told which.
   func save(
     _ roots: [any RestorableNode], everything: Bool = false, byItself: Bool
   ) async throws(RestorationError) -> PreservationReport {

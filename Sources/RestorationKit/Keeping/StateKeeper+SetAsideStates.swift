@@ -17,9 +17,9 @@ extension StateKeeper {
 
   /// Lists the older generations of the state, newest first.
   ///
-  /// Saves have replaced them, and keep as many as ``generationBound`` says. If the state
-  /// cannot be read, a restore takes the first of them that can. After ``putBack(_:)`` a
-  /// generation is restored instead of the state.
+  /// Saves have replaced the generations, and keep as many as ``generationBound`` says.
+  /// If the state cannot be read, a restore takes the newest generation that can be.
+  /// After ``putBack(_:)`` a generation is restored instead of the state.
   ///
   /// - Returns: The generations of the state that ``setAsideStates()`` is about; none if
   ///   the directory keeps none.
@@ -31,10 +31,10 @@ extension StateKeeper {
 
   /// Puts a state that was set aside back in its place, to be restored.
   ///
-  /// The next ``restore(into:)`` brings it back. Restore at once, or at the next
-  /// launch and save nothing before: a save would set it aside again, since it was
-  /// not read. The state that is stored now is set aside. If the process ends
-  /// meanwhile, both stay.
+  /// The next ``restore(into:)`` brings the state back. Restore at once, or at the next
+  /// launch and save nothing before: a save would set the state aside again, since this
+  /// launch has not read it. The state that is stored now is set aside. If the process
+  /// ends meanwhile, both stay.
   ///
   ///     if let last = try await keeper.setAsideStates().last(where: { $0.reason != .unreadable }) {
   ///       try await keeper.putBack(last)
@@ -42,12 +42,12 @@ extension StateKeeper {
   ///     }
   ///
   /// - Parameter state: One of ``setAsideStates()`` or ``generations()``.
-  /// - Throws: ``RestorationError`` with `setAsideStateMissing` if it is gone, and
-  ///   with `archive` if it cannot be read, or its key is locked; nothing is
+  /// - Throws: ``RestorationError`` with `setAsideStateMissing` if the state is gone,
+  ///   and with `archive` if it cannot be read, or its key is locked; nothing is
   ///   changed then. Also with `archive` if it cannot be put back; each of the two
-  ///   states is then either stored or set aside. `inUse` if another instance has
-  ///   the state.
-  /// - Complexity: O(*n*) in its bytes.
+  ///   states is then either stored or set aside. `inUse` if another instance has the
+  ///   state.
+  /// - Complexity: O(*n*) in the bytes of the state.
   public func putBack(_ state: SetAsideState) async throws(RestorationError) {
     try await engine.putBack(state)
   }

@@ -7,7 +7,7 @@ public import Foundation
 
 /// Saves the state of an application's nodes and brings it back.
 ///
-/// It belongs to the actor that made it, as the nodes do. It walks and calls the
+/// A keeper belongs to the actor that made it, as the nodes do. It walks and calls the
 /// nodes on that actor; it seals, writes, reads and verifies off it.
 ///
 ///     let keeper = try StateKeeper(application: "org.example.catalog")
@@ -17,32 +17,35 @@ public import Foundation
 public final class StateKeeper {
   /// Takes part in saving and restoring; both work without it.
   ///
-  /// The keeper does not keep it alive. When it is gone without having been set to
-  /// nil, nothing is saved or restored any more, and the reports say so.
+  /// The keeper does not keep the delegate alive. When the delegate is gone without
+  /// having been set to nil, nothing is saved or restored any more, and the reports say
+  /// so.
   public weak var delegate: (any StateDelegate)? {
     didSet {
       let wasGone = hadDelegate && oldValue == nil
       hadDelegate = delegate != nil
-      // Nothing was saved or polled without it.
+      // While the delegate was gone, nothing was saved or polled, so all changes are
+      // still due.
       if wasGone { engine.need.tell() }
     }
   }
 
   private var hadDelegate = false
 
-  /// Its autosave, until ``close()`` or a second one.
+  /// The autosave of the keeper, until ``close()`` or a second one.
   var autosave: HeldAutosave?
-  /// The autosaves of the hosts that have been made with it, while there are any.
+  /// The autosaves of the hosts that were made with the keeper, while there are any.
   var besides: [() -> AutosaveTurns?] = []
-  /// Ends these hosts as ``SceneHost/endNow(within:isolation:)`` does, each in a time.
+  /// Ends the hosts as ``SceneHost/endNow(within:isolation:)`` does, each within a time
+  /// limit.
   var endsOfHosts: [(Duration) -> Bool] = []
-  /// The signals before which its autosave and those of its hosts save.
+  /// The signals before which the autosaves of the keeper and of its hosts save.
   var endSignals: Set<EndSignal> = []
 
-  /// Told of every hook that a save or a restore calls in the app, in order.
+  /// Called for every hook that a save or a restore calls in the app, in order.
   ///
-  /// The properties that a restore sets are not told: the content of containers, tabs,
-  /// offsets. Use it in tests, and to see why a node did not come back.
+  /// The properties that a restore sets are not traced: the content of containers,
+  /// tabs, offsets. Use the trace in tests, and to see why a node did not come back.
   public var trace: ((RestorationTrace) -> Void)? {
     get { engine.settings.trace }
     set { engine.settings.trace = newValue }
@@ -50,10 +53,10 @@ public final class StateKeeper {
 
   /// Whether a problem in a report is thrown as an error, for development.
   ///
-  /// A save throws before it stores anything: for problems of nodes and scenes, and
-  /// if nothing was restored before it. A restore throws when it is complete: for
-  /// nodes that are not back as they were saved, and for keys that were stored and
-  /// that nobody read. It holds for the scenes of a host, too.
+  /// A save throws before it stores anything: for problems of nodes and scenes, and if
+  /// nothing was restored before it. A restore throws when it is complete: for nodes
+  /// that are not back as they were saved, and for keys that were stored and that
+  /// nobody read. The property holds for the scenes of a host, too.
   public var isStrict: Bool {
     get { engine.settings.isStrict }
     set { engine.settings.isStrict = newValue }
@@ -68,7 +71,7 @@ public final class StateKeeper {
     set { engine.settings.nodeLimit = newValue }
   }
 
-  /// What the records of a state may hold, in saves and in restores.
+  /// The limits of the records of a state, in saves and in restores.
   ///
   /// A value over a limit makes its node lose its new state, and the report
   /// names the key. A state that was saved with greater limits is not read: the
@@ -77,7 +80,8 @@ public final class StateKeeper {
 
   /// How large a state may be; nil, the default, for no bound but ``limits``.
   ///
-  /// It holds for the state of the keeper and for that of each scene, each by itself.
+  /// The budget holds for the state of the keeper and for that of each scene, each by
+  /// itself.
   public var sizeBudget: SizeBudget? {
     get { engine.settings.bounds.size }
     set { engine.settings.bounds.size = newValue }
@@ -86,8 +90,8 @@ public final class StateKeeper {
   /// For how long, and up to what size, saves keep nodes that a restore could not bring
   /// back; nil for ever.
   ///
-  /// By default a year of 365 days, and 8 MiB. It holds for the state of the keeper and
-  /// for that of each scene, each by itself.
+  /// By default a year of 365 days, and 8 MiB. The bound holds for the state of the
+  /// keeper and for that of each scene, each by itself.
   public var keptBound: KeptBound? {
     get { engine.settings.bounds.kept }
     set { engine.settings.bounds.kept = newValue }
@@ -96,24 +100,25 @@ public final class StateKeeper {
   /// How many restores in a row may crash before a part of the state is left out; less
   /// than 1 is as 1.
   ///
-  /// The restore before that notes which element it makes or decodes. The launch after it
-  /// leaves out the element that crashed, with all below it. If that launch crashes too, the
-  /// next one leaves out the element above it, and the one after that sets the whole state
-  /// aside and restores the generation before it, if there is one. After a crash in no
-  /// element the state is set aside at once. If the older generation crashes as often, the
-  /// next launch restores nothing and reports
-  /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` lists both.
+  /// The last of these restores notes which element it makes or decodes. The next
+  /// launch leaves out the element that crashed, with all below it. If that launch
+  /// crashes too, the next one leaves out the element above, and the one after that
+  /// sets the whole state aside and restores the generation before it, if there is one.
+  /// After a crash in no element the state is set aside at once. If the older
+  /// generation crashes as often, the next launch restores nothing and reports
+  /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` lists
+  /// both.
   ///
-  /// An element that was left out is kept, as a node that was not found. It is left out as
-  /// long as it is kept by this version of the app. The next save sets a copy of the whole
-  /// state aside. A process that ends while it restores counts as crashed, unless it called
-  /// `exit`, or the machine was restarted.
+  /// An element that was left out is kept, as a node that was not found. This version
+  /// of the app leaves the element out as long as it is kept. The next save sets a copy
+  /// of the whole state aside. A process that ends while it restores counts as crashed,
+  /// unless it called `exit`, or the machine was restarted.
   public var crashThreshold: Int {
     get { engine.settings.launching.crashThreshold }
     set { engine.settings.launching.crashThreshold = newValue }
   }
 
-  /// Is told of a node in which a restore hangs; nil by default.
+  /// Called for a node in which a restore hangs; nil by default.
   public var restorationWatchdog: RestorationWatchdog? {
     get { engine.settings.launching.watchdog }
     set { engine.settings.launching.watchdog = newValue }
@@ -129,17 +134,17 @@ public final class StateKeeper {
 
   /// How many older generations of the state are kept beside it.
   ///
-  /// By default the one that the last whole save replaced, and the last ones of three
-  /// other versions of the app. It holds for each scene of a host, too. Generations over
-  /// the bound go with the next save that keeps one.
+  /// By default the generation that the last whole save replaced, and the last ones of
+  /// three other versions of the app. The bound holds for each scene of a host, too.
+  /// Generations over the bound go with the next save that keeps one.
   public var generationBound: GenerationBound {
     get { engine.settings.bounds.generations }
     set { engine.settings.bounds.generations = newValue }
   }
 
-  /// Whether the stored state is removed when it was restored.
+  /// Whether the stored state is removed after it was restored.
   ///
-  /// Otherwise it stays until the next save, so that a crash before that loses
+  /// Otherwise the state stays until the next save, so that a crash before that loses
   /// nothing. A state in which an element is kept or unreadable stays in any case.
   public var consumesStateOnLaunch: Bool {
     get { engine.settings.launching.consumesState }
@@ -149,9 +154,9 @@ public final class StateKeeper {
   /// What happens when another instance of the app has the state already, in
   /// this process or in another one.
   ///
-  /// Set it before the first restore or save: from then on a keeper has its state,
-  /// until ``close()``, its own end or that of the process. The scenes of a host are
-  /// taken together.
+  /// Set the policy before the first restore or save: from then on a keeper has its
+  /// state, until ``close()``, its own end or that of the process. The scenes of a host
+  /// are taken together.
   public var instancePolicy: InstancePolicy {
     get { engine.claim.policy }
     set { engine.claim.policy = newValue }
@@ -160,19 +165,19 @@ public final class StateKeeper {
   /// The name of the state that the keeper has; nil before its first restore or
   /// save and after ``close()``.
   ///
-  /// It is the name that the keeper was made with, or with ``InstancePolicy/numbered``
-  /// the first free name with a number.
+  /// The name is the one that the keeper was made with, or with
+  /// ``InstancePolicy/numbered`` the first free name with a number.
   public var stateName: String? { engine.stateName }
 
   /// Whether states are saved and restored now, and if not, why.
   public var status: RestorationStatus { isDelegateGone ? .delegateGone : engine.status }
 
-  /// The instances that had the states before it when the keeper took its own.
+  /// The instances that had the states with lower numbers when the keeper took its own.
   public var otherInstances: [OtherInstance] { engine.otherInstances }
 
   /// Announces work of a restore from any thread.
   ///
-  /// It does the same as ``extendStateRestoration()`` and
+  /// The value has the same effect as ``extendStateRestoration()`` and
   /// ``completeStateRestoration()``.
   public var restorationExtension: RestorationExtension { engine.restorationExtension }
 
@@ -181,20 +186,21 @@ public final class StateKeeper {
   /// Creates a keeper of one state of an application.
   ///
   /// - Parameters:
-  ///   - application: An identifier that is stable for ever, as
-  ///     `org.example.catalog`. It names the directory, and an archive of one
-  ///     application does not open in another.
-  ///   - name: The name of the state, for applications with several; where one
-  ///     process keeps the states of several users, make the user a part of it.
-  ///     At most 150 bytes without “/”, not beginning with “.”, with “.scene”
-  ///     nowhere in it, and not ending in “.launch”, “.secrets”, “.remote” or “~” and digits,
-  ///     and without “.aside.” in it.
+  ///   - application: An identifier that is stable for ever, as `org.example.catalog`.
+  ///     It names the directory, and an archive of one application does not open in
+  ///     another.
+  ///   - name: The name of the state, for applications with several; where one process
+  ///     keeps the states of several users, make the user a part of it. At most 150
+  ///     bytes without “/”, not beginning with “.”, with “.scene” nowhere in it, and
+  ///     not ending in “.launch”, “.secrets”, “.remote” or “~” and digits, and without
+  ///     “.aside.” in it.
   ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
-  ///   - environment: Facts that every save carries. Give the version of the app: another
-  ///     version restores again what crashed, and keeps the last state of the one before.
-  ///   - limits: What the records of the state may hold.
+  ///   - environment: Facts that every save carries. Give the version of the app:
+  ///     another version tries elements that crashed again, and keeps the last state of
+  ///     the version before.
+  ///   - limits: The limits of the records of the state.
   ///   - now: The clock for the time of the save.
   /// - Throws: ``RestorationError`` with `invalidName`.
   public init(
@@ -235,27 +241,29 @@ public final class StateKeeper {
       claim: StateClaim(directory: directory, name: name))
   }
 
-  /// Leaves room for what files of a state add to its name.
+  /// Leaves room for the suffixes that the files of a state add to its name.
   private static let longestName = 150
 
   /// Discards the stored state, for example when the user quits on purpose.
   ///
-  /// The state is removed also if it could not be opened. The subkeys of its secrets are
-  /// removed before it, so that no copy of the state gives the secrets back. States that
-  /// were set aside stay by default, since an app that discards its state whenever it ends
-  /// could never put one back; see ``setAsideStates()``. Remove them too where a user must
-  /// leave nothing behind; then the states with a number that no instance has go as well. Of
-  /// a store that machines share they go with a ``RemoteLease`` only: without one, nobody
-  /// knows whether an instance on another machine has them.
+  /// The state is removed also if it could not be opened. The subkeys of its secrets
+  /// are removed before it, so that no copy of the state gives the secrets back. States
+  /// that were set aside stay by default, since an app that discards its state whenever
+  /// it ends could never put one back; see ``setAsideStates()``. Remove them too where
+  /// a user must leave nothing behind; then the states with a number that no instance
+  /// has go as well. In a store that machines share these numbered states go with a
+  /// ``RemoteLease`` only: without one, nobody knows whether an instance on another
+  /// machine has them.
   ///
-  /// A save that an autosave had due is not made; the next change is saved. For that the nodes
-  /// are asked what they say now, if there is an autosave.
+  /// A save that an autosave had due is not made; the next change is saved. If there is
+  /// an autosave, the nodes are asked for their present state, to recognize that
+  /// change.
   ///
   /// - Parameter includingSetAside: Whether states that were set aside go, too.
-  /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance
-  ///   has the state; of a ``RemoteStateDirectory`` also `store` if the store does not answer
-  ///   and nothing of the state is here, and `conflict` if another machine has saved
-  ///   meanwhile. No state is not an error.
+  /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance has
+  ///   the state; with a ``RemoteStateDirectory`` also `store` if the store does not
+  ///   answer and nothing of the state is here, and `conflict` if another machine has
+  ///   saved meanwhile. A missing state is not an error.
   public func discardState(
     includingSetAside: Bool = false
   ) async throws(RestorationError) {
@@ -263,29 +271,30 @@ public final class StateKeeper {
       includingSetAside: includingSetAside, hearing: autosave?.roots)
   }
 
-  /// Forgets values with ``Sensitivity/secret``: when it returns, nobody can read them
-  /// any more, wherever a copy of the state lies.
+  /// Forgets values with ``Sensitivity/secret``: when the call returns, nobody can read
+  /// them any more, wherever a copy of the state lies.
   ///
   /// Their subkeys are removed, durably; the state itself is not written. A restore
   /// finds their keys absent, and its report has the note
   /// ``ReportNote/forgottenSecrets(_:)``. A node that still has such a value stores it
   /// again with the next save, under a new subkey: let the app forget it first.
   ///
-  /// With a ``RemoteStateDirectory`` it returns when the store has forgotten them as well. If it
-  /// throws `store` or `conflict`, they are gone on this machine, and the store may have them:
-  /// call it again. With `conflict` decide first, or restore what is newer.
+  /// With a ``RemoteStateDirectory`` the call returns when the store has forgotten them
+  /// as well. If it throws `store` or `conflict`, the secrets are gone on this machine,
+  /// and the store may have them: call it again. With `conflict` resolve the conflict
+  /// first, or restore the newer state.
   ///
   /// A copy of the subkeys that was made before still opens the values. So keep the file
   /// `NAME.secrets` out of backups; see <doc:sensitive-values>.
   ///
-  /// It waits for saves and restores that are under way. A host's scenes have secrets of
-  /// their own, see ``SceneHost/forgetSecrets(_:of:)``.
+  /// The call waits for saves and restores that are under way. A host's scenes have
+  /// secrets of their own, see ``SceneHost/forgetSecrets(_:of:)``.
   ///
   /// - Parameter selection: Which secrets. If there are none, that is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the subkeys cannot be read or
   ///   removed, or the key is locked, which ``SecretSelection/all`` does not need;
-  ///   `inUse` if another instance has the state; of a ``RemoteStateDirectory`` also `store`
-  ///   and `conflict`.
+  ///   `inUse` if another instance has the state; with a ``RemoteStateDirectory`` also
+  ///   `store` and `conflict`.
   /// - Complexity: O(*n*) in the secrets of the state.
   public func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
     try await engine.forgetSecrets(selection)
@@ -294,16 +303,18 @@ public final class StateKeeper {
   /// Waits for the restores and saves that are under way, and lets the state go,
   /// so that another keeper or another instance of the app can have it.
   ///
-  /// The end of the keeper and that of the process let it go as well. An app that
-  /// launches its successor closes the keeper first: otherwise the successor would have
-  /// a state of its own, or none. Save nothing after that, since the next restore or save
-  /// takes the state again, if it is free. A restore that was announced to go on has
-  /// ended with this. Do not wait for it in a hook that a restore or a save calls.
+  /// The end of the keeper and that of the process let the state go as well. An app
+  /// that launches its successor closes the keeper first: otherwise the successor would
+  /// have a state of its own, or none. Save nothing after that, since the next restore
+  /// or save takes the state again, if it is free. The call also ends a restore that
+  /// was announced to go on. Do not wait for the call in a hook that a restore or a
+  /// save calls.
   ///
-  /// A ``RemoteLease`` is let go as well, once the store has what was saved. As long as the
-  /// keeper is there, it goes on sending what the store does not have; whoever took the state
-  /// meanwhile would be in conflict with that. Without the keeper, or while the store cannot be
-  /// reached, the lease ends by itself.
+  /// A ``RemoteLease`` is let go as well, once the store has the saved state. As long
+  /// as the keeper is there, it goes on sending changes that the store does not have;
+  /// another machine that took the state meanwhile would be in conflict with them.
+  /// Without the keeper, or while the store cannot be reached, the lease ends by
+  /// itself.
   ///
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {
@@ -316,7 +327,7 @@ public final class StateKeeper {
     engine.found.lastStatus = .notRestoredYet
   }
 
-  /// Whether there was a delegate that nobody has set to nil.
+  /// Whether the delegate is gone without having been set to nil.
   var isDelegateGone: Bool { delegate == nil && hadDelegate }
 }
 

@@ -1,64 +1,66 @@
 internal import Synchronization
 
-/// The record of a field that is too large to be written with each change of another one.
+/// The record of a field that is too large to be written with each change of another
+/// field.
 ///
-/// The field keeps it, and the screen refers to it as to a registered object below itself.
+/// The field keeps the record, and the screen refers to it as to a registered object
+/// below the screen.
 final class FieldRecord: RestorableObject, Sendable {
   static let className = "@field"
   static let stateTracking = StateTracking.invalidated
 
-  /// Only the actor of the screen asks for it.
+  /// Unchecked, since only the actor of the screen asks for the screen.
   private struct Screen: @unchecked Sendable {
     weak var screen: (any StateRestoring)?
   }
 
-  private struct Content {
+  private struct Link {
     var screen = Screen()
     weak var box: (any RestorableFieldBox)?
-    /// What was restored, until the screen takes it.
+    /// The restored value, until the screen takes it.
     var stored: RestoredContent?
   }
 
   let key: String
-  private let content: Mutex<Content>
+  private let link: Mutex<Link>
 
   init(_ key: String, of box: any RestorableFieldBox) {
     self.key = key
-    content = Mutex(Content(box: box))
+    link = Mutex(Link(box: box))
   }
 
   private init(_ key: String, stored: RestoredContent) {
     self.key = key
-    content = Mutex(Content(stored: stored))
+    link = Mutex(Link(stored: stored))
   }
 
   var screen: (any StateRestoring)? {
-    get { content.withLock { $0.screen }.screen }
+    get { link.withLock { $0.screen }.screen }
     set {
       let screen = Screen(screen: newValue)
-      content.withLock { $0.screen = screen }
+      link.withLock { $0.screen = screen }
     }
   }
 
   var restorationParent: (any StateRestoring)? { screen }
 
   func encodeRestorableState(with coder: StateEncoder) throws {
-    let content = content.withLock { $0 }
-    if let box = content.box {
+    let link = link.withLock { $0 }
+    if let box = link.box {
       try box.encodeField(with: coder, forKey: ValueStore.valueKey)
-    } else if let stored = content.stored {
+    } else if let stored = link.stored {
       try coder.encode(stored, forKey: ValueStore.valueKey)
     }
   }
 
-  /// Gives what was restored to the field whose record it is.
+  /// Gives the restored value to the field that the record belongs to.
   func take(
     _ box: any RestorableFieldBox, of screen: any StateRestoring, with coder: StateDecoder
   ) {
     self.screen = screen
-    let stored = content.withLock { content in
-      content.box = box
-      return content.stored.take()
+    let stored = link.withLock { link in
+      link.box = box
+      return link.stored.take()
     }
     box.record = self
     guard let stored else { return }
@@ -68,7 +70,7 @@ final class FieldRecord: RestorableObject, Sendable {
     }
   }
 
-  /// Makes a restore bring such records back.
+  /// Lets a restore make these records.
   static func register(in types: TypeTable) throws(RestorationError) {
     try types.register(
       FieldRecord.self, as: className, aliases: [], version: 1, migrations: [],

@@ -1,6 +1,6 @@
 /// The state of an object that the library writes and reads for it, beside its hooks.
 extension StateEncoder {
-  /// Writes the one value of an object, or its fields, if it has some.
+  /// Writes the `restorableState` of an object, or its fields with ``Restored``.
   func encodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
     if traits.contains(.stateful), let object = object as? any StatefulRestoring {
       try encodeState(of: object)
@@ -10,7 +10,7 @@ extension StateEncoder {
 }
 
 extension StateDecoder {
-  /// Reads the same.
+  /// Reads the `restorableState` of an object, or its fields with ``Restored``.
   func decodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
     if traits.contains(.stateful), let object = object as? any StatefulRestoring {
       try decodeState(of: object)

@@ -13,8 +13,9 @@ internal import Synchronization
 ///       }
 ///     }
 ///
-/// Any `Codable & Sendable` value can be one. ``Restoration/begin(_:signals:roots:prepare:)`` brings it
-/// back. From then on setting it is all there is to do: it is saved by itself.
+/// Any `Codable & Sendable` value can be restored.
+/// ``Restoration/begin(_:signals:roots:prepare:)`` brings the value back. From then on
+/// an app only sets it: the autosave stores each change.
 ///
 /// | where it is declared | whose value it is |
 /// |---|---|
@@ -22,18 +23,18 @@ internal import Synchronization
 /// | what is made within ``Restoration/scope(_:_:)`` | that scene's, below its key |
 /// | anywhere else | the app's, below its key |
 ///
-/// All values of one key and one type are the same value. A value without a key outside of a
-/// screen is stored nowhere, which is a problem.
+/// All values of one key and one type are the same value. A value without a key outside
+/// of a screen is stored nowhere, which is a problem.
 ///
-/// The value is decoded when it is first read. Fields that do not fit any more have the value of
-/// the declaration, and a value that does not fit at all is that of the declaration;
-/// ``Restoration/problems`` says so, and what is stored stays until the value is set. A value in
-/// whose decoding the app crashes twice in a row is left out of the next launch. Setting an
-/// equal value changes nothing. Reading and setting are possible on any thread, and observation
-/// sees both.
+/// The first read decodes the value. Fields that do not fit any more have the value of
+/// the declaration, and so has a value that does not fit at all;
+/// ``Restoration/problems`` says so, and the stored value stays until the app sets it.
+/// If the app crashes twice in a row while it decodes a value, the next launch leaves
+/// the value out. Setting an equal value changes nothing. Reading and setting are
+/// possible on any thread, and observation sees both.
 ///
-/// In an `@Observable` class write `@ObservationIgnored` before it. Top-level code cannot have
-/// property wrappers: use ``RestoredValue`` there.
+/// In an `@Observable` class write `@ObservationIgnored` before the property. Top-level
+/// code cannot have property wrappers: use ``RestoredValue`` there.
 @propertyWrapper
 public struct Restored<Value: Codable & Sendable>: Sendable {
   let slot: ValueSlot<Value>
@@ -42,11 +43,11 @@ public struct Restored<Value: Codable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - wrappedValue: The value as long as none is stored.
-  ///   - key: Its name, stable across launches, of up to 1 KiB; in a screen the name of the
-  ///     property if nil.
-  ///   - sensitivity: How it is kept, if it must not simply be stored.
-  ///   - fileID: Where it is declared, for problems.
-  ///   - line: The same.
+  ///   - key: The name of the value, stable across launches, of up to 1 KiB; in a
+  ///     screen the name of the property if nil.
+  ///   - sensitivity: How the value is kept, if it needs more care than others.
+  ///   - fileID: The file of the declaration, for problems.
+  ///   - line: The line of the declaration.
   public init(
     wrappedValue: Value, _ key: String? = nil, sensitivity: Sensitivity? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -57,10 +58,10 @@ public struct Restored<Value: Codable & Sendable>: Sendable {
   /// Declares a value that is nil as long as none is stored.
   ///
   /// - Parameters:
-  ///   - key: Its name, stable across launches.
-  ///   - sensitivity: How it is kept, if it must not simply be stored.
-  ///   - fileID: Where it is declared, for problems.
-  ///   - line: The same.
+  ///   - key: The name of the value, stable across launches.
+  ///   - sensitivity: How the value is kept, if it needs more care than others.
+  ///   - fileID: The file of the declaration, for problems.
+  ///   - line: The line of the declaration.
   public init(
     _ key: String, sensitivity: Sensitivity? = nil, fileID: StaticString = #fileID,
     line: UInt = #line
@@ -89,17 +90,17 @@ public struct Restored<Value: Codable & Sendable>: Sendable {
 ///     let zoom = RestoredValue("zoom", default: 100)
 ///     zoom.value += 10
 ///
-/// It is the same value as that of each ``Restored`` with its key and type. It belongs to the
-/// app, also if it is made within ``Restoration/scope(_:_:)``.
+/// Each ``Restored`` with the same key and type has the same value. The value belongs
+/// to the app, also if it is made within ``Restoration/scope(_:_:)``.
 public final class RestoredValue<Value: Codable & Sendable>: Sendable {
   private let slot: ValueSlot<Value>
 
   /// Declares a value.
   ///
   /// - Parameters:
-  ///   - key: Its name, stable across launches, of up to 1 KiB.
+  ///   - key: The name of the value, stable across launches, of up to 1 KiB.
   ///   - value: The value as long as none is stored.
-  ///   - sensitivity: How it is kept, if it must not simply be stored.
+  ///   - sensitivity: How the value is kept, if it needs more care than others.
   public init(_ key: String, default value: Value, sensitivity: Sensitivity? = nil) {
     slot = ValueSlot(value, key, sensitivity, "RestoredValue(“\(key)”)", isOfApp: true)
   }
@@ -110,16 +111,17 @@ public final class RestoredValue<Value: Codable & Sendable>: Sendable {
     set { slot.set(newValue, in: nil) }
   }
 
-  /// Removes what is stored, so that the value is the default again.
+  /// Removes the stored value, so that the value is the default again.
   public func remove() { slot.remove() }
 }
 
 /// Finds the box of one declared value.
 ///
-/// It remembers the box, so that a read asks for no key again.
+/// The slot remembers the box, so that a read looks up no key again.
 final class ValueSlot<Value: Codable & Sendable>: Sendable {
   private struct Place {
-    /// The store in which the box is; nil for a field of a screen, and for a value of no place.
+    /// The store that the box is in; nil for a field of a screen, and for a value that
+    /// is stored nowhere.
     var store: ValueStore?
     let box: ValueBox<Value>
     var isField = false
@@ -129,7 +131,7 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
   private let initial: Value
   private let sensitivity: Sensitivity?
   private let declaration: String
-  /// The scene's values, if it was declared within a scope.
+  /// The scene's values, if the value was declared within a scope.
   private let scope: ValueStore?
   private let isOfApp: Bool
   private let place = Mutex<Place?>(nil)
@@ -194,7 +196,8 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
       return remember(Place(box: ValueBox(initial, sensitivity)))
     }
     let box = store.box(key, initial, sensitivity)
-    // Of a key that has a value of another type it is a value of its own, which is not stored.
+    // If the key has a value of another type, this one has a box of its own, which is
+    // not stored.
     return remember(Place(store: store, box: box ?? ValueBox(initial, sensitivity)))
   }
 

@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// A property wrapper that may be the field of a screen.
 protocol RestorableField: SendableMetatype {
-  /// The wrapper that is stored in a place.
+  /// The wrapper that is stored at an address.
   static func stored(at place: UnsafeRawPointer) -> any RestorableField
 
-  /// The key that it was given.
+  /// The key that the declaration gives; nil if it gives none.
   var key: String? { get }
 
-  /// The value, of which a screen has one for each field.
+  /// The box of the value, of which a screen has one for each field.
   var fieldBox: any RestorableFieldBox { get }
 }
 
@@ -24,7 +24,7 @@ extension Restored: RestorableField {
 
 /// The fields with ``Restored`` of the screens of one class.
 ///
-/// They are found once for each class.
+/// The fields are found once for each class.
 struct ScreenFields: Sendable {
   fileprivate struct Field: Sendable {
     let name: String
@@ -49,7 +49,8 @@ struct ScreenFields: Sendable {
     return found
   }
 
-  /// Notes that a class has a field, so that one which cannot be found is a problem.
+  /// Notes that a class has a field, so that a field which cannot be found becomes a
+  /// problem.
   static func noteUse(of type: AnyClass) {
     known.withLock { _ = $0.used.insert(ObjectIdentifier(type)) }
   }
@@ -65,10 +66,11 @@ struct ScreenFields: Sendable {
 
   // MARK: State
 
-  /// A field of more bytes has a record of its own, which is not written when others change.
+  /// A field of more bytes has a record of its own, which is not written when others
+  /// change.
   private static let largestByteCount = 4096
 
-  /// The key of the references to these records.
+  /// The key of the references to the records of large fields.
   private static let recordsKey = "@fields"
 
   /// Writes all fields of a screen.
@@ -105,7 +107,7 @@ struct ScreenFields: Sendable {
     }
   }
 
-  /// Reads all fields that are stored of a screen.
+  /// Reads all stored fields of a screen.
   static func restore(_ screen: any StateRestoring, from coder: StateDecoder) throws {
     let records = try coder.container(forKey: recordsKey)
     for place in of(type(of: screen)).fields {
@@ -125,7 +127,7 @@ extension ScreenFields.Field {
   /// The field of an object of the class in which it was found, or of a subclass.
   fileprivate func field(of object: AnyObject) -> any RestorableField {
     defer { withExtendedLifetime(object) {} }
-    // The object is alive, and has a value of this type there: its class says so.
+    // The object is alive, and its class has a value of this type at the offset.
     let start = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
     return unsafe type.stored(at: start + offset)
   }

@@ -10,31 +10,33 @@ protocol RestorableValueBox: AnyObject, Sendable {
   /// Whether code of the app decodes the value.
   var isOfApp: Bool { get }
 
-  /// Whether there is something to store: a value that was set, or one that was restored.
+  /// Whether the value is to be stored, because it was set or restored.
   var isStored: Bool { get }
 
   /// Whether the value was set, and not restored since.
   var isSet: Bool { get }
 
-  /// What is stored and does not fit the type; nil if it does, or was set since.
+  /// The stored value if it does not fit the type; nil if it fits, or a value was set
+  /// since.
   var unfitContent: RestoredContent? { get }
 
   /// How the value is kept.
   var sensitivity: Sensitivity? { get }
 
-  /// The value as it is stored; nil if it is not, or has a sensitivity.
+  /// The value in its stored form; nil if it was neither set nor restored, or has a
+  /// sensitivity.
   func plainContent() throws -> ValueContent?
 
   /// Writes the value under a key: as it was restored, unless it was set since.
   func encode(with coder: StateEncoder, forKey key: String) throws
 
-  /// Takes a value that was stored in the place of the one that is there.
+  /// Takes a stored value, which replaces the one that is there.
   func take(_ stored: RestoredContent, forKey key: String) -> ValueFinding
 
-  /// Goes back to the value of the declaration, and stores nothing.
+  /// Goes back to the value of the declaration, which is not stored.
   func reset()
 
-  /// The same for a secret that was not set since it was restored.
+  /// Resets a secret that was not set since it was restored.
   func forgetSecret()
 }
 
@@ -46,33 +48,34 @@ protocol RestorableFieldBox: AnyObject, Sendable {
   /// Writes the value, also if nobody has set it.
   func encodeField(with coder: StateEncoder, forKey key: String) throws
 
-  /// Reads the value; one that is not stored stays as it is.
+  /// Reads the value; without a stored one the value stays as it is.
   func restore(from coder: StateDecoder, forKey key: String)
 
-  /// Reads the value of a record of its own.
+  /// Takes the value of a record of its own.
   func restore(_ stored: RestoredContent, forKey key: String) -> ValueFinding
 }
 
-/// A value as it was stored, for somebody who knows its type.
+/// A value in its stored form, to be decoded once its type is known.
 struct RestoredContent: Sendable {
   let content: ValueContent
   let sensitivity: Sensitivity?
 
   init(_ content: ValueContent) { (self.content, sensitivity) = (content, nil) }
 
-  /// Nil if the record of a value has none, as after its time is over.
+  /// Nil if the record has no value, as after the value's time is over.
   init?(_ record: KeyedDecoder) {
     do {
       guard record.contains(ValueStore.valueKey) else { return nil }
       content = try ValueContent(copying: ValueStore.valueKey, from: record)
       sensitivity = try Sensitivity(ofValueIn: record)
     } catch {
-      // No record of a value is otherwise; it stays stored until the value is set.
+      // The record has another form, so it is no record of a value. Its bytes stay
+      // stored until the value is set.
       return nil
     }
   }
 
-  /// Tells what the record stores from others, as ``StoredTree/Values/fingerprint`` does.
+  /// Tells the stored value from others, as ``StoredTree/Values/fingerprint`` does.
   var fingerprint: RecordFingerprint {
     do {
       let state = try KeyedDecoder.encoding { encoder in
@@ -89,8 +92,8 @@ struct RestoredContent: Sendable {
   }
 }
 
-/// How the record of a value says what its sensitivity is, for a launch that does not ask for
-/// the value.
+/// The sensitivity in the record of a value, for a launch that does not ask for the
+/// value and so has no declaration.
 extension Sensitivity {
   private static let secretKey = "secret"
   private static let secondsKey = "seconds"
@@ -105,7 +108,7 @@ extension Sensitivity {
     }
   }
 
-  /// Writes nothing of a value that is not stored.
+  /// Writes nothing for an ephemeral value, since that one is not stored.
   func encodeKind(with encoder: KeyedEncoder) {
     switch self {
     case .ephemeral: break
@@ -116,46 +119,47 @@ extension Sensitivity {
   }
 }
 
-/// What was found when a stored value was decoded.
+/// The problems of decoding a stored value.
 struct ValueFinding: Sendable {
   var notes: [ReportNote] = []
-  /// Whether the value is all that is stored.
+  /// Whether the decoded value is the whole stored value.
   var isWhole = true
 }
 
 /// The value of a key, or of a field of a screen.
 ///
-/// Any thread may read and set it. Observation does not see its type: a key path through a
-/// generic class takes 2 to 3 µs each time, and one through ``ValueSignal`` a tenth of that.
+/// Any thread may read and set the value. Observation does not see the value's type: a
+/// key path through a generic class takes 2 to 3 µs each time, and one through
+/// ``ValueSignal`` a tenth of that.
 final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableFieldBox {
-  private struct Content {
+  private struct HeldValue {
     var value: Value
     /// The bytes that stand for the value until it is set.
     var stored: RestoredContent?
-    /// Whether the value is what these bytes say, and no part of them was left out.
+    /// Whether the value was decoded from all stored bytes, and none were left out.
     var isWhole = true
     var isSet = false
     var record: FieldRecord?
   }
 
-  /// What became of setting a value.
+  /// The result of setting a value.
   struct Change {
-    /// Whether there is something else to store.
+    /// Whether the set value has to be stored.
     var isChange: Bool
-    /// What it has replaced that could not be decoded as a whole.
+    /// The stored value that was replaced although it could not be decoded as a whole.
     var undecoded: RecordFingerprint?
   }
 
   let sensitivity: Sensitivity?
   private let initial: Value
-  private let content: Mutex<Content>
+  private let held: Mutex<HeldValue>
   private let signal = ValueSignal()
   private let registrar = ObservationRegistrar()
 
   init(_ initial: Value, _ sensitivity: Sensitivity?) {
     self.initial = initial
     self.sensitivity = sensitivity
-    content = Mutex(Content(value: initial))
+    held = Mutex(HeldValue(value: initial))
   }
 
   var valueType: Any.Type { Value.self }
@@ -166,24 +170,24 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
 
   var isStored: Bool {
     if sensitivity == .ephemeral { return false }
-    return content.withLock { $0.isSet || $0.stored != nil }
+    return held.withLock { $0.isSet || $0.stored != nil }
   }
 
-  var isSet: Bool { content.withLock(\.isSet) }
+  var isSet: Bool { held.withLock(\.isSet) }
 
-  var unfitContent: RestoredContent? { content.withLock { $0.isWhole ? nil : $0.stored } }
+  var unfitContent: RestoredContent? { held.withLock { $0.isWhole ? nil : $0.stored } }
 
   func plainContent() throws -> ValueContent? {
-    let content = content.withLock { $0 }
-    guard sensitivity == nil, content.stored?.sensitivity == nil else { return nil }
-    if let stored = content.stored { return stored.content }
-    guard content.isSet else { return nil }
+    let held = held.withLock { $0 }
+    guard sensitivity == nil, held.stored?.sensitivity == nil else { return nil }
+    if let stored = held.stored { return stored.content }
+    guard held.isSet else { return nil }
     return try ValueContent(forKey: ValueContent.key) {
-      try $0.encode(content.value, forKey: ValueContent.key)
+      try $0.encode(held.value, forKey: ValueContent.key)
     }
   }
 
-  /// The value, if somebody has set or stored one.
+  /// The value, if one was set or restored.
   var storedValue: Value? {
     let value = value
     return isStored ? value : nil
@@ -191,17 +195,17 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
 
   var value: Value {
     registrar.access(signal, keyPath: ValueSignal.path)
-    return content.withLock(\.value)
+    return held.withLock(\.value)
   }
 
   /// Sets the value.
   ///
-  /// An equal one tells no reader. It is stored all the same, unless nothing of it can be stored
-  /// otherwise: equal values may have another form, as 0.0 and -0.0. Setting what is only declared
-  /// stores it, too.
+  /// An equal value tells no reader. The value is stored all the same, unless its
+  /// stored form is known to be identical: equal values may differ in form, as 0.0 and
+  /// -0.0. Setting the value of the declaration stores it, too.
   func set(_ value: Value) -> Change {
-    let (old, isKnown) = content.withLock { ($0.value, $0.isSet || $0.stored != nil && $0.isWhole) }
-    // The value's own comparison runs without the lock.
+    let (old, isKnown) = held.withLock { ($0.value, $0.isSet || $0.stored != nil && $0.isWhole) }
+    // The comparison is code of the app, so it runs without the lock.
     let isEqual = old.isEqual(to: value)
     if isEqual, isKnown, old.isIdentical(to: value) { return Change(isChange: false) }
     guard !isEqual else { return replace(value) }
@@ -209,28 +213,28 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 
   private func replace(_ value: Value) -> Change {
-    content.withLock { content in
-      let undecoded = content.isWhole ? nil : content.stored?.fingerprint
-      content = Content(value: value, isSet: true, record: content.record)
+    held.withLock { held in
+      let undecoded = held.isWhole ? nil : held.stored?.fingerprint
+      held = HeldValue(value: value, isSet: true, record: held.record)
       return Change(isChange: true, undecoded: undecoded)
     }
   }
 
   func reset() {
     registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      content.withLock { $0 = Content(value: initial) }
+      held.withLock { $0 = HeldValue(value: initial) }
     }
   }
 
   func forgetSecret() {
-    if content.withLock({ $0.stored?.sensitivity == .secret }) { reset() }
+    if held.withLock({ $0.stored?.sensitivity == .secret }) { reset() }
   }
 
   func take(_ stored: RestoredContent, forKey key: String) -> ValueFinding {
     let found = decode(stored, key)
     registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      content.withLock {
-        $0 = Content(
+      held.withLock {
+        $0 = HeldValue(
           value: found.value ?? $0.value, stored: stored, isWhole: found.finding.isWhole)
       }
     }
@@ -243,7 +247,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     do {
       let record = try stored.content.open()
       let mended = try record.decodeIfPresent(
-        forKey: ValueContent.key, standIn: content.withLock(\.value))
+        forKey: ValueContent.key, standIn: held.withLock(\.value))
       let finding = mended.flatMap(MendedFields.init).map { fields in
         ValueFinding(notes: fields.notes.map { $0.ofField(in: key) }, isWhole: fields.isWhole)
       }
@@ -257,27 +261,27 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 
   var record: FieldRecord? {
-    get { content.withLock(\.record) }
-    set { content.withLock { $0.record = newValue } }
+    get { held.withLock(\.record) }
+    set { held.withLock { $0.record = newValue } }
   }
 
   func restore(_ stored: RestoredContent, forKey key: String) -> ValueFinding {
     let found = decode(stored, key)
     if let value = found.value {
       registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-        content.withLock { $0.value = value }
+        held.withLock { $0.value = value }
       }
     }
     return found.finding
   }
 
-  /// A field that does not fit costs the screen nothing else.
+  /// Decodes without throwing: a field that does not fit costs the screen nothing else.
   func restore(from coder: StateDecoder, forKey key: String) {
-    let old = content.withLock(\.value)
+    let old = held.withLock(\.value)
     do {
       guard let value: Value = try coder.decodeIfPresent(forKey: key, standIn: old) else { return }
       registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-        content.withLock { $0.value = value }
+        held.withLock { $0.value = value }
       }
     } catch {
       coder.noteReplaced(key, error)
@@ -285,17 +289,17 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 
   func encode(with coder: StateEncoder, forKey key: String) throws {
-    let content = content.withLock { $0 }
-    if let stored = content.stored {
+    let held = held.withLock { $0 }
+    if let stored = held.stored {
       try coder.encode(stored, forKey: key)
-    } else if content.isSet {
-      try encode(content.value, with: coder, forKey: key)
+    } else if held.isSet {
+      try encode(held.value, with: coder, forKey: key)
       if let sensitivity { coder.encodeKind(of: sensitivity) }
     }
   }
 
   func encodeField(with coder: StateEncoder, forKey key: String) throws {
-    try encode(content.withLock(\.value), with: coder, forKey: key)
+    try encode(held.withLock(\.value), with: coder, forKey: key)
   }
 
   private func encode(_ value: Value, with coder: StateEncoder, forKey key: String) throws {
@@ -307,14 +311,14 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 }
 
-/// What observation is told of in place of a value.
+/// The object that observation sees in place of a value.
 final class ValueSignal: Observable, Sendable {
   var value: Never? { nil }
   static let path: any KeyPath<ValueSignal, Never?> & Sendable = \.value
 }
 
 extension Decodable where Self: Encodable {
-  /// Whether an equal value has the same form where it is stored, as far as that is known.
+  /// Whether an equal value has the identical stored form; false if that is not known.
   fileprivate func isIdentical(to other: Self) -> Bool {
     switch self {
     case let text as String: (other as? String).map { $0.utf8.elementsEqual(text.utf8) } ?? false
@@ -323,8 +327,10 @@ extension Decodable where Self: Encodable {
     }
   }
 
-  /// Whether another value is the same to those who read it; false where nobody can
-  /// tell, as of an object, which may have been changed since it was set.
+  /// Whether readers could not tell another value from this one.
+  ///
+  /// False where nobody can tell, as for an object, which may have been changed since
+  /// it was set.
   func isEqual(to other: Self) -> Bool {
     guard !(type(of: self) is any AnyObject.Type) else { return false }
     func equals<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }

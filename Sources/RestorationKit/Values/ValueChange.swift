@@ -2,23 +2,24 @@ internal import ArchiveCodec
 
 /// The values of an app or of a scene as they are now, to be stored without its nodes.
 ///
-/// Only the actor of the nodes may ask these. Where it is busy when the process ends, this changes
-/// the records of values in what is stored, and no other.
+/// Only the actor of the nodes may ask the nodes. If that actor is busy when the
+/// process ends, only the records of values are changed in the stored state.
 struct ValueChange: Sendable {
   /// The values without a sensitivity.
   var contents: [String: ValueContent]
   var removed: Set<String>
 
-  /// Appends the records in which a state differs from this.
+  /// Appends the records in which a state differs from the values.
   ///
-  /// A value that is stored with a sensitivity stays as it is, and so does one of which more than
-  /// one state is kept.
+  /// A value that is stored with a sensitivity stays as it is, and so does a value of
+  /// which more than one state is kept.
   ///
   /// - Parameters:
   ///   - builder: Takes the records.
   ///   - archive: The state; nil if nothing is stored.
-  /// - Returns: The records that go; nil if nothing is to be written.
-  /// - Throws: `ArchiveError` of a state that is no tree, or that has no numbers for more records.
+  /// - Returns: The records to remove; nil if nothing is to be written.
+  /// - Throws: `ArchiveError` for a state that is no tree, or that has no numbers for
+  ///   more records.
   /// - Complexity: O(*n*) in the values, and in the records of the state.
   func append(to builder: RecordBuilder, changing archive: Archive?) throws -> [UInt64]? {
     let tree = try archive?.record(NodeRecord.tree)
@@ -28,7 +29,7 @@ struct ValueChange: Sendable {
     }
     let known = stored?.values ?? [:]
     let last = max(NodeRecord.tree, try archive?.recordIdentifiers().max() ?? 0)
-    // One for each value, and one for the root.
+    // One number for each value, and one for the root.
     guard last < .max - UInt64(contents.count) - 1 else {
       throw ArchiveError(.limitExceeded, subject: "records")
     }
@@ -77,14 +78,14 @@ private struct ValueRecords {
       }
     }
 
-    /// Whether its record is that of one value without a sensitivity, which was there.
+    /// Whether the record has one value without a sensitivity, and the value was back.
     var isPlain: Bool {
       let isOfOne = ![NodeRecord.Key.sensitive, .kept].contains { record.contains($0.rawValue) }
       let isOwn = ![NodeRecord.Key.hasLastState, .keptSince].contains { node.contains($0.rawValue) }
       return isOfOne && isOwn
     }
 
-    /// Whether another value may take its place, and is another one.
+    /// Whether the content may replace the stored value, and differs from it.
     func canBecome(_ content: ValueContent) -> Bool {
       do {
         guard isPlain else { return false }
@@ -118,7 +119,7 @@ private struct ValueRecords {
 }
 
 extension KeyedEncoder {
-  /// Writes the record of a value, with what the library has stored of it.
+  /// Writes the record of a value, with what the library has stored of the element.
   fileprivate func encodeValue(
     _ content: ValueContent, of key: String, _ stored: KeyedDecoder?
   ) throws {
@@ -132,21 +133,21 @@ extension KeyedEncoder {
     }
   }
 
-  /// Writes the record that names the roots, otherwise as it was.
+  /// Writes the record that names the roots, and copies its other values.
   fileprivate func encodeTree(_ roots: [UInt64], _ stored: KeyedDecoder?) throws {
     encodeReferences(to: roots, forKey: NodeRecord.rootsKey)
     guard let stored else { return SnapshotUse.matching.encode(with: self) }
     for key in stored.keys where key != NodeRecord.rootsKey { try copy(key, from: stored) }
   }
 
-  /// Writes what the library has to say of a node that makes itself.
+  /// Writes the library's part of a node that the library makes.
   fileprivate func encodeNode(_ identifier: String, className: String, children: [UInt64] = []) {
     var node = NodeRecord(.node, identifier, siblingIndex: 0, className: className)
     node.children = children
     encodeContainer(forKey: NodeRecord.nodeKey) { node.encode(with: $0) }
   }
 
-  /// Writes the root of the values as it was, with other children.
+  /// Writes the root of the values with other children, and copies its other values.
   fileprivate func encodeValuesRoot(_ root: KeyedDecoder?, children: [UInt64]) throws {
     guard let root, let node = try root.container(forKey: NodeRecord.nodeKey) else {
       encodeNode(ValuesNode.className, className: ValuesNode.className, children: children)

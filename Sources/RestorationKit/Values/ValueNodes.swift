@@ -2,20 +2,21 @@ internal import ArchiveCodec
 
 /// The root below which the values of a store have their records, one for each key.
 ///
-/// It says when keys come and go, and has the problems of the store in its line of a report.
+/// The root announces keys that come and go, and reports the problems of the store in
+/// its line.
 final class ValuesNode: RestorableNode {
   static let className = "@values"
   static let stateTracking = StateTracking.invalidated
 
   private static let rootPath = RestorationPath().appending(className)
 
-  /// Where the value of a key is stored.
+  /// The path of the value of a key.
   static func path(of key: String) -> RestorationPath { rootPath.appending(key) }
 
   let restorationIdentifier = "@values"
   let store: ValueStore
   private var nodes: [String: ValueNode] = [:]
-  /// How many problems were told.
+  /// The number of problems that were told.
   private var toldCount = 0
 
   init(_ store: ValueStore) {
@@ -26,21 +27,22 @@ final class ValuesNode: RestorableNode {
 
   var restorationChildren: [any RestorableNode] {
     let known = nodes
-    // One that was restored and has no value any more goes with the next save.
+    // A node that was restored and has no value any more is met once more, to go with
+    // the next save.
     let keys = store.storedKeys + known.values.filter(\.isRestored).map(\.key)
     nodes = [:]
     for key in keys { add(known[key] ?? ValueNode(key)) }
     return nodes.keys.sorted().compactMap { nodes[$0] }
   }
 
-  /// Whether there is anything to store or to say.
+  /// Whether there are values to store or problems to report.
   var isNeeded: Bool { !restorationChildren.isEmpty || !store.isOfScene && !store.problems.isEmpty }
 
-  /// The paths of the values whose problems nobody was told.
+  /// The paths of the values with problems that nobody was told.
   func takeProblemPaths() -> [RestorationPath] {
     let problems = store.problems
     defer { toldCount = problems.count }
-    // Those of a scene are taken by its line.
+    // The line of the scene takes the problems of a scene.
     guard !store.isOfScene else { return [] }
     return problems.dropFirst(toldCount).map { problem in
       problem.valueKey.map(Self.path) ?? Self.rootPath
@@ -53,7 +55,7 @@ final class ValuesNode: RestorableNode {
   }
 
   func encodeRestorableState(with coder: StateEncoder) {
-    // Those of a scene stand in its own line.
+    // The line of the scene has the problems of a scene.
     if !store.isOfScene { for problem in store.problems { coder.note(problem) } }
   }
 
@@ -64,7 +66,7 @@ final class ValuesNode: RestorableNode {
     }
   }
 
-  /// Forgets the secrets of a selection that nobody has set in this launch.
+  /// Forgets the selected secrets that nobody has set in this launch.
   func forgetSecrets(_ selection: SecretSelection) {
     store.forgetSecrets { key in
       selection.contains(
@@ -72,7 +74,7 @@ final class ValuesNode: RestorableNode {
     }
   }
 
-  /// Makes a restore bring values back, in a table of which nobody has registered anything yet.
+  /// Lets a restore make the nodes of values; the table must have no registrations yet.
   static func register(in types: TypeTable) {
     do throws(RestorationError) {
       try types.register(
@@ -84,7 +86,8 @@ final class ValuesNode: RestorableNode {
         ValueNode.self, as: ValueNode.className, aliases: [], version: 1, migrations: [],
         TypeTable.Making(
           factory: { path, coder in
-            // Its time may be over, or its secret forgotten.
+            // The value's time may be over, or its secret forgotten; then no node is
+            // needed.
             coder.contains(ValueStore.valueKey) ? path.identifier.map { ValueNode($0) } : nil
           }, isNamedBySaves: true, makesItsClass: true))
       try FieldRecord.register(in: types)
@@ -94,7 +97,7 @@ final class ValuesNode: RestorableNode {
   }
 }
 
-/// Leaves stored values to a later launch, since this one has nobody who would ask for them.
+/// Keeps stored values for a later launch, since nothing in this launch uses values.
 private struct ValuesNotAskedFor: Error, CustomStringConvertible {
   let description = "No values are used in this launch."
 }
@@ -106,10 +109,11 @@ final class ValueNode: RestorableNode {
 
   let key: String
 
-  /// Whether it was restored and not saved since.
+  /// Whether the value was restored and not saved since.
   var isRestored = false
 
-  /// Has the value; nil of a node that a restore makes, until the one above takes it.
+  /// The store of the value; nil for a node that a restore makes, until the root takes
+  /// it.
   var store: ValueStore? {
     didSet {
       guard let store, store !== oldValue else { return }
@@ -130,25 +134,26 @@ final class ValueNode: RestorableNode {
   }
 
   func decodeRestorableState(with coder: StateDecoder) {
-    // The store has taken all of it.
+    // Counts all keys as asked for, since the store has taken the whole record.
     for key in coder.keys { _ = coder.contains(key) }
   }
 }
 
 extension ValueStore {
-  /// Takes the values of a state that is being restored, before any hook of the app may ask
-  /// for one.
+  /// Takes the values of a state that is being restored, before any hook of the app may
+  /// read one.
   ///
   /// - Parameters:
   ///   - outline: The elements of the state.
-  ///   - state: What is stored of an element, with the values that have a sensitivity; nil if
-  ///     it has nothing, or is left out.
+  ///   - state: The stored values of an element, also those with a sensitivity; nil if
+  ///     the element has none, or is left out.
   /// - Complexity: O(*n*) in the roots and in the values with their bytes.
   func restore(from outline: StoredOutline, state: (Int) -> KeyedDecoder?) {
     var found: [(key: String, stored: RestoredContent)] = []
     Self.forEachStored(in: outline, state: state) { found.append((key: $0, stored: $1)) }
     if isOfScene {
-      // The scene has taken the others before its delegate was told that it connects.
+      // The scene took the other values before its delegate was told that the scene
+      // connects.
       fill(with: found.filter { $0.stored.sensitivity != nil })
     } else {
       restore(found)
@@ -176,9 +181,9 @@ extension ValueStore {
     return outline.rows.indices.filter { outline.rows[$0].parent == root }
   }
 
-  /// The values of a state of which nothing else is read, but for those with a sensitivity.
+  /// The values without a sensitivity of a state of which nothing else is read.
   ///
-  /// The root of values is the first one of a state.
+  /// The root of values is the first root of a state.
   static func plainContents(of archive: Archive) throws(ArchiveError) -> [String: ValueContent] {
     let roots = try archive.record(NodeRecord.tree)?.references(forKey: NodeRecord.rootsKey)
     guard

@@ -2,7 +2,7 @@ internal import ArchiveCodec
 internal import Observation
 internal import Synchronization
 
-/// Is told which value is decoded, for the launch after a crash.
+/// Notes which value is being decoded, for the launch after a crash.
 protocol DecodingNote: Sendable {
   /// Notes a value while the body decodes it, on any thread.
   func reach<Result>(valueOf key: String, _ body: () -> Result) -> Result
@@ -10,39 +10,40 @@ protocol DecodingNote: Sendable {
 
 /// The values of an app, or of one of its scenes, by their keys.
 ///
-/// Any thread may use it. What is stored is decoded when a value is first asked for, since only
-/// that says of which type it is.
+/// Any thread may use the store. A stored value is decoded when the value is first
+/// read, since only the reader knows its type.
 package final class ValueStore: Sendable {
   private struct Entry {
-    /// What was restored and nobody has asked for.
+    /// The restored value, until somebody reads it.
     var stored: RestoredContent?
     var box: (any RestorableValueBox)?
-    /// Told of each change.
+    /// Called for each change of the value.
     var tell: (@Sendable () -> Void)?
-    /// Whether the app has removed it, and not set it since.
+    /// Whether the app has removed the value, and not set it since.
     var isRemoved = false
 
     var isStored: Bool { stored != nil || box?.isStored == true }
   }
 
-  private struct Content {
+  private struct State {
     var entries: [String: Entry] = [:]
     var problems: [ReportNote] = []
-    /// What was replaced and could not be decoded as a whole.
+    /// The stored values that were replaced although they could not be decoded as a
+    /// whole.
     var undecoded: Set<RecordFingerprint> = []
-    /// Told when a key or a problem comes, or a key goes.
+    /// Called when a key or a problem comes, or a key goes.
     var tell: (@Sendable () -> Void)?
     var isRestored = false
-    /// Whether a value was set or removed since this was asked last.
+    /// Whether a value was set or removed since ``takeHasChanged()`` was called last.
     var hasChanged = false
-    /// Told of each change, besides.
+    /// Called for each change of any value.
     var changed: (@Sendable () -> Void)?
     var decoding: (any DecodingNote)?
   }
 
-  /// Whether it has the values of a scene, and not those of an app.
+  /// Whether the values belong to a scene, and not to an app.
   let isOfScene: Bool
-  private let content = Mutex(Content())
+  private let state = Mutex(State())
   private let signal = ValueSignal()
   private let registrar = ObservationRegistrar()
 
@@ -55,10 +56,11 @@ package final class ValueStore: Sendable {
   /// The values of the app in a process.
   static let ofProcess = ValueStore()
 
-  /// Those of the test which runs this; nil in an app.
+  /// The values of the running test; nil in an app.
   @TaskLocal static var ofTest: ValueStore?
 
-  /// Those of the scene whose part of the interface is made now; nil outside of scopes.
+  /// The values of the scene whose part of the interface is made now; nil outside of
+  /// scopes.
   @TaskLocal static var scope: ValueStore?
 
   /// The values of the app.
@@ -66,31 +68,31 @@ package final class ValueStore: Sendable {
 
   // MARK: Those who use values
 
-  /// The box of a key, the same for all who ask for its type.
+  /// The box of a key, the same for all readers with its type.
   ///
-  /// - Returns: Nil if the key has a value of another type, or no archive takes the key, which is a
-  ///   problem.
+  /// - Returns: Nil if the key has a value of another type, or no archive takes the
+  ///   key, which is a problem.
   func box<Value: Codable & Sendable>(
     _ key: String, _ initial: Value, _ sensitivity: Sensitivity?
   ) -> ValueBox<Value>? {
-    let (known, unread) = content.withLock { ($0.entries[key]?.box, $0.entries[key]?.stored) }
+    let (known, unread) = state.withLock { ($0.entries[key]?.box, $0.entries[key]?.stored) }
     if let box = known as? ValueBox<Value> { return box }
     guard !key.isEmpty, key.utf8.count <= NodeRecord.longestIdentifier else {
       note(
         .storageEncodingFailed(key: key, "A key has 1 to \(NodeRecord.longestIdentifier) bytes."))
       return nil
     }
-    // Another type may fit what did not fit the first one.
+    // A stored value that did not fit the first type may fit this one.
     let stored = unread ?? known?.unfitContent
     if let known, stored == nil { return noteOtherType(known, key, Value.self) }
     let box = ValueBox(initial, sensitivity)
-    // The app's own decoding may ask for other values, so nothing is locked.
+    // The app's own decoding may read other values, so the lock is not held.
     let finding = stored.map { take($0, in: box, key) }
     if let known, finding?.isWhole == false { return noteOtherType(known, key, Value.self) }
-    let other = content.withLock { content -> (any RestorableValueBox)? in
-      if let other = content.entries[key]?.box, other !== known { return other }
-      content.entries[key, default: Entry()].box = box
-      content.entries[key]?.stored = nil
+    let other = state.withLock { state -> (any RestorableValueBox)? in
+      if let other = state.entries[key]?.box, other !== known { return other }
+      state.entries[key, default: Entry()].box = box
+      state.entries[key]?.stored = nil
       return nil
     }
     if let other { return other as? ValueBox<Value> ?? noteOtherType(other, key, Value.self) }
@@ -102,14 +104,14 @@ package final class ValueStore: Sendable {
   private func take(
     _ stored: RestoredContent, in box: any RestorableValueBox, _ key: String
   ) -> ValueFinding {
-    guard box.isOfApp, let decoding = content.withLock(\.decoding) else {
+    guard box.isOfApp, let decoding = state.withLock(\.decoding) else {
       return box.take(stored, forKey: key)
     }
     return decoding.reach(valueOf: key) { box.take(stored, forKey: key) }
   }
 
-  /// Sets where each value is noted before it is decoded.
-  func noteDecoding(_ note: (any DecodingNote)?) { content.withLock { $0.decoding = note } }
+  /// Sets the note that is told of each value before it is decoded.
+  func noteDecoding(_ note: (any DecodingNote)?) { state.withLock { $0.decoding = note } }
 
   private func noteOtherType<Value>(
     _ box: any RestorableValueBox, _ key: String, _ type: Value.Type
@@ -118,36 +120,36 @@ package final class ValueStore: Sendable {
     return nil
   }
 
-  /// A new box in the place of one that has another type, whose readers are told.
+  /// Replaces a box of another type by a new one, and tells the readers of the old one.
   func replace<Value: Codable & Sendable>(_ key: String, _ initial: Value) -> ValueBox<Value> {
     let box = ValueBox(initial, nil)
-    let old = content.withLock { content in
-      defer { content.entries[key, default: Entry()].box = box }
-      return content.entries[key]?.box
+    let old = state.withLock { state in
+      defer { state.entries[key, default: Entry()].box = box }
+      return state.entries[key]?.box
     }
     old?.reset()
     return box
   }
 
-  /// Says that the value of a key is another one.
+  /// Tells the listeners that the value of a key has changed.
   func noteChange(_ key: String, undecoded: RecordFingerprint? = nil) {
-    let (tell, changed) = content.withLock { content in
-      if let undecoded { content.undecoded.insert(undecoded) }
-      content.hasChanged = true
-      content.entries[key]?.isRemoved = false
-      return (content.entries[key]?.tell ?? content.tell, content.changed)
+    let (tell, changed) = state.withLock { state in
+      if let undecoded { state.undecoded.insert(undecoded) }
+      state.hasChanged = true
+      state.entries[key]?.isRemoved = false
+      return (state.entries[key]?.tell ?? state.tell, state.changed)
     }
     tell?()
     changed?()
   }
 
-  /// Removes a value: its readers have that of their declaration.
+  /// Removes a value: its readers get the value of their declaration.
   func remove(_ key: String) {
-    let (box, tell, changed) = content.withLock { content in
-      content.entries[key]?.stored = nil
-      content.entries[key]?.isRemoved = true
-      content.hasChanged = true
-      return (content.entries[key]?.box, content.tell, content.changed)
+    let (box, tell, changed) = state.withLock { state in
+      state.entries[key]?.stored = nil
+      state.entries[key]?.isRemoved = true
+      state.hasChanged = true
+      return (state.entries[key]?.box, state.tell, state.changed)
     }
     box?.reset()
     tell?()
@@ -156,19 +158,19 @@ package final class ValueStore: Sendable {
 
   // MARK: Problems
 
-  /// What is wrong with the use of values; observation sees it.
+  /// The problems of the use of values; observation sees them.
   var problems: [ReportNote] {
     registrar.access(signal, keyPath: ValueSignal.path)
-    return content.withLock(\.problems)
+    return state.withLock(\.problems)
   }
 
   func note(_ problem: ReportNote) {
-    let isNew = content.withLock { !$0.problems.contains(problem) }
+    let isNew = state.withLock { !$0.problems.contains(problem) }
     guard isNew else { return }
     let tell = registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      content.withLock { content in
-        if !content.problems.contains(problem) { content.problems.append(problem) }
-        return content.tell
+      state.withLock { state in
+        if !state.problems.contains(problem) { state.problems.append(problem) }
+        return state.tell
       }
     }
     tell?()
@@ -180,47 +182,48 @@ package final class ValueStore: Sendable {
 
   // MARK: What is stored
 
-  /// The keys of all that is to be stored, in order.
+  /// The keys of all values that are to be stored, in order.
   var storedKeys: [String] {
-    content.withLock { content in
-      content.entries.filter { key, entry in
+    state.withLock { state in
+      state.entries.filter { key, entry in
         entry.isStored && !key.isEmpty && key.utf8.count <= NodeRecord.longestIdentifier
       }.keys.sorted()
     }
   }
 
-  /// Sets who is told when a key or a problem comes.
-  func listen(_ tell: @escaping @Sendable () -> Void) { content.withLock { $0.tell = tell } }
+  /// Sets the closure that is called when a key or a problem comes.
+  func listen(_ tell: @escaping @Sendable () -> Void) { state.withLock { $0.tell = tell } }
 
-  /// Sets who is told when the value of a key changes.
+  /// Sets the closure that is called when the value of a key changes.
   func listen(to key: String, _ tell: @escaping @Sendable () -> Void) {
-    content.withLock { $0.entries[key, default: Entry()].tell = tell }
+    state.withLock { $0.entries[key, default: Entry()].tell = tell }
   }
 
-  /// Sets who is told of each change of a value.
+  /// Sets the closure that is called for each change of a value.
   func listenToChanges(_ changed: @escaping @Sendable () -> Void) {
-    content.withLock { $0.changed = changed }
+    state.withLock { $0.changed = changed }
   }
 
-  /// Whether a value was set or removed since this was asked last.
+  /// Whether a value was set or removed since this method was called last.
   func takeHasChanged() -> Bool {
-    content.withLock { content in
-      defer { content.hasChanged = false }
-      return content.hasChanged
+    state.withLock { state in
+      defer { state.hasChanged = false }
+      return state.hasChanged
     }
   }
 
-  /// The problems that were not asked for yet.
+  /// The problems that were not taken yet.
   func takeProblems() -> [ReportNote] {
-    content.withLock { content in
-      defer { content.problems = [] }
-      return content.problems
+    state.withLock { state in
+      defer { state.problems = [] }
+      return state.problems
     }
   }
 
-  /// The value of a key without a sensitivity as it is stored; nil if it cannot be encoded.
+  /// The value of a key without a sensitivity in its stored form; nil if it cannot be
+  /// encoded.
   func plainContent(of key: String) -> ValueContent? {
-    let entry = content.withLock { $0.entries[key] }
+    let entry = state.withLock { $0.entries[key] }
     if let stored = entry?.stored { return stored.sensitivity == nil ? stored.content : nil }
     do {
       return try entry?.box?.plainContent()
@@ -230,22 +233,22 @@ package final class ValueStore: Sendable {
     }
   }
 
-  /// The values without a sensitivity, as they are now.
+  /// The present values without a sensitivity, as a change to a stored state.
   var change: ValueChange {
-    let removed = content.withLock { content in
-      content.entries.filter(\.value.isRemoved).map(\.key)
+    let removed = state.withLock { state in
+      state.entries.filter(\.value.isRemoved).map(\.key)
     }
     var change = ValueChange(contents: [:], removed: Set(removed))
     for key in storedKeys { change.contents[key] = plainContent(of: key) }
     return change
   }
 
-  /// Takes values where none was set.
+  /// Takes values for keys that have none.
   func fill(with found: [(key: String, stored: RestoredContent)]) {
     for (key, stored) in found {
-      let box = content.withLock { content -> (any RestorableValueBox)? in
-        let box = content.entries[key]?.box
-        if box == nil { content.entries[key, default: Entry()].stored = stored }
+      let box = state.withLock { state -> (any RestorableValueBox)? in
+        let box = state.entries[key]?.box
+        if box == nil { state.entries[key, default: Entry()].stored = stored }
         return box
       }
       if let box, !box.isSet { note(take(stored, in: box, key)) }
@@ -254,7 +257,7 @@ package final class ValueStore: Sendable {
 
   /// Writes the value of a key.
   func encode(_ key: String, with coder: StateEncoder) throws {
-    let entry = content.withLock { $0.entries[key] }
+    let entry = state.withLock { $0.entries[key] }
     if let stored = entry?.stored {
       try coder.encode(stored, forKey: Self.valueKey)
     } else if let box = entry?.box {
@@ -262,17 +265,19 @@ package final class ValueStore: Sendable {
     }
   }
 
-  /// Takes what a restore has found; a value that somebody has read already becomes what was
-  /// stored, which is a problem.
+  /// Takes the values of a restore.
+  ///
+  /// A value that somebody has read already changes to the stored one, which is a
+  /// problem.
   func restore(_ found: [(key: String, stored: RestoredContent)]) {
-    let isFirst = content.withLock { content in
-      defer { content.isRestored = true }
-      return !content.isRestored
+    let isFirst = state.withLock { state in
+      defer { state.isRestored = true }
+      return !state.isRestored
     }
     for (key, stored) in found {
-      let box = content.withLock { content -> (any RestorableValueBox)? in
-        let box = content.entries[key]?.box
-        if box == nil { content.entries[key, default: Entry()].stored = stored }
+      let box = state.withLock { state -> (any RestorableValueBox)? in
+        let box = state.entries[key]?.box
+        if box == nil { state.entries[key, default: Entry()].stored = stored }
         return box
       }
       guard let box else { continue }
@@ -281,39 +286,41 @@ package final class ValueStore: Sendable {
     }
   }
 
-  /// Forgets secrets that are as they were stored; those that were set are the app's to forget.
+  /// Forgets secrets that were not set since they were restored; the app forgets the
+  /// others itself.
   func forgetSecrets(where isForgotten: (String) -> Bool) {
-    let boxes = content.withLock { content in
-      content.entries.compactMap { key, entry -> (any RestorableValueBox)? in
+    let boxes = state.withLock { state in
+      state.entries.compactMap { key, entry -> (any RestorableValueBox)? in
         guard isForgotten(key) else { return nil }
-        if entry.stored?.sensitivity == .secret { content.entries[key]?.stored = nil }
+        if entry.stored?.sensitivity == .secret { state.entries[key]?.stored = nil }
         return entry.box
       }
     }
     for box in boxes { box.forgetSecret() }
-    let tell = content.withLock(\.tell)
+    let tell = state.withLock(\.tell)
     tell?()
   }
 
-  /// Whether something is stored that was not asked for.
+  /// Whether there are stored values that nobody has read.
   var hasUnread: Bool {
-    content.withLock { $0.entries.values.contains { $0.stored != nil } }
+    state.withLock { $0.entries.values.contains { $0.stored != nil } }
   }
 
-  /// Forgets what is stored and was not asked for.
+  /// Forgets the stored values that nobody has read.
   func forgetUnread() {
-    content.withLock { content in
-      for (key, entry) in content.entries where entry.stored != nil {
-        content.entries[key]?.stored = nil
+    state.withLock { state in
+      for (key, entry) in state.entries where entry.stored != nil {
+        state.entries[key]?.stored = nil
       }
     }
   }
 
-  /// What was replaced since this was asked last and could not be decoded as a whole.
+  /// The stored values that were replaced since the last call although they could not
+  /// be decoded as a whole.
   func takeUndecoded() -> Set<RecordFingerprint> {
-    content.withLock { content in
-      defer { content.undecoded = [] }
-      return content.undecoded
+    state.withLock { state in
+      defer { state.undecoded = [] }
+      return state.undecoded
     }
   }
 
