@@ -1,27 +1,28 @@
-/// What a launch finds of a local copy, before anything of it is restored.
+/// The condition of a local copy at launch, before anything of it is restored.
 package struct LocalFinding: Hashable, Sendable {
   package enum File: CaseIterable, Sendable {
     case whole, damaged, missing
   }
 
-  /// How the file stands to the note of what was here last.
+  /// How the file relates to the note, which names the last state that was here.
   package enum Note: CaseIterable, Sendable {
-    /// It is that state, or one that came after it; or it is missing and was removed here.
+    /// The file is that state or a later one; or the file is missing and was removed
+    /// here.
     case fits
-    /// It is an older one, or one of another history.
+    /// The file is an older state, or one of another history.
     case differs
-    /// The state was removed here, and the store has not heard of it.
+    /// The state was removed here, and the store has not been told.
     case removed
-    /// There is no note, or nobody with the key has written it; or nothing shows that the file
-    /// comes from what it names.
+    /// There is no note, or nobody with the key has written it; or nothing shows that
+    /// the file comes from the state that the note names.
     case missing
   }
 
   package enum Store: CaseIterable, Sendable {
     case unreachable, empty
-    /// It has a state that the key does not open whole.
+    /// The store has a state that the key does not open whole.
     case unreadable
-    /// It has a state, the one that was known last or another.
+    /// The store has a state: the last known one or another.
     case holding
   }
 
@@ -34,10 +35,10 @@ package struct LocalFinding: Hashable, Sendable {
     (self.file, self.note, self.hasSubkeys) = (file, note, hasSubkeys)
   }
 
-  /// Of a copy that the store has answered for.
+  /// The finding for a copy whose state the store has confirmed.
   static let trusted = LocalFinding(file: .whole, note: .fits, hasSubkeys: true)
 
-  /// Whether there is a file that must not take the place of what the store has.
+  /// Whether there is a file that must not replace the state of the store.
   package var isDoubted: Bool {
     file == .damaged || file == .whole && (note == .differs || note == .removed)
   }
@@ -47,32 +48,33 @@ package struct LocalFinding: Hashable, Sendable {
     file == .missing ? note != .fits : isDoubted || !hasSubkeys && note == .fits
   }
 
-  /// What is done about it.
+  /// The steps that a finding leads to.
   package enum Course: Hashable, Sendable {
-    /// What is here goes on, and is sent.
+    /// The local state goes on, and is sent.
     case goOn
-    /// The state goes on, with the subkeys of the store.
+    /// The local state goes on, with the subkeys of the store.
     case loadSubkeys
-    /// The state of the store comes in place of what is here.
+    /// The state of the store replaces the local one.
     case load
-    /// What is here goes on, and is never sent: the store's state is in conflict with the next
-    /// save.
+    /// The local state goes on, and is never sent: the store's state is in conflict
+    /// with the next save.
     case conflict
-    /// Nothing is here to go on with.
+    /// There is no local state to go on with.
     case wait
   }
 
-  /// Decides what is done, once it is known what the store has.
+  /// Chooses the step, once the store has answered or failed.
   package func course(with store: Store) -> Course {
     guard asksStore else { return .goOn }
-    // Somebody has put it there. What the store has was to go, so it does not come back, either.
+    // Somebody has put the file there. The state of the store was to be removed, so it
+    // does not come back, either.
     if file == .whole, note == .removed { return .conflict }
     switch store {
     case .unreachable where file == .missing: return .wait
     case .unreachable: return .conflict
     case .empty, .unreadable:
       guard isDoubted else { return file == .missing ? .load : .goOn }
-      // What was never in the store is in nobody's place there.
+      // A state that was never in the store replaces nothing there.
       return store == .empty && note == .missing ? .goOn : .conflict
     case .holding: return isDoubted || file == .missing ? .load : .loadSubkeys
     }

@@ -2,10 +2,10 @@ internal import Synchronization
 
 /// States in the memory of one process, for tests and previews.
 ///
-/// Give one store to two directories, and they are as two machines.
+/// Two directories with one store behave as two machines.
 public final class MemoryRemoteStateStore: RemoteStateStore {
-  private struct Content {
-    /// By the bytes of the names: a string also equals one of other bytes.
+  private struct Table {
+    /// The states by the bytes of their names: equal strings may have different bytes.
     var states: [[UInt8]: RemoteState] = [:]
     var versionCount: UInt64 = 0
     var listeners: [UInt64: AsyncStream<RemoteChange>.Continuation] = [:]
@@ -22,7 +22,7 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
     }
   }
 
-  private let content = Mutex(Content())
+  private let table = Mutex(Table())
 
   /// Creates an empty store.
   public init() {}
@@ -30,7 +30,7 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
   /// The word `memory`.
   public var location: String { "memory" }
 
-  /// What is stored under a name.
+  /// The state that is stored under a name.
   public func load(_ name: String) async throws -> RemoteState? { self[name] }
 
   /// Stores bytes if the version is as expected.
@@ -49,10 +49,10 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
 
   /// Removes the bytes if the version is as expected.
   public func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool {
-    let listeners = content.withLock { content -> [AsyncStream<RemoteChange>.Continuation]? in
-      guard content[name]?.version == version else { return nil }
-      content[name] = nil
-      return Array(content.listeners.values)
+    let listeners = table.withLock { table -> [AsyncStream<RemoteChange>.Continuation]? in
+      guard table[name]?.version == version else { return nil }
+      table[name] = nil
+      return Array(table.listeners.values)
     }
     for listener in listeners ?? [] { listener.yield(RemoteChange(name: name, version: nil)) }
     return listeners != nil
@@ -60,8 +60,8 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
 
   /// The names that begin with the prefix.
   public func names(prefix: String) async throws -> [String] {
-    content.withLock { content in
-      content.states.keys.filter { $0.starts(with: prefix.utf8) }
+    table.withLock { table in
+      table.states.keys.filter { $0.starts(with: prefix.utf8) }
         .map { String(decoding: $0, as: UTF8.self) }
     }
   }
@@ -69,45 +69,45 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
   /// Tells of every change from now on.
   public func changes() -> AsyncStream<RemoteChange> {
     let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
-    let number = content.withLock { content in
-      content.listenerCount += 1
-      content.listeners[content.listenerCount] = continuation
+    let number = table.withLock { table in
+      table.listenerCount += 1
+      table.listeners[table.listenerCount] = continuation
       continuation.yield(.any)
-      return content.listenerCount
+      return table.listenerCount
     }
     continuation.onTermination = { [weak self] _ in
-      self?.content.withLock { _ = $0.listeners.removeValue(forKey: number) }
+      self?.table.withLock { _ = $0.listeners.removeValue(forKey: number) }
     }
     return stream
   }
 
-  /// What is stored under a name; nil if nothing is.
+  /// The bytes that are stored under a name; nil if nothing is stored.
   ///
   /// Setting the bytes is like a change by hand: they have a new version then, and nil
-  /// removes them. Nobody is told.
+  /// removes them. No listener is told.
   ///
   /// - Parameter name: The name of the state.
   public subscript(bytes name: String) -> [UInt8]? {
     get { self[name]?.bytes }
     set {
-      content.withLock { content in
-        let version = content.nextVersion()
-        content[name] = newValue.map { RemoteState(bytes: $0, version: version) }
+      table.withLock { table in
+        let version = table.nextVersion()
+        table[name] = newValue.map { RemoteState(bytes: $0, version: version) }
       }
     }
   }
 
-  private subscript(name: String) -> RemoteState? { content.withLock { $0[name] } }
+  private subscript(name: String) -> RemoteState? { table.withLock { $0[name] } }
 
   private func change(
     _ name: String, expecting version: RemoteVersion?, _ bytes: ([UInt8]?) -> [UInt8]
   ) -> RemoteVersion? {
-    let changed = content.withLock {
-      content -> (RemoteVersion, [AsyncStream<RemoteChange>.Continuation])? in
-      guard content[name]?.version == version else { return nil }
-      let new = content.nextVersion()
-      content[name] = RemoteState(bytes: bytes(content[name]?.bytes), version: new)
-      return (new, Array(content.listeners.values))
+    let changed = table.withLock {
+      table -> (RemoteVersion, [AsyncStream<RemoteChange>.Continuation])? in
+      guard table[name]?.version == version else { return nil }
+      let new = table.nextVersion()
+      table[name] = RemoteState(bytes: bytes(table[name]?.bytes), version: new)
+      return (new, Array(table.listeners.values))
     }
     guard let (new, listeners) = changed else { return nil }
     for listener in listeners { listener.yield(RemoteChange(name: name, version: new)) }

@@ -6,9 +6,9 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// The lease of the state, as far as the directory takes any.
+/// The lease of the state, if the directory takes leases.
 extension RemoteCopy {
-  /// Whose lease is on a state that has not ended; nil if it is this process, or nobody.
+  /// The other owner whose lease on a state has not ended; nil if there is none.
   func otherOwner(of state: RemoteState?) -> String? {
     guard let leasing, let state, let lease = RemoteContent(state.bytes).lease,
       lease.holder != leasing.holder, lease.end > leasing.now()
@@ -21,7 +21,8 @@ extension RemoteCopy {
     leasing?.lease.takesOver == true ? nil : otherOwner(of: state)
   }
 
-  /// Whether another process has the lease of what is worked on here without the store.
+  /// Whether another process has the lease on the state that goes on here without the
+  /// store.
   var isInUseElsewhere: Bool {
     guard isLasting, let leasing, !leasing.lease.takesOver,
       let lease = content.withLock({ $0.lease })
@@ -29,7 +30,7 @@ extension RemoteCopy {
     return lease.holder != leasing.holder && lease.end > leasing.now()
   }
 
-  /// Notes whose lease is on what the store has.
+  /// Notes the lease on the state of the store.
   func noteLease(of state: RemoteState?) {
     let lease = state.flatMap { RemoteContent($0.bytes).lease }
     content.withLock { $0.lease = lease }
@@ -41,10 +42,10 @@ extension RemoteCopy {
     return content.withLock { $0.lease?.holder == leasing.holder && $0.theirs == nil }
   }
 
-  /// Says that the lease is no longer renewed.
+  /// Forgets the lease, so that it is no longer renewed.
   func forgetLease() { content.withLock { ($0.lease, $0.endsLease) = (nil, false) } }
 
-  /// Whether the lease is let go when the store has what is here.
+  /// Whether the lease is let go as soon as the store has the local state.
   var endsLease: Bool {
     get { content.withLock { $0.endsLease } }
     set { content.withLock { $0.endsLease = newValue } }
@@ -55,7 +56,7 @@ extension RemoteCopy {
 
   var isRenewalDue: Bool { hasLease && isLeaseDue }
 
-  /// Whether the lease is to be taken or renewed: at half of its time.
+  /// Whether the lease is to be taken or renewed: half of its time is over.
   var isLeaseDue: Bool { dueLease != nil }
 
   var dueLease: StoredLease? {
@@ -75,24 +76,25 @@ extension RemoteCopy {
     }
   }
 
-  /// The lease of this process for longer, for a state that has nothing else to be sent; nil if
-  /// it has none, or it is not due.
+  /// A renewed lease of this process, for a state with nothing else to be sent; nil if
+  /// the process has no lease, or it is not due.
   func renewal() -> Outgoing? { isRenewalDue ? outgoingLease() : nil }
 
-  /// A lease for a state that has nothing else to be sent; nil if none is due.
+  /// A lease for a state with nothing else to be sent; nil if none is due.
   func outgoingLease() -> Outgoing? { dueLease.flatMap(outgoing) }
 
-  /// A place for a state of which the store has nothing.
+  /// A place, which holds the name in the store until the state comes.
   func outgoingPlace() -> Outgoing? { outgoing(newLease ?? .place(at: now())) }
 
-  /// A place with the lease of this process for a state that is gone; nil if it has none, or is
-  /// about to let it go.
+  /// A place with the lease of this process, for a state that is gone; nil if the
+  /// process has no lease, or is about to let it go.
   func outgoingPlace(insteadOf base: Base) -> Outgoing? {
     guard hasLease, !endsLease, let lease = newLease else { return nil }
     return outgoing(lease, insteadOf: base, changes)
   }
 
-  /// A lease that has ended, if this process has one.
+  /// A lease that has ended, which lets go of the lease of this process; nil if it has
+  /// none.
   func outgoingRelease() -> Outgoing? {
     guard hasLease, let leasing else { return nil }
     if let base = content.withLock({ $0.base }), base.isPlace { return removal(of: base) }
@@ -114,7 +116,7 @@ extension RemoteCopy {
     }
   }
 
-  /// A lease alone, which makes a place.
+  /// A write of a lease alone, which makes a place.
   private func outgoing(
     _ lease: StoredLease, insteadOf base: Base?, _ changes: Changes?
   ) -> Outgoing? {
@@ -130,8 +132,8 @@ extension RemoteCopy {
     }
   }
 
-  /// Whether another process may have a lease that nobody has looked for here.
+  /// Whether another process may have a lease that this process has not looked for.
   ///
-  /// Who has only looked at a state has not asked for it.
+  /// A process that has only looked at a state has not asked for its lease.
   var mayBeLeased: Bool { leasing != nil && !hasLease && !isUnsent }
 }

@@ -6,48 +6,50 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// What a lasting copy knows of the store at the next launch.
+/// The note of a lasting copy, which tells the next launch about the store.
 extension RemoteCopy {
   struct Note: Codable {
     enum Rest: String, Codable {
       case change, whole, removal
     }
 
-    /// Nil if nobody knows what the store has.
+    /// The version in the store; nil if it is not known.
     var version: RemoteVersion?
     var id: RemoteParcel.ID?
     var parcelCount: Int
     var byteCount: Int
     var isPlace: Bool
-    /// What the store does not have yet, if there is anything.
+    /// The kind of change that the store does not have yet, if there is one.
     var rest: Rest
     /// The beginning of the archive, and its end as the store has it.
     ///
-    /// It tells whether a file that is whole goes on from there, and not whether it is.
+    /// The sample shows whether the file continues the archive in the store, if the
+    /// file is whole.
     var sample: [UInt8]
-    /// The same of the subkeys, in a note without a tag.
+    /// A sample of the subkeys, in a note without a tag.
     var secrets: [UInt8]?
-    /// What was set aside that the store has.
+    /// The set-aside states that the store has.
     var sentAsides: [Aside]
-    /// The state that was here, by the MAC of its whole history; nil if none was.
+    /// The last local state, by the MAC of its whole history; nil if there was none.
     var archive: ArchiveVersion?
-    /// The same of the subkeys.
+    /// The last local subkeys, by the MAC of their whole history.
     var subkeys: ArchiveVersion?
     /// Whether the store may have subkeys that were lost here.
     var lacksSubkeys: Bool?
-    /// Whether it went on without them, and is in conflict with what the store has.
+    /// Whether the state went on without these subkeys, and is in conflict with the
+    /// store.
     var opposes: Bool?
   }
 
   struct Aside: Codable {
     let name: String
     let identifier: String
-    /// Whether it is to be removed from the store.
+    /// Whether the set-aside state is to be removed from the store.
     var isRemoved = false
   }
 
-  /// A note with its MAC: a copy that somebody has changed must not look like the one that the
-  /// store has.
+  /// A note with its MAC: a file that somebody has changed must not pass for the state
+  /// that the store has.
   struct Tagged: Codable {
     let note: Data
     let tag: Data
@@ -60,7 +62,8 @@ extension RemoteCopy {
 
     /// The note, if somebody with the key has written it.
     ///
-    /// One without a tag is of the version before, or was written while the key was locked.
+    /// A note without a tag comes from the version of the library before tags, or was
+    /// written while the key was locked.
     func note(_ key: ArchiveKey, _ context: ArchiveContext) -> Note? {
       guard let tagged,
         key.isTag(Array(tagged.tag), of: Array(tagged.note), context: context)
@@ -69,10 +72,11 @@ extension RemoteCopy {
     }
   }
 
-  /// What of the archive is kept in the note, to tell whether it goes on from there.
+  /// The length of the samples, in bytes, at the beginning and at the end.
   static let sampleByteCount = 64
   private static let largestNote = 1 << 20
-  /// More than any state has; a note that says otherwise is none.
+  /// The largest number is more than any state has; a note with a larger one is no
+  /// note.
   private static let parcelCounts = 0...(1 << 20)
 
   // MARK: Writing
@@ -87,9 +91,9 @@ extension RemoteCopy {
     if isUnsent { writeNote() }
   }
 
-  /// Notes what is here if nothing would show that it comes from what the note names.
+  /// Notes the local state if nothing would show that it comes from the noted one.
   ///
-  /// A state that takes the place of one that was set aside begins a history of its own.
+  /// A state that replaces one that was set aside begins a history of its own.
   func noteIfBehind() {
     guard isLasting, isProven, isUnsent else { return }
     do {
@@ -105,23 +109,23 @@ extension RemoteCopy {
         writeNote()
       }
     } catch {
-      // Then the next launch asks the store first.
+      // Without the note the next launch asks the store first.
     }
   }
 
-  /// Whether there is a note that this launch has read or written.
+  /// Whether this launch has read or written a note.
   private var isNoted: Bool { content.withLock { $0.noted != nil } }
 
-  /// Notes what is about to be replaced.
+  /// Notes the state that is about to be replaced.
   ///
-  /// A file names the one that it has replaced, and none before that. So the note has to name
-  /// that one, or nothing would show that the file comes from here.
+  /// A file names the state that it has replaced, and none before that. So the note has
+  /// to name the same one, or nothing would show that the file comes from here.
   func noteBeforeReplacing() {
     guard isLasting, isProven, let noted = content.withLock({ $0.noted?.archive }) else { return }
     do {
       if let here = try here().archive, here != noted { writeNote() }
     } catch {
-      // Then the next launch finds out what the store has.
+      // Without the note the next launch asks the store.
     }
   }
 
@@ -132,7 +136,8 @@ extension RemoteCopy {
   }
 
   func writeNote() {
-    // As long as nothing is saved on what is doubted, the note says what it should be.
+    // While the file is doubted and nothing was saved since, the note keeps naming the
+    // right state.
     guard isLasting, isProven, !finding.isDoubted || isUnsent else { return }
     do {
       let changes = changes
@@ -155,7 +160,7 @@ extension RemoteCopy {
             archive: here.archive, subkeys: here.subkeys, lacksSubkeys: lacksSubkeys,
             opposes: opposes))
       }
-      // Another archive may have taken the place of the one that was sent.
+      // Another archive may have replaced the one that was sent.
       let isSame =
         !isRemoved && !needsWhole && main.changes.unchangedByteCount >= base.byteCount
         && sent.secrets == changes.secrets
@@ -168,7 +173,7 @@ extension RemoteCopy {
           sentAsides: try notedAsides(), archive: here.archive, subkeys: here.subkeys,
           lacksSubkeys: lacksSubkeys))
     } catch {
-      // Then the next launch finds out what the store has.
+      // Without the note the next launch asks the store.
     }
   }
 
@@ -184,7 +189,8 @@ extension RemoteCopy {
     try note.replace { sink throws(ArchiveError) in try sink.write(Array(stored)) }
   }
 
-  /// Those that are here and in the store, and those that are to be removed from it.
+  /// The set-aside states that are here and in the store, and those to be removed from
+  /// the store.
   private func notedAsides() throws(ArchiveError) -> [Aside] {
     let removed = hasRemovedAsides ? Set(try removedAsides().map(\.name)) : []
     return asides.withLock { $0.stored }
@@ -195,7 +201,7 @@ extension RemoteCopy {
       }
   }
 
-  /// Nil if nothing is there, or less.
+  /// The sample of a file; nil if the file is missing, or shorter.
   func sample(
     of storage: TrackedStorage, _ count: Int? = nil
   ) throws(ArchiveError) -> [UInt8]? {
@@ -208,15 +214,15 @@ extension RemoteCopy {
 
   // MARK: Which versions are here
 
-  /// The state and the subkeys that are here, as far as they can be opened.
+  /// The versions of the local state and subkeys, as far as they can be opened.
   struct Here: Sendable {
     var archive: ArchiveVersion?
     var subkeys: ArchiveVersion?
-    /// The changes after which they were that.
+    /// The changes for which the versions were found.
     var changes = Changes()
   }
 
-  /// Says which state is here, so that nobody has to open it for that.
+  /// Tells which state is here, so that nobody has to open it to find out.
   func know(_ version: ArchiveVersion) {
     let count = main.changes.count
     content.withLock { content in
@@ -241,7 +247,7 @@ extension RemoteCopy {
     return here
   }
 
-  /// Nil if nothing is there, or nothing that can be opened.
+  /// The version of an archive; nil if there is none, or none that can be opened.
   private func version(
     of storage: TrackedStorage, _ key: ArchiveKey, _ context: ArchiveContext
   ) throws(ArchiveError) -> ArchiveVersion? {
@@ -255,16 +261,17 @@ extension RemoteCopy {
 
   // MARK: Reading
 
-  /// Reads what may be sent and what was set aside; ``prove(orNothing:)`` finds out the rest.
+  /// Reads the unsent changes and the set-aside states; ``prove(orNothing:)`` finds out
+  /// the rest.
   func readNote() {
     guard isLasting else { return }
-    // What nobody has noted counts as not sent.
+    // Set-aside states that are not in a note count as not sent.
     asides.withLock { $0.sentCount = .max }
     do {
       let isHere = try main.open() != nil
       content.withLock { $0.sent = isHere ? Changes(main: .max, secrets: .max) : Changes() }
       guard let note = try storedNote()?.content else { return }
-      // A file that somebody has taken away is still in the store.
+      // A set-aside file that somebody has taken away is still in the store.
       let here = Set(try main.setAsideArchives().map(\.identifier))
       for aside in note.sentAsides where aside.isRemoved || here.contains(aside.identifier) {
         self.note(
@@ -273,11 +280,11 @@ extension RemoteCopy {
         if aside.isRemoved { asides.withLock { $0.hasRemoved = true } }
       }
     } catch {
-      // The store says what it has.
+      // Without a note the store is asked.
     }
   }
 
-  /// Nil if there is none, or something else.
+  /// The stored note; nil if there is none, or the file holds something else.
   func storedNote() throws(ArchiveError) -> StoredNote? {
     guard let file = try note.open(), file.byteCount < Self.largestNote else { return nil }
     let bytes = Data(try file.read(at: 0, count: file.byteCount))

@@ -1,18 +1,19 @@
 internal import ArchiveCodec
 internal import Synchronization
 
-/// Whether what is here is what was left here.
+/// The proof that the local state is the one that this machine wrote last.
 ///
-/// A file may be damaged, or an older one may have been put in its place. Sent to the store, it
-/// would take the place of what the store has, and the version in the note would let it.
+/// A file may be damaged, or an older one may have been put in its place. If that file
+/// were sent, it would replace the state of the store, since the version in the note
+/// would permit the write.
 extension RemoteCopy {
-  /// What opens what is here.
+  /// The keys and contexts that open the local archives.
   struct Opener: Sendable {
     let keys: any KeyProvider
     let context: ArchiveContext
     let subkeysContext: ArchiveContext
 
-    /// Of the note.
+    /// The context of the note.
     var noteContext: ArchiveContext { ArchiveContext(context.fields + ["remote"]) }
   }
 
@@ -20,16 +21,17 @@ extension RemoteCopy {
 
   var isProven: Bool { content.withLock { $0.finding != nil } }
 
-  /// What was found; trusted as long as nobody has looked.
+  /// The finding of ``prove(orNothing:)``; trusted before the comparison.
   var finding: LocalFinding {
     get { content.withLock { $0.finding ?? .trusted } }
     set { content.withLock { $0.finding = newValue } }
   }
 
-  /// Compares what is here with the note, once.
+  /// Compares the local archives with the note, once.
   ///
-  /// - Parameter orNothing: Whether to go on without the key, and to know nothing then.
-  /// - Throws: What the storage throws, and why the key cannot be had.
+  /// - Parameter orNothing: Whether to go on without the key, and then to prove
+  ///   nothing.
+  /// - Throws: The errors of the storage, and the reason why the key is not available.
   /// - Complexity: O(*n*) in the size of the state, the first time.
   func prove(orNothing: Bool = false) throws(ArchiveError) {
     guard !isProven, let opener = opener.withLock({ $0 }) else { return }
@@ -62,7 +64,7 @@ extension RemoteCopy {
       content.mergesSubkeys = subkeys.areToBeMerged
     }
     if finding.isDoubted {
-      // What is here is sent only if somebody saves, and then it is a conflict.
+      // The doubted file is sent only if somebody saves, and then it is a conflict.
       content.withLock { $0.sent = changes }
     } else if let note, finding.note == .fits {
       try goOn(from: note, isSubkeysSame: subkeys.version == note.subkeys)
@@ -77,11 +79,12 @@ extension RemoteCopy {
     guard let archive else { return .differs }
     guard let noted = note.archive else { return note.rest == .removal ? .removed : .fits }
     guard archive.verdict(against: noted) == .ok else { return .differs }
-    // One that was written anew since then has a later number, whoever has written it.
+    // A file that was written anew since then has a later number, whoever has written
+    // it.
     return archive.comes(from: noted) ? .fits : .missing
   }
 
-  /// Goes on from what the note says of the store.
+  /// Goes on from the version in the store that the note names.
   private func goOn(from note: Note, isSubkeysSame: Bool) throws(ArchiveError) {
     guard let version = note.version else { return }
     let file = try main.open()
@@ -100,7 +103,7 @@ extension RemoteCopy {
     if isSame { main.mark(note.byteCount) }
   }
 
-  /// A file that somebody has taken away is no state that the user has discarded.
+  /// A file that somebody has taken away is not a state that the user has discarded.
   private func proveRemoval(_ note: Note?, _ old: Note?) {
     guard (note ?? old)?.rest == .removal else { return finding = .nothing }
     content.withLock { content in
@@ -115,9 +118,9 @@ extension RemoteCopy {
     finding = LocalFinding(file: .missing, note: .fits, hasSubkeys: true)
   }
 
-  /// Whether a note without a tag says that the store had what is here.
+  /// Whether a note without a tag says that the store had the local state.
   ///
-  /// Then there is nothing to send. What the store has is known when it is asked.
+  /// Then nothing is sent. The store is asked before its state is relied on.
   private func wasSent(_ note: Note) throws(ArchiveError) -> Bool {
     guard note.rest == .change, try main.open()?.byteCount == note.byteCount,
       try sample(of: main, note.byteCount) == note.sample
@@ -126,21 +129,23 @@ extension RemoteCopy {
   }
 
   private struct Subkeys {
-    /// Whether all are here that the note names.
+    /// Whether all subkeys of the noted archive are here.
     let areHere: Bool
-    /// Whether those of the store have to join them, and not to take their place.
+    /// Whether the subkeys of the store are to be merged with the local ones, not to
+    /// replace them.
     var areToBeMerged = false
     var version: ArchiveVersion?
   }
 
-  /// Whether the subkeys are here that the note names, or later ones; and which they are.
+  /// Compares the local subkeys with the noted ones: they may be the same, later or
+  /// missing.
   private func subkeysHere(
     _ key: ArchiveKey, _ opener: Opener, _ note: Note?
   ) throws(ArchiveError) -> Subkeys {
     let archive = try Self.whole(secrets, key, opener.subkeysContext)
     let lacksSome = note?.lacksSubkeys == true
     guard let archive else {
-      // Without a note nobody knows whether there were some.
+      // Without a note nobody knows whether there were subkeys.
       let isGone = try secrets.open() == nil
       return Subkeys(areHere: isGone && note != nil && note?.subkeys == nil && !lacksSome)
     }
@@ -166,7 +171,7 @@ extension RemoteCopy {
     }
   }
 
-  /// Whether an archive can be read, though perhaps not all of it.
+  /// Whether an archive can be read, perhaps only in part.
   static func readable(
     _ storage: any ArchiveStorage, _ key: ArchiveKey, _ context: ArchiveContext
   ) throws(ArchiveError) -> Bool {
@@ -178,18 +183,20 @@ extension RemoteCopy {
     }
   }
 
-  /// Goes on with a state that has lost subkeys, and knows nothing of the store.
+  /// Goes on with a state that has lost subkeys, and forgets what was known of the
+  /// store.
   func oppose() {
     content.withLock { content in
-      // First, since what the store has is no older state that it had before another one.
+      // Set before the base changes, so that the store's state does not join the older
+      // ones.
       content.isFetched = false
       (content.base, content.opposes) = (nil, true)
-      // Without a save there is nothing to decide.
+      // Without a save nothing is in conflict, so nothing is unsent.
       if content.sent.main != .max { content.sent = changes }
     }
   }
 
-  /// Lets what is here be sent, since nothing of it was ever in the store.
+  /// Lets the local state be sent, since nothing of it was ever in the store.
   func endDoubt() {
     content.withLock { content in
       content.finding = .trusted
@@ -197,15 +204,16 @@ extension RemoteCopy {
     }
   }
 
-  /// Whether the store may have subkeys that are not here, or has forgotten some that are.
+  /// Whether the store may have subkeys that are not here, or has forgotten some that
+  /// are.
   var needsSubkeys: Bool {
     isLasting && content.withLock { $0.mergesSubkeys || $0.finding?.hasSubkeys == false }
   }
 
-  /// Whether the subkeys that are here were left here, though some are missing.
+  /// Whether the local subkeys come from this machine, though some are missing.
   var mergesSubkeys: Bool { content.withLock { $0.mergesSubkeys } }
 
-  /// Says that all subkeys of the store are here that were not forgotten.
+  /// Notes that all subkeys are here that the store has and that were not forgotten.
   func markSubkeysHere() {
     content.withLock { content in
       content.finding?.hasSubkeys = true
@@ -214,7 +222,7 @@ extension RemoteCopy {
     writeNote()
   }
 
-  /// Makes the subkeys of a state of the store those that are here.
+  /// Replaces the local subkeys by those of a state of the store.
   func adoptSubkeys(_ bytes: [UInt8], of version: RemoteVersion) throws(ArchiveError) {
     try secrets.adopt(bytes.isEmpty ? nil : bytes)
     content.withLock { content in
@@ -225,6 +233,6 @@ extension RemoteCopy {
 }
 
 extension LocalFinding {
-  /// Nothing is here.
+  /// The finding for a copy without a local state.
   fileprivate static let nothing = LocalFinding(file: .missing, note: .missing, hasSubkeys: true)
 }

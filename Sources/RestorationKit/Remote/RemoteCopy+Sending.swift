@@ -1,20 +1,21 @@
 internal import ArchiveCodec
 internal import Synchronization
 
-/// What the store does not have, and what became of what was sent.
+/// The writes to the store, and their results.
 extension RemoteCopy {
-  /// After so many parcels the whole state is sent: a load should not take ever longer.
+  /// After so many parcels the whole state is sent: a load must not take longer and
+  /// longer.
   private static let largestParcelCount = 512
-  /// More answers than get lost in a row before the first is settled.
+  /// More answers than are lost in a row before the first attempt is settled.
   private static let largestAttemptCount = 64
 
-  /// What the store does not have yet; nil if it has all.
+  /// The next write to the store; nil if the store has everything.
   func outgoing() throws(ArchiveError) -> Outgoing? {
     let changes = changes
     let (base, needsWhole, isSent) = content.withLock { content in
       (content.base, content.needsWhole, content.sent == changes && content.theirs == nil)
     }
-    // A state that is only held gets longer, too.
+    // Renewals of a lease alone make the stored state longer, too.
     let isTooLong = isRenewalDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
     guard !isSent || isTooLong else { return renewal() }
     let file = try main.open()
@@ -36,7 +37,7 @@ extension RemoteCopy {
       let added = try main.bytes(from: base.byteCount)
     {
       guard !added.isEmpty else {
-        // What was written was taken back.
+        // The change was undone before it was sent.
         content.withLock { $0.sent = changes }
         return renewal()
       }
@@ -64,7 +65,7 @@ extension RemoteCopy {
     _ archive: [UInt8], _ subkeys: [UInt8], insteadOf base: Base?, _ changes: Changes
   ) throws(ArchiveError) -> Outgoing {
     let parcel = RemoteParcel(kind: .whole, secrets: subkeys, archive: archive)
-    // A whole state has taken the place of any lease.
+    // The whole state replaces any lease, so the lease is written anew.
     let lease = newLease
     let attempt = Attempt(
       id: parcel.id, isWhole: true, parcelCount: 1, byteCount: archive.count, changes: changes,
@@ -76,9 +77,9 @@ extension RemoteCopy {
         write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
   }
 
-  /// Whether there are subkeys among bytes, and not only the names of those that are forgotten.
+  /// Whether bytes have subkeys, and not only the names of forgotten ones.
   ///
-  /// Where that cannot be read there may be some.
+  /// Bytes that cannot be read may have some.
   func hasSubkeys(in bytes: [UInt8]) throws(ArchiveError) -> Bool {
     guard !bytes.isEmpty, let opener = opener.withLock({ $0 }),
       let key = try opener.keys.key(creating: false)
@@ -95,7 +96,7 @@ extension RemoteCopy {
   /// Whether the store has nothing of the state, as far as is known.
   var hasNothing: Bool { content.withLock { $0.isFetched && $0.base?.isPlace ?? true } }
 
-  /// Says that the store is to have nothing, also no place for a state.
+  /// Orders that the store has nothing of the state, not even a place.
   func wantNothing() {
     let changes = changes
     content.withLock { content in
@@ -104,13 +105,13 @@ extension RemoteCopy {
     }
   }
 
-  /// Whether nothing was written since the store was to have nothing.
+  /// Whether nothing was written since ``wantNothing()``.
   var isUnwanted: Bool {
     let changes = changes
     return content.withLock { $0.unwanted == changes }
   }
 
-  /// Whether somebody may have stored what is to be removed, and nobody has looked.
+  /// Whether the store may have a state that is to be removed, and was not asked.
   var mayBeThere: Bool { isUnsent && isUnwanted && version == nil }
 
   func removal(of base: Base) -> Outgoing {
@@ -136,20 +137,21 @@ extension RemoteCopy {
     return outgoing
   }
 
-  /// Says that the store does not have an attempt.
+  /// Notes that the store does not have an attempt.
   func giveUp(_ attempt: Attempt) {
     content.withLock { $0.attempts.removeAll { $0.id == attempt.id } }
   }
 
-  /// Whether an answer is missing, so that nobody knows what the store has.
+  /// Whether an answer is missing, so that the state of the store is not known.
   var isUnclear: Bool { content.withLock { !$0.attempts.isEmpty } }
 
-  /// Says that the store has stored an attempt, or what was removed.
+  /// Notes that the store has stored an attempt; a nil version stands for a removal.
   func settle(_ attempt: Attempt, as version: RemoteVersion?) {
     content.withLock { content in
-      // Whoever has looked at the store since then knows better than a late answer.
+      // If the store was compared since then, that result counts more than a late
+      // answer.
       guard content.attempts.contains(where: { $0.id == attempt.id }) else { return }
-      // What came after it may go on from something else.
+      // A later attempt may go on from another version.
       let isLast = content.attempts.last?.id == attempt.id
       content.base = version.map { Base($0, after: attempt) }
       content.lease = version == nil ? nil : attempt.lease ?? content.lease
@@ -161,21 +163,22 @@ extension RemoteCopy {
     writeNote()
   }
 
-  /// What the state of the store says of what was sent.
+  /// The result of comparing the store with the attempts.
   enum Finding {
-    /// The store has what was known before: nothing of what was tried.
+    /// The store has the version that was known before, and none of the attempts.
     case asBefore
-    /// It has one of the attempts, which was settled.
+    /// The store has one of the attempts, which was settled.
     case settled
-    /// It has what it had before that: an old answer, as of a copy of the store that is behind.
+    /// The store answers with a state from before the known one, as a replica that is
+    /// behind does.
     ///
-    /// If it says so for long, somebody has brought that back.
+    /// If the answer stays so for long, somebody has brought that state back.
     case older
-    /// Somebody else has stored something.
+    /// Another machine has stored something.
     case changed
   }
 
-  /// Whether a state is one that the store had before what it has now, as far as is known.
+  /// Whether the store had a state before its present one, as far as is known.
   func isOlder(_ state: RemoteState?) -> Bool {
     let (base, past) = content.withLock { ($0.base, $0.past) }
     guard state?.version != base?.version else { return false }
@@ -185,14 +188,14 @@ extension RemoteCopy {
     return past.contains(id)
   }
 
-  /// Compares what the store has with what was sent.
+  /// Compares the state of the store with the attempts.
   func compare(_ state: RemoteState?) throws(ArchiveError) -> Finding {
     let (base, attempts) = content.withLock { ($0.base, $0.attempts) }
     guard let state else { return compareWithNothing(base, attempts) }
     if state.version == base?.version { return .asBefore }
     let stored = try read(state)
     if let attempt = attempts.last(where: { stored.ids.contains($0.id) }) {
-      // What follows it is not known here, so nothing may be appended to that.
+      // Parcels of others follow the attempt, so nothing may be appended.
       guard stored.ids.last == attempt.id else { return .changed }
       settle(attempt, as: state.version)
       return .settled
@@ -201,7 +204,8 @@ extension RemoteCopy {
     if base?.isPlace ?? true, stored.isPlace, otherOwner(of: state) == nil {
       return endsDoubt() ? goOn(from: Base(state.version, stored)) : .changed
     }
-    // A process that ended before it noted an answer has sent it: no two archives begin alike.
+    // A process may have ended after a write and before it noted the answer. Then the
+    // local bytes begin with those of the store: no two archives begin alike.
     let opposes = content.withLock { $0.opposes }
     guard isLasting, !opposes, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
       stored.archive.count >= Self.sampleByteCount, couldHaveSent(stored.archive.count),
@@ -216,15 +220,15 @@ extension RemoteCopy {
       settle(removal, as: nil)
       return .settled
     }
-    // What is doubted here was there.
+    // A doubted state was in the store once, so an empty store is a change.
     guard endsDoubt() else { return .changed }
     guard let base else { return .asBefore }
     if base.isPlace { return goOn(from: nil) }
     return isOlder(nil) ? .older : .changed
   }
 
-  /// Ends a doubt about what is here where nothing is known of what was sent; false if a note says
-  /// that something was.
+  /// Ends a doubt about the local state if no note says that something was sent; false
+  /// if one does.
   private func endsDoubt() -> Bool {
     guard finding.isDoubted else { return true }
     guard finding.note == .missing else { return false }
@@ -232,7 +236,7 @@ extension RemoteCopy {
     return true
   }
 
-  /// Goes on from what the store has, which was sent from here.
+  /// Goes on from the state of the store, which was sent from here.
   private func adopt(
     _ stored: RemoteContent, _ version: RemoteVersion, here bytes: [UInt8]
   ) throws(ArchiveError) {
@@ -248,22 +252,25 @@ extension RemoteCopy {
         secrets: hasSecrets ? changes.secrets : .max)
       content.finding?.file = .whole
       content.finding?.note = .fits
-      // Another machine may have forgotten some.
+      // Another machine may have forgotten some subkeys.
       content.mergesSubkeys = !hasSecrets
     }
     writeNote()
   }
 
-  /// Whether an archive of that size, with which what is here begins, may come from here.
+  /// Whether an archive of this size, with which the local bytes begin, may have been
+  /// sent from here.
   ///
-  /// What was noted is part of it then. A shorter one was brought back by somebody.
+  /// The noted archive is a part of it then. A shorter archive was brought back by
+  /// somebody.
   private func couldHaveSent(_ byteCount: Int) -> Bool {
     content.withLock { content in
       content.needsWhole || byteCount >= content.base?.byteCount ?? 0
     }
   }
 
-  /// Takes another place for the state, or none: nothing was lost by that.
+  /// Goes on from another place, or from none: a place holds no state, so nothing is
+  /// lost.
   private func goOn(from place: Base?) -> Finding {
     content.withLock { content in
       (content.base, content.lease, content.attempts) = (place, nil, [])
@@ -272,7 +279,7 @@ extension RemoteCopy {
     return .settled
   }
 
-  /// Notes that what the store has stands against what is here.
+  /// Notes that the state of the store is in conflict with the local one.
   func oppose(_ state: RemoteState?) {
     content.withLock { content in
       content.theirs = .some(state)
@@ -280,13 +287,13 @@ extension RemoteCopy {
     }
   }
 
-  /// Lets what is here take the place of what the store has.
+  /// Lets the local state replace the state of the store that is in conflict with it.
   func prevail() {
     content.withLock { content in
       guard let theirs = content.theirs else { return }
       (content.theirs, content.lease) = (nil, nil)
       content.needsWhole = true
-      // What is here was not sent to that.
+      // Nothing of the local state was sent on the base of the other state.
       content.sent = Changes(main: .max, secrets: .max)
       content.base = theirs.map { Base($0.version) }
       (content.finding, content.opposes) = (.trusted, false)

@@ -6,60 +6,62 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// What was set aside, which is in the store under names of its own.
+/// The set-aside states, which are in the store under names of their own.
 extension RemoteCopy {
-  /// One of them, as the store has it.
+  /// A set-aside state in the store.
   struct StoredAside: Sendable {
     let name: String
     let version: RemoteVersion?
-    /// What it is called here.
+    /// The identifier of the state on this machine.
     let identifier: String
-    /// Nil if it is among those of the storage here.
+    /// The state, if it is only in the store; nil if the local storage has it.
     let stored: RemoteAside?
   }
 
-  /// What is only in the store.
+  /// A set-aside state that is only in the store.
   ///
-  /// There may be many, so its bytes are here only while something is done with them.
+  /// There may be many, so the bytes are in memory only while something is done with
+  /// them.
   final class RemoteAside: Sendable {
     let storage: TrackedStorage
     private let memory = MemoryStorage([])
 
-    /// - Parameter location: Where it is, for a person to read.
+    /// - Parameter location: Where the state is, for a person to read.
     init(location: String) {
       storage = TrackedStorage(memory, location: location, keepsGenerations: false)
     }
 
-    /// Whether nobody has removed it.
+    /// Whether nobody has removed the state.
     var isThere: Bool { memory.bytes != nil }
 
-    /// Says what it has; nothing lets go of that.
+    /// Takes the bytes of the state; no bytes free the memory of the earlier ones.
     func hold(_ bytes: [UInt8]) {
       if isThere { memory.bytes = bytes }
     }
   }
 
-  /// What is only in the store of what was set aside; nil if it is here.
+  /// The state of an archive that is only in the store; nil if the archive is here.
   func remoteAside(_ archive: SetAsideArchive) -> RemoteAside? {
     asides.withLock { asides in
       asides.stored.first { $0.identifier == archive.identifier }?.stored
     }
   }
 
-  /// One that is only in the store.
+  /// A set-aside state that is only in the store.
   func stored(asideNamed name: String, _ version: RemoteVersion) -> StoredAside {
     StoredAside(
       name: name, version: version, identifier: name,
       stored: RemoteAside(location: "\(store.location), “\(name)”"))
   }
 
-  /// The name in the store, by which another machine finds out why and when it was set aside.
+  /// The name in the store, from which another machine learns the reason and the date.
   func asideName(_ reason: SetAsideReason?, _ date: Date) -> String {
     let moment = Int64(millisecondsTo: date)
     return "\(name)\(StateClaim.asideMark)\((reason ?? .unreadable).rawValue)-\(moment)"
   }
 
-  /// Why and when something was set aside, by its name in the store; nil if it is none.
+  /// The reason and the date in a name of the store; nil if the name is not that of a
+  /// set-aside state.
   func aside(named stored: String) -> (reason: SetAsideReason, date: Date)? {
     guard stored.hasPrefix(name + StateClaim.asideMark) else { return nil }
     let words = stored.dropFirst(name.count + StateClaim.asideMark.count)
@@ -72,7 +74,8 @@ extension RemoteCopy {
     return (reason, Date(timeIntervalSince1970: TimeInterval(moment) / 1000))
   }
 
-  /// Under the name that it has in the store, where it is only there.
+  /// The archive with its name in the store as its location, if only the store keeps
+  /// it.
   func located(_ archive: SetAsideArchive) -> SetAsideArchive {
     guard !isLasting else { return archive }
     let place = "\(store.location), “\(asideName(archive.reason, archive.date))”"
@@ -81,45 +84,47 @@ extension RemoteCopy {
       storage: TrackedStorage(archive.storage, location: place, keepsGenerations: true))
   }
 
-  /// What the store does not have; generations stay here.
+  /// The set-aside states that the store does not have.
+  ///
+  /// Generations stay here.
   func unsentAsides() throws(ArchiveError) -> [SetAsideArchive] {
     let sent = asides.withLock { $0.refused.union($0.stored.map(\.identifier)) }
     return try main.setAsideArchives().filter { !sent.contains($0.identifier) }
   }
 
-  /// Notes that the store has all that was set aside up to a change.
+  /// Notes that the store has every set-aside state up to a change.
   func markAsidesSent(_ count: UInt64) {
     asides.withLock { $0.sentCount = count }
     writeNote()
   }
 
-  /// Notes that the store will not take one as long as this process runs.
+  /// Notes that the store does not take a state as long as this process runs.
   func refuse(_ aside: SetAsideArchive) {
     asides.withLock { _ = $0.refused.insert(aside.identifier) }
   }
 
-  /// Whether the store may not have all that was set aside.
+  /// Whether the store may lack set-aside states.
   var hasUnsentAsides: Bool { asides.withLock { $0.sentCount } != main.changes.setAsideCount }
 
-  /// Notes that some of those in the store may have been removed here.
+  /// Notes that set-aside states in the store may have been removed here.
   func noteRemovedAsides() {
     asides.withLock { $0.hasRemoved = true }
     writeNote()
   }
 
-  /// Notes that the store need not hear of those that were removed.
+  /// Notes that no removal is left to be sent.
   func markRemovedAsidesSent() {
     asides.withLock { $0.hasRemoved = false }
     writeNote()
   }
 
-  /// Whether the store may have some that were removed here.
+  /// Whether the store may have states that were removed here.
   var hasRemovedAsides: Bool { asides.withLock { $0.hasRemoved } }
 
-  /// Notes what the store has now.
+  /// Notes a set-aside state that the store has now.
   func note(_ aside: StoredAside) { asides.withLock { $0.stored.append(aside) } }
 
-  /// What is gone here and not in the store.
+  /// The set-aside states that are gone here and still in the store.
   func removedAsides() throws(ArchiveError) -> [StoredAside] {
     let here = Set(try main.setAsideArchives().map(\.identifier))
     return asides.withLock { asides in
@@ -129,7 +134,7 @@ extension RemoteCopy {
     }
   }
 
-  /// Leaves in the store what was removed here, to be found there anew.
+  /// Leaves removed states in the store, to be found there anew.
   func keepRemovedAsides() throws(ArchiveError) {
     for aside in try removedAsides() { forget(aside) }
     markRemovedAsidesSent()
@@ -143,7 +148,7 @@ extension RemoteCopy {
     asides.withLock { $0.stored.removeAll { $0.name == name && $0.stored != nil } }
   }
 
-  /// Those that are only in the store, as far as that is known.
+  /// The set-aside states that are known to be only in the store.
   var storedAsides: [SetAsideArchive] {
     asides.withLock { $0.stored }.compactMap { aside in
       guard let stored = aside.stored, stored.isThere,
@@ -154,17 +159,18 @@ extension RemoteCopy {
     }
   }
 
-  /// Whether it is known that the store has something of this name.
+  /// Whether the store is known to have a set-aside state of this name.
   func knows(asideNamed name: String) -> Bool {
     asides.withLock { $0.stored.contains { $0.name == name } }
   }
 
   struct Asides {
     var stored: [StoredAside] = []
-    /// The changes of what is set aside that the store has.
+    /// The count of ``TrackedStorage/Changes/setAsideCount`` up to which the store has
+    /// all.
     var sentCount: UInt64 = 0
     var hasRemoved = false
-    /// What the store does not take, by what it is called here.
+    /// The identifiers of the states that the store does not take.
     var refused: Set<String> = []
   }
 }

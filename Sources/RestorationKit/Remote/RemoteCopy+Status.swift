@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Who wants to know how the copy stands to the store.
+/// The status of the copy, and its listeners.
 extension RemoteCopy {
-  /// The last status with what is newer, and those who are told.
+  /// The last status with the newer state, and the listeners.
   struct Told {
     var status = RemoteStatus.unknown
     var newer: Newer?
@@ -11,28 +11,28 @@ extension RemoteCopy {
     var wake: (@Sendable () async -> Void)?
   }
 
-  /// Says what looks after the copy when its lease is due, or the store may have changed.
+  /// Sets the work that is done when the lease is due, or the store may have changed.
   func onWake(_ body: @escaping @Sendable () async -> Void) {
     told.withLock { $0.wake = body }
   }
 
-  /// Looks after the copy.
+  /// Does the work that ``onWake(_:)`` has set.
   func wake() async {
     let body = told.withLock { $0.wake }
     await body?()
   }
 
-  /// What the store has; nil if it was removed.
+  /// A newer state of the store; nil if it was removed.
   struct Newer: Sendable {
     let state: RemoteState?
   }
 
   var status: RemoteStatus { told.withLock { $0.status } }
 
-  /// What a restore takes in place of what is here.
+  /// The state that the next restore takes instead of the local one.
   var newer: Newer? { told.withLock { $0.newer } }
 
-  /// Notes a status, and tells it if it is another one.
+  /// Notes a status, and tells the listeners if it has changed.
   func tell(_ status: RemoteStatus, newer: Newer? = nil) {
     let listeners = told.withLock { told -> [AsyncStream<RemoteStatus>.Continuation] in
       told.newer = newer
@@ -43,7 +43,7 @@ extension RemoteCopy {
     for listener in listeners { listener.yield(status) }
   }
 
-  /// The status now, and each one after it.
+  /// The status now, and each later one.
   var statusChanges: AsyncStream<RemoteStatus> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: RemoteStatus.self, bufferingPolicy: .bufferingNewest(1))

@@ -6,11 +6,11 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// Whoever has the storage of a state has the copy.
+/// The storage of a state keeps the copy alive.
 extension RemoteCopy: ArchiveStorage {
   var location: String { main.location }
 
-  /// With the lock goes what was locked, and not before.
+  /// The lock keeps the copy alive: the locked files must not go before the lock.
   func lock() throws(ArchiveError) -> any ArchiveLock {
     RemoteCopyLock(lock: try main.lock(), copy: self)
   }
@@ -53,7 +53,7 @@ extension RemoteCopy: ArchiveStorage {
     return try main.setAsideArchives().last.map { located($0).storage.location } ?? location
   }
 
-  /// Those that are here, and those of which it is known that the store has them.
+  /// The local set-aside states, and those that are known to be in the store.
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
     let all = try main.setAsideArchives().map(located) + storedAsides
     return all.sorted { $0.date < $1.date }
@@ -65,13 +65,14 @@ extension RemoteCopy: ArchiveStorage {
     guard remoteAside(archive) != nil,
       let file = try archive.storage.open()
     else { return try main.putBack(archive) }
-    // There is no file of it here.
+    // The state has no local file, so its bytes are written instead of moving one.
     let bytes = try file.read(at: 0, count: file.byteCount)
     try main.replace { sink throws(ArchiveError) in try sink.write(bytes) }
     try archive.storage.remove()
   }
 
-  /// Those that are only in the store have no file here.
+  /// A state that is only in the store has no file here, so only its bytes in memory
+  /// go.
   func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
     let remote = Set(
       asides.withLock { asides in

@@ -6,20 +6,20 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// One state of a store, as it is worked on here, and what is known of the store.
+/// The local copy of one state of a store, and the knowledge of the store's state.
 ///
-/// The engine reads and writes the storages of the copy as those of any state. Only it calls
-/// what is here, from the actor that writes them.
+/// The engine reads and writes the storages of the copy as those of any state. Only the
+/// engine calls the copy, from the actor that writes the storages.
 final class RemoteCopy: Sendable {
-  /// What the store had when it was last seen.
+  /// The state of the store when it was last seen.
   struct Base: Equatable, Sendable {
     var version: RemoteVersion
-    /// The last parcel; nil if there was no whole one.
+    /// The last parcel; nil if no parcel was whole.
     var id: RemoteParcel.ID?
     var parcelCount: Int
-    /// The size of the archive that they make.
+    /// The size in bytes of the archive in the parcels.
     var byteCount: Int
-    /// Whether it is a place for a state that has not come yet.
+    /// Whether the store has only a place, and no state yet.
     var isPlace: Bool
 
     init(_ version: RemoteVersion, _ content: RemoteContent) {
@@ -44,7 +44,7 @@ final class RemoteCopy: Sendable {
     }
   }
 
-  /// What is to be written to the store.
+  /// A write that is to be sent to the store.
   struct Outgoing: Sendable {
     enum Write: Sendable {
       case replace([UInt8], expecting: RemoteVersion?)
@@ -56,17 +56,17 @@ final class RemoteCopy: Sendable {
     let attempt: Attempt
   }
 
-  /// A write whose answer is not there, or is about to come.
+  /// A write that is being sent, or whose answer was lost.
   struct Attempt: Sendable {
     let id: RemoteParcel.ID
     let isWhole: Bool
     let parcelCount: Int
     let byteCount: Int
-    /// The changes that it brings to the store; nil if it brings none.
+    /// The changes that the write brings to the store; nil if it brings none.
     let changes: Changes?
-    /// The lease that it takes; nil if it leaves that as it is.
+    /// The lease that the write takes; nil if the lease stays as it is.
     var lease: StoredLease?
-    /// Whether it makes a place for a state, and stores none.
+    /// Whether the write makes a place for a state, and stores none.
     var isPlace = false
   }
 
@@ -75,8 +75,8 @@ final class RemoteCopy: Sendable {
     var secrets: UInt64 = 0
   }
 
-  struct Content {
-    /// Whether the store was asked what it has.
+  struct Knowledge {
+    /// Whether the state of the store is known.
     var isFetched = false
     var base: Base? {
       didSet {
@@ -86,9 +86,10 @@ final class RemoteCopy: Sendable {
         if past.count > RemoteCopy.largestPast { past.removeFirst() }
       }
     }
-    /// The last parcels of what the store had before, nil where it had nothing.
+    /// The last parcels of earlier states of the store; nil where it had nothing.
     private(set) var past: [RemoteParcel.ID?] = []
-    /// Whether what is here is no longer what the store has with something at its end.
+    /// Whether the local archive no longer begins with the one in the store, so that it
+    /// is sent whole.
     var needsWhole = false
     /// The changes that the store has.
     var sent = Changes()
@@ -99,37 +100,40 @@ final class RemoteCopy: Sendable {
     var attempts: [Attempt] = []
     /// The lease that the store has.
     var lease: StoredLease?
-    /// Whether the lease is let go when the store has what is here.
+    /// Whether the lease is let go as soon as the store has the local state.
     var endsLease = false
-    /// What somebody else has stored; nil for removed.
+    /// The state that another machine has stored and that is in conflict; the inner nil
+    /// is a removal.
     var theirs: RemoteState??
-    /// What is here and what was noted; nil as long as nobody has compared them.
+    /// The result of the proof; nil before it.
     var finding: LocalFinding?
-    /// Whether what is here goes on without subkeys that the store has: even if it begins with
-    /// what the store has, it must not take its place.
+    /// Whether the local state goes on without subkeys that the store has.
+    ///
+    /// Then it must not replace the state of the store, even if it begins with that.
     var opposes = false
-    /// Whether the store has a state that goes on here with other subkeys.
+    /// Whether the state goes on here from the store's, but with other subkeys.
     var mergesSubkeys = false
-    /// Which versions are here, as far as is known, and which of them the note names.
+    /// The local versions, as far as they are known, and the versions that the note
+    /// names.
     var here = Here()
     var noted: Here?
   }
 
-  /// So many saves a replica may be behind.
+  /// A replica may be so many saves behind.
   private static let largestPast = 64
 
   let name: String
   let store: any RemoteStateStore
   let main: TrackedStorage
   let secrets: TrackedStorage
-  /// Whether what is here outlasts the process.
+  /// Whether the local copy outlasts the process.
   let isLasting: Bool
-  /// Takes the lease of it; nil if nobody needs one.
+  /// Takes the lease of the state; nil if the directory takes none.
   let leasing: Leasing?
   let now: @Sendable () -> Date
-  /// Where a lasting copy notes what is known of the store.
+  /// The storage for the note of a lasting copy.
   let note: any ArchiveStorage
-  let content = Mutex(Content())
+  let content = Mutex(Knowledge())
   let told = Mutex(Told())
   let asides = Mutex(Asides())
   let opener = Mutex<Opener?>(nil)
@@ -146,7 +150,7 @@ final class RemoteCopy: Sendable {
     secrets = TrackedStorage(
       directory.storage(named: name + StateClaim.secretsSuffix), location: location,
       keepsGenerations: isLasting)
-    // It need not be durable: without it the store says what it has.
+    // The note need not be durable: without it the store is asked.
     note = directory.launchStorage(ofStateNamed: name + StateClaim.remoteSuffix)
     if !isLasting { finding = .trusted }
     readNote()
@@ -160,32 +164,34 @@ final class RemoteCopy: Sendable {
 
   var isFetched: Bool { content.withLock { $0.isFetched } }
 
-  /// Whether something is here that the store has not said it has.
+  /// Whether the store has not confirmed the whole local state.
   var isUnsent: Bool {
     content.withLock { $0.sent != changes || $0.theirs != nil }
   }
 
-  /// Whether the store has the subkeys that are here.
+  /// Whether the store has the local subkeys.
   var hasSentSubkeys: Bool {
     content.withLock { $0.sent.secrets == changes.secrets && $0.theirs == nil && $0.base != nil }
   }
 
-  /// Whether the write whose answer is awaited has all that is here.
+  /// Whether the write that waits for its answer has the whole local state.
   var isBeingSent: Bool {
     content.withLock { $0.theirs == nil && $0.attempts.last?.changes == changes } && !isLeaseDue
   }
 
   var version: RemoteVersion? { content.withLock { $0.base?.version } }
 
-  /// What somebody else has stored, if that stands against what is here.
+  /// The state of another machine that is in conflict with the local one; the inner nil
+  /// is a removal.
   var theirs: RemoteState?? { content.withLock { $0.theirs } }
 
-  /// What has changed here.
+  /// The counts of local changes.
   var changes: Changes {
     Changes(main: main.changes.count, secrets: secrets.changes.count)
   }
 
-  /// What tells whether anything has happened here while the store was asked.
+  /// A moment, to find out whether anything has happened here while the store was
+  /// asked.
   struct Moment: Equatable {
     let version: RemoteVersion?
     let changes: Changes
@@ -195,8 +201,8 @@ final class RemoteCopy: Sendable {
 
   // MARK: From the store
 
-  /// Whether what the store has comes in place of what is here: it is another one, and nothing
-  /// here was not sent.
+  /// Whether the state of the store replaces the local one: it is another version, and
+  /// everything local was sent.
   func isSupersededBy(_ state: RemoteState?) -> Bool {
     guard !isUnsent else { return false }
     return content.withLock { content in
@@ -204,20 +210,21 @@ final class RemoteCopy: Sendable {
     }
   }
 
-  /// Makes what the store has what is here, whatever was here.
+  /// Replaces the local state by that of the store, without conditions.
   ///
   /// - Parameters:
-  ///   - state: What the store has; nil for nothing.
-  ///   - hasSubkeys: Whether the subkeys are here already, and are others than those of the store.
-  /// - Throws: What the storage throws, and `unsupportedFeature` for a later format.
+  ///   - state: The state of the store; nil for nothing.
+  ///   - hasSubkeys: Whether the subkeys are here already, and differ from those of the
+  ///     store.
+  /// - Throws: The errors of the storage, and `unsupportedFeature` for a later format.
   func take(_ state: RemoteState?, hasSubkeys: Bool) throws(ArchiveError) {
     let stored = try state.map { (state) throws(ArchiveError) in try read(state) }
-    // The subkeys first: a state without its own loses its secrets.
+    // The subkeys come first: a state without its own subkeys loses its secrets.
     if !hasSubkeys {
       try secrets.adopt(stored.flatMap { $0.secrets.isEmpty ? nil : $0.secrets })
     }
     if stored?.state == nil, version != nil {
-      // Older ones of a state that somebody has discarded must not come back for it.
+      // Generations of a state that somebody has discarded must not come back.
       for generation in try main.generations() { try generation.storage.remove() }
     }
     try main.adopt(stored?.state)
@@ -234,7 +241,8 @@ final class RemoteCopy: Sendable {
     writeNote()
   }
 
-  /// What the store has, if this version of the software knows its format.
+  /// The content of the store's state, if this version of the software knows the
+  /// format.
   func read(_ state: RemoteState) throws(ArchiveError) -> RemoteContent {
     let stored = RemoteContent(state.bytes)
     guard !stored.isNewer else {
@@ -243,6 +251,6 @@ final class RemoteCopy: Sendable {
     return stored
   }
 
-  /// Says that the store was asked, or need not be.
+  /// Notes that the store was asked, or need not be.
   func markFetched() { content.withLock { $0.isFetched = true } }
 }

@@ -1,17 +1,19 @@
 internal import Synchronization
 
-/// Looks after copies of which the store may have something newer, or whose lease is due.
+/// Looks after copies when the store may have a newer state, or when their lease is
+/// due.
 ///
-/// Some at once, since a store answers so many only. One that gets no answer for long does not
-/// count among them, so it holds up no other.
+/// A few copies are looked after at once, since a store cannot answer many. A copy that
+/// waits long for its answer leaves its place to another, so it holds up no other.
 final class RemoteLookout: Sendable {
-  private struct Content {
-    /// Those that have come since the others were turned round.
+  private struct Queue {
+    /// The copies that have come since ``waiting`` was filled last, oldest first.
     var coming: [RemoteCopy] = []
-    /// The last one is the next.
+    /// The waiting copies, the next one last.
     var waiting: [RemoteCopy] = []
     var isWaiting: Set<ObjectIdentifier> = []
-    /// Whether a copy that is looked after has to be once more.
+    /// The copies that are looked after, and whether each has to be looked after once
+    /// more.
     var underWay: [ObjectIdentifier: Bool] = [:]
     var count = 0
   }
@@ -19,17 +21,17 @@ final class RemoteLookout: Sendable {
   private static let largestCount = 16
   private static let patience = Duration.seconds(2)
 
-  private let content = Mutex(Content())
+  private let queue = Mutex(Queue())
 
-  /// Looks after copies, each of them once at a time.
+  /// Looks after copies; each copy is looked after once at a time.
   func look(after copies: [RemoteCopy]) {
-    content.withLock { content in
+    queue.withLock { queue in
       for copy in copies {
         let id = ObjectIdentifier(copy)
-        if content.underWay[id] != nil {
-          content.underWay[id] = true
-        } else if content.isWaiting.insert(id).inserted {
-          content.coming.append(copy)
+        if queue.underWay[id] != nil {
+          queue.underWay[id] = true
+        } else if queue.isWaiting.insert(id).inserted {
+          queue.coming.append(copy)
         }
       }
     }
@@ -48,27 +50,27 @@ final class RemoteLookout: Sendable {
         limit.cancel()
         turn.end()
         let id = ObjectIdentifier(copy)
-        let isDueAgain = content.withLock { $0.underWay.removeValue(forKey: id) }
+        let isDueAgain = queue.withLock { $0.underWay.removeValue(forKey: id) }
         if isDueAgain == true { look(after: [copy]) }
       }
     }
   }
 
   private func next() -> RemoteCopy? {
-    content.withLock { content in
-      guard content.count < Self.largestCount else { return nil }
-      if content.waiting.isEmpty {
-        (content.waiting, content.coming) = (content.coming.reversed(), [])
+    queue.withLock { queue in
+      guard queue.count < Self.largestCount else { return nil }
+      if queue.waiting.isEmpty {
+        (queue.waiting, queue.coming) = (queue.coming.reversed(), [])
       }
-      guard let copy = content.waiting.popLast() else { return nil }
-      content.isWaiting.remove(ObjectIdentifier(copy))
-      content.underWay[ObjectIdentifier(copy)] = false
-      content.count += 1
+      guard let copy = queue.waiting.popLast() else { return nil }
+      queue.isWaiting.remove(ObjectIdentifier(copy))
+      queue.underWay[ObjectIdentifier(copy)] = false
+      queue.count += 1
       return copy
     }
   }
 
-  /// The place of one among those at once, until its end or the end of patience.
+  /// One of the few places, taken until the work ends or takes too long.
   private final class Turn: Sendable {
     private let lookout: Mutex<RemoteLookout?>
 
@@ -78,7 +80,7 @@ final class RemoteLookout: Sendable {
 
     func end() {
       guard let lookout = lookout.withLock({ $0.take() }) else { return }
-      lookout.content.withLock { $0.count -= 1 }
+      lookout.queue.withLock { $0.count -= 1 }
       lookout.begin()
     }
   }

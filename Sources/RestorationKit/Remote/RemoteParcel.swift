@@ -1,4 +1,4 @@
-/// What one save sends to a store: a whole state, or what comes at its end.
+/// The bytes of one write to a store: a whole state, a change of it, or a lease.
 ///
 /// The bytes under a name are parcels, one after the other: a whole one, and then changes of
 /// it. A parcel is, with numbers of the lowest byte first:
@@ -14,20 +14,21 @@
 ///               the process, 8 bytes for its end in milliseconds since 1970, and the
 ///               owner in UTF-8
 ///
-/// A whole parcel without an archive has the subkeys of what was set aside: the state is gone.
+/// A whole parcel without an archive has the subkeys of set-aside states: the state is
+/// gone.
 ///
-/// Another digit in place of the 1 says that a later format follows. What does not know it reads
-/// nothing there and writes nothing.
+/// Another digit in place of the 1 says that a later format follows. Software that does
+/// not know that format reads nothing there and writes nothing.
 ///
-/// A write may have two parcels, the second of them a lease. A lease that comes before any
-/// whole state stands for none.
+/// A write may have two parcels, the second of them a lease. A lease that comes before
+/// any whole state stands for none.
 ///
-/// A first write is a lease, one that has ended if nobody takes any. The state follows it, and
-/// names its version. So a first write that gets to the store late, when the state was
-/// discarded, brings nothing back.
+/// A first write is a lease, one that has ended if nobody takes any. The state follows
+/// it, and names its version. So a first write that gets to the store late, when the
+/// state was discarded, brings nothing back.
 ///
-/// By the identifiers a machine tells what it has sent itself from what others have. They
-/// are not authenticated, and need not be: what is restored is the sealed archive.
+/// By the identifiers a machine tells its own parcels from those of others. They are
+/// not authenticated, and need not be: only the sealed archive is restored.
 struct RemoteParcel: Equatable, Sendable {
   /// Tells a parcel from all others.
   struct ID: Hashable, Codable, Sendable {
@@ -53,7 +54,7 @@ struct RemoteParcel: Equatable, Sendable {
   let secrets: [UInt8]
   let archive: [UInt8]
 
-  /// The bytes of it; nil if it has more than 4 GiB in one part.
+  /// The bytes of the parcel; nil if one part has more than 4 GiB.
   var bytes: [UInt8]? {
     guard let secretsCount = UInt32(exactly: secrets.count),
       let archiveCount = UInt32(exactly: archive.count)
@@ -71,7 +72,8 @@ struct RemoteParcel: Equatable, Sendable {
     return bytes
   }
 
-  /// Reads the parcel that begins a slice; nil if there is none, or not all of it.
+  /// Reads the parcel that begins a slice; nil if there is none, or not the whole of
+  /// it.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count >= Self.headerByteCount, bytes.starts(with: Self.mark) else { return nil }
     var rest = bytes.dropFirst(Self.mark.count)
@@ -85,7 +87,8 @@ struct RemoteParcel: Equatable, Sendable {
       archive: Array(rest.dropFirst(secretsCount).prefix(archiveCount)))
   }
 
-  /// Whether a later version of the software has written what begins a slice.
+  /// Whether a later version of the software has written the parcel that begins a
+  /// slice.
   static func isOfLaterFormat(_ bytes: ArraySlice<UInt8>) -> Bool {
     (2...9).contains { bytes.starts(with: "RKP\($0)".utf8) }
   }
@@ -98,24 +101,24 @@ struct RemoteParcel: Equatable, Sendable {
   var byteCount: Int { Self.headerByteCount + secrets.count + archive.count }
 }
 
-/// What the parcels under a name say together.
+/// The content of all parcels under a name.
 struct RemoteContent: Equatable, Sendable {
   /// The identifiers of the parcels, in order; none if the bytes begin with no parcel.
   var ids: [RemoteParcel.ID] = []
-  /// Whether one of them is whole.
+  /// Whether one of the parcels is a whole one.
   var hasState = false
   /// The last lease; nil if there was none.
   var lease: StoredLease?
   var secrets: [UInt8] = []
   var archive: [UInt8] = []
-  /// Whether what comes after the last parcel is none.
+  /// Whether bytes that are no parcel follow the last one.
   ///
-  /// It is at the end of the archive then, which is found damaged, as a file would be.
+  /// The archive ends with them then, and is found damaged, as a file would be.
   var isDamaged = false
-  /// Whether what comes after the last parcel is one of a later format.
+  /// Whether a parcel of a later format follows the last one.
   var isNewer = false
 
-  /// Reads the bytes of a store, whatever they are.
+  /// Reads the bytes of a store, which may be anything.
   ///
   /// - Complexity: O(*n*).
   init(_ bytes: [UInt8]) {
@@ -129,7 +132,7 @@ struct RemoteContent: Equatable, Sendable {
     archive += rest
   }
 
-  /// False if the parcel cannot follow those before it.
+  /// Adds a parcel; false if it cannot follow the parcels before it.
   private mutating func take(_ parcel: RemoteParcel) -> Bool {
     guard parcel.kind == .whole || parcel.secrets.isEmpty else { return false }
     switch parcel.kind {
@@ -146,10 +149,10 @@ struct RemoteContent: Equatable, Sendable {
     return true
   }
 
-  /// Whether it is a place for a state that has not come yet.
+  /// Whether the content is a place for a state that has not come yet.
   var isPlace: Bool { state == nil && secrets.isEmpty && !ids.isEmpty }
 
-  /// What the archive is, as far as there is one.
+  /// The archive; nil if there is none.
   var state: [UInt8]? { archive.isEmpty ? nil : archive }
 }
 

@@ -8,25 +8,26 @@ internal import Synchronization
 
 /// States in a store that several machines share.
 ///
-/// Give it to a ``StateKeeper``, or through one to a ``SceneHost``, as any other directory:
+/// A ``StateKeeper``, or through one a ``SceneHost``, takes this directory as any
+/// other:
 ///
 ///     let states = RemoteStateDirectory(store)
 ///     let keeper = try StateKeeper(
 ///       application: "org.example.kiosk", name: session, directory: states, keys: keys)
 ///
-/// A restore asks the store, and a save returns when the store has the state; between them
-/// the keeper works in memory. A save sends what has changed, and one at a time: those that
-/// come meanwhile are sent together.
+/// A restore asks the store, and a save returns when the store has the state; between
+/// them the keeper works in memory. A save sends only changes. One save is sent at a
+/// time, and the saves that come meanwhile are sent together.
 ///
 /// **Conflicts.** When another machine has saved since, nothing is overwritten: see
 /// ``PreservationReport/Outcome-swift.enum/conflict(_:)`` and
 /// ``StateKeeper/resolveConflict(keeping:)``.
 ///
-/// **With a local copy** a launch need not wait for the network. It restores what is here, and
-/// ``StateKeeper/remoteStatus`` says when something newer is in the store. Saves are kept
-/// here, and sent when the store can be reached.
+/// **With a local copy** a launch need not wait for the network. It restores the local
+/// state, and ``StateKeeper/remoteStatus`` says when the store has a newer one. Saves
+/// are kept here, and sent when the store can be reached.
 ///
-/// What belongs to one machine, as the note of a launch, stays on it.
+/// Files that belong to one machine, such as the note of a launch, stay on it.
 public final class RemoteStateDirectory: StateDirectory {
   private struct Weak {
     weak var copy: RemoteCopy?
@@ -41,7 +42,7 @@ public final class RemoteStateDirectory: StateDirectory {
   public let store: any RemoteStateStore
 
   private let copies = Mutex<[String: Weak]>([:])
-  /// What goes on as long as the directory is there.
+  /// The tasks that run as long as the directory is there.
   private let tasks = Mutex<Tasks>(Tasks())
   private let lookout = RemoteLookout()
   private let leasing: Leasing?
@@ -49,21 +50,23 @@ public final class RemoteStateDirectory: StateDirectory {
   let clock: any Clock<Duration>
   private let localCopy: (any StateDirectory)?
   private let launches: any StateDirectory
-  /// Whether nothing is on this machine that outlasts the process.
+  /// Whether nothing on this machine outlasts the process.
   let isInMemory: Bool
 
-  /// Creates a directory of what is in a store.
+  /// Creates a directory of the states in a store.
   ///
   /// - Parameters:
-  ///   - store: Where the states are.
-  ///   - localCopy: Where states are kept on this machine, too; nil to keep them in memory
-  ///     as long as a keeper has them. No other program may use the directory.
-  ///   - launches: Where it is noted that a restore has begun, so that a state that crashes
-  ///     the process is found; see ``StateKeeper/crashThreshold``. If nil, that is the local
-  ///     copy; without one, crashes of the process are not counted.
-  ///   - lease: Takes a lease on each state that is restored or saved; nil for none. It
-  ///     costs a write with the first restore, and one for each half of its duration.
-  ///   - now: The clock for leases, and for what first saves leave that did not go on.
+  ///   - store: The store of the states.
+  ///   - localCopy: The directory for local copies of the states; nil to keep them in
+  ///     memory as long as a keeper has them. No other program may use the directory.
+  ///   - launches: The directory for notes that a restore has begun, so that a state
+  ///     that crashes the process is found; see ``StateKeeper/crashThreshold``. Nil
+  ///     stands for the local copy; without one, crashes of the process are not
+  ///     counted.
+  ///   - lease: Takes a lease on each state that is restored or saved; nil for none. A
+  ///     lease costs a write with the first restore, and one for each half of its
+  ///     duration.
+  ///   - now: The clock for leases, and for the places that first saves make.
   public convenience init(
     _ store: any RemoteStateStore, localCopy: (any StateDirectory)? = nil,
     launches: (any StateDirectory)? = nil, lease: RemoteLease? = nil,
@@ -74,7 +77,7 @@ public final class RemoteStateDirectory: StateDirectory {
       now: now)
   }
 
-  /// The same with a clock for the pauses before a store is asked again.
+  /// Creates a directory with a clock for the pauses before a store is asked again.
   package init(
     _ store: any RemoteStateStore, localCopy: (any StateDirectory)?,
     launches: (any StateDirectory)?, lease: RemoteLease?, clock: any Clock<Duration>,
@@ -96,7 +99,7 @@ public final class RemoteStateDirectory: StateDirectory {
     }
   }
 
-  /// The storage in which a state is worked on.
+  /// The storage of the local copy of a state, or of its subkeys.
   public func storage(named name: String) -> any ArchiveStorage {
     guard let state = name.droppingSuffix(StateClaim.secretsSuffix) else {
       return copy(of: name)
@@ -109,13 +112,13 @@ public final class RemoteStateDirectory: StateDirectory {
     launches.launchStorage(ofStateNamed: name)
   }
 
-  /// Whether what is on this machine outlasts the process.
+  /// Whether the local copies outlast the process.
   var isCopyLasting: Bool { localCopy != nil }
 
-  /// The names of the states of which there is a local copy.
+  /// The names of the states that have a local copy.
   public func names() throws(ArchiveError) -> [String] { try localCopy?.names() ?? [] }
 
-  /// Removes what killed saves have left in the local copy.
+  /// Removes temporary files of killed saves in the local copy.
   public func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
     try localCopy?.removeLeftovers(where: isOwn)
   }
@@ -137,7 +140,7 @@ public final class RemoteStateDirectory: StateDirectory {
 }
 
 extension RemoteStateDirectory {
-  /// Lets copies hear of changes that the store tells.
+  /// Lets the copies hear of changes in the store.
   func listen() {
     tasks.withLock { tasks in
       guard tasks.listening == nil else { return }
@@ -151,7 +154,7 @@ extension RemoteStateDirectory {
     }
   }
 
-  /// Those of which the store may have something newer.
+  /// The copies that a change may concern.
   private func copies(of change: RemoteChange) -> [RemoteCopy] {
     let copies = copies.withLock { copies in
       guard let name = change.name else { return copies.values.compactMap(\.copy) }
@@ -178,11 +181,11 @@ extension RemoteStateDirectory {
   }
 }
 
-/// A table that is smaller is not worth going through.
+/// A smaller table is not worth sweeping.
 private let smallestTable = 64
 
 extension String {
-  /// What is before a suffix; nil if it does not end in it.
+  /// The text before a suffix; nil if the text does not end in the suffix.
   fileprivate func droppingSuffix(_ suffix: String) -> String? {
     hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil
   }

@@ -1,39 +1,41 @@
 /// A place for states that several machines share: a database, a bucket, a service.
 ///
-/// It stores bytes under names and knows nothing of what they are: a state is sealed before
-/// it gets here. What keeps two machines from overwriting each other is the version: each
-/// write says which one it changes, and is refused if another one is stored.
+/// A store keeps bytes under names and does not interpret them: a state is sealed
+/// before the store gets it. The version keeps two machines from overwriting each
+/// other: each write names the version that it changes, and is refused if another one
+/// is stored.
 ///
 /// A store of your own is four methods: ``load(_:)``, ``replace(_:with:expecting:)``,
-/// ``remove(_:expecting:)`` and ``names(prefix:)``. Check it with the conformance checks of
-/// `RestorationTesting`.
+/// ``remove(_:expecting:)`` and ``names(prefix:)``. Check it with the conformance
+/// checks of `RestorationTesting`.
 ///
-/// **Errors.** An error never says whether a write took place: an answer can be lost on the
-/// way. Whoever called looks at what is stored before trying again. So do not retry a write
-/// in a store, unless you know that it did not take place. Throw ``RemoteStoreError`` where it
-/// is known what is wrong; any other error counts as `unavailable`.
+/// **Errors.** An error never says whether a write took place: an answer can be lost on
+/// the way. The caller looks at the stored state before it tries again. So do not retry
+/// a write in a store, unless you know that it did not take place. Throw
+/// ``RemoteStoreError`` where the cause is known; any other error counts as
+/// `unavailable`.
 public protocol RemoteStateStore: Sendable {
   /// Where the store is, for a person to read, without passwords.
   var location: String { get }
 
-  /// Reads what is stored under a name.
+  /// Reads the bytes that are stored under a name.
   ///
   /// - Parameter name: Up to 255 bytes of UTF-8 without control characters.
   /// - Returns: All of the bytes and their version; nil if nothing is stored.
   /// - Throws: ``RemoteStoreError``.
   func load(_ name: String) async throws -> RemoteState?
 
-  /// Stores bytes in place of those of a version.
+  /// Replaces the bytes of a version, or stores the first bytes.
   ///
-  /// All or nothing, and compared and stored in one step. When it returns, the bytes are as
-  /// durable as the store makes them.
+  /// The write is atomic, and compares and stores in one step. When the call returns,
+  /// the bytes are as durable as the store makes them.
   ///
   /// - Parameters:
-  ///   - name: As of ``load(_:)``.
+  ///   - name: As in ``load(_:)``.
   ///   - bytes: The bytes; never empty.
   ///   - version: The version that is replaced; nil if nothing must be stored.
-  /// - Returns: The new version; nil if what is stored is not of the expected version, and
-  ///   nothing was changed.
+  /// - Returns: The new version; nil if another version than the expected one is
+  ///   stored; then nothing was changed.
   /// - Throws: ``RemoteStoreError``.
   func replace(
     _ name: String, with bytes: [UInt8], expecting version: RemoteVersion?
@@ -41,12 +43,12 @@ public protocol RemoteStateStore: Sendable {
 
   /// Adds bytes at the end of those of a version.
   ///
-  /// By default it loads and replaces all of them. Where the store can do better, a save
-  /// costs what has changed.
+  /// By default the method loads and replaces all of the bytes. In a store that can do
+  /// better, the cost of a save is in proportion to its changes.
   ///
   /// - Parameters:
-  ///   - bytes: What comes after the stored bytes; never empty.
-  ///   - name: As of ``load(_:)``.
+  ///   - bytes: The bytes to add; never empty.
+  ///   - name: As in ``load(_:)``.
   ///   - version: The version that is changed.
   /// - Returns: As ``replace(_:with:expecting:)``.
   /// - Throws: ``RemoteStoreError``.
@@ -54,39 +56,43 @@ public protocol RemoteStateStore: Sendable {
     _ bytes: [UInt8], to name: String, expecting version: RemoteVersion
   ) async throws -> RemoteVersion?
 
-  /// Removes what is stored under a name.
+  /// Removes the bytes that are stored under a name.
   ///
   /// - Parameters:
-  ///   - name: As of ``load(_:)``.
+  ///   - name: As in ``load(_:)``.
   ///   - version: The version that is removed.
-  /// - Returns: False if what is stored is not of the expected version, or nothing is; then
-  ///   nothing was changed.
+  /// - Returns: False if another version than the expected one is stored, or nothing;
+  ///   then nothing was changed.
   /// - Throws: ``RemoteStoreError``.
   func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool
 
   /// All names under which something is stored.
   ///
-  /// Where a service lists them in pages, the store asks for the next page until the last one.
+  /// If a service lists the names in pages, the store asks for the next page until the
+  /// last one.
   ///
-  /// - Parameter prefix: What they begin with, compared byte by byte; all if it is empty.
+  /// - Parameter prefix: The beginning of the names, compared byte by byte; all if it
+  ///   is empty.
   /// - Returns: All of the names, in any order.
   /// - Throws: ``RemoteStoreError``.
   func names(prefix: String) async throws -> [String]
 
   /// Tells of states that were stored, also by other machines.
   ///
-  /// It begins with ``RemoteChange/any`` when the store listens, so that nothing is missed that
-  /// was stored before, and has it again when something may have been missed, as while a
-  /// connection was lost. All that comes is a hint: changes may be missing, and may come twice or
-  /// late. By default it tells of nothing, and what is newer elsewhere is found when the next
-  /// save is refused.
+  /// The sequence begins with ``RemoteChange/any`` when the store listens, so that no
+  /// earlier change is missed, and has it again when changes may have been missed, as
+  /// while a connection was lost. Each element is a hint: changes may be missing, and
+  /// may come twice or late. By default the sequence is empty, and newer states of
+  /// other machines are found when the next save is refused.
   ///
-  /// - Returns: A sequence of its own for each call. It ends when it is let go.
+  /// - Returns: A sequence of its own for each call. The store ends it when the app
+  ///   lets it go.
   func changes() -> AsyncStream<RemoteChange>
 }
 
 extension RemoteStateStore {
-  /// Loads what is stored, and replaces it with the bytes at its end.
+  /// Loads the stored bytes, and replaces them by the same bytes with the new ones at
+  /// their end.
   public func append(
     _ bytes: [UInt8], to name: String, expecting version: RemoteVersion
   ) async throws -> RemoteVersion? {
@@ -94,36 +100,37 @@ extension RemoteStateStore {
     return try await replace(name, with: stored.bytes + bytes, expecting: version)
   }
 
-  /// Nothing.
+  /// An empty sequence.
   public func changes() -> AsyncStream<RemoteChange> {
     AsyncStream { $0.finish() }
   }
 }
 
-/// What is stored under a name.
+/// The bytes that are stored under a name.
 public struct RemoteState: Hashable, Sendable {
   /// All of the bytes.
   public let bytes: [UInt8]
 
-  /// Their version.
+  /// The version of the bytes.
   public let version: RemoteVersion
 
-  /// Creates what a store has loaded.
+  /// Creates a state as a store loads it.
   ///
   /// - Parameters:
   ///   - bytes: All of the bytes.
-  ///   - version: Their version.
+  ///   - version: The version of the bytes.
   public init(bytes: [UInt8], version: RemoteVersion) {
     self.bytes = bytes
     self.version = version
   }
 }
 
-/// Tells what is stored under a name from all that was or will be stored there.
+/// Tells the bytes under a name from all earlier and later ones.
 ///
-/// The store makes it, and nobody else looks into it. No version comes twice under a name,
-/// also not after the state was removed. One that the store has never made, or made for another
-/// name, is no error: what is stored is not of that version.
+/// The store makes the version, and only the store interprets it. No version comes
+/// twice under a name, also not after the state was removed. A version that the store
+/// has never made, or made for another name, is no error: it is just not the stored
+/// version.
 public struct RemoteVersion: Hashable, Codable, Sendable {
   /// The version in the words of the store; up to 255 bytes.
   public let name: String
@@ -146,17 +153,18 @@ public struct RemoteChange: Hashable, Sendable {
   /// Any state may have been stored or removed until now.
   public static let any = RemoteChange(name: nil, version: nil)
 
-  /// Its name; nil if it may be any.
+  /// The name of the state; nil if any state may have changed.
   public let name: String?
 
-  /// What is stored now; nil if it was removed, or the store does not say.
+  /// The version that is stored now; nil if the state was removed, or the store does
+  /// not say.
   public let version: RemoteVersion?
 
-  /// Creates a change that a store tells.
+  /// Creates a change that a store announces.
   ///
   /// - Parameters:
-  ///   - name: The name of the state; nil if it may be any.
-  ///   - version: What is stored now, if that is known.
+  ///   - name: The name of the state; nil if any state may have changed.
+  ///   - version: The version that is stored now, if it is known.
   public init(name: String?, version: RemoteVersion?) {
     self.name = name
     self.version = version

@@ -1,25 +1,26 @@
-/// How a state that is worked on here stands to the store that several machines share.
+/// How the local state relates to the store that several machines share.
 public enum RemoteStatus: Hashable, Sendable {
-  /// The store was not asked yet, so nobody knows what it has.
+  /// The store was not asked yet, so its state is not known.
   case unknown
 
-  /// The store has what is here, as far as is known.
+  /// The store has the local state, as far as is known.
   case current
 
-  /// The store has something newer, which a restore brings back; nothing here is lost by that.
+  /// The store has a newer state, which a restore brings back; no local change is lost
+  /// then.
   ///
-  /// With ``RemoteConflict/takenOverBy`` another process has the state in use, and a save is in
-  /// conflict as long as it has.
+  /// With ``RemoteConflict/takenOverBy`` another process has the state in use, and a
+  /// save is in conflict as long as it has.
   case newer(RemoteConflict)
 
-  /// What was saved here is not in the store; it is sent again in a while, and with the next
-  /// save.
+  /// The store does not have the last save; it is sent again after a while, and with
+  /// the next save.
   case unsent(RemoteStoreError)
 
-  /// The store cannot be asked what it has.
+  /// The store cannot be asked for its state.
   case unavailable(RemoteStoreError)
 
-  /// What was saved here is not in the store, since another machine has stored something:
+  /// The store does not have the last save, since another machine has stored something:
   /// see ``StateKeeper/resolveConflict(keeping:)``.
   case conflict(RemoteConflict)
 }

@@ -6,7 +6,7 @@ public import Foundation
 
 /// Why a store that is shared between machines did not answer, or refused.
 ///
-/// It does not say whether a write took place.
+/// The error does not say whether a write took place.
 public struct RemoteStoreError: Error, Hashable, Sendable {
   /// The kind of a failure.
   ///
@@ -21,7 +21,7 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
     /// The store cannot be reached or does not answer in time, which may pass.
     public static let unavailable = Code("unavailable")
 
-    /// The store does not let this process in, or not do this.
+    /// The store refuses this process, or this request.
     ///
     /// A password is wrong, or a right is missing: somebody has to change that.
     public static let refused = Code("refused")
@@ -32,10 +32,11 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
     /// The state is larger than the store takes.
     public static let tooLarge = Code("tooLarge")
 
-    /// What the store has was made by a version of the software that this one does not know.
+    /// The stored state was made by a version of the software that this one does not
+    /// know.
     public static let incompatible = Code("incompatible")
 
-    /// What is stored under the name is not what this software stored there.
+    /// The bytes under the name are not those that this software stored there.
     public static let damaged = Code("damaged")
   }
 
@@ -48,7 +49,8 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - code: The kind of failure.
-  ///   - reason: What happened and what to do, in one or two sentences without any secret.
+  ///   - reason: The failure and its remedy, in one or two sentences without any
+  ///     secret.
   public init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason
@@ -57,10 +59,11 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
   /// Whether the store has answered, so that asking again at once is of no use.
   var isRefusal: Bool { code != .unavailable }
 
-  /// Whether the same bytes will never do.
+  /// Whether the store will never take or give the same bytes.
   var isAboutContent: Bool { [.tooLarge, .incompatible, .damaged].contains(code) }
 
-  /// What a store has thrown, whatever that is.
+  /// The error of a store; any other error than a ``RemoteStoreError`` counts as
+  /// unavailable.
   init(_ error: any Error) {
     self =
       error as? RemoteStoreError
@@ -71,11 +74,11 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
 }
 
 extension RemoteStoreError: CustomStringConvertible {
-  /// What happened and what to do, in plain words; the text may change.
+  /// The failure and its remedy, in plain words; the text may change.
   public var description: String { reason }
 }
 
 extension RemoteStoreError: LocalizedError {
-  /// The same as the description; it is not translated.
+  /// The text of ``description``; it is not translated.
   public var errorDescription: String? { description }
 }

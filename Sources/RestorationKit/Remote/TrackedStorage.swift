@@ -6,15 +6,15 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// A storage that knows what has changed in it since it was last asked.
+/// A storage that counts its changes, for a reader that sends them elsewhere.
 final class TrackedStorage: ArchiveStorage {
-  /// What has changed, as far as it matters to somebody who sends it elsewhere.
+  /// The changes of a storage.
   struct Changes: Sendable {
     /// Grows with each change.
     var count: UInt64 = 0
-    /// How many bytes at the beginning are as they were when it was asked.
+    /// How many bytes at the beginning have not changed since ``mark(_:)``.
     var unchangedByteCount = 0
-    /// Grows when something is set aside.
+    /// Grows when an archive is set aside.
     var setAsideCount: UInt64 = 0
   }
 
@@ -23,7 +23,7 @@ final class TrackedStorage: ArchiveStorage {
   private let content = Mutex(Changes())
   let location: String
 
-  /// Tracks what is changed through it.
+  /// Tracks the changes that are made through this storage.
   ///
   /// - Parameters:
   ///   - base: The storage itself.
@@ -36,7 +36,7 @@ final class TrackedStorage: ArchiveStorage {
 
   var changes: Changes { content.withLock { $0 } }
 
-  /// Says how many bytes are known elsewhere now.
+  /// Marks so many bytes as known elsewhere.
   func mark(_ byteCount: Int) {
     content.withLock { $0.unchangedByteCount = byteCount }
   }
@@ -53,18 +53,19 @@ final class TrackedStorage: ArchiveStorage {
     content.withLock { $0.setAsideCount += 1 }
   }
 
-  /// What is stored; nil if nothing is.
+  /// The stored bytes; nil if nothing is stored.
   func bytes() throws(ArchiveError) -> [UInt8]? {
     try bytes(from: 0)
   }
 
-  /// What is stored from an offset on; nil if nothing is, or less.
+  /// The stored bytes from an offset on; nil if nothing is stored, or fewer bytes.
   func bytes(from offset: Int) throws(ArchiveError) -> [UInt8]? {
     guard let file = try base.open(), file.byteCount >= offset else { return nil }
     return try file.read(at: offset, count: file.byteCount - offset)
   }
 
-  /// Puts bytes in place that are known elsewhere; nil removes what is there.
+  /// Stores bytes that are known elsewhere, which is no change; nil removes the stored
+  /// ones.
   func adopt(_ bytes: [UInt8]?) throws(ArchiveError) {
     if let bytes {
       try base.replace { sink throws(ArchiveError) in try sink.write(bytes) }

@@ -1,17 +1,17 @@
-/// What sealing keys under a new master key has done.
+/// The result of sealing keys under a new master key.
 public struct KeyRotation: Hashable, Sendable {
-  /// How many keys are sealed under the new master key now, and were not before.
+  /// How many keys were sealed anew under the new master key.
   public fileprivate(set) var sealedAnewCount = 0
 
-  /// How many keys were sealed under it already.
+  /// How many keys were under the new master key already.
   public fileprivate(set) var unchangedCount = 0
 
-  /// Why keys could not be read; they are as they were.
+  /// Why keys could not be read; these keys are unchanged.
   public fileprivate(set) var problems: [RestorationError] = []
 }
 
 extension KeyRotation: CustomStringConvertible {
-  /// How many keys were sealed anew, and what was wrong.
+  /// The number of keys that were sealed anew, and the problems.
   public var description: String {
     (["\(sealedAnewCount) keys are sealed anew, \(unchangedCount) were before."]
       + problems.map(\.description)).joined(separator: "\n")
@@ -26,17 +26,16 @@ extension UserKeys {
   ///
   /// 1. Give all servers the new master key among the `former` ones.
   /// 2. Then make it the `master` of all, one after another, and the old one a `former` one.
-  /// 3. When all have it, call this on one of them, until it seals no key anew and has no
-  ///    problems.
-  /// 4. Take the old one away from all, and destroy it.
+  /// 3. When all have it, call this method on one of them, until it seals no key anew
+  /// and has no problems. 4. Take the old one away from all, and destroy it.
   ///
-  /// If it is cancelled, throws or its process is killed, some keys are under the new master
-  /// key and all others under the old one. All can be read by servers with both. Call it
-  /// again. It reads one key after another, so others can work meanwhile.
+  /// If the call is cancelled, throws or its process is killed, some keys are under the
+  /// new master key and all others under the old one. Servers with both can read all of
+  /// them. Call it again. It reads one key after another, so others can work meanwhile.
   ///
   /// - Returns: How many keys were sealed anew, and which could not be read.
-  /// - Throws: `CancellationError`, ``RestorationError`` with `masterKeyMissing`, or `archive`
-  ///   if a master key cannot be read; and what the store throws.
+  /// - Throws: `CancellationError`, ``RestorationError`` with `masterKeyMissing`, or
+  ///   `archive` if a master key cannot be read; and the errors of the store.
   public func rotate() async throws -> KeyRotation {
     let masters = try await masterKeys()
     var rotation = KeyRotation()
@@ -55,13 +54,15 @@ extension UserKeys {
     return rotation
   }
 
-  /// Whether the key was sealed anew; nil if it is not there any more.
+  /// Seals a key anew.
+  ///
+  /// False if it is under the new master key already; nil if the key is gone.
   private func rotate(_ name: String, _ masters: MasterKeys) async throws -> Bool? {
     for _ in 0..<Self.tryCount {
       guard let stored = try await store.load(name) else { return nil }
       if stored.bytes == Self.placeOfKey {
-        // A key that a server is about to store there may be sealed under a former master key: it
-        // finds another version, and makes the key anew.
+        // A server that is about to store a key there may seal it under a former master
+        // key. Changing the version makes that server begin anew.
         let place = try await store.replace(
           name, with: Self.placeOfKey, expecting: stored.version)
         guard place == nil else { return nil }

@@ -9,23 +9,24 @@ internal import Synchronization
 ///       application: "org.example.notes", name: session,
 ///       directory: RemoteStateDirectory(stateStore), keys: try await keys.provider(for: user))
 ///
-/// Each key is random. So the key of one user can be destroyed alone, and with it every copy
-/// and backup of that user's states. And another master key seals the keys anew, 160 bytes
-/// each, and no state.
+/// Each key is random. So the key of one user can be destroyed alone, and with it every
+/// copy and backup of that user's states. And to change the master key, only the keys
+/// are sealed anew, 160 bytes each, and no state.
 ///
-/// Keep the keys in a store of their own: another database, or another prefix of tables. A
-/// backup of the states has no keys then, and a removed key is in no backup that is
-/// older than those of the keys.
+/// Keep the keys in a store of their own: another database, or another prefix of
+/// tables. A backup of the states has no keys then, and a removed key is in no backup
+/// that is older than those of the keys.
 ///
-/// The store has no names of users. It has a second random key, sealed as the others are, and
-/// each user is under a hash with that one. Without a master key nobody can tell which key is
-/// whose, or whether somebody is a user. It stays the same when the master key is another one.
+/// The store has no names of users. It has a second random key, sealed as the others
+/// are, and each user is under a hash with that key. Without a master key nobody can
+/// tell which key is whose, or whether somebody is a user. The second key stays when
+/// the master key changes.
 ///
-/// Several servers can share the store, and several `UserKeys` may be there at once. Do not let
-/// the store read from a replica that may be behind. Keys are kept in guarded memory only, as
-/// long as something uses them.
+/// Several servers can share the store, and several `UserKeys` may be there at once. Do
+/// not let the store read from a replica that may be behind. Keys are kept in guarded
+/// memory only, as long as something uses them.
 public final class UserKeys: Sendable {
-  private struct Content {
+  private struct Loaded {
     var masters: MasterKeys?
     var keyOfNames: ArchiveKey?
     var loading: [Subject: Loading] = [:]
@@ -34,36 +35,37 @@ public final class UserKeys: Sendable {
     var liveBound = 64
   }
 
-  /// What a key is for: the bytes of a user's name, or nil for the key of names.
+  /// The owner of a key: the bytes of a user's name, or nil for the key of names.
   private typealias Subject = [UInt8]?
 
-  /// A load that several may wait for.
+  /// A load that several callers may wait for.
   private struct Loading {
     let number: Int
     let task: Task<ArchiveKey, any Error>
     var waiterCount: Int
   }
 
-  /// A key that somebody may have.
+  /// A key that a caller may still have.
   private struct Live {
     weak var key: ArchiveKey?
     let version: RemoteVersion
   }
 
-  /// Where the keys are.
+  /// The store of the keys.
   public let store: any RemoteStateStore
 
   private let master: any KeyProvider
   private let former: [any KeyProvider]
-  private let content = Mutex(Content())
+  private let loaded = Mutex(Loaded())
 
   static let rowOfNames = "names"
   static let userPrefix = "user-"
-  /// What is stored first where a key is to be: the key takes the place of that.
+  /// The placeholder that is stored before a key, and that the key replaces.
   ///
-  /// So a first write that gets to the store late, when the user was removed, brings no key back.
+  /// So a first write that gets to the store late, when the user was removed, brings no
+  /// key back.
   static let placeOfKey = Array("none".utf8)
-  /// So often another server may be faster.
+  /// Another server may be faster so often.
   static let tryCount = 10
 
   /// Creates the keys of the users in a store, which may be empty.
@@ -72,8 +74,8 @@ public final class UserKeys: Sendable {
   /// the master keys are read once; a key that is missing is an error and is never made.
   ///
   /// - Parameters:
-  ///   - store: Where the sealed keys are. Nothing else may be in it.
-  ///   - master: The key that seals what is stored from now on.
+  ///   - store: The store of the sealed keys. Nothing else may be in it.
+  ///   - master: The key that seals new keys from now on.
   ///   - former: Other master keys that keys of users may still be sealed under; see
   ///     ``rotate()``.
   public init(
@@ -84,16 +86,17 @@ public final class UserKeys: Sendable {
 
   /// Finds the key of a user, or makes it.
   ///
-  /// It asks the store each time, so that a key that was removed is used no more. Those who
-  /// ask for the same user at once share one load. If two servers make a key for the same
-  /// user at once, both get the same one. A key that is there and cannot be read is never
-  /// replaced.
+  /// The method asks the store each time, so that a key that was removed is used no
+  /// more. Callers who ask for the same user at once share one load. If two servers
+  /// make a key for the same user at once, both get the same one. A key that is there
+  /// and cannot be read is never replaced.
   ///
-  /// - Parameter user: Whatever tells the user from all others, compared byte by byte.
+  /// - Parameter user: A text that no other user has, compared byte by byte.
   /// - Returns: A provider of that key, for as many keepers and hosts as you like.
-  /// - Throws: ``RestorationError``: `masterKeyMissing`, `masterKeyWrong`, `userKeyDamaged`,
-  ///   or `archive` if a master key cannot be read; and what the store throws. After an error
-  ///   of the store, ask again: a key that was made meanwhile is found.
+  /// - Throws: ``RestorationError``: `masterKeyMissing`, `masterKeyWrong`,
+  ///   `userKeyDamaged`, or `archive` if a master key cannot be read; and the errors of
+  ///   the store. After an error of the store, ask again: a key that was made meanwhile
+  ///   is found.
   public func provider(for user: String) async throws -> any KeyProvider {
     let key = try await shared(Array(user.utf8)) { keys in
       let name = try await keys.row(of: user)
@@ -105,24 +108,26 @@ public final class UserKeys: Sendable {
     return FixedKeyProvider(key)
   }
 
-  /// Destroys the key of a user, and with it all that it has sealed.
+  /// Destroys the key of a user, and with it all that the key has sealed.
   ///
-  /// No state of the user opens after that, nor any copy or backup of one, unless there is
-  /// still a backup of the key. A later user of the same name gets another key. End the
-  /// user's sessions first, on all servers: whoever has the key in memory, or has asked for it
-  /// and waits, can use it until then. It also removes a key that cannot be read.
+  /// No state of the user opens after that, nor any copy or backup of one, unless there
+  /// is still a backup of the key. A later user of the same name gets another key. End
+  /// the user's sessions first, on all servers: a session that has the key in memory,
+  /// or waits for it, can use it until its end. The method also removes a key that
+  /// cannot be read.
   ///
-  /// - Parameter user: The user, as of ``provider(for:)``.
+  /// - Parameter user: The user, as in ``provider(for:)``.
   /// - Returns: False if there was no key.
   /// - Throws: As ``provider(for:)``. After an error of the store call it again.
   @discardableResult
   public func removeUser(_ user: String) async throws -> Bool {
     let name = try await row(of: user)
-    // Who asks from then on must not get what was loaded before, whatever is known of the removal.
+    // Later callers must not get a key that was loaded before, even if the removal may
+    // have failed.
     defer {
-      content.withLock { content in
-        content.live[name] = nil
-        content.loading[Array(user.utf8)] = nil
+      loaded.withLock { loaded in
+        loaded.live[name] = nil
+        loaded.loading[Array(user.utf8)] = nil
       }
     }
     for _ in 0..<Self.tryCount {
@@ -139,13 +144,14 @@ public final class UserKeys: Sendable {
   }
 
   private func keyOfNames() async throws -> ArchiveKey {
-    if let key = content.withLock({ $0.keyOfNames }) { return key }
+    if let key = loaded.withLock({ $0.keyOfNames }) { return key }
     let key = try await shared(nil) { try await $0.loadKeyOfNames() }
-    content.withLock { $0.keyOfNames = key }
+    loaded.withLock { $0.keyOfNames = key }
     return key
   }
 
-  /// A new one would hide all keys that are there, so it is made only where there are none.
+  /// Makes a key of names only in an empty store: a new one would hide all keys that
+  /// are there.
   private func loadKeyOfNames() async throws -> ArchiveKey {
     for _ in 0..<Self.tryCount {
       if let key = try await key(at: Self.rowOfNames, creating: false) { return key }
@@ -153,8 +159,8 @@ public final class UserKeys: Sendable {
         if let key = try await key(at: Self.rowOfNames, creating: true) { return key }
         continue
       }
-      // A server that was faster has stored its key of names before that of a user, so it
-      // must be there now.
+      // A server that was faster has stored its key of names before that of a user, so
+      // the key of names must be there now.
     }
     throw RestorationError.userKeyDamaged(Self.rowOfNames, in: store.location, nil)
   }
@@ -186,26 +192,26 @@ public final class UserKeys: Sendable {
   }
 
   private func liveKey(at name: String, _ version: RemoteVersion) -> ArchiveKey? {
-    content.withLock { content in
-      guard let live = content.live[name], live.version == version else { return nil }
+    loaded.withLock { loaded in
+      guard let live = loaded.live[name], live.version == version else { return nil }
       return live.key
     }
   }
 
   private func remember(_ key: ArchiveKey, at name: String, _ version: RemoteVersion) {
-    content.withLock { content in
-      content.live[name] = Live(key: key, version: version)
-      guard content.live.count > content.liveBound else { return }
-      content.live = content.live.filter { $0.value.key != nil }
-      content.liveBound = max(64, content.live.count * 2)
+    loaded.withLock { loaded in
+      loaded.live[name] = Live(key: key, version: version)
+      guard loaded.live.count > loaded.liveBound else { return }
+      loaded.live = loaded.live.filter { $0.value.key != nil }
+      loaded.liveBound = max(64, loaded.live.count * 2)
     }
   }
 
   /// The master keys, read once.
   func masterKeys() async throws -> MasterKeys {
-    if let masters = content.withLock({ $0.masters }) { return masters }
+    if let masters = loaded.withLock({ $0.masters }) { return masters }
     let masters = try await MasterKeys(master, former)
-    content.withLock { $0.masters = masters }
+    loaded.withLock { $0.masters = masters }
     return masters
   }
 
@@ -216,26 +222,26 @@ public final class UserKeys: Sendable {
         + " store is behind. Try again.")
   }
 
-  /// What the body gives, which all get who ask for it before it is there.
+  /// The result of the body, shared by all callers who ask before it is there.
   ///
-  /// It is cancelled when all who wait for it are.
+  /// The body is cancelled when all of its callers are.
   private func shared(
     _ subject: Subject, _ body: @escaping @Sendable (UserKeys) async throws -> ArchiveKey
   ) async throws -> ArchiveKey {
-    let loading = content.withLock { content in
-      if var loading = content.loading[subject] {
+    let loading = loaded.withLock { loaded in
+      if var loading = loaded.loading[subject] {
         loading.waiterCount += 1
-        content.loading[subject] = loading
+        loaded.loading[subject] = loading
         return loading
       }
-      content.loadCount += 1
-      let number = content.loadCount
+      loaded.loadCount += 1
+      let number = loaded.loadCount
       let task = Task {
         defer { self.leave(subject, number) { $0 = 0 } }
         return try await body(self)
       }
       let loading = Loading(number: number, task: task, waiterCount: 1)
-      content.loading[subject] = loading
+      loaded.loading[subject] = loading
       return loading
     }
     return try await withTaskCancellationHandler {
@@ -245,17 +251,17 @@ public final class UserKeys: Sendable {
     }
   }
 
-  /// Lets go of a load that nobody waits for any more.
+  /// Lets go of a load when no caller waits for it any more.
   ///
-  /// - Returns: Whether nobody does.
+  /// - Returns: Whether the load was let go.
   @discardableResult
   private func leave(
     _ subject: Subject, _ number: Int, _ change: (inout Int) -> Void
   ) -> Bool {
-    content.withLock { content in
-      guard var loading = content.loading[subject], loading.number == number else { return false }
+    loaded.withLock { loaded in
+      guard var loading = loaded.loading[subject], loading.number == number else { return false }
       change(&loading.waiterCount)
-      content.loading[subject] = loading.waiterCount > 0 ? loading : nil
+      loaded.loading[subject] = loading.waiterCount > 0 ? loading : nil
       return loading.waiterCount <= 0
     }
   }
@@ -266,7 +272,7 @@ struct MasterKeys: Sendable {
   private let current: ArchiveKey
   private let former: [ArchiveKey]
 
-  /// Reads them; a provider may wait, so that is not done on the caller's actor.
+  /// Reads the keys off the caller's actor, since a provider may wait.
   @concurrent
   init(_ master: any KeyProvider, _ former: [any KeyProvider]) async throws(RestorationError) {
     current = try Self.key(of: master)
@@ -315,7 +321,8 @@ struct MasterKeys: Sendable {
     throw .masterKeyWrong(name, in: location)
   }
 
-  /// The key of one user is none of another one.
+  /// The context has the name of the row, so that the key of one user opens under no
+  /// other name.
   private static func context(_ name: String) -> ArchiveContext {
     ArchiveContext(["RestorationKit.UserKeys", name])
   }
