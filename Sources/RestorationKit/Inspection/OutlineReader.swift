@@ -5,7 +5,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads what records say of their elements, one after the other, and then places these.
+/// Reads the records of elements one after the other, and then orders the elements as a
+/// tree.
 struct OutlineReader {
   private(set) var rows = OutlineRows()
   private(set) var problems: [StoredState.Problem] = []
@@ -13,20 +14,24 @@ struct OutlineReader {
   private(set) var applicationByteCount = 0
 
   private let archive: Archive
-  /// All records have the names of one archive.
+  /// The numbers of the library's keys.
+  ///
+  /// All records share them, since they are of one archive.
   private var keys: NodeKeys?
   private var formNumbers: [OutlineRows.Form: UInt32] = [:]
   private var lastForm: (key: NodeRecord.FormKey, number: UInt32)?
-  /// What the elements refer to: the number of views if there are some, the views, what is
-  /// contained, what is presented, and the referrer.
+  /// The references of all elements: for each the number of views if it has any, the
+  /// views, the children, the presented node, and the referrer.
   private var references = RecordNumbers()
-  /// Where those of each element begin.
+  /// The index at which the references of each element begin.
   private var starts: [UInt32] = []
   private var roots: [UInt64] = []
-  /// What names the roots is a problem itself; that the elements have no place follows from it.
+  /// Whether the record with the roots cannot be read, which is one problem.
+  ///
+  /// That no element has a place then is not reported for each.
   private var isTreeUnreadable = false
 
-  /// A hostile archive could have as many as it has records.
+  /// A hostile archive could have as many problems as records.
   private static let largestProblemCount = 100
 
   init(of archive: Archive) {
@@ -107,9 +112,9 @@ struct OutlineReader {
     rows.flags.append(flags)
   }
 
-  /// Takes what an element contains and presents, and who refers to it.
+  /// Takes the views, the children, the presented node and the referrer of an element.
   ///
-  /// - Returns: Which of these there are.
+  /// - Returns: Which of these the element has.
   private mutating func takeReferences(
     _ parts: NodeRecord.Parts, _ lists: NodeRecord.Lists
   ) -> OutlineRows.Flags {
@@ -155,7 +160,8 @@ struct OutlineReader {
 
   /// Orders the elements as a restore does.
   ///
-  /// - Parameter isDamaged: Whether the file is damaged, which is why elements have no place.
+  /// - Parameter isDamaged: Whether the file is damaged, which explains elements
+  ///   without a place.
   mutating func place(isDamaged: Bool) {
     starts.append(UInt32(references.count))
     sortRecords()
@@ -164,7 +170,8 @@ struct OutlineReader {
     let referred = referredPlaces()
     place(roots.reversed().compactMap { rows.place(of: $0) }, .root, referred)
     for place in 0..<rows.count where !rows.flags[place].contains(.isPlaced) {
-      // Nobody can say that it is above itself: then none of them would be shown.
+      // Of elements that lie above each other in a circle, one has to come first, or
+      // none would be shown.
       self.place([place], .unplaced, referred)
       if !isDamaged, !isTreeUnreadable {
         note(rows.records[place], ArchiveError(.malformed, subject: "not in the tree"))
@@ -174,7 +181,7 @@ struct OutlineReader {
     noteEqualPaths()
   }
 
-  /// Of elements with one path a restore takes the first.
+  /// Notes elements with the path of an earlier one: a restore takes only the first.
   private mutating func noteEqualPaths() {
     var hashes: [(hash: Int, place: UInt32)] = []
     hashes.reserveCapacity(rows.count)
@@ -189,7 +196,7 @@ struct OutlineReader {
     }
   }
 
-  /// What tells apart all that has a place.
+  /// A name that no other placed element has in a sound tree.
   private struct Name: Hashable {
     let kind: ElementKind
     let parent: Int?
@@ -221,7 +228,7 @@ struct OutlineReader {
       rows.flags[place].role = step.role
       rows.parents[place] = step.parent
       rows.order.append(step.place)
-      // The last is next.
+      // A step that is pushed last comes next.
       func push(_ below: Int?, _ role: StoredState.Role) {
         guard let below else { return }
         stack.append(Step(place: UInt32(below), parent: Int32(place), role: role))
@@ -250,7 +257,7 @@ struct OutlineReader {
     }
   }
 
-  /// The elements that name what refers to them, in its order.
+  /// The elements that name a referrer, in the order of the referrers.
   private func referredPlaces() -> [(referrer: UInt64, place: UInt32)] {
     var referred: [(referrer: UInt64, place: UInt32)] = []
     for place in 0..<rows.count where rows.flags[place].contains(.hasReferrer) {
@@ -274,7 +281,7 @@ struct OutlineReader {
     return referred[low...].prefix { $0.referrer == record }.map(\.place)
   }
 
-  /// Most archives have their records in order.
+  /// Sorts the records; most archives have them in order already.
   private mutating func sortRecords() {
     let records = rows.records
     guard (1..<max(1, rows.count)).contains(where: { records[$0 - 1] > records[$0] }) else {

@@ -5,19 +5,19 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What is known of many elements, in arrays, since an object for each would take more memory
-/// than all that is known of it.
+/// The facts about many elements, in arrays: an object for each would take more memory
+/// than its facts.
 ///
 /// An element is a place in the order in which its record was read.
 struct OutlineRows: Sendable {
-  /// What many elements have in common.
+  /// The facts that many elements share.
   struct Form: Hashable, Sendable {
     let className: String
     let restorationClassName: String?
     let version: Int
   }
 
-  /// What an element is, in bits.
+  /// The yes-or-no facts of an element, its kind and its role, in bits.
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt16
 
@@ -55,14 +55,14 @@ struct OutlineRows: Sendable {
   var byteCounts: [UInt32] = []
   var flags: [Flags] = []
   var names = NameBlocks()
-  /// Empty as long as all are 0.
+  /// The sibling indices; empty as long as all are 0.
   var siblingIndices: [Int32] = []
   var keptSince: [UInt32: Date] = [:]
-  /// In the order of the tree.
+  /// The places of the elements in the order of the tree.
   var order: [UInt32] = []
-  /// Less than 0 for what has nothing above it.
+  /// The places of the parents; less than 0 for an element without one.
   var parents: [Int32] = []
-  /// The places in the order of their records; empty if that is their own order.
+  /// The places in the order of their records; empty if both orders are the same.
   var byRecord: [UInt32] = []
 
   var count: Int { flags.count }
@@ -98,7 +98,7 @@ struct OutlineRows: Sendable {
   }
 }
 
-/// Numbers of records: of four bytes as long as all fit, since they nearly always do.
+/// Numbers of records, in four bytes each as long as all fit, as they nearly always do.
 struct RecordNumbers: Sendable {
   private var narrow: [UInt32] = []
   private var wide: [UInt64] = []
@@ -119,10 +119,10 @@ struct RecordNumbers: Sendable {
   }
 }
 
-/// Short texts in blocks, so that more of them do not move the others.
+/// Short texts in blocks of bytes, so that growing moves no text.
 struct NameBlocks: Sendable {
   private var blocks: [[UInt8]] = []
-  /// The number of a block, and the offset in it.
+  /// The number of the block and the offset in it, in one number.
   private var starts: [UInt32] = []
   private var byteCounts: [UInt16] = []
 
@@ -140,7 +140,7 @@ struct NameBlocks: Sendable {
     byteCounts.reserveCapacity(count)
   }
 
-  /// Takes a text of less than 64 KiB; returns whether there was room for it.
+  /// Appends a text of less than 64 KiB; false if there was no room for it.
   mutating func append(_ name: String) -> Bool {
     let utf8 = name.utf8
     guard let byteCount = UInt16(exactly: utf8.count) else { return false }

@@ -1,21 +1,20 @@
 public import ArchiveCodec
 
-/// What launches have noted beside a state, for tools that say what the next launch would
-/// do.
+/// The notes of launches beside a state, for tools that predict the next launch.
 public struct StoredLaunches: Hashable, Sendable {
   /// How many restores in a row count as crashed: they began and did not end, and neither
   /// a call of `exit` nor a restart of the machine ended them.
   public let crashCount: Int
 
-  /// The version of the app that began these restores.
+  /// The version of the app that began the crashed restores.
   public let applicationVersion: String?
 
-  /// The elements that restores leave out, since earlier ones crashed in them; the next one
-  /// may try one of them again.
+  /// The elements that restores leave out, since earlier restores crashed in them; the
+  /// next restore may try one of them again.
   public let skipped: [RestorationPath]
 
-  /// Reads what is noted beside a state; a note that cannot be read counts as none, as in
-  /// a launch.
+  /// Reads the notes beside a state; a note that cannot be read counts as none, as in a
+  /// launch.
   ///
   /// - Parameters:
   ///   - directory: Where the state is.
@@ -23,8 +22,8 @@ public struct StoredLaunches: Hashable, Sendable {
   ///   - application: The identifier of the application.
   ///   - state: The state; notes about another state do not count.
   ///   - key: The key that opens the state and the notes.
-  /// - Throws: `ArchiveError` with `wrongContext` if something else lies in its place, and
-  ///   what the storage throws.
+  /// - Throws: `ArchiveError` with `wrongContext` if another file lies in the note's
+  ///   place, and the errors of the storage.
   public init(
     in directory: any StateDirectory, named name: String, of application: String,
     before state: StoredState, with key: ArchiveKey

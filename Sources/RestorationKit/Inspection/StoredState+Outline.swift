@@ -8,7 +8,7 @@ public import Foundation
 extension StoredState {
   /// One element of a stored state, without its values.
   public struct Element: Hashable, Sendable {
-    /// The number of its record.
+    /// The number of the element's record.
     public let record: UInt64
 
     /// The kind of the element.
@@ -20,41 +20,42 @@ extension StoredState {
     /// Where the element is; for an unplaced element, the part of the path that is known.
     public let path: RestorationPath
 
-    /// The name of its class.
+    /// The name of the element's class.
     public let className: String
 
-    /// The name of the class that makes it; nil if none was named.
+    /// The name of the class that makes the element; nil if none was named.
     public let restorationClassName: String?
 
-    /// The version of its state.
+    /// The version of the element's state.
     public let version: Int
 
-    /// The size of its record in bytes.
+    /// The size of the element's record in bytes.
     public let byteCount: Int
 
-    /// When a save first kept it because it was not back; nil if it is not kept.
+    /// When a save first kept the element because it was not back; nil if it is not
+    /// kept.
     public let keptSince: Date?
 
-    /// Whether its state is that of an earlier save, because a later one could not be
-    /// encoded.
+    /// Whether the state of the element is from an earlier save, because a later one
+    /// could not be encoded.
     public let hasLastState: Bool
   }
 
-  /// What an element is to the element above it.
+  /// The relation of an element to the element above.
   ///
-  /// More may come; handle unknown ones.
+  /// More roles may come; handle unknown ones.
   public enum Role: String, Hashable, Codable, Sendable {
-    /// It is a root.
+    /// The element is a root.
     case root
-    /// It is contained.
+    /// The element above contains it.
     case child
-    /// It is a view.
+    /// The element is a view of the one above.
     case view
-    /// It is presented.
+    /// The element above presents it.
     case presented
-    /// It is only referred to.
+    /// Other elements only refer to it.
     case referred
-    /// The element above it cannot be read, or does not name it.
+    /// The element above cannot be read, or does not name this one.
     case unplaced
   }
 
@@ -69,8 +70,8 @@ extension StoredState {
 
   /// The elements of a state in the order of the tree.
   ///
-  /// It takes about 40 bytes for each element, and its identifier. The values are not
-  /// in memory.
+  /// An outline takes about 40 bytes for each element, and its identifier. The values
+  /// are not in memory.
   public struct Outline: Sendable {
     /// The first damage of the file; nil if every byte is as it was sealed.
     public let damage: ArchiveError?
@@ -96,12 +97,13 @@ extension StoredState {
       rows = reader.rows
     }
 
-    /// Gives the elements: each after the one above it and after its elder siblings.
+    /// Gives the elements: each after its parent and after its elder siblings.
     ///
     /// Unplaced elements come last.
     ///
-    /// - Parameter body: Takes an element; what it throws ends the iteration.
-    /// - Complexity: O(*n*) in their number; memory for those above one element.
+    /// - Parameter body: Takes an element; an error of it ends the iteration.
+    /// - Complexity: O(*n*) in the number of elements; memory for the ancestors of one
+    ///   element.
     public func forEach(_ body: (Element) throws -> Void) rethrows {
       var above: [(place: Int, path: RestorationPath)] = []
       for place in rows.order.lazy.map({ Int($0) }) {
@@ -132,14 +134,17 @@ extension StoredState {
 
   /// Reads the elements, and checks every byte on the way.
   ///
-  /// Damage ends nothing: what can be read is there, and the rest is among the problems. If
-  /// what names the roots is among them, no element has a place.
+  /// Damage ends nothing: readable elements are there, and the rest is among the
+  /// problems. If the record that names the roots is among them, no element has a
+  /// place.
   ///
-  /// - Parameter progress: Is told now and then how many records have been read.
+  /// - Parameter progress: Called now and then with the number of records that have
+  ///   been read.
   /// - Returns: The elements.
-  /// - Throws: What `progress` throws.
-  /// - Complexity: O(*n* log *n*) in the records, O(*m*) in the bytes; memory for one chunk
-  ///   or record and, while it reads, about 64 bytes for each record and its identifier.
+  /// - Throws: The errors of `progress`.
+  /// - Complexity: O(*n* log *n*) in the records, O(*m*) in the bytes; memory for one
+  ///   chunk or record and, during the reading, about 64 bytes for each record and its
+  ///   identifier.
   public func outline(
     progress: ((_ recordCount: Int) throws -> Void)? = nil
   ) throws -> Outline {

@@ -7,8 +7,8 @@ public import Foundation
 
 /// The stored state of an app, for tools that look at it without the app.
 ///
-/// Opening and reading it changes no file. It stays as it was when it was opened, even if
-/// the app saves meanwhile.
+/// Opening and reading a state changes no file. An opened state stays as it was, even
+/// if the app saves meanwhile.
 ///
 ///     let state = try StoredState.open(
 ///       FileStateDirectory(application: "org.example.notes").storage(named: "main"),
@@ -18,11 +18,11 @@ public struct StoredState: Sendable {
   /// The archive in which the state lies.
   public let archive: Archive
 
-  /// What the last save said of itself; nil if that cannot be read, which the outline has
+  /// The facts about the last save; nil if they cannot be read, which the outline has
   /// among its problems.
   public let facts: Facts?
 
-  /// What a save says of itself.
+  /// The facts about a save.
   public struct Facts: Hashable, Sendable {
     /// When the state was saved.
     public let savedAt: Date?
@@ -41,11 +41,11 @@ public struct StoredState: Sendable {
   /// `archive.dropped` says why.
   ///
   /// - Parameters:
-  ///   - storage: Where it is.
+  ///   - storage: The storage of the state.
   ///   - name: The name of the state.
   ///   - application: The identifier of the application.
-  ///   - credential: The key or passphrase that opens it.
-  ///   - limits: What its records may hold.
+  ///   - credential: The key or passphrase that opens the state.
+  ///   - limits: The limits of its records.
   /// - Returns: The state, or nil if nothing is stored.
   /// - Throws: `ArchiveError` as `Archive.open` does. Damaged values of the application
   ///   are not an error.
@@ -61,12 +61,12 @@ public struct StoredState: Sendable {
     return StoredState(archive)
   }
 
-  /// Says what a state belongs to: the context that is a part of its keys.
+  /// The context of a state, which is a part of its keys.
   ///
   /// - Parameters:
   ///   - name: The name of the state.
   ///   - application: The identifier of the application.
-  /// - Returns: The context of its archive.
+  /// - Returns: The context of the state's archive.
   public static func context(of name: String, in application: String) -> ArchiveContext {
     ArchiveContext([application, name])
   }
@@ -99,10 +99,11 @@ public struct StoredState: Sendable {
 extension StoredState {
   /// The stored values of one element.
   public struct Values: Sendable {
-    /// The values that its hook wrote; nil if it was saved without state.
+    /// The values that the element's hook wrote; nil if it was saved without state.
     public let state: KeyedDecoder?
 
-    /// The values that the library wrote for it, such as the selected tab or an offset.
+    /// The values that the library wrote for the element, such as the selected tab or
+    /// an offset.
     public let builtIn: KeyedDecoder?
 
     /// The values that the library wrote for a scene: its activity and its values of
@@ -130,13 +131,13 @@ extension StoredState {
 
   /// The place of a value with a ``Sensitivity``.
   public struct SensitiveKey: Hashable, Sendable {
-    /// The keys that lead to it in the state.
+    /// The keys that lead to the value in the state.
     public let keys: [String]
 
-    /// Whether the value is a secret; otherwise it is one that expires.
+    /// Whether the value is a secret; otherwise it expires.
     public let isSecret: Bool
 
-    /// Until when it is given back; nil if it has no end.
+    /// When the value expires; nil if it never does.
     public let end: Date?
 
     init(_ value: StoredSensitiveValue) {
@@ -146,33 +147,33 @@ extension StoredState {
     }
   }
 
-  /// The record in which the values of the application lie.
+  /// The record with the values of the application.
   public static var applicationRecord: UInt64 { NodeRecord.application }
 
   /// The record that names the roots.
   ///
-  /// A restore cannot do without it and ``applicationRecord``, if they are stored.
+  /// A restore needs this record and ``applicationRecord``, if they are stored.
   public static var treeRecord: UInt64 { NodeRecord.tree }
 
-  /// Reads what one element has stored, nil if there is no such record.
+  /// Reads the stored values of one element; nil if there is no such record.
   ///
   /// - Parameter record: The record of an element, or ``applicationRecord``.
-  /// - Returns: Its values.
+  /// - Returns: The values of the element.
   /// - Throws: `ArchiveError` with `damaged`, `malformed` or `limitExceeded`.
-  /// - Complexity: O(log *n*) chunks for *n* records, and those of the record.
+  /// - Complexity: O(log *n*) chunks for *n* records, and the chunks of the record.
   public func values(ofRecord record: UInt64) throws(ArchiveError) -> Values? {
     guard let stored = try archive.record(record) else { return nil }
     return try Values(stored)
   }
 
-  /// Reads what all elements have stored, in the order of the file.
+  /// Reads the stored values of all elements, in the order of the file.
   ///
   /// Damage ends nothing: a record that cannot be read is given with its error.
   ///
-  /// - Parameter body: Takes the number of a record, and its values; what it throws ends
-  ///   the reading.
+  /// - Parameter body: Takes the number of a record, and its values; an error of it
+  ///   ends the reading.
   /// - Returns: The first damage; nil if there is none.
-  /// - Throws: What `body` throws.
+  /// - Throws: The errors of `body`.
   /// - Complexity: O(*n*) in the bytes; memory for one chunk or record, and 24 bytes for
   ///   each record.
   @discardableResult
