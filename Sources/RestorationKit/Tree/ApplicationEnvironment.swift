@@ -16,10 +16,10 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   /// The version of the operating system.
   public let systemVersion: String
 
-  /// What people call the machine, or the server process, for example `Anna’s laptop`; nil if
-  /// states stay on it.
+  /// The name by which people know the machine, or the server process, for example
+  /// `Anna’s laptop`; nil if states stay on the machine.
   ///
-  /// Another machine that shares the state is told it in a ``RemoteConflict``.
+  /// Another machine that shares the state gets the name in a ``RemoteConflict``.
   public let deviceName: String?
 
   /// The start of the machine; nil if the system does not say.
@@ -30,8 +30,9 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   /// - Parameters:
   ///   - applicationVersion: The version of the application.
   ///   - userInterfaceIdiom: The kind of interface.
-  ///   - systemVersion: The version of the operating system; asked for if nil.
-  ///   - deviceName: What people call the machine.
+  ///   - systemVersion: The version of the operating system; the system is asked if
+  ///     nil.
+  ///   - deviceName: The name by which people know the machine.
   public init(
     applicationVersion: String? = nil, userInterfaceIdiom: String = "unspecified",
     systemVersion: String? = nil, deviceName: String? = nil
@@ -42,7 +43,7 @@ public struct ApplicationEnvironment: Hashable, Sendable {
     self.systemVersion = systemVersion ?? Self.currentSystemVersion
   }
 
-  /// Asked for once, since the system reads a file.
+  /// Kept, since the system reads a file for each question.
   private static let currentSystemVersion = ProcessInfo.processInfo.operatingSystemVersionString
 
   func encode(with encoder: KeyedEncoder, timestamp: Date) {

@@ -8,7 +8,7 @@ internal import Foundation
 
 /// The time from a start of the machine to its end.
 enum BootSession {
-  /// Tells it from all others; nil where the system does not say.
+  /// Tells the session from all others; nil where the system does not say.
   static let identifier: String? = {
     #if canImport(Darwin)
     var bytes = [UInt8](repeating: 0, count: 64)

@@ -1,5 +1,5 @@
-/// The keys of what the library writes for an element that conforms to one of its
-/// protocols.
+/// The keys of the values that the library writes for an element that conforms to one
+/// of its protocols.
 enum BuiltInKey {
   static let selectedTab = "selectedTab"
   static let selectedElements = "selectedElements"
@@ -9,7 +9,7 @@ enum BuiltInKey {
   static let offset = "offset"
   static let textSelection = "textSelection"
 
-  /// In the order in which they are encoded.
+  /// The keys in the order in which they are encoded.
   static let all = [
     selectedTab, selectedElements, firstVisibleElement, selectedIndexPaths, firstVisibleIndexPath,
     offset, textSelection,

@@ -1,9 +1,8 @@
 internal import Synchronization
 
-/// The rows of one state whose objects have said that they changed since they were
-/// asked.
+/// The rows of one state whose objects have announced a change since they were asked.
 ///
-/// Whoever says so may be on any thread.
+/// An object may announce a change on any thread.
 final class ChangedRows: Sendable {
   private struct Content {
     var rows: [RowNumber] = []
@@ -26,7 +25,7 @@ final class ChangedRows: Sendable {
 
   var isEmpty: Bool { content.withLock { $0.rows.isEmpty } }
 
-  /// The rows so far; from now on they count as asked.
+  /// Gives the rows so far, which count as asked from now on.
   func take() -> [RowNumber] {
     content.withLock { content in
       guard !content.rows.isEmpty else { return [] }
@@ -36,14 +35,14 @@ final class ChangedRows: Sendable {
   }
 }
 
-/// The objects that say when they change, of all states.
+/// The objects of all states that say when they change.
 enum TrackedObjects {
   private struct Place {
     let changes: ChangedRows
     let number: RowNumber
   }
 
-  /// Most objects belong to one state.
+  /// The rows of each object; most objects belong to one state.
   private static let places = Mutex<[ObjectIdentifier: [Place]]>([:])
 
   /// Lets an object mark its row.
@@ -61,10 +60,13 @@ enum TrackedObjects {
     }
   }
 
-  /// Marks the rows of an object, whatever states it belongs to.
+  /// Marks the rows of an object in all states that it belongs to.
   static func invalidate(_ object: AnyObject) { invalidate(ObjectIdentifier(object)) }
 
-  /// The same for an object that is alive; of another one at its address it is a change too many.
+  /// Marks the rows of an object by its address.
+  ///
+  /// If the object is gone, another one at that address is asked once too often, which
+  /// does no harm.
   static func invalidate(_ object: ObjectIdentifier) {
     let found = places.withLock { $0[object] ?? [] }
     for place in found { place.changes.insert(place.number) }

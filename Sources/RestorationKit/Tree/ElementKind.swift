@@ -1,4 +1,4 @@
-/// What an entry of a report is about.
+/// The kind of an element, or of an entry in a report.
 public enum ElementKind: String, Hashable, Codable, Sendable {
   /// The application's own values.
   case application

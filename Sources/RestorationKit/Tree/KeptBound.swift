@@ -11,10 +11,10 @@ public import Foundation
 /// many bytes, the oldest goes first. The report of the save that drops an element names
 /// it with its age and size.
 ///
-/// The age is counted from the first save that kept it, by the clock of the keeper. A
-/// clock that is set back, or was not set yet, drops nothing.
+/// The age is counted from the first save that kept the element, by the clock of the
+/// keeper. A clock that is set back, or was not set yet, drops nothing.
 public struct KeptBound: Hashable, Codable, Sendable {
-  /// How long something is kept, in seconds; nil for ever.
+  /// How long an element is kept, in seconds; nil for ever.
   public var age: TimeInterval?
 
   /// How many bytes of one state are kept; nil for any number.

@@ -4,16 +4,17 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Something that a save keeps, as the bound of what is kept counts it.
+/// A kept element or a kept state, with the facts that a bound needs.
 package struct KeptShare: Hashable, Sendable {
-  /// Since when it counts as kept, where more is kept than may be.
+  /// The time from which the share counts as kept when there is not room for all.
   package var since: Date
-  /// Of shares of one time those with a greater rank go later.
+  /// The rank among shares of one time: a greater rank goes later.
   package var rank: Int
   package var byteCount: Int
-  /// The record that has it.
+  /// The record that has the share.
   package var record: UInt64
-  /// 0 for the state that the record itself has; the newer ones beside it have lower numbers.
+  /// 0 for the state of the record itself; of the states beside it the newer ones have
+  /// lower numbers.
   package var index: Int
 
   package init(since: Date, rank: Int, byteCount: Int, record: UInt64, index: Int) {
@@ -24,21 +25,22 @@ package struct KeptShare: Hashable, Sendable {
     self.index = index
   }
 
-  /// The oldest goes first, and of one age the largest.
+  /// Whether this share goes first: the oldest does, and among shares of one age the
+  /// largest.
   fileprivate func goes(before other: KeptShare) -> Bool {
     (since, rank, other.byteCount, record, other.index)
       < (other.since, other.rank, byteCount, other.record, index)
   }
 }
 
-/// What a bound drops, decided by values alone.
+/// The choice of the kept elements that a bound drops, by values alone.
 extension KeptBound {
-  /// Whether something was kept for long enough.
+  /// Whether the age is over the bound.
   package func hasExpired(_ since: Date, at now: Date) -> Bool {
     age.map { now.timeIntervalSince(since) > $0 } ?? false
   }
 
-  /// Which shares have no room, by their places.
+  /// The places of the shares that have no room.
   ///
   /// - Complexity: O(*n* log *n*) in the shares, if they have no room together.
   package func crowdedOut(of shares: [KeptShare]) -> [Int] {

@@ -7,13 +7,13 @@ internal import Foundation
 
 /// A state that stays stored beside a later one of the same element.
 ///
-/// Nobody could read it when the later one was saved. It lies in the record of the element,
-/// in a container that versions of the library from before this skip.
+/// No version of the app could read the state when the later one was saved. It lies in
+/// the record of the element, in a container that earlier versions of the library skip.
 struct KeptState: Sendable {
-  /// What tells it apart from all others in one stored tree.
+  /// Tells the state apart from all others in one stored tree.
   struct ID: Hashable, Sendable {
     let record: UInt64
-    /// 0 for the state that the record itself has.
+    /// 0 for the state of the record itself.
     let index: Int
   }
 
@@ -21,10 +21,10 @@ struct KeptState: Sendable {
   let className: String
   let restorationClassName: String?
   let version: Int
-  /// When a save kept it for the first time.
+  /// When a save kept the state for the first time.
   var since: Date?
-  /// The launches in one of which the later state was saved, while they left the element out; nil
-  /// if it was saved by one that restored the element, or if it is not the next one.
+  /// The period of launches without the element, if one of them saved the state that
+  /// follows this one; else nil.
   var leftOut: LeftOutPeriod?
   var values: StoredTree.Values
 
@@ -41,7 +41,7 @@ struct KeptState: Sendable {
     self.values = values
   }
 
-  /// The state that the record of an element itself has.
+  /// The own state of an element's record, as a kept one.
   init(of element: StoredTree.Element) {
     self.init(
       ID(record: element.record, index: 0), element.content.className,
@@ -55,7 +55,7 @@ struct KeptState: Sendable {
 extension KeptState {
   private typealias Key = NodeRecord.Key
 
-  /// Those of the container of a record, newest first.
+  /// The kept states in the container of a record, newest first.
   static func all(
     in container: KeyedDecoder, of record: UInt64
   ) throws(ArchiveError) -> [KeptState] {
@@ -94,8 +94,8 @@ extension KeptState {
   ///
   /// - Parameters:
   ///   - states: The states, newest first.
-  ///   - encoder: That of the record.
-  ///   - reference: The record that stands now for one that was stored; nil if none does.
+  ///   - encoder: The encoder of the record.
+  ///   - reference: The present record in place of a stored one; nil if there is none.
   /// - Throws: ``ArchiveError`` as `KeyedEncoder.copyAll` does; nothing remains then.
   static func encode(
     _ states: [KeptState], with encoder: KeyedEncoder,
@@ -126,7 +126,7 @@ extension KeptState {
 }
 
 extension StoredTree.Values {
-  /// Writes all of them as they were stored.
+  /// Writes all values as they were stored.
   func copy(
     to encoder: KeyedEncoder, reference: @escaping (UInt64) -> UInt64?
   ) throws(ArchiveError) {

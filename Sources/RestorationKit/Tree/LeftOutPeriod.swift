@@ -1,11 +1,12 @@
 /// Names the launches between two tries of an element that crashed.
 ///
-/// They leave it out, so what one of them saves of it is decoded by none of them: the next one may
-/// replace that, which is not so for a state that crashed. See ``KeptState/leftOut``.
+/// These launches leave the element out, so none of them decodes a state of it that one
+/// of them has saved. The next of them may therefore replace that state, which is not
+/// allowed for a state that crashed. See ``KeptState/leftOut``.
 struct LeftOutPeriod: Hashable, Codable, Sendable {
   let number: UInt64
 
-  /// One that begins.
+  /// A period that begins now.
   init() { number = .random(in: .min ... .max) }
 
   init(number: UInt64) { self.number = number }

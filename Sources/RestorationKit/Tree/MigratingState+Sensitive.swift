@@ -6,8 +6,8 @@ internal import Foundation
 #endif
 
 extension MigratingState {
-  /// Puts values with a sensitivity where they were encoded, but for those whose time
-  /// is over, and for secrets that are forgotten.
+  /// Puts values with a sensitivity where they were encoded, without values whose time
+  /// is over, and without forgotten secrets.
   func put(_ values: KeyedDecoder, at clock: Date, _ secrets: SecretKeys?) -> OpenedValues {
     var opened = OpenedValues()
     let stored: [StoredSensitiveValue]
@@ -35,7 +35,7 @@ extension MigratingState {
           }
           bytes = content
         }
-        // An archive cannot have deeper containers, so nobody has written these.
+        // An archive cannot have deeper containers, so no save has written this value.
         guard value.keys.count <= ArchiveLimits.standard.depth else {
           throw ArchiveError(.limitExceeded, subject: "depth")
         }

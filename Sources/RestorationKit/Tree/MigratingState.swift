@@ -7,13 +7,13 @@ internal import Foundation
 
 /// The state of one object while it is brought to a newer version: a copy.
 ///
-/// Values that a migration does not touch stay as they are, references to nodes and
-/// objects too. Values with a ``Sensitivity`` are among them, unless their time is over.
-/// A value that is renamed or encoded anew under its key keeps its age. Use the state
-/// only in the call that it is given to.
+/// Values that a migration does not touch stay as they are, also references to nodes
+/// and objects, and values with a ``Sensitivity`` unless their time is over. A value
+/// that is renamed or encoded anew under its key keeps its age. Use the state only in
+/// the call that it is given to.
 public final class MigratingState {
-  /// Where the value of a key is: under a key of a record, or in a container
-  /// that is being changed.
+  /// The place of a value: under a key of a record, or in a container that is being
+  /// changed.
   private enum Entry {
     case stored(KeyedDecoder, key: String)
     case container(MigratingState)
@@ -21,7 +21,7 @@ public final class MigratingState {
 
   private var entries: [String: (place: Int, value: Entry)] = [:]
   private var nextPlace = 0
-  /// When values were first stored that are given back for some time only.
+  /// The times at which expiring values were first stored, by their keys.
   private var firstSaves: [String: Date] = [:]
 
   init(_ state: KeyedDecoder?) {
@@ -29,10 +29,10 @@ public final class MigratingState {
     for key in state.keys { set(.stored(state, key: key), key) }
   }
 
-  /// The keys that have a value, in stored order, then in the order in which
-  /// they were added.
+  /// The keys that have a value, in stored order, then in the order in which they were
+  /// added.
   ///
-  /// - Complexity: O(*n* log *n*) in their number.
+  /// - Complexity: O(*n* log *n*) in the number of keys.
   public var keys: [String] {
     entries.sorted { $0.value.place < $1.value.place }.map(\.key)
   }
@@ -43,8 +43,7 @@ public final class MigratingState {
   /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool { entries[key] != nil }
 
-  /// Moves the value of a key, whatever it is, to another; an absent one stays
-  /// absent.
+  /// Moves the value of a key, of any type, to another; an absent value stays absent.
   ///
   /// - Parameters:
   ///   - key: The key that has the value.
@@ -58,7 +57,7 @@ public final class MigratingState {
     }
     entries[key] = nil
     set(entry.value, newKey)
-    // It grows no younger by that.
+    // A value keeps its age under the new key.
     firstSaves[newKey] = firstSaves.removeValue(forKey: key)
   }
 
@@ -91,7 +90,8 @@ public final class MigratingState {
   ///   - type: The type that was encoded, or one that decodes the same form.
   ///   - key: The key.
   /// - Returns: The value, or nil if the key is absent.
-  /// - Throws: What the value throws; `DecodingError` if it does not fit.
+  /// - Throws: The errors of the value's `init(from:)`; `DecodingError` if the value
+  ///   does not fit.
   public func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
@@ -120,8 +120,8 @@ public final class MigratingState {
   ///   - type: The type that was encoded, or one that decodes the same form.
   ///   - key: The key.
   /// - Returns: The value.
-  /// - Throws: What the value throws; `DecodingError` if it does not fit;
-  ///   ``/ArchiveCodec/ArchiveError`` with `keyNotFound`.
+  /// - Throws: The errors of the value's `init(from:)`; `DecodingError` if the value
+  ///   does not fit; ``/ArchiveCodec/ArchiveError`` with `keyNotFound`.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value {
@@ -136,7 +136,7 @@ public final class MigratingState {
   /// - Parameters:
   ///   - value: A value that a ``StateEncoder`` takes.
   ///   - key: Any name of up to 1 KiB.
-  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `limitExceeded` if it is too
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `limitExceeded` if the value is too
   ///   large.
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) throws {
     try set(key, value) { $0.encode(value, forKey: key) }
@@ -147,7 +147,8 @@ public final class MigratingState {
   /// - Parameters:
   ///   - value: The value.
   ///   - key: Any name of up to 1 KiB.
-  /// - Throws: What the value throws; otherwise as for the other.
+  /// - Throws: The errors of the value's `encode(to:)`, and
+  ///   ``/ArchiveCodec/ArchiveError`` with `limitExceeded` if the value is too large.
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
     try set(key, value) { try $0.encode(value, forKey: key) }
   }
@@ -156,8 +157,8 @@ public final class MigratingState {
   ///
   /// - Parameters:
   ///   - key: The key of the container.
-  ///   - change: Changes what is in it.
-  /// - Throws: What `change` throws; ``/ArchiveCodec/ArchiveError`` with
+  ///   - change: Changes the values of the container.
+  /// - Throws: The errors of `change`; ``/ArchiveCodec/ArchiveError`` with
   ///   `typeMismatch` if the key holds something else.
   public func changeContainer(
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void
@@ -198,7 +199,9 @@ public final class MigratingState {
     }
   }
 
-  /// Writes all values; containers as deep as the app's own calls were.
+  /// Writes all values.
+  ///
+  /// The recursion is only as deep as the app's own calls were.
   private func write(to encoder: KeyedEncoder) throws {
     for (key, entry) in entries.sorted(by: { $0.value.place < $1.value.place }) {
       switch entry.value {
@@ -211,10 +214,10 @@ public final class MigratingState {
 
   // MARK: Values with a sensitivity
 
-  /// Puts the value of a record of its own where some keys lead.
+  /// Puts the value of a record of its own under the keys that lead to it.
   ///
-  /// Containers that are missing are made; there are as few keys as containers may lie
-  /// in each other.
+  /// Missing containers are made. The number of keys is limited by the depth of
+  /// containers in an archive, and so is the recursion.
   func put(_ value: KeyedDecoder, at keys: ArraySlice<String>, since: Date?) throws {
     guard let key = keys.first else { throw ArchiveError(.malformed, subject: "no key") }
     guard keys.count == 1 else {
@@ -226,7 +229,7 @@ public final class MigratingState {
     firstSaves[key] = since
   }
 
-  /// The values that are given back for some time only, where they are now.
+  /// The expiring values, under the keys that they have now.
   func agedValues() throws -> [OpenedValues.Aged] {
     var all: [OpenedValues.Aged] = []
     for (key, since) in firstSaves {
@@ -247,7 +250,7 @@ public final class MigratingState {
     return all
   }
 
-  /// The state as it is now.
+  /// The present state.
   func finish() throws -> KeyedDecoder {
     try KeyedDecoder.encoding { try write(to: $0) }
   }

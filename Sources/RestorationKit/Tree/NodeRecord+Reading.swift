@@ -10,7 +10,7 @@ internal import Foundation
 struct NodeKeys {
   private var keys: [NodeRecord.Key?] = []
 
-  /// The keys of the archive that a record comes from.
+  /// Finds the keys of the archive that a record comes from.
   init(of record: KeyedDecoder) {
     for key in NodeRecord.Key.allCases {
       guard let symbol = record.symbol(of: key.rawValue) else { continue }
@@ -20,16 +20,16 @@ struct NodeKeys {
     }
   }
 
-  /// What a value is; nil if only a newer version knows it.
+  /// The key of a value; nil if only a newer version knows it.
   fileprivate func key(of field: Field, in record: KeyedDecoder) -> NodeRecord.Key? {
-    // Keys are written inline where an archive has no room for more names.
+    // An archive that has no room for more names writes keys inline.
     guard let symbol = field.symbol else { return NodeRecord.Key(rawValue: record.key(of: field)) }
     return symbol < UInt32(keys.count) ? keys[Int(symbol)] : nil
   }
 }
 
 extension NodeRecord {
-  /// What the record of an element says of it.
+  /// The library's part of an element's record.
   struct Parts {
     var kind = ElementKind.node
     var identifier = ""
@@ -37,10 +37,10 @@ extension NodeRecord {
     var form = FormKey()
     var views: Range<Int32> = 0..<0
     var children: Range<Int32> = 0..<0
-    /// 0 if there is none, as the following.
+    /// The record of the presented node; 0 if there is none, as for the numbers below.
     var presented: UInt64 = 0
     var referrer: UInt64 = 0
-    /// Where the containers begin in the record.
+    /// The offset of each container in the record.
     var builtIn = 0
     var state = 0
     var sensitive = 0
@@ -49,9 +49,10 @@ extension NodeRecord {
     var keptSince: Date?
   }
 
-  /// What tells the forms of elements apart, without a text for each.
+  /// Tells the forms of elements apart, without a text for each.
   ///
-  /// A name has the number of its symbol; one that is written inline is less than 0.
+  /// A name has the number of its symbol; a name that is written inline has a number
+  /// less than 0.
   struct FormKey: Hashable {
     var className: Int32?
     var restorationClass: Int32?
@@ -65,14 +66,14 @@ extension NodeRecord {
     }
   }
 
-  /// What the records of many elements have in arrays that they share.
+  /// The variable parts of many records, in arrays that the records share.
   struct Lists {
-    /// The records that they refer to.
+    /// The records that the elements refer to.
     var references: [UInt64] = []
     /// The names that are written inline.
     var names: [String] = []
 
-    /// The name that has a number.
+    /// The name with a number.
     func name(_ number: Int32?, of record: KeyedDecoder) -> String? {
       number.map { $0 < 0 ? names[Int(~$0)] : record.name(ofSymbol: UInt32($0)) }
     }
@@ -142,7 +143,7 @@ extension NodeRecord.Parts {
     }
   }
 
-  /// The number of the name that is the value of a field.
+  /// The number of the name in a field.
   private static func name(
     of field: Field, in record: KeyedDecoder, _ lists: inout NodeRecord.Lists
   ) throws(ArchiveError) -> Int32 {
@@ -151,7 +152,7 @@ extension NodeRecord.Parts {
     return ~Int32(lists.names.count - 1)
   }
 
-  /// Appends what a field refers to; returns where it is.
+  /// Appends the references in a field; returns their range in the list.
   private static func read(
     _ field: Field, of record: KeyedDecoder, _ lists: inout NodeRecord.Lists
   ) throws(ArchiveError) -> Range<Int32> {

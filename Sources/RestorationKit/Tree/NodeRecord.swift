@@ -5,32 +5,32 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// How the tree lies in the records of an archive.
+/// The layout of the tree in the records of an archive.
 ///
-/// Record 1 holds the application's state, the facts about the save, and what the
-/// library has to add in the name of a scene; record
-/// 2 names the roots, and every node, view and registered object has one of the
-/// others. What the library writes and what the app writes are in different
-/// containers, so that no key of one can stand for a key of the other.
+/// Record 1 holds the application's state, the facts about the save, and the values
+/// that the library adds in the name of a scene. Record 2 names the roots, and every
+/// node, view and registered object has one of the other records. The values of the
+/// library and those of the app are in different containers, so that no key of one can
+/// stand for a key of the other.
 struct NodeRecord: Sendable {
   static let application: UInt64 = 1
   static let tree: UInt64 = 2
   static let firstNode: UInt64 = 3
 
-  /// In bytes of UTF-8, as for the keys of the format.
+  /// The most bytes of an identifier in UTF-8, as for the keys of the format.
   static let longestIdentifier = ArchiveLimits.standard.keyByteCount
 
   static let rootsKey = "roots"
   static let snapshotKey = "snapshot"
-  /// Of each class in the archive that has some, so that a version of the app
-  /// from before it was renamed knows it.
+  /// The former names of each class in the archive that has some, so that a version of
+  /// the app from before the change of name knows the class.
   static let formerNamesKey = "formerNames"
   static let factsKey = "facts"
   static let hostKey = "host"
   static let nodeKey = Key.node.rawValue
   static let builtInKey = Key.builtIn.rawValue
   static let stateKey = Key.state.rawValue
-  /// Beside the state, also that of the application: a container that has the values
+  /// A container beside the state, also beside that of the application, with the values
   /// with a sensitivity under ``valuesKey``, see ``StoredSensitiveValue``.
   static let sensitiveKey = Key.sensitive.rawValue
   static let valuesKey = "values"
@@ -46,21 +46,21 @@ struct NodeRecord: Sendable {
   let identifier: String
   let siblingIndex: Int
   var className: String
-  /// The version of the state; what is not written is 1.
+  /// The version of the state; 1 is not written.
   var version = 1
   var restorationClassName: String?
   var storyboard: StoryboardReference?
   var views: [UInt64] = []
   var children: [UInt64] = []
   var presented: UInt64?
-  /// Whether its state is that of an earlier save, because a later one could not
-  /// be encoded.
+  /// Whether the state is that of an earlier save, because a later one could not be
+  /// encoded.
   var hasLastState = false
-  /// When it was first saved as it was stored, because it was not back or nobody could
-  /// read its state; nil if it was there.
+  /// When the element was first saved as it was stored, because it was not back or
+  /// nobody could read its state; nil if it was there.
   var keptSince: Date?
-  /// The element above, if this one is not contained: what scopes a registered
-  /// object, or the first node that refers to a node.
+  /// The element above that does not contain this one: the parent that scopes a
+  /// registered object, or the first node that refers to a node.
   var referrer: UInt64?
 
   init(_ kind: ElementKind, _ identifier: String, siblingIndex: Int, className: String) {
@@ -78,10 +78,10 @@ extension NodeRecord {
     case className = "class"
     case version, restoresItself, restorationClass, storyboard, storyboardIdentifier, views
     case children, presented, referrer, hasLastState, keptSince, sensitive, kept
-    /// Only in what is kept beside another state.
+    /// Only in states that are kept beside another.
     case leftOut
 
-    /// Whether few archives have it; it has its place behind those that all have.
+    /// Whether few archives have the key; such a key comes after the common ones.
     var isRare: Bool { [.hasLastState, .keptSince, .sensitive, .kept, .leftOut].contains(self) }
   }
 
@@ -95,7 +95,7 @@ extension NodeRecord {
     encoder.encode(keptSince, forKey: Key.keptSince.rawValue)
   }
 
-  /// Writes what an element is, without a record that would hold it.
+  /// Writes the identity of an element, also where there is no `NodeRecord` of it.
   static func encode(
     _ kind: ElementKind, _ identifier: String, siblingIndex: Int, className: String, version: Int,
     restorationClassName: String?, storyboard: StoryboardReference?,
@@ -106,7 +106,7 @@ extension NodeRecord {
     if siblingIndex > 0 { encoder.encode(siblingIndex, forKey: Key.siblingIndex.rawValue) }
     encoder.encode(name: className, forKey: Key.className.rawValue)
     if version != 1 { encoder.encode(version, forKey: Key.version.rawValue) }
-    // Most nodes are made by their own class; its name need not stand twice.
+    // Most nodes are made by their own class; the name need not stand twice.
     if restorationClassName == className {
       encoder.encode(true, forKey: Key.restoresItself.rawValue)
     } else {
@@ -117,7 +117,7 @@ extension NodeRecord {
     encoder.encode(name: storyboard.identifier, forKey: Key.storyboardIdentifier.rawValue)
   }
 
-  /// Writes what an element is connected with; it follows what it is.
+  /// Writes the references of an element to others, after its identity.
   static func encode(
     views: [UInt64], children: [UInt64], presented: UInt64?, referrer: UInt64?,
     with encoder: KeyedEncoder

@@ -1,13 +1,15 @@
 internal import Synchronization
 
-/// The paths of something that is encoded, each name written once.
+/// The paths in an encoded value, each name written once.
 ///
-/// While one is ``current``, a path is encoded as its number here, and decoded from that: a
-/// deep tree with whole paths would need a square of space. The empty path has the number 0.
+/// While a table is ``current``, a path is encoded as its number in the table, and
+/// decoded from that number: whole paths of a deep tree would need a square of space.
+/// The empty path has the number 0.
 final class PathTable: Sendable {
-  /// What paths are encoded and decoded with; nil for whole paths.
+  /// The table that paths are encoded and decoded with; nil for whole paths.
   ///
-  /// Most paths lie in values whose coding the compiler writes, so no call can give it to them.
+  /// Most paths lie in values whose coding the compiler writes, so no call can give
+  /// them the table.
   @TaskLocal static var current: PathTable?
 
   fileprivate struct Step: Hashable {
@@ -20,9 +22,11 @@ final class PathTable: Sendable {
   private struct Content {
     var steps: [Step] = []
     var numbers: [Step: Int] = [:]
-    /// With the paths, without which their identities could become those of others.
+    /// The numbers by identity.
+    ///
+    /// The paths are kept alive, or another path could get their identity.
     var known: [RestorationPath.Identity: (path: RestorationPath, number: Int)] = [:]
-    /// Those that were decoded.
+    /// The paths that were decoded.
     var paths = [RestorationPath()]
   }
 
@@ -32,7 +36,7 @@ final class PathTable: Sendable {
     content = Mutex(Content())
   }
 
-  /// The number of a path, which is added with all above it.
+  /// The number of a path; adds the path with all paths above it.
   ///
   /// - Complexity: O(1) on average over the paths of a tree that share their beginnings.
   func number(of path: RestorationPath) -> Int {
@@ -63,7 +67,7 @@ final class PathTable: Sendable {
     }
   }
 
-  /// Nil if there is none.
+  /// The path with a number; nil if there is none.
   subscript(number: Int) -> RestorationPath? {
     content.withLock { $0.paths.indices.contains(number) ? $0.paths[number] : nil }
   }
@@ -104,7 +108,7 @@ extension PathTable.Step: Codable {
     siblingIndex = try container.decodeIfPresent(Int.self, forKey: .siblingIndex) ?? 0
   }
 
-  /// Leaves out what is 0.
+  /// Leaves out numbers that are 0.
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(name, forKey: .name)
@@ -114,7 +118,7 @@ extension PathTable.Step: Codable {
 }
 
 extension KeyedEncodingContainer {
-  /// Encodes something, and then the table of its paths.
+  /// Encodes a value, and then the table of its paths.
   mutating func encodePaths(
     forKey key: Key, of body: (inout Self) throws -> Void
   ) throws {
@@ -125,7 +129,7 @@ extension KeyedEncodingContainer {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes something with the table of its paths; with whole paths if there is none.
+  /// Decodes a value with the table of its paths; with whole paths if there is none.
   func decodePaths<Value>(
     forKey key: Key, of body: (Self) throws -> Value
   ) throws -> Value {

@@ -1,8 +1,8 @@
 /// A place for each of some records, by their numbers.
 ///
-/// Records that this library writes are numbered from 1 on, so most places lie in
-/// an array; whatever other numbers somebody uses, memory is in proportion to the
-/// records.
+/// Records that this library writes are numbered from 1 on, so most places lie in an
+/// array. Any other numbers go into a dictionary, so memory stays in proportion to the
+/// number of records.
 struct RecordPlaces {
   private var dense: [Int32]
   private var sparse: [UInt64: Int32] = [:]

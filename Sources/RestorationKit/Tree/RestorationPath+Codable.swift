@@ -18,7 +18,7 @@ extension RestorationPath: Codable {
     }
   }
 
-  /// Reads what ``encode(to:)`` wrote.
+  /// Reads a path that ``encode(to:)`` wrote.
   public init(from decoder: any Decoder) throws {
     if let table = PathTable.current {
       let container = try decoder.singleValueContainer()

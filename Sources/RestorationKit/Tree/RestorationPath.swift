@@ -44,8 +44,8 @@ public struct RestorationPath: Hashable, Sendable {
 
   /// How many elder siblings have the same identifier.
   ///
-  /// More than 0 only in a ``RestorableStack`` and a ``RestorableSplit``, which
-  /// tell equal children apart. It is a part of the path, but not of its text.
+  /// More than 0 only in a ``RestorableStack`` and a ``RestorableSplit``, which tell
+  /// equal children apart. The index is a part of the path, but not of its text.
   public var siblingIndex: Int { last?.siblingIndex ?? 0 }
 
   /// The path without its last identifier; nil for the empty path.
@@ -110,10 +110,10 @@ extension RestorationPath: CustomStringConvertible {
     }.joined(separator: "/")
   }
 
-  /// The path in a line of a report: the last identifiers of a long one, after the number of
-  /// those before them.
+  /// The path in a line of a report: the last identifiers of a long path, after the
+  /// number of identifiers before them.
   ///
-  /// The lines of a long chain would need a square of space otherwise.
+  /// Without the cut the lines of a long chain would need a square of space.
   ///
   /// - Complexity: O(1) in the number of identifiers.
   var phrase: String {
@@ -126,13 +126,16 @@ extension RestorationPath: CustomStringConvertible {
 }
 
 extension RestorationPath {
-  /// Where its last identifier is in memory; paths that share a beginning share that.
+  /// The address of the path's last identifier; paths that share a beginning have its
+  /// addresses in common.
   struct Identity: Hashable {
     fileprivate let object: ObjectIdentifier
     fileprivate let place: Int
   }
 
-  /// Nil for the empty path; of use as long as the path is there.
+  /// The identity of the path; nil for the empty path.
+  ///
+  /// It counts only as long as the path is there.
   var identity: Identity? {
     switch last {
     case .component(let component): Identity(object: ObjectIdentifier(component), place: 0)
@@ -175,7 +178,7 @@ private enum PathStep: Sendable {
     }
   }
 
-  /// Whether they are the same in memory, with all above.
+  /// Whether both steps are the same object in memory, and so all steps above.
   func isIdentical(to other: PathStep) -> Bool {
     switch (self, other) {
     case (.component(let component), .component(let other)): component === other
@@ -186,11 +189,11 @@ private enum PathStep: Sendable {
   }
 }
 
-/// One identifier and those above it.
+/// One identifier and a link to the identifiers above.
 ///
 /// Paths share their beginnings, so a tree's paths take linear memory. Sendable
-/// although `above` is a variable: it is written only in `deinit`, in a component
-/// that nobody else refers to any more.
+/// although `above` is a variable: it is written only in `deinit`, in a component that
+/// nobody else refers to any more.
 private final class PathComponent: @unchecked Sendable {
   let identifier: String
   let siblingIndex: Int
@@ -210,7 +213,8 @@ private final class PathComponent: @unchecked Sendable {
     return component
   }
 
-  /// Releases a long chain one by one, which would overflow the stack otherwise.
+  /// Releases a long chain one by one, since recursive releases would overflow the
+  /// stack.
   deinit {
     var next = takeComponentAbove()
     while isKnownUniquelyReferenced(&next) { next = next?.takeComponentAbove() }

@@ -5,10 +5,10 @@ internal import Foundation
 #endif
 internal import ArchiveCodec
 
-/// What ``ApplicationEnvironment`` and the clock of the save say, read once for
+/// The facts of the ``ApplicationEnvironment`` and the time of the save, read once for
 /// all coders of a restore.
 final class SaveFacts: Sendable {
-  /// What they are stored under, apart from all keys of the app.
+  /// The keys of the facts, apart from all keys of the app.
   enum Key {
     static let applicationVersion = "RestorationKit.applicationVersion"
     static let userInterfaceIdiom = "RestorationKit.userInterfaceIdiom"
@@ -23,7 +23,7 @@ final class SaveFacts: Sendable {
   let timestamp: Date?
   let deviceName: String?
 
-  /// Reads the facts of a save, and when the last change of what it stored was saved.
+  /// Reads the facts of a save, and the time of the last commit.
   init(_ values: KeyedDecoder, of archive: Archive) throws(ArchiveError) {
     applicationVersion = try values.decodeIfPresent(forKey: Key.applicationVersion)
     userInterfaceIdiom = try values.decodeIfPresent(forKey: Key.userInterfaceIdiom)
@@ -35,8 +35,8 @@ final class SaveFacts: Sendable {
       isLast ? whole : Date(timeIntervalSinceReferenceDate: TimeInterval(archive.schema))
   }
 
-  /// The number by which the commit of a save says when that was: the whole seconds
-  /// since 2001, or 0 if these are not from 2001 to 2137.
+  /// The time of a save as a number in its commit: the whole seconds since 2001, or 0
+  /// if the time is not from 2001 to 2137.
   ///
   /// So a change need not write the record of the application for the sake of the time.
   static func number(of time: Date) -> UInt32 {

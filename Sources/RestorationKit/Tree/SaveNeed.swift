@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Tells those who listen that something of a state needs saving, from any thread.
+/// Tells its listeners that a state needs saving, from any thread.
 final class SaveNeed: Sendable {
   enum News {
     case changed
     /// A save that no autosave has made has stored nothing.
     case notStored
-    /// A save that no autosave has made is stored; whether a poll has something to compare with
-    /// it.
+    /// A save that no autosave has made is stored; `isPolled` says whether polls can
+    /// compare objects with it.
     case stored(isPolled: Bool)
-    /// What has changed so far is not to be saved any more.
+    /// The changes so far are not to be saved any more.
     case discarded
     /// Nothing is saved any more.
     case ended
@@ -22,7 +22,7 @@ final class SaveNeed: Sendable {
     var count: UInt64 = 0
   }
 
-  /// All that a change costs where nobody listens.
+  /// The only cost of a change while nobody listens.
   private let isHeard = Atomic<Bool>(false)
   private let content = Mutex(Content())
 
@@ -32,7 +32,7 @@ final class SaveNeed: Sendable {
     for listener in listeners { listener(news) }
   }
 
-  /// Tells a listener until ``forget(_:)`` is called with what this returns.
+  /// Tells a listener until ``forget(_:)`` is called with the returned number.
   func listen(_ listener: @escaping Listener) -> UInt64 {
     content.withLock { content in
       content.count += 1
@@ -49,14 +49,15 @@ final class SaveNeed: Sendable {
     }
   }
 
-  /// An element for what has changed since the one before it was taken.
+  /// A sequence with an element for all changes since the element before was taken.
   var changes: AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = listen { news in
       switch news {
       case .changed: continuation.yield()
-      // Whoever saves with each element would go on for ever.
+      // The end of a save is no element: an app that saves with each element would go
+      // on for ever.
       case .notStored, .stored, .discarded: break
       case .ended: continuation.finish()
       }

@@ -1,26 +1,27 @@
 internal import ArchiveCodec
 internal import Synchronization
 
-/// Where a value with a sensitivity is.
+/// The place of a value with a sensitivity.
 struct ValuePlace: Hashable, Sendable {
   let kind: ElementKind
-  /// Of the object that encodes it; empty for the application.
+  /// The path of the object that encodes the value; empty for the application.
   let path: RestorationPath
-  /// The keys that lead to it in the state of the object.
+  /// The keys that lead to the value in the state of the object.
   let keys: [String]
 }
 
-/// The subkeys to which all refers that is stored with a save.
+/// The subkeys that a save refers to.
 struct SecretUse: Sendable {
   let ids: Set<UInt64>
-  /// How often all were forgotten when the save began; see ``SecretKeys/clearCount``.
+  /// How often all subkeys had been forgotten when the save began; see
+  /// ``SecretKeys/clearCount``.
   let clearCount: Int
 }
 
-/// The subkeys of the secrets of one state, as far as somebody has read or made them.
+/// The subkeys of the secrets of one state, as far as they were read or made.
 ///
-/// All who open or seal secrets of the state have this one, so what is forgotten here
-/// nobody can open any more.
+/// All code that opens or seals secrets of the state shares this object, so nobody can
+/// open a secret that is forgotten here.
 final class SecretKeys: Sendable {
   struct Entry: Sendable {
     let id: UInt64
@@ -31,7 +32,7 @@ final class SecretKeys: Sendable {
   private struct Content {
     var entries: [UInt64: Entry] = [:]
     var ids: [ValuePlace: UInt64] = [:]
-    /// What a store may still have.
+    /// The forgotten subkeys that a store may still have.
     var forgotten: Set<UInt64> = []
     var hasMoved = false
     var clearCount = 0
@@ -42,7 +43,7 @@ final class SecretKeys: Sendable {
 
   var isEmpty: Bool { content.withLock { $0.entries.isEmpty } }
 
-  /// All of them, in an order of their own.
+  /// All subkeys with their places, by their numbers.
   var entries: [Entry] {
     content.withLock { $0.entries.values.sorted { $0.id < $1.id } }
   }
@@ -50,12 +51,12 @@ final class SecretKeys: Sendable {
   /// The subkey that a stored value names; nil if it is forgotten.
   subscript(id: UInt64) -> ValueSubkey? { content.withLock { $0.entries[id]?.subkey } }
 
-  /// The subkey for what is encoded at a place, which is made if there is none.
+  /// The subkey for the value at a place, which is made if there is none.
   ///
   /// - Parameters:
   ///   - place: The place.
-  ///   - earlier: Those that the object had before, wherever it was.
-  ///   - isFree: Whether no other object has one.
+  ///   - earlier: The subkeys that the object had before, also at other paths.
+  ///   - isFree: Whether no other object has a subkey.
   /// - Returns: The subkey, the number by which a stored value names it, and whether it
   ///   was made now.
   /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.
@@ -78,13 +79,14 @@ final class SecretKeys: Sendable {
     }
   }
 
-  /// Those that are forgotten here, and that a store may still have.
+  /// The forgotten subkeys that a store may still have.
   var forgotten: Set<UInt64> {
     get { content.withLock { $0.forgotten } }
     set { content.withLock { $0.forgotten = newValue } }
   }
 
-  /// Forgets some, and remembers which they were until the store has that.
+  /// Forgets the selected subkeys, and remembers their numbers until the store has
+  /// forgotten them.
   ///
   /// - Returns: Whether there were any.
   @discardableResult
@@ -92,13 +94,15 @@ final class SecretKeys: Sendable {
     let gone = entries.filter { selection.contains($0.place) }.map(\.id)
     content.withLock { content in
       content.forgotten.formUnion(gone)
-      // A save that has begun has to begin again.
+      // A save under way compares this count, and begins again.
       if selection == .all { content.clearCount += 1 }
     }
     return remove { selection.contains($0.place) }
   }
 
-  /// Adds those that were read and are not forgotten; of one place the one that is there goes on.
+  /// Adds subkeys that were read, without forgotten ones.
+  ///
+  /// A place that has a subkey keeps it.
   func add(_ read: [Entry]) {
     content.withLock { content in
       for entry in read
@@ -109,14 +113,15 @@ final class SecretKeys: Sendable {
     }
   }
 
-  /// Whether some lie elsewhere than is stored.
+  /// Whether subkeys have other places than the stored file says.
   var hasMoved: Bool {
     get { content.withLock { $0.hasMoved } }
     set { content.withLock { $0.hasMoved = newValue } }
   }
 
-  /// Says where the object of some is now: it need not have been asked when one above it
-  /// got another place.
+  /// Changes the path of subkeys to that of their object.
+  ///
+  /// An object need not be asked when one above it has moved, so this is done apart.
   func move(_ ids: [UInt64], to kind: ElementKind, _ path: RestorationPath) {
     content.withLock { content in
       for id in ids {
@@ -131,26 +136,26 @@ final class SecretKeys: Sendable {
     }
   }
 
-  /// How often all were forgotten.
+  /// How often all subkeys were forgotten.
   var clearCount: Int { content.withLock { $0.clearCount } }
 
-  /// How often some were forgotten.
+  /// How often subkeys were forgotten.
   var lossCount: Int { content.withLock { $0.lossCount } }
 
-  /// Forgets all; a save that has begun has to begin again.
+  /// Forgets all subkeys; a save under way then begins again.
   func removeAll() {
     content.withLock {
       $0 = Content(clearCount: $0.clearCount + 1, lossCount: $0.lossCount + 1)
     }
   }
 
-  /// Forgets all but some; a save that has begun has to begin again.
+  /// Forgets all subkeys but some; a save under way then begins again.
   func removeAll(besides kept: Set<UInt64>) {
     remove { !kept.contains($0.id) }
     content.withLock { $0.clearCount += 1 }
   }
 
-  /// Forgets some.
+  /// Forgets the subkeys that a condition names.
   ///
   /// - Returns: Whether there were any.
   @discardableResult

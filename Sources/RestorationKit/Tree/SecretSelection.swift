@@ -1,14 +1,14 @@
-/// Which secrets of a state are meant; see ``Sensitivity/secret``.
+/// A selection of secrets of a state; see ``Sensitivity/secret``.
 public enum SecretSelection: Hashable, Sendable {
-  /// All of them.
+  /// All secrets.
   case all
 
-  /// Those of the node, view or object with this path, and of all below it; for the empty
-  /// path all, with those of the application.
+  /// The secrets of the node, view or object with this path, and of all below it; for
+  /// the empty path all secrets, with those of the application.
   case below(RestorationPath)
 
-  /// That of one key, or of all in the container that has this key, of the node, view or
-  /// object with this path; the empty path is that of the application.
+  /// The secret of one key, or all secrets in the container with this key, of the node,
+  /// view or object with this path; the empty path is that of the application.
   case value(forKey: String, at: RestorationPath)
 }
 

@@ -7,8 +7,9 @@ internal import Foundation
 
 /// The subkeys of the secrets of a state, in an archive of their own beside it.
 ///
-/// It is always replaced as a whole, so that a subkey that is not written any more is
-/// in no file. Each is wrapped once more, so that none is in memory that is not guarded.
+/// The archive is always replaced as a whole, so that a subkey that is not written any
+/// more is in no file. Each subkey is wrapped once more, so that the bytes of none are
+/// in unguarded memory.
 struct SecretsFile: Sendable {
   private enum Key {
     static let id = "id"
@@ -26,14 +27,14 @@ struct SecretsFile: Sendable {
     get throws(ArchiveError) { try storage.open() != nil }
   }
 
-  /// What is stored.
+  /// The content of the file.
   struct Content: Sendable {
     var entries: [SecretKeys.Entry] = []
-    /// Those that are forgotten, until the store has that.
+    /// The forgotten subkeys that the store may still have.
     var forgotten: Set<UInt64> = []
   }
 
-  /// Reads what is stored; nothing if nothing is.
+  /// Reads the file; an empty content if there is none.
   func read(_ key: ArchiveKey) throws(ArchiveError) -> Content {
     var content = Content()
     guard let archive = try Archive.open(storage, key: key, context: context) else {
@@ -63,13 +64,13 @@ struct SecretsFile: Sendable {
     }
   }
 
-  /// Stores subkeys, durably; none leave no file.
+  /// Stores subkeys, durably; without subkeys no file is left.
   ///
   /// - Parameters:
-  ///   - entries: All that stay.
-  ///   - forgotten: Those that a store may still have.
-  ///   - key: What seals them.
-  /// - Throws: What the storage throws.
+  ///   - entries: All subkeys that stay.
+  ///   - forgotten: The forgotten subkeys that a store may still have.
+  ///   - key: The key that seals the subkeys.
+  /// - Throws: The errors of the storage.
   func write(
     _ entries: [SecretKeys.Entry], forgotten: Set<UInt64> = [], _ key: ArchiveKey
   ) throws(ArchiveError) {
@@ -96,12 +97,12 @@ struct SecretsFile: Sendable {
     } catch {
       throw .content(error)
     }
-    // The number of its version grows, which tells it from an older one.
+    // The number of the version grows, so that an older file can be told from this one.
     _ = try Archive.write(
       records, to: storage, key: key, context: context, replacing: try version(key))
   }
 
-  /// Nil if nothing is stored, or nothing that can be opened.
+  /// The stored version; nil if nothing is stored, or nothing that can be opened.
   private func version(_ key: ArchiveKey) throws(ArchiveError) -> ArchiveVersion? {
     do throws(ArchiveError) {
       return try Archive.open(storage, key: key, context: context, recovery: .recover)?.version

@@ -1,10 +1,10 @@
-/// Whether stored elements have paths of their own.
+/// Checks that stored elements have paths of their own.
 package struct SiblingCheck {
-  /// What tells apart all that lies below one element.
+  /// A name that no other element below the same parent may have.
   package struct Name {
     let identifier: String
     let index: Int
-    // In few bytes, for there are as many as elements.
+    // In few bytes, since every element has a name.
     private let parentNumber: Int32
     private let kind: ElementKind
 
@@ -19,8 +19,9 @@ package struct SiblingCheck {
     }
 
     fileprivate var hash: Int {
-      // Seeded for each process with all of it, as it is whatever somebody stored:
-      // a sum of products could be made equal for all, whatever the identifier adds.
+      // The hasher is seeded for each process and takes the whole name, so nobody can
+      // store names that collide: with a sum of products all names could be made to
+      // collide.
       var hasher = Hasher()
       hasher.combine(identifier)
       hasher.combine(parentNumber)
@@ -36,10 +37,10 @@ package struct SiblingCheck {
 
   /// How many slots were looked at.
   ///
-  /// A test holds with it that no archive can make anybody search for long.
+  /// With this count a test proves that no archive can make the search long.
   package private(set) var stepCount = 0
 
-  /// What was noted, in order.
+  /// The noted names, in order.
   private(set) var names: [Name] = []
   private var slots: [Int32]
   private static let free: Int32 = -1

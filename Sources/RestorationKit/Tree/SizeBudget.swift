@@ -1,8 +1,8 @@
 /// How large a state may be.
 ///
-/// It counts the records of all elements and the application's values, in bytes before
-/// they are sealed, as ``StateSizes`` does. The file is larger: it also has names of keys,
-/// tags and changes.
+/// The budget counts the records of all elements and the application's values, in bytes
+/// before they are sealed, as ``StateSizes`` does. The file is larger: it also has
+/// names of keys, tags and changes.
 ///
 /// Over the soft size a save notes which parts are large. Over the hard size it leaves
 /// nodes out, each with all below it, until the rest has room:

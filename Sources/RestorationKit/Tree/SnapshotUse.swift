@@ -1,14 +1,15 @@
 internal import ArchiveCodec
 
-/// What a save says of the picture of the interface that was taken with it.
+/// Whether the picture of the interface that was taken with a save may be shown.
 enum SnapshotUse: String, Sendable {
-  /// It shows what a restore brings back.
+  /// The picture shows the interface that a restore brings back.
   case matching
 
-  /// The app wanted the next launch not to show it.
+  /// The app wanted the next launch not to show the picture.
   case ignoredOnce
 
-  /// What is on top in it was not preserved, so no restore brings that back.
+  /// The topmost node in the picture was not preserved, so no restore brings that node
+  /// back.
   case topIsNotPreserved
 
   private static let key = NodeRecord.snapshotKey
@@ -18,7 +19,7 @@ enum SnapshotUse: String, Sendable {
       self = .matching
       return
     }
-    // A newer version may know another reason not to show it.
+    // A newer version may know another reason not to show the picture.
     self = SnapshotUse(rawValue: name) ?? .topIsNotPreserved
   }
 
@@ -26,7 +27,8 @@ enum SnapshotUse: String, Sendable {
     if self != .matching { encoder.encode(rawValue, forKey: Self.key) }
   }
 
-  /// Whether it may be shown; `ignoredBefore` says that a launch went without it.
+  /// Whether the picture may be shown; `ignoredBefore` says that a launch went without
+  /// it.
   func isUsable(ignoredBefore: Bool) -> Bool {
     switch self {
     case .matching: true

@@ -1,7 +1,7 @@
 /// A step from one version of a class's state to the next.
 ///
-/// It runs in a restore, before a factory or an object sees the state. It runs on
-/// a copy: the stored state stays as it is until the next save.
+/// A migration runs in a restore, before a factory or an object sees the state. It
+/// changes a copy: the stored state stays as it is until the next save.
 ///
 ///     try keeper.register(DetailScreen.self, version: 2, migrations: [
 ///       StateMigration(from: 1) { state in
@@ -10,7 +10,7 @@
 ///       }
 ///     ])
 public struct StateMigration {
-  /// The version that it starts from; it leads to the one after it.
+  /// The version that the step starts from; the step leads to the next version.
   public let from: Int
 
   let change: (MigratingState) throws -> Void
@@ -18,9 +18,9 @@ public struct StateMigration {
   /// Creates a step.
   ///
   /// - Parameters:
-  ///   - from: The version that it starts from.
-  ///   - change: Changes the state. If it throws, the object is restored without
-  ///     state, the report says why, and saves keep what is stored.
+  ///   - from: The version that the step starts from.
+  ///   - change: Changes the state. If it throws, the object is restored without state,
+  ///     the report says why, and saves keep the stored state.
   public init(from: Int, _ change: @escaping (_ state: MigratingState) throws -> Void) {
     self.from = from
     self.change = change
@@ -30,13 +30,14 @@ public struct StateMigration {
 @available(*, unavailable, message: "a migration belongs to the actor of the keeper")
 extension StateMigration: Sendable {}
 
-/// The version of a class's state, and how older states get there.
+/// The version of a class's state, and the steps from older versions.
 struct StateVersion {
-  /// What is not registered with another, and what archives say nothing of.
+  /// The version of classes that are registered without one, and of states stored
+  /// without one.
   static var first: StateVersion { StateVersion(unchecked: 1, []) }
 
   let number: Int
-  /// Ascending; the last leads to the version.
+  /// The steps, ascending; the last leads to the version.
   private let migrations: [StateMigration]
 
   private init(unchecked number: Int, _ migrations: [StateMigration]) {
@@ -44,10 +45,11 @@ struct StateVersion {
     self.migrations = migrations
   }
 
-  /// Checks that every version from the oldest that can be migrated is there once.
+  /// Checks that there is one step from every version since the oldest one that can be
+  /// migrated.
   init(_ number: Int, _ migrations: [StateMigration], className: String) throws(RestorationError) {
     let sorted = migrations.sorted { $0.from < $1.from }
-    // Wrapping, since a number may be as large as an Int.
+    // Wrapping, since an app may give the largest Int as its version.
     let expected = sorted.indices.map { number &- sorted.count &+ $0 }
     guard number >= 1, sorted.map(\.from) == expected, sorted.first.map({ $0.from >= 1 }) ?? true
     else {

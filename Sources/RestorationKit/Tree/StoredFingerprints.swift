@@ -5,8 +5,8 @@ internal import Synchronization
 /// The fingerprints of the records of all elements of a tree, which only the save after
 /// a restore needs.
 ///
-/// Another core finds them out while the app is called, as far as there is one: they take
-/// as long as a fifth of what is read before (benchmark: restore nodes).
+/// Another core computes the fingerprints while the app is called, if there is one:
+/// they take a fifth of the time of the reading before (benchmark: restore nodes).
 final class StoredFingerprints: Sendable {
   private let outline: StoredOutline
   private let records: VerifiedRecords
@@ -24,14 +24,15 @@ final class StoredFingerprints: Sendable {
     return records.byteCount(at: Int(outline.rows[place].recordPlace))
   }
 
-  /// Begins to find them out; whoever asks for them waits for that, or does it.
+  /// Begins to compute the fingerprints; a reader waits for them, or computes them
+  /// itself.
   func begin() {
-    // To wake a thread takes longer than to do it for a few.
+    // Waking a thread takes longer than computing a few of them.
     guard outline.rows.count >= Self.fewestAhead else { return }
     DispatchQueue.global(qos: .userInitiated).async { _ = self.all }
   }
 
-  /// By the places of the elements.
+  /// The fingerprints by the places of the elements.
   ///
   /// - Complexity: O(*n*) in the bytes of the records; once.
   var all: [RecordFingerprint] {

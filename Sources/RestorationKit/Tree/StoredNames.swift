@@ -1,13 +1,13 @@
 /// The names of all elements of a stored tree, by their places.
 ///
-/// The paths of a tree refer to it and say of which element they are. So a path
-/// takes no memory, and whoever keeps one keeps the names of the tree (benchmark:
+/// The paths of a tree refer to this table and name their element. So a path takes no
+/// memory, and a caller who keeps a path keeps the names of the whole tree (benchmark:
 /// restore nodes).
 final class StoredNames: Sendable {
   private let names: [SiblingCheck.Name]
   private let depths: [Int32]
 
-  /// - Parameter names: Each after the one above it.
+  /// - Parameter names: The names, each after that of its parent.
   init(_ names: [SiblingCheck.Name]) {
     self.names = names
     var depths: [Int32] = []

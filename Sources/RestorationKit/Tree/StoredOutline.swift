@@ -4,26 +4,28 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What is stored of an element besides its values, in memory that refers to none.
+/// The facts about a stored element, without its values and without references to
+/// objects.
 struct StoredRow: Sendable {
   let record: UInt64
   let kind: ElementKind
   let hasLastState: Bool
   var role = StoredTree.Role.root
-  /// The place of the element above; less than 0 for a root.
+  /// The place of the parent; less than 0 for a root.
   private var above: Int32 = -1
-  /// What it has in common with others, in ``StoredOutline/forms``.
+  /// The index of the form in ``StoredOutline/forms``.
   var form: Int32
-  /// Where it is among the records of the archive.
+  /// The place of the record in the archive.
   let recordPlace: UInt32
-  /// Where these begin in the record, which is less than 2^24 bytes long; 0 if they
-  /// are not there.
+  /// The offsets of the two containers in the record, which is less than 2^24 bytes
+  /// long; 0 for a container that is missing.
   let builtIn: UInt32
   let state: UInt32
-  /// In ``StoredOutline/references``.
+  /// The ranges of views and children in ``StoredOutline/references``.
   private(set) var views: Range<Int32>
   private(set) var children: Range<Int32>
-  /// 0 if there is none, as no record has that number.
+  /// The record of the presented node and of the referrer; 0 if there is none, as no
+  /// record has that number.
   let presented: UInt64
   let referrer: UInt64
 
@@ -52,14 +54,14 @@ struct StoredRow: Sendable {
 }
 
 extension StoredRow {
-  /// Says that what it refers to lies elsewhere among the references.
+  /// Moves the ranges, when the references are appended to those of other parts.
   mutating func moveReferences(by distance: Int32) {
     views = views.lowerBound + distance..<views.upperBound + distance
     children = children.lowerBound + distance..<children.upperBound + distance
   }
 }
 
-/// What stored elements have in common: most of a class are of one form.
+/// The facts that stored elements share: most elements of a class are of one form.
 struct StoredForm: Sendable {
   let className: String
   let restorationClassName: String?
@@ -78,20 +80,21 @@ extension StoredForm {
 /// The elements of a stored tree without their values, each after its parent and
 /// after its elder siblings.
 ///
-/// It is a class because a report goes on with it when the tree is gone.
+/// The outline is a class because a report uses it when the tree is gone.
 final class StoredOutline: Sendable {
   let rows: [StoredRow]
   let forms: [StoredForm]
   let references: [UInt64]
   private let names: StoredNames
-  /// When elements were first saved without having been back, by their records.
+  /// When elements that were not back were first saved so, by their records.
   private let keptSince: [UInt64: Date]
-  /// Where the values with a sensitivity begin in the records of the few elements that
-  /// have some, by their places.
+  /// The offsets of the values with a sensitivity in the records of the few elements
+  /// that have some, by the places of the elements.
   let sensitive: [Int: UInt32]
-  /// The same of states that are kept beside theirs; none in a part of a tree.
+  /// The offsets of the kept states in the records, by the places of the elements; none
+  /// in a part of a tree.
   let kept: [Int: UInt32]
-  /// The paths of a part of a tree, which do not begin with it.
+  /// The paths of the elements in a part of a tree, which does not begin with a root.
   private let paths: [RestorationPath]
 
   init(
@@ -167,10 +170,10 @@ extension StoredOutline {
     references[Int(range.lowerBound)..<Int(range.upperBound)]
   }
 
-  /// Whether an element was not back when it was saved.
+  /// Whether the element was saved as it was stored, since it was not back.
   func isKept(_ place: Int) -> Bool { keptSince[rows[place].record] != nil }
 
-  /// What an element is, as it was written.
+  /// The library's part of the record of an element, as it was written.
   func content(of place: Int) -> NodeRecord {
     let row = rows[place]
     let form = form(of: place)

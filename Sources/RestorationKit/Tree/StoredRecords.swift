@@ -7,7 +7,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The records of a tree before each has its place, by their places in the archive.
+/// The records of a tree before the elements are ordered, by their places in the
+/// archive.
 struct StoredRecords {
   private let all: VerifiedRecords
   private let parts: [RecordPart]
@@ -16,14 +17,14 @@ struct StoredRecords {
   private(set) var tree: KeyedDecoder?
   private(set) var unreadable: [StoredTree.Unreadable] = []
 
-  /// Fewer are read before another thread has begun.
+  /// The fewest records of a part: fewer are read before another thread has begun.
   private static let leastPerPart = 512
   /// Several parts for each worker, so that none waits for long when one is slower.
   private static let partsPerWorker = 4
 
-  /// Reads what every record says of its element, over the cores that there are.
+  /// Reads the records, on all cores.
   ///
-  /// It blocks the calling thread, as ``Archive/verifiedRecords(workerCount:)``.
+  /// The call blocks its thread, as ``Archive/verifiedRecords(workerCount:)`` does.
   init(
     _ all: VerifiedRecords,
     workerCount: Int = ProcessorCount.value
@@ -52,8 +53,8 @@ struct StoredRecords {
     }
   }
 
-  /// Orders the records: parents first, their views, what they contain in
-  /// order, what they present, then what only they refer to.
+  /// Orders the elements: each parent, then its views, its children in order, its
+  /// presented node, and then the elements that it only refers to.
   func place(
     _ roots: [UInt64], _ unreadable: inout [StoredTree.Unreadable]
   ) throws(ArchiveError) -> StoredOutline {
@@ -92,7 +93,7 @@ struct StoredRecords {
       placed.append(row)
       if !common.sensitive.isEmpty { sensitive[number] = common.sensitive[record] }
       if !common.kept.isEmpty { kept[number] = common.kept[record] }
-      // The last is next.
+      // A step that is pushed last comes next.
       if !common.referred.isEmpty {
         for next in (common.referred[record] ?? []).reversed() {
           stack.append((next, number, .referred))
@@ -129,22 +130,23 @@ struct StoredRecords {
   }
 }
 
-/// What some records that follow each other in an archive say of their elements.
+/// The elements of a run of records in an archive.
 private struct RecordPart: Sendable {
   let range: Range<Int>
-  /// Of each record; what is no element, or cannot be read, has the number 0.
+  /// The row of each record; a record that is no element, or cannot be read, has the
+  /// number 0.
   private(set) var rows: [StoredRow] = []
-  /// The identifier and the sibling index of each.
+  /// The identifier and the sibling index of each element.
   private(set) var names: [(identifier: String, index: Int)] = []
-  /// The places of what is no element.
+  /// The places of the records that are no elements.
   private(set) var application: Int?
   private(set) var tree: Int?
   private(set) var lists = NodeRecord.Lists()
   private(set) var referrers: [(record: UInt64, referrer: UInt64)] = []
   private(set) var keptSince: [UInt64: Date] = [:]
-  /// Where the values with a sensitivity begin in those records that have some.
+  /// The offsets of the values with a sensitivity, in the records that have some.
   private(set) var sensitive: [UInt64: UInt32] = [:]
-  /// The same of states that are kept beside theirs.
+  /// The offsets of the kept states, in the records that have some.
   private(set) var kept: [UInt64: UInt32] = [:]
   private(set) var forms: [(key: NodeRecord.FormKey, form: StoredForm)] = []
   private(set) var unreadable: [StoredTree.Unreadable] = []
@@ -218,7 +220,7 @@ private struct RecordPart: Sendable {
       },
       version: key.version)
     forms.append((key, form))
-    // Those that are written inline are not compared.
+    // Names that are written inline are not compared, so their form gets no number.
     guard !key.hasInlineNames else { return number }
     formNumbers[key] = number
     lastForm = (key, number)
@@ -226,18 +228,18 @@ private struct RecordPart: Sendable {
   }
 }
 
-/// What the rows of several parts refer to, in one place for all.
+/// The parts of rows that several record parts share.
 private struct CommonParts {
   private(set) var references: [UInt64] = []
   private(set) var forms: [StoredForm] = []
-  /// The records that an element is the referrer of, in their order.
+  /// The records that name an element as their referrer, in order.
   private(set) var referred: [UInt64: [UInt64]] = [:]
   private(set) var keptSince: [UInt64: Date] = [:]
   private(set) var sensitive: [UInt64: UInt32] = [:]
   private(set) var kept: [UInt64: UInt32] = [:]
-  /// Where the references of each part begin.
+  /// The index of the first reference of each part.
   private var firstReferences: [Int32] = []
-  /// The numbers that the forms of each part have got.
+  /// The common numbers of the forms of each part.
   private var formNumbers: [[Int32]] = []
 
   init(_ parts: [RecordPart]) throws(ArchiveError) {
@@ -264,7 +266,7 @@ private struct CommonParts {
     }
   }
 
-  /// Makes the row of a part one of all.
+  /// Changes the numbers in the row of a part to the common ones.
   func adapt(_ row: inout StoredRow, ofPart part: Int) {
     row.form = formNumbers[part][Int(row.form)]
     row.moveReferences(by: firstReferences[part])

@@ -7,28 +7,30 @@ internal import Foundation
 
 /// A value with a sensitivity, as it lies in a record beside the state.
 struct StoredSensitiveValue: Codable, Sendable {
-  /// The keys that lead to it in the state.
+  /// The keys that lead to the value in the state.
   let keys: [String]
-  /// See ``ValueContent``; sealed if it is a secret.
+  /// The bytes of a ``ValueContent``; sealed if the value is a secret.
   let content: Data
-  /// When a save stored it first, and how many seconds it lasts from then on.
+  /// When a save first stored the value, and how many seconds the value lasts from then
+  /// on.
   var since: Date?
   var seconds: Double?
-  /// The subkey that opens it, see ``SecretKeys``; nil if it is no secret.
+  /// The subkey that opens the value, see ``SecretKeys``; nil if the value is no
+  /// secret.
   var subkey: UInt64?
 
-  /// Until when it is given back; nil if it has no end.
+  /// The age of the value; nil if the value never expires.
   var age: ValueAge? {
     guard let since, let seconds else { return nil }
     return ValueAge(since: since, seconds: seconds)
   }
 
-  /// Those of a container of a record, which ``encode(_:with:)`` wrote.
+  /// The values in a container that ``encode(_:with:)`` wrote.
   static func all(in values: KeyedDecoder) throws -> [StoredSensitiveValue] {
     try values.decodeIfPresent(forKey: NodeRecord.valuesKey) ?? []
   }
 
-  /// The same container with values that were stored some seconds earlier.
+  /// The container with values that were stored some seconds earlier.
   static func older(_ values: KeyedDecoder, by seconds: TimeInterval) throws -> KeyedDecoder? {
     let older = try all(in: values).map { value in
       var value = value
@@ -39,7 +41,7 @@ struct StoredSensitiveValue: Codable, Sendable {
       .container(forKey: NodeRecord.sensitiveKey)
   }
 
-  /// What was written beside a state.
+  /// The size and fingerprint of the values beside a state.
   struct Written {
     let fingerprint: RecordFingerprint
     let byteCount: Int
@@ -47,7 +49,7 @@ struct StoredSensitiveValue: Codable, Sendable {
 
   /// Writes values beside the state of the record that is open.
   ///
-  /// - Returns: What was written; nil if there are no values.
+  /// - Returns: The size and the fingerprint; nil if there are no values.
   @discardableResult
   static func encode(
     _ values: [StoredSensitiveValue], with encoder: KeyedEncoder
@@ -74,7 +76,7 @@ struct ValueAge: Sendable {
   var end: Date { since.addingTimeInterval(seconds) }
 }
 
-/// What a restore found of the values with a sensitivity of one element.
+/// The values with a sensitivity of one element, as a restore found them.
 struct OpenedValues {
   struct Aged {
     let keys: [String]
@@ -82,14 +84,14 @@ struct OpenedValues {
     let fingerprint: RecordFingerprint
   }
 
-  /// Those that were given back and end some day, where migrations have left them.
+  /// The expiring values that were given back, under their keys after migrations.
   var aged: [Aged] = []
-  /// The keys of those whose time was over, with dots between them.
+  /// The keys of expired values, with dots between them.
   var expired: [String] = []
   /// The subkeys of the secrets that were given back.
   var subkeys: [UInt64] = []
-  /// The keys of the secrets whose subkeys are not there any more.
+  /// The keys of the secrets whose subkeys are missing.
   var forgotten: [String] = []
-  /// The keys of those that cannot be read.
+  /// The keys of values that cannot be read.
   var unreadable: [String] = []
 }

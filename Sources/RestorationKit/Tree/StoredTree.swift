@@ -7,11 +7,11 @@ internal import Foundation
 
 /// A verified archive as a tree, ready to be brought back.
 ///
-/// Reading it needs no actor. What an authentic but hostile archive can say of
-/// the tree is settled here: every record is placed at most once, so a cycle
-/// or a child of two parents cannot make the restore go round or twice.
+/// Reading a tree needs no actor. It also makes an authentic but hostile archive
+/// harmless: every record is placed at most once, so a cycle or a child of two parents
+/// cannot make the restore go round or twice.
 struct StoredTree: Sendable {
-  /// A node, view or object with all that is stored of it.
+  /// A node, view or object with its stored values.
   struct Element: Sendable {
     let record: UInt64
     let path: RestorationPath
@@ -20,32 +20,33 @@ struct StoredTree: Sendable {
     let role: Role
     let content: NodeRecord
     var values: Values
-    /// The states that are kept beside its own, newest first.
+    /// The states that are kept beside the element's own, newest first.
     var kept: [KeptState] = []
   }
 
-  /// What an element is to its parent.
+  /// The relation of an element to its parent.
   enum Role: Sendable {
     case root, view, child, presented
-    /// It is only referred to.
+    /// The parent only refers to the element.
     case referred
   }
 
-  /// What is stored of an element besides its place.
+  /// The stored values of an element.
   struct Values: Sendable {
-    /// Nil if the library had nothing of its own to save.
+    /// The library's values; nil if the library had none to save.
     let builtIn: KeyedDecoder?
-    /// Nil for what was saved without state.
+    /// The app's values; nil if the element was saved without state.
     let state: KeyedDecoder?
     /// The values with a sensitivity, which are not in the state; nil if there are none.
     var sensitive: KeyedDecoder?
 
-    /// Tells them from others, in whichever record they are; of no use in another process.
+    /// Tells the values from others, in any record; of no use in another process.
     ///
-    /// References are left out, since they name records, and so are values with a sensitivity,
-    /// which are sealed anew. It is equal to that of no other if they cannot be copied.
+    /// References are left out, since they name records, and so are values with a
+    /// sensitivity, which are sealed anew. If the values cannot be copied, the
+    /// fingerprint equals no other.
     ///
-    /// - Complexity: O(*n*) in their bytes.
+    /// - Complexity: O(*n*) in the bytes of the values.
     var fingerprint: RecordFingerprint {
       do {
         return try ValueContent(forKey: ValueContent.key) { encoder in
@@ -75,31 +76,31 @@ struct StoredTree: Sendable {
   let applicationState: KeyedDecoder?
   /// The values with a sensitivity that the application wrote.
   let applicationSensitive: KeyedDecoder?
-  /// What was written in the name of a scene.
+  /// The values that were written in the name of a scene.
   let host: KeyedDecoder?
-  /// What classes were called before the save, by their names in it.
+  /// The names of classes before the save, by their names in the save.
   let formerNames: [String: [String]]
   /// The elements, each after its parent and after its elder siblings.
   let outline: StoredOutline
   let values: StoredValues
-  /// The states that are kept beside those of elements, by the places of these.
+  /// The states that are kept beside those of elements, by the places of the elements.
   private(set) var kept: [Int: [KeptState]] = [:]
-  /// Those of the records of the elements; none of a part of a tree.
+  /// The fingerprints of the records of the elements; none for a part of a tree.
   private(set) var fingerprints: [RecordFingerprint] = []
-  /// The same, before somebody needs them.
+  /// The fingerprints, while nobody needs them yet.
   let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
-  /// What opens the secrets among the values; nil if nobody has looked.
+  /// The subkeys that open the secrets among the values; nil if they were not read.
   var secrets: SecretKeys?
-  /// What a restore leaves out after crashes, by its places.
+  /// The places of the elements that a restore leaves out after crashes.
   var leftOut: Set<Int> = []
-  /// When another state took its place; nil if it is no generation.
+  /// When another state replaced this one; nil if this one is no generation.
   var replacedAt: Date?
 
-  /// The newest time that was seen while it was stored.
+  /// The newest time that is known from the stored state.
   var newestTime: Date? { [facts?.timestamp, replacedAt].compactMap(\.self).max() }
 
-  /// What the application wrote itself.
+  /// The values that the application wrote itself.
   var applicationValues: Values { Values(builtIn: nil, state: applicationState) }
 
   /// Whether every record could be read and placed.
@@ -144,7 +145,7 @@ struct StoredTree: Sendable {
     return formerNames
   }
 
-  /// A part of a tree, for what comes late.
+  /// A part of a tree, for a node that comes late.
   init(
     _ elements: [Element], version: ArchiveVersion, facts: SaveFacts?,
     formerNames: [String: [String]], secrets: SecretKeys?
@@ -183,7 +184,7 @@ extension StoredTree {
       + kept.values.joined().map(\.values.sensitive)).compactMap(\.self)
   }
 
-  /// All elements; each is made when it is asked for.
+  /// All elements, as a collection that makes each element on access.
   struct Elements: RandomAccessCollection, Sendable {
     fileprivate let tree: StoredTree
 
@@ -200,11 +201,11 @@ extension StoredTree {
   }
 }
 
-/// The values of all elements of a tree, opened when they are asked for.
+/// The values of all elements of a tree, opened on access.
 final class StoredValues: Sendable {
   private let outline: StoredOutline
   private let records: VerifiedRecords
-  /// Those of a part of a tree.
+  /// The values of the elements of a part of a tree; empty for a whole tree.
   private let made: [StoredTree.Values]
 
   init(_ outline: StoredOutline, in records: VerifiedRecords) {
@@ -230,12 +231,12 @@ final class StoredValues: Sendable {
     return outline.sensitive.isEmpty ? nil : container(outline.sensitive[place] ?? 0, at: place)
   }
 
-  /// The state of an element; nil for what was saved without state.
+  /// The state of an element; nil if the element was saved without state.
   func state(at place: Int) -> KeyedDecoder? {
     made.isEmpty ? container(outline.rows[place].state, at: place) : made[place].state
   }
 
-  /// What the library saved for an element; nil if that is nothing.
+  /// The library's values of an element; nil if there are none.
   func builtIn(at place: Int) -> KeyedDecoder? {
     made.isEmpty ? container(outline.rows[place].builtIn, at: place) : made[place].builtIn
   }

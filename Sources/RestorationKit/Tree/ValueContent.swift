@@ -7,8 +7,8 @@ internal import Foundation
 
 /// One value of any form, in bytes of its own.
 ///
-/// They say nothing of the key and the record that it is encoded in, so what is equal
-/// when it is encoded has equal bytes.
+/// The bytes depend neither on the key nor on the record, so equal encodings have equal
+/// bytes.
 struct ValueContent {
   /// The length of the names, the names, and the map of a record.
   let bytes: [UInt8]
