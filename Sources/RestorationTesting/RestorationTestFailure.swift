@@ -1,4 +1,5 @@
-/// What a test of restoration expected, and what it saw instead.
+/// The expectation of a restoration test that did not hold, and the observation
+/// instead.
 public struct RestorationTestFailure: Error, Hashable, Sendable {
   /// The kind of a failure.
   ///
@@ -32,21 +33,20 @@ public struct RestorationTestFailure: Error, Hashable, Sendable {
     /// A state cannot be recorded, or no release is recorded.
     public static let notRecorded = Code("notRecorded")
 
-    /// A process could not be started, could not be talked to, or did not end as it
-    /// should.
+    /// A process could not be started or talked to, or did not end as it should.
     public static let process = Code("process")
   }
 
   /// The kind of failure.
   public let code: Code
 
-  /// What it is about: the name of a check, a release, a window, a process.
+  /// The subject of the failure: the name of a check, a release, a window, a process.
   public let subject: String
 
-  /// What should have been, in a sentence.
+  /// The expectation, in a sentence.
   public let expected: String
 
-  /// What was there instead, in a sentence.
+  /// The observation, in a sentence.
   public let seen: String
 
   init(_ code: Code, _ subject: String, expected: String, seen: String) {
@@ -55,6 +55,6 @@ public struct RestorationTestFailure: Error, Hashable, Sendable {
 }
 
 extension RestorationTestFailure: CustomStringConvertible {
-  /// The subject, what was expected, and what was seen.
+  /// The subject, the expectation and the observation.
   public var description: String { "\(subject): \(expected) \(seen)" }
 }

@@ -1,6 +1,7 @@
 /// One promise of a protocol with asynchronous calls, and a way to see whether a type keeps it.
 ///
-/// As ``ConformanceCheck``, but the functions that make and open a place may wait, too:
+/// The check is as ``ConformanceCheck``, but the functions that make and open a place
+/// may wait, too:
 ///
 ///     for check in RemoteStoreConformance.checks {
 ///       try await check.run {
@@ -50,7 +51,7 @@ extension Sequence {
   /// Runs all of the checks, one after another, each in a place of its own.
   ///
   /// - Parameter makePlace: Makes an empty place, and returns a function that opens it.
-  /// - Returns: What each check that failed has seen, in their order.
+  /// - Returns: The failures of the checks, in the order of the checks.
   public func failures<Subject>(
     _ makePlace: () async throws -> () async throws -> Subject
   ) async -> [RestorationTestFailure] where Element == AsyncConformanceCheck<Subject> {

@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// How often many ask at once: a race that is there is seen in most runs.
+/// How often many callers ask at once: most runs then show a race, if there is one.
 let roundCount = 25
 
-/// The same place, opened so often that many can ask at once.
+/// One place, opened so often that many callers can ask at once.
 func several<Subject>(_ open: () throws -> Subject) rethrows -> [Subject] {
   try (0..<8).map { _ in try open() }
 }
@@ -17,7 +17,7 @@ func atOnce<Subject: Sendable, Answer: Sendable, Failure: Error>(
   let (ready, start, end) = (DispatchGroup(), DispatchSemaphore(value: 0), DispatchGroup())
   for call in calls {
     ready.enter()
-    // A queue of its own has a thread of its own.
+    // Each new queue has a thread of its own.
     DispatchQueue(label: "conformance").async(group: end) {
       ready.leave()
       start.wait()
@@ -47,8 +47,8 @@ func atOnce<Subject: Sendable, Answer: Sendable>(
 
 /// A call of one thread.
 ///
-/// Nobody waits for its lock, so the thread sanitizer understands it: a test of an app may run
-/// with that.
+/// Nobody waits for its lock, so the thread sanitizer understands it: a test of an app
+/// may run with the sanitizer.
 private final class Call<Answer: Sendable, Failure: Error>: Sendable {
   private let body: @Sendable () throws(Failure) -> Answer
   private let content = Mutex<Result<Answer, Failure>?>(nil)

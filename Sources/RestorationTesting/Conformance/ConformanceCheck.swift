@@ -30,8 +30,8 @@ public struct ConformanceCheck<Subject>: Sendable {
   ///
   /// - Parameter makePlace: Makes an empty place, and returns a function that opens it.
   /// - Throws: ``RestorationTestFailure`` with `brokenPromise` if the promise is
-  ///   broken, also by an error that should not have been thrown. It has the promise,
-  ///   and what was seen. `noPlace` if the place could not be made or opened.
+  ///   broken, also by an error that should not have been thrown; the failure has the
+  ///   promise and the observation. `noPlace` if the place could not be made or opened.
   public func run(
     _ makePlace: () throws -> () throws -> Subject
   ) throws(RestorationTestFailure) {
@@ -43,7 +43,7 @@ public struct ConformanceCheck<Subject>: Sendable {
     }
   }
 
-  /// The same check for what gives a subject.
+  /// The check for a type that gives a subject.
   func pulledBack<Other>(
     _ name: String, _ subject: @escaping @Sendable (Other) throws -> Subject
   ) -> ConformanceCheck<Other> {
@@ -62,7 +62,7 @@ extension Sequence {
   /// Runs all of the checks, each in a place of its own.
   ///
   /// - Parameter makePlace: Makes an empty place, and returns a function that opens it.
-  /// - Returns: What each check that failed has seen, in their order.
+  /// - Returns: The failures of the checks, in the order of the checks.
   public func failures<Subject>(
     _ makePlace: () throws -> () throws -> Subject
   ) -> [RestorationTestFailure] where Element == ConformanceCheck<Subject> {
@@ -79,7 +79,7 @@ extension Sequence {
 }
 
 extension RestorationTestFailure {
-  /// What a check has thrown, as a failure of it.
+  /// The error of a check as a failure.
   init(brokenPromise promise: String, of check: String, by error: any Error) {
     if let error = error as? NoPlace {
       self.init(
@@ -92,7 +92,7 @@ extension RestorationTestFailure {
   }
 }
 
-/// What a check has seen that breaks the promise.
+/// An observation that breaks the promise of a check.
 struct Observation: Error {
   let sentence: String
 
@@ -101,7 +101,7 @@ struct Observation: Error {
   }
 }
 
-/// Why a check has no place to look at, which says nothing about the promise.
+/// The reason why a check has no place, which says nothing about the promise.
 private struct NoPlace: Error {
   let sentence: String
 

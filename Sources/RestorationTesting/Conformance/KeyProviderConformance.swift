@@ -9,7 +9,7 @@ public enum KeyProviderConformance: Sendable {
   public static let checks: [ConformanceCheck<any KeyProvider>] = [
     KeyCheck("askingMakesNoKey", "A key that must not be made is not made.") {
       let provider = try $0()
-      // One that has its key from elsewhere has it from the start.
+      // A provider that has its key from elsewhere has the key from the start.
       guard try provider.key(creating: false) == nil else { return }
       for (which, provider) in [("Asked again", provider), ("Opened again", try $0())] {
         try expect(
@@ -48,7 +48,7 @@ public enum KeyProviderConformance: Sendable {
 
   /// The promises of a provider that makes its key when it is first needed.
   ///
-  /// Leave them out for a provider whose key comes from elsewhere.
+  /// Leave these checks out for a provider whose key comes from elsewhere.
   public static let creatingChecks: [ConformanceCheck<any KeyProvider>] = [
     KeyCheck("nothingStoredIsNoKey", "Where no key was made, there is none.") {
       try expect(try $0().key(creating: false) == nil, "key(creating: false) gave one.")
@@ -72,7 +72,7 @@ public enum KeyProviderConformance: Sendable {
         try damage(provider)
         for _ in 0..<2 {
           for creating in [true, false] {
-            // One that has read it before may still have it.
+            // The provider that has read the key before may still have it.
             let next = try $0()
             try expectThrowsArchiveError("Damaged, key(creating: \(creating))") {
               _ = try next.key(creating: creating)
@@ -87,7 +87,7 @@ public enum KeyProviderConformance: Sendable {
   ///
   /// - Parameters:
   ///   - lock: Locks the key of a provider, as the system does when the user leaves.
-  ///   - unlock: Unlocks it.
+  ///   - unlock: Unlocks the key again.
   /// - Returns: The checks.
   public static func checks(
     locking lock: @escaping @Sendable (any KeyProvider) throws -> Void,

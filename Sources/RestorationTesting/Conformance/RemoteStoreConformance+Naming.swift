@@ -1,10 +1,10 @@
 internal import RestorationKit
 
 extension RemoteStoreConformance {
-  /// Names of states, of what is set aside, and what an app may call one.
+  /// Names of states and of set-aside states, and names that an app may choose.
   ///
-  /// Some differ only for those who compare bytes: in upper case, in the spelling of a
-  /// character, by a space at the end, as patterns of SQL.
+  /// Some names differ only when bytes are compared: in upper case, in the spelling of
+  /// a character, by a space at the end, as patterns of SQL.
   private static let names = [
     "main", "Main", "main ", " main", "main2", "main~2", "main.scene-7d4b8f9e", "main.scenes",
     "Größe", "Gro\u{308}ße", "e", "e\u{301}", "é", "写真", "👩🏽‍🚀", "\u{FEFF}main",
@@ -49,7 +49,7 @@ extension RemoteStoreConformance {
     },
     StoreCheck("allNamesAreListed", "All names are listed, however many there are.") { open in
       let stores = try await openEight(open)
-      // More than the thousand that services list at once.
+      // More names than the thousand that services list in one page.
       let shares = stores.indices.map { share in (0..<128).map { "state \(share) \($0)" } }
       let versions = try await atOnce(stores) { number, store in
         var versions: [RemoteVersion] = []
@@ -68,7 +68,7 @@ extension RemoteStoreConformance {
     },
     StoreCheck("namesAreIndependent", "Nobody is disturbed by writes to other names.") { open in
       let stores = try await openEight(open)
-      // Calls that hardly take any time seldom meet, so there are more of them.
+      // Short calls seldom meet, so there are more of them.
       let end = ContinuousClock.now + .milliseconds(100)
       _ = try await atOnce(stores) { number, store in
         let (name, part) = ("state \(number)", [UInt8].sample(number))
@@ -93,7 +93,9 @@ extension RemoteStoreConformance {
 }
 
 extension RemoteStateStore {
-  /// Ends the check if there are other names, told apart by their bytes.
+  /// Ends the check if the store has other names.
+  ///
+  /// Names are compared by their bytes.
   func expectNames(_ expected: [String], prefix: String, _ moment: String) async throws {
     let found = try await names(prefix: prefix)
     let (foundBytes, expectedBytes) = (

@@ -118,7 +118,8 @@ extension RemoteStoreConformance {
       for number in 1...24 {
         let (bytes, version) = ([UInt8].sample(number, count: 10_000), stored.version)
         await withTaskGroup(of: Void.self) { group in
-          // At first before it begins, then later and later.
+          // The first calls are cancelled before they begin, the others later and
+          // later.
           if number <= 6 { group.cancelAll() }
           group.addTask {
             switch number % 3 {
@@ -137,7 +138,8 @@ extension RemoteStoreConformance {
     },
   ]
 
-  /// Lets eight at once do what only one may succeed in, several times.
+  /// Lets eight callers at once do a write in which only one may succeed, several
+  /// times.
   private static func race(
     _ open: () async throws -> any RemoteStateStore,
     _ write:
@@ -158,7 +160,8 @@ extension RemoteStoreConformance {
     }
   }
 
-  /// Reads while another store writes, and ends the check if what was read was never stored.
+  /// Reads while another store writes, and ends the check if a read gives bytes that
+  /// were never stored.
   private static func readDuringWrites(
     _ open: () async throws -> any RemoteStateStore, to name: String, mayBeGone: Bool = false,
     _ write:
@@ -209,7 +212,7 @@ extension RemoteStoreConformance {
     }
   }
 
-  /// Stores bytes in place of one of those that are possible, or of nothing.
+  /// Replaces one of the possible contents, or nothing.
   ///
   /// A write that nobody waits for any more may take place late, but only once.
   private static func overwrite(

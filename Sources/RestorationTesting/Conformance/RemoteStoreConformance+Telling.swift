@@ -7,7 +7,7 @@ extension RemoteStoreConformance {
       let (listener, writer) = (try await $0(), try await $0())
       let told = Told(listener.changes())
       defer { told.end() }
-      // A store that does not say so may tell of this one first.
+      // A store that does not begin with `any` may tell of this write first.
       let isTold = try await told.wait { !$0.isEmpty }
       _ = try await writer.store(.sample(1))
       try expect(isTold && told.changes.first?.change == .any, "It was not told that, in a second.")
@@ -33,7 +33,7 @@ extension RemoteStoreConformance {
       for (what, write) in parts {
         try await told.expectTold("of a state that was \(what)") { name in
           let version = try await writer.store(.sample(1), as: name)
-          // It may tell of this one late.
+          // The store may tell of this first write late.
           try await told.wait { $0.contains { $0.name == name } }
           told.forget()
           return try await write(name, version)
@@ -78,14 +78,14 @@ extension RemoteStoreConformance {
   ]
 }
 
-/// What a store has told of, in a task of its own.
+/// The changes that a store has told, heard in a task of its own.
 private final class Told: Sendable {
   typealias Change = (change: RemoteChange, loaded: RemoteState?)
 
   private let content = Mutex<(changes: [Change], error: (any Error)?)>(([], nil))
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  /// Listens, and loads each state that it is told of if there is a store to load it from.
+  /// Listens, and loads the state of each change if there is a store to load from.
   init(_ stream: AsyncStream<RemoteChange>, loadingFrom store: (any RemoteStateStore)? = nil) {
     let listening = Task { [weak self] in
       for await change in stream {
@@ -107,9 +107,9 @@ private final class Told: Sendable {
 
   func end() { task.withLock { $0?.cancel() } }
 
-  /// Waits until it was told, for up to a second.
+  /// Waits for changes for up to a second.
   ///
-  /// - Returns: Whether it was.
+  /// - Returns: Whether they have come.
   @discardableResult
   func wait(until isTold: ([RemoteChange]) -> Bool) async throws -> Bool {
     let end = ContinuousClock.now + .seconds(1)
@@ -121,10 +121,11 @@ private final class Told: Sendable {
     return true
   }
 
-  /// Ends the check if it is not told of the name that the body writes to, several times.
+  /// Ends the check if the store does not tell of the name that the body writes to,
+  /// several times.
   ///
-  /// It may listen later than it was asked to, and be told of an older version first. The body
-  /// returns the version that is stored now; nil if it was removed.
+  /// The store may begin to listen late, and tell of an older version first. The body
+  /// returns the version that is stored now; nil if the state was removed.
   func expectTold(
     _ what: String, _ write: (_ name: String) async throws -> RemoteVersion?
   ) async throws {

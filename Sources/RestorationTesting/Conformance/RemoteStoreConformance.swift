@@ -14,15 +14,16 @@ public enum RemoteStoreConformance: Sendable {
 
   /// The promises of a store that tells of changes.
   ///
-  /// What a store tells may be late or missing, so they write several times and wait for up
-  /// to a second each time. Do not run them on a store that leaves `changes()` to its default.
+  /// A change may be told late or not at all, so the checks write several times and
+  /// wait for up to a second each time. Do not run them on a store that leaves
+  /// `changes()` to its default.
   public static let changesChecks: [AsyncConformanceCheck<any RemoteStateStore>] = telling
 }
 
 /// The name that most checks use.
 let checkedName = "main"
 
-/// The same place as eight machines open it.
+/// One place, as eight machines open it.
 func openEight(
   _ open: () async throws -> any RemoteStateStore
 ) async throws -> [any RemoteStateStore] {
@@ -31,7 +32,7 @@ func openEight(
   return stores
 }
 
-/// What the checks do with stores.
+/// The calls of the checks.
 extension RemoteStateStore {
   /// Stores bytes where nothing is stored.
   func store(_ bytes: [UInt8], as name: String = checkedName) async throws -> RemoteVersion {
@@ -40,7 +41,7 @@ extension RemoteStateStore {
       "Where nothing was stored, replace was refused.")
   }
 
-  /// Replaces what is stored, which must not be refused.
+  /// Replaces the stored bytes, which must not be refused.
   func update(
     _ version: RemoteVersion, of name: String = checkedName, with bytes: [UInt8]
   ) async throws -> RemoteVersion {
@@ -49,7 +50,7 @@ extension RemoteStateStore {
       "With the stored version, replace was refused.")
   }
 
-  /// Appends to what is stored, which must not be refused.
+  /// Appends to the stored bytes, which must not be refused.
   func extend(
     _ version: RemoteVersion, of name: String = checkedName, by bytes: [UInt8]
   ) async throws -> RemoteVersion {
@@ -58,13 +59,13 @@ extension RemoteStateStore {
       "With the stored version, append was refused.")
   }
 
-  /// Removes what is stored, which must not be refused.
+  /// Removes the stored bytes, which must not be refused.
   func clear(_ version: RemoteVersion, of name: String = checkedName) async throws {
     let isRemoved = try await remove(name, expecting: version)
     try expect(isRemoved, "With the stored version, remove was refused.")
   }
 
-  /// Ends the check if anything else is stored under the name.
+  /// Ends the check if other bytes are stored under the name.
   func expectStored(
     _ bytes: [UInt8]?, at version: RemoteVersion? = nil, as name: String = checkedName,
     _ moment: String

@@ -21,7 +21,7 @@ public enum StateDirectoryConformance: Sendable {
 
   /// The promises of a directory that tells the names of its states.
   ///
-  /// Do not run them on a directory that leaves `names()` to its default.
+  /// Do not run these checks on a directory that leaves `names()` to its default.
   public static let namingChecks: [ConformanceCheck<any StateDirectory>] = naming
 
   /// The promises of a directory whose storages list what they set aside and keep
@@ -33,7 +33,7 @@ public enum StateDirectoryConformance: Sendable {
 
   private static let stateName = "main"
 
-  /// Names that a keeper and a host use, and what an app may call a state.
+  /// Names that a keeper and a host use, and names that an app may choose.
   private static let names = [
     "main", "main~2", "main.scene-7d4b8f9e", "main.scenes", "main.secrets", "user 1", "Größe",
     "a.b", "main2", String(repeating: "n", count: 150),

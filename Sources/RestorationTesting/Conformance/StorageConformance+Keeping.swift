@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a list says of one archive, to be compared.
+/// The entry of one archive in a list, to be compared.
 private struct Listed: Equatable, CustomStringConvertible {
   let bytes: [UInt8]?
   let reason: SetAsideReason?
@@ -161,7 +161,7 @@ extension StorageConformance {
       try file.synchronize()
       try storage.replace(settingAside: .previous, at: .check(1)) { sink throws(ArchiveError) in
         try sink.write(.sample(4))
-        // Its writer goes on until the new one takes its place.
+        // The writer of the old archive goes on until the new archive replaces it.
         try file.write(.sample(3), at: 200)
         try file.synchronize()
       }
@@ -197,7 +197,7 @@ extension StorageConformance {
       try expect(archives.count == 4, "Of four, \(archives.count) were listed.")
       let generations = try storage.generations()
       try expect(generations.count == 2, "Of two generations, \(generations.count) were listed.")
-      // One that is gone already is no error.
+      // An archive that is gone already is no error.
       try archives[2].storage.remove()
       try storage.removeSetAside([archives[0], archives[2], archives[3], generations[0]])
       let left = [Listed(.sample(1), .crashed, 1)]

@@ -74,7 +74,7 @@ extension StorageConformance {
       do {
         try storage.replace { _ throws(ArchiveError) in throw bodyFailure }
       } catch let error as ArchiveError {
-        // A storage may add where it is.
+        // A storage may add its location.
         return try expect(
           error.code == bodyFailure.code && error.subject == bodyFailure.subject,
           "For “\(bodyFailure)” it threw “\(error)”.")

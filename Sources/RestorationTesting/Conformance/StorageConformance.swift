@@ -8,7 +8,8 @@ internal import Foundation
 
 /// The promises of ``/ArchiveCodec/ArchiveStorage``, as checks for one of your own.
 ///
-/// They check what a process sees. They cannot check what a power cut leaves.
+/// The checks look at a storage as a process sees it. They cannot check the state after
+/// a power cut.
 public enum StorageConformance: Sendable {
   /// The promises of every storage.
   public static let checks: [ConformanceCheck<any ArchiveStorage>] =
@@ -16,16 +17,16 @@ public enum StorageConformance: Sendable {
 
   /// The promises of a storage that lists what it set aside and keeps generations.
   ///
-  /// Do not run them on a storage that leaves `setAsideArchives()` and `generations()`
-  /// to their defaults.
+  /// Do not run these checks on a storage that leaves `setAsideArchives()` and
+  /// `generations()` to their defaults.
   public static let keepingChecks: [ConformanceCheck<any ArchiveStorage>] =
     listing + generations + puttingBack + removingSetAside
 }
 
-/// What a body throws that a storage must pass on.
+/// The error of a body, which a storage must pass on.
 let bodyFailure = ArchiveError(.storageFull, subject: "the check's own error")
 
-/// What the checks do with storages.
+/// The calls of the checks.
 extension ArchiveStorage {
   func replace(by bytes: [UInt8]) throws(ArchiveError) {
     try replace { sink throws(ArchiveError) in try sink.write(bytes) }
@@ -41,7 +42,7 @@ extension ArchiveStorage {
 
   /// Replaces with a body that throws in the end.
   ///
-  /// That the error is passed on is another promise.
+  /// The error is ignored here: passing it on is another promise.
   func failToReplace(settingAside reason: SetAsideReason? = nil) {
     let body = { (sink: any ArchiveSink) throws(ArchiveError) in
       try sink.write(.sample(9, count: 5000))
@@ -62,7 +63,7 @@ extension ArchiveStorage {
 }
 
 extension Date {
-  /// Of the year 2026, so that all have a place in the names of files.
+  /// A date of the year 2026, which fits into the names of files.
   static func check(_ seconds: Int) -> Date {
     Date(timeIntervalSinceReferenceDate: 800_000_000 + TimeInterval(seconds))
   }

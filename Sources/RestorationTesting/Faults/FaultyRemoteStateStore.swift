@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A store that fails as networks and databases do, when a test says so.
 ///
-/// It passes each call on to another store, and keeps a list of them:
+/// The store passes each call on to another store, and keeps a list of the calls:
 ///
 ///     let store = FaultyRemoteStateStore(MemoryRemoteStateStore())
 ///     let keeper = try StateKeeper(
@@ -12,17 +12,18 @@ internal import Synchronization
 ///     store.fail(.lostAnswer, next: .append)
 ///     _ = try await keeper.save([screen])
 ///
-/// What happens to a call is decided in this order: by ``isReachable``, by
-/// ``fail(_:next:)``, and by what the store was created with.
+/// The fault of a call is decided in this order: by ``isReachable``, by
+/// ``fail(_:next:)``, and by the faults that the store was created with.
 ///
-/// Give each machine of a test a faulty store of its own over the same base, and each has
-/// its own faults.
+/// Give each machine of a test a faulty store of its own over the same base: then each
+/// machine has faults of its own.
 public final class FaultyRemoteStateStore: RemoteStateStore {
-  private struct Content {
+  private struct Progress {
     var isReachable = true
     var calls: [RemoteCall] = []
     var next: [(fault: RemoteFault, operation: RemoteCall.Operation?)] = []
-    /// By the bytes of the names, what was seen of each, the last one at the end.
+    /// The states that were seen under each name, by the bytes of the names, the last
+    /// one at the end.
     var seen: [[UInt8]: [RemoteState?]] = [:]
     var listeners: [Int: AsyncStream<RemoteChange>.Continuation] = [:]
     var listenerCount = 0
@@ -30,14 +31,14 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
 
   private let base: any RemoteStateStore
   private let choose: @Sendable (RemoteCall) -> RemoteFault?
-  private let content = Mutex(Content())
+  private let progress = Mutex(Progress())
 
   /// Creates a store whose faults a closure chooses.
   ///
   /// - Parameters:
   ///   - base: The store that the calls are passed on to.
-  ///   - faults: Is called for each call, maybe by several at once, and returns what goes
-  ///     wrong with it; by default nothing does.
+  ///   - faults: Called for each call, maybe at once for several, and returns the fault
+  ///     of the call; by default there is none.
   public init(
     _ base: any RemoteStateStore,
     faults: @escaping @Sendable (RemoteCall) -> RemoteFault? = { _ in nil }
@@ -50,24 +51,25 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
   ///
   /// - Parameters:
   ///   - base: The store that the calls are passed on to.
-  ///   - faults: What goes wrong with the first call, the second one, and so on; nil for a
-  ///     call that goes well. All go well after the last one.
+  ///   - faults: The faults of the first call, the second one, and so on; nil for a
+  ///     call that goes well. All calls go well after the last one.
   public convenience init(_ base: any RemoteStateStore, faults: [RemoteFault?]) {
     self.init(base) { faults.indices.contains($0.number) ? faults[$0.number] : nil }
   }
 
   /// Creates a store in which faults happen at random.
   ///
-  /// The same seed chooses the same faults for the same order of calls. Print it in a test,
-  /// so that a failure can be seen again.
+  /// The same seed chooses the same faults for the same order of calls. Print the seed
+  /// in a test, so that a failure can be seen again.
   ///
   /// - Parameters:
   ///   - base: The store that the calls are passed on to.
-  ///   - rates: How often what goes wrong.
-  ///   - seed: Where the random numbers begin.
+  ///   - rates: How often each fault happens.
+  ///   - seed: The start of the random numbers.
   public convenience init(_ base: any RemoteStateStore, rates: RemoteFaultRates, seed: UInt64) {
     self.init(base) { call in
-      // By the number of the call, so that calls at once do not exchange their numbers.
+      // The numbers depend on the number of the call, so that simultaneous calls do not
+      // exchange them.
       var numbers = CallNumbers(seed: seed, call: call.number)
       let fault = rates.fault(at: numbers.next())
       guard rates.longestDelay > .zero else { return fault }
@@ -76,38 +78,41 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
     }
   }
 
-  /// Whether any call reaches the store; while it is false, each throws `unavailable`.
+  /// Whether any call reaches the store; while the property is false, each call throws
+  /// `unavailable`.
   ///
-  /// No changes are told meanwhile. When it is true again, ``/RestorationKit/RemoteChange/any``
-  /// is, as by a store that has its connection back.
+  /// No changes are told meanwhile. When the property becomes true again,
+  /// ``/RestorationKit/RemoteChange/any`` is told, as by a store that has its
+  /// connection back.
   public var isReachable: Bool {
-    get { content.withLock { $0.isReachable } }
+    get { progress.withLock { $0.isReachable } }
     set {
-      // Under the lock, so that a change which comes at the same time is told after it.
-      content.withLock { content in
-        let isBack = newValue && !content.isReachable
-        content.isReachable = newValue
+      // Told under the lock, so that a change which comes at the same time is told
+      // after it.
+      progress.withLock { progress in
+        let isBack = newValue && !progress.isReachable
+        progress.isReachable = newValue
         guard isBack else { return }
-        for listener in content.listeners.values { listener.yield(.any) }
+        for listener in progress.listeners.values { listener.yield(.any) }
       }
     }
   }
 
   /// All calls so far, in the order in which they came.
-  public var calls: [RemoteCall] { content.withLock { $0.calls } }
+  public var calls: [RemoteCall] { progress.withLock { $0.calls } }
 
   /// Makes the next call go wrong, once.
   ///
-  /// Call it several times for several calls.
+  /// Call the method several times for several calls.
   ///
   /// - Parameters:
-  ///   - fault: What goes wrong.
-  ///   - operation: Which call it waits for; nil for any.
+  ///   - fault: The fault of the call.
+  ///   - operation: The operation that the fault waits for; nil for any.
   public func fail(_ fault: RemoteFault, next operation: RemoteCall.Operation? = nil) {
-    content.withLock { $0.next.append((fault, operation)) }
+    progress.withLock { $0.next.append((fault, operation)) }
   }
 
-  /// Where the base is.
+  /// The location of the base.
   public var location: String { base.location }
 
   /// Loads from the base.
@@ -155,16 +160,16 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
   public func changes() -> AsyncStream<RemoteChange> {
     let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
     let changes = base.changes()
-    let number = content.withLock { content in
-      content.listenerCount += 1
-      content.listeners[content.listenerCount] = continuation
-      return content.listenerCount
+    let number = progress.withLock { progress in
+      progress.listenerCount += 1
+      progress.listeners[progress.listenerCount] = continuation
+      return progress.listenerCount
     }
     let passing = Task { [self] in
       for await change in changes {
-        content.withLock { if $0.isReachable { continuation.yield(change) } }
+        progress.withLock { if $0.isReachable { continuation.yield(change) } }
       }
-      content.withLock { _ = $0.listeners.removeValue(forKey: number) }
+      progress.withLock { _ = $0.listeners.removeValue(forKey: number) }
       continuation.finish()
     }
     continuation.onTermination = { _ in passing.cancel() }
@@ -174,23 +179,23 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
   private func begin(
     _ operation: RemoteCall.Operation, _ name: String, byteCount: Int = 0
   ) -> RemoteCall {
-    var (call, isChosen) = content.withLock { content in
+    var (call, isChosen) = progress.withLock { progress in
       var call = RemoteCall(
-        number: content.calls.count, operation: operation, name: name, byteCount: byteCount)
-      if !content.isReachable {
+        number: progress.calls.count, operation: operation, name: name, byteCount: byteCount)
+      if !progress.isReachable {
         call.fault = .unreachable
-      } else if let index = content.next.firstIndex(where: {
+      } else if let index = progress.next.firstIndex(where: {
         $0.operation == nil || $0.operation == operation
       }) {
-        call.fault = content.next.remove(at: index).fault
+        call.fault = progress.next.remove(at: index).fault
       }
-      content.calls.append(call)
+      progress.calls.append(call)
       return (call, call.fault != nil)
     }
     if !isChosen {
-      // The closure of a test may look at the calls, so nothing is locked.
+      // The closure of a test may read the calls, so the lock is not held.
       call.fault = choose(call)
-      content.withLock { [call] in $0.calls[call.number].fault = call.fault }
+      progress.withLock { [call] in $0.calls[call.number].fault = call.fault }
     }
     return call
   }
@@ -201,7 +206,7 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
     try await perform(call) {
       _ = note(try await base.load(call.name), as: call.name)
       var answer = try await body()
-      if answer != nil { content.withLock { $0.calls[call.number].tookPlace = true } }
+      if answer != nil { progress.withLock { $0.calls[call.number].tookPlace = true } }
       if call.fault?.kind == .repeated { answer = try await body() }
       return answer
     }
@@ -218,19 +223,19 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
       throw RemoteFault.unavailable
     case .silence(let duration, let afterTheCall):
       if afterTheCall { _ = try await body() }
-      // A clock that is never reached stands for no end.
+      // A time that is never reached stands for no end.
       try await Task.sleep(for: duration ?? .seconds(1_000_000_000))
       throw RemoteFault.unavailable
     case .some(.none), .repeated, .staleRead, nil: return try await body()
     }
   }
 
-  /// Remembers what is stored, and says what was before.
+  /// Remembers the stored state, and returns the one before.
   private func note(_ state: RemoteState?, as name: String) -> RemoteState? {
-    content.withLock { content in
-      var seen = content.seen[Array(name.utf8)] ?? [nil]
+    progress.withLock { progress in
+      var seen = progress.seen[Array(name.utf8)] ?? [nil]
       if seen.last != state { seen = [seen.last ?? nil, state] }
-      content.seen[Array(name.utf8)] = seen
+      progress.seen[Array(name.utf8)] = seen
       return seen.first ?? nil
     }
   }

@@ -1,6 +1,6 @@
 public import RestorationKit
 
-/// What goes wrong with one call of a remote store.
+/// The fault of one call of a remote store.
 public struct RemoteFault: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case none
@@ -20,7 +20,7 @@ public struct RemoteFault: Hashable, Sendable {
 
   /// The call throws, and does not reach the store.
   ///
-  /// - Parameter error: What it throws.
+  /// - Parameter error: The error of the call.
   /// - Returns: The fault.
   public static func failure(_ error: RemoteStoreError) -> RemoteFault {
     RemoteFault(.failure(error))
@@ -34,20 +34,20 @@ public struct RemoteFault: Hashable, Sendable {
 
   /// A write reaches the store twice, and the second answer is the one that comes back.
   ///
-  /// If the first one took place, that is a refusal: its version is stored no more. A read is
-  /// done once.
+  /// If the first write took place, the second answer is a refusal: its version is
+  /// stored no more. A read is done once.
   public static let repeated = RemoteFault(.repeated)
 
-  /// A load answers with what was stored before, as a replica does that is behind.
+  /// A load answers with an earlier state, as a replica does that is behind.
   ///
-  /// That is the state before the last one that this store has seen, or nothing if there was
-  /// none. Other calls go on as they are.
+  /// The answer is the state before the last one that this store has seen, or nothing
+  /// if there was none. Other calls go on as they are.
   public static let staleRead = RemoteFault(.staleRead)
 
   /// The call takes longer.
   ///
-  /// - Parameter duration: How long it waits before it reaches the store. If the task is
-  ///   cancelled meanwhile, it throws and does not reach it.
+  /// - Parameter duration: How long the call waits before it reaches the store. If the
+  ///   task is cancelled meanwhile, the call throws and does not reach the store.
   /// - Returns: The fault.
   public static func delay(_ duration: Duration) -> RemoteFault {
     RemoteFault(.none).delayed(by: duration)
@@ -56,9 +56,9 @@ public struct RemoteFault: Hashable, Sendable {
   /// Nobody answers, until the task is cancelled or the time is over; then the call throws.
   ///
   /// - Parameters:
-  ///   - duration: How long it waits before it throws `unavailable`; nil if only cancelling
-  ///     ends it.
-  ///   - afterTheCall: Whether the store has done before what it was asked to do.
+  ///   - duration: How long the call waits before it throws `unavailable`; nil if only
+  ///     cancelling ends it.
+  ///   - afterTheCall: Whether the store does its work before the silence.
   /// - Returns: The fault.
   public static func silence(
     for duration: Duration? = nil, afterTheCall: Bool = false
@@ -66,9 +66,9 @@ public struct RemoteFault: Hashable, Sendable {
     RemoteFault(.silence(duration, afterTheCall: afterTheCall))
   }
 
-  /// The same fault, after the call has waited.
+  /// This fault, after a wait.
   ///
-  /// - Parameter duration: How long it waits first.
+  /// - Parameter duration: How long the call waits first.
   /// - Returns: The fault.
   public func delayed(by duration: Duration) -> RemoteFault {
     var fault = self
@@ -80,23 +80,23 @@ public struct RemoteFault: Hashable, Sendable {
     .unavailable, "The test has made the store fail. Try again.")
 }
 
-/// How often each thing goes wrong, from 0 for never to 1 for always.
+/// How often each fault happens, from 0 for never to 1 for always.
 ///
-/// At most one of them happens to a call, besides a delay.
+/// At most one fault happens to a call, besides a delay.
 public struct RemoteFaultRates: Hashable, Sendable {
-  /// Of ``RemoteFault/unreachable``.
+  /// The rate of ``RemoteFault/unreachable``.
   public var unreachable: Double
 
-  /// Of ``RemoteFault/lostAnswer``.
+  /// The rate of ``RemoteFault/lostAnswer``.
   public var lostAnswer: Double
 
-  /// Of ``RemoteFault/repeated``.
+  /// The rate of ``RemoteFault/repeated``.
   public var repeated: Double
 
-  /// Of ``RemoteFault/staleRead``.
+  /// The rate of ``RemoteFault/staleRead``.
   public var staleRead: Double
 
-  /// The longest delay of a call; each has one between nothing and this.
+  /// The longest delay of a call; each call has a delay between nothing and this one.
   public var longestDelay: Duration
 
   /// Creates rates.
@@ -132,9 +132,9 @@ public struct RemoteFaultRates: Hashable, Sendable {
   }
 }
 
-/// A call of a remote store, as it was asked for.
+/// A call of a remote store.
 public struct RemoteCall: Hashable, Sendable {
-  /// What was asked for.
+  /// The method that was called.
   public enum Operation: Hashable, Sendable, CaseIterable {
     /// `load`
     case load
@@ -147,14 +147,14 @@ public struct RemoteCall: Hashable, Sendable {
     /// `names`
     case names
 
-    /// Whether it changes what is stored.
+    /// Whether the operation changes the stored states.
     public var isWrite: Bool { self != .load && self != .names }
   }
 
-  /// Where it is among all calls; the first one is 0.
+  /// The number of the call among all calls; the first one is 0.
   public let number: Int
 
-  /// What was asked for.
+  /// The operation of the call.
   public let operation: Operation
 
   /// The name of the state; of `names`, the prefix.
@@ -163,7 +163,7 @@ public struct RemoteCall: Hashable, Sendable {
   /// How many bytes were sent to be stored.
   public let byteCount: Int
 
-  /// What went wrong with it.
+  /// The fault of the call; nil if it went well.
   public internal(set) var fault: RemoteFault?
 
   /// Whether a write has taken place, whatever the answer was.

@@ -9,8 +9,8 @@ internal import Foundation
 
 /// One state of each release of an app, in a folder of files that is kept with its tests.
 ///
-/// A release is recorded once, before it is shipped. From then on a test restores all of
-/// them with the code of today:
+/// A release is recorded once, before it is shipped. From then on a test restores all
+/// recorded states with the code of today:
 ///
 ///     let golden = GoldenStates(folder: folder) {
 ///       RestorationTester { keeper in try keeper.register(NoteScreen.self, version: 3, …) }
@@ -21,10 +21,10 @@ internal import Foundation
 ///
 /// Each release has a folder in that folder, with a file for each of its states:
 /// `1.4/main.rka`, and one for each window. Anybody can open these files, since their
-/// key is a part of this library. So record only what a test has made up, and never
-/// what a user has stored.
+/// key is a part of this library. So record only states that a test has made up, and
+/// never the states of users.
 ///
-/// It belongs to the actor that made it, as the nodes do.
+/// The value belongs to the actor that made it, as the nodes do.
 public struct GoldenStates {
   /// The path of the folder.
   public let folder: String
@@ -44,9 +44,10 @@ public struct GoldenStates {
 
   /// Lists the releases that are recorded.
   ///
-  /// - Returns: Their names; numbers in them are in the order of their values.
-  /// - Throws: An error if the folder cannot be listed. A folder that is not there is
-  ///   not an error.
+  /// - Returns: The names of the releases; numbers in them are in the order of their
+  ///   values.
+  /// - Throws: An error if the folder cannot be listed. A missing folder is not an
+  ///   error.
   public func releases() throws -> [String] {
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -60,9 +61,9 @@ public struct GoldenStates {
   ///
   /// - Parameters:
   ///   - release: The name of the release, as `1.4`.
-  ///   - root: What the user has in front of them.
-  /// - Returns: Whether it was recorded now. A release that was recorded before stays
-  ///   as it is.
+  ///   - root: The root node, in the state that the user sees.
+  /// - Returns: Whether the release was recorded now. A release that was recorded
+  ///   before stays as it is.
   /// - Throws: ``/RestorationKit/RestorationError`` if the state cannot be saved, with
   ///   `strict` if it has problems; ``RestorationTestFailure`` with `notRecorded`; or an
   ///   error if the files cannot be written.
@@ -75,9 +76,9 @@ public struct GoldenStates {
     }
   }
 
-  /// Records what an app stores, unless the release is recorded already.
+  /// Records the states that an app stores, unless the release is recorded already.
   ///
-  /// Use it for an app with windows, or with several roots.
+  /// Use the method for an app with windows, or with several roots.
   ///
   ///     try await golden.record("2.0") { tester in
   ///       let host = try await tester.launchHost()
@@ -88,10 +89,10 @@ public struct GoldenStates {
   ///   - release: The name of the release.
   ///   - store: Launches the app with the tester and saves. The process is ended
   ///     afterwards.
-  /// - Returns: Whether it was recorded now.
-  /// - Throws: What `store` throws; ``RestorationTestFailure`` with `notRecorded` if it
-  ///   has stored nothing, or if the name cannot be that of a folder; or an error if the
-  ///   files cannot be written.
+  /// - Returns: Whether the release was recorded now.
+  /// - Throws: The errors of `store`; ``RestorationTestFailure`` with `notRecorded` if
+  ///   `store` has stored nothing, or if the name cannot be that of a folder; or an
+  ///   error if the files cannot be written.
   @discardableResult
   public func record(
     _ release: String, storing store: (RestorationTester) async throws -> Void
@@ -115,7 +116,7 @@ public struct GoldenStates {
     return true
   }
 
-  /// All files or none: they get their place when all are written.
+  /// Writes all files or none: they get their place when all are written.
   private func write(
     _ names: [String], of directory: MemoryStateDirectory, to release: String
   ) throws {
@@ -136,12 +137,12 @@ public struct GoldenStates {
   ///
   /// All states are tried, even if one fails.
   ///
-  /// - Parameter make: Makes what the app of today makes at launch.
+  /// - Parameter make: Makes the root that the app of today makes at launch.
   /// - Returns: The releases in their order, each with its root and the report.
   /// - Throws: ``RestorationTestFailure`` with `notRecorded` if no release is recorded,
-  ///   and with `stateNotBack` if one does not come back, or not without problems if
-  ///   the tester is strict; `seen` then lists what is wrong with any of them. What
-  ///   `make` throws is listed, too.
+  ///   and with `stateNotBack` if a state does not come back, or not without problems
+  ///   if the tester is strict; `seen` then lists all problems. Errors of `make` are
+  ///   listed, too.
   public func restoreAll<Root: RestorableNode>(
     _ make: () async throws -> Root
   ) async throws -> [GoldenState<Root>] {
@@ -161,7 +162,7 @@ public struct GoldenStates {
 
   /// Lets the app of today restore every recorded state.
   ///
-  /// Use it for an app with windows, or with several roots.
+  /// Use the method for an app with windows, or with several roots.
   ///
   ///     try await golden.restoreAll { release, tester in
   ///       let host = try await tester.launchHost()
@@ -240,7 +241,8 @@ public struct GoldenStates {
     try makeTester().over(directory, keys: FixedKeyProvider(try Self.key()))
   }
 
-  /// Known to everybody, since a key beside the states would keep them from nobody either.
+  /// Everybody knows the key, since a key beside the states would keep them from nobody
+  /// either.
   private static func key() throws(ArchiveError) -> ArchiveKey {
     let bytes = UnsafeMutableRawBufferPointer.allocate(
       byteCount: ArchiveKey.byteCount, alignment: 1)
@@ -286,15 +288,15 @@ public struct GoldenStates {
 @available(*, unavailable, message: "a tester belongs to the actor of its nodes")
 extension GoldenStates: Sendable {}
 
-/// What came of one recorded state.
+/// The result of restoring one recorded state.
 public struct GoldenState<Root> {
   /// The release that recorded the state.
   public let release: String
 
-  /// What the closure made, with the recorded state.
+  /// The root that the closure made, with the recorded state.
   public let root: Root
 
-  /// What the restore reported.
+  /// The report of the restore.
   public let report: RestorationReport
 }
 

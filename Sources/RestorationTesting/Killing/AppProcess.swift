@@ -3,8 +3,8 @@ internal import Foundation
 
 /// An app in a process of its own that a test talks to line by line, and kills.
 ///
-/// A test starts its own executable again, with arguments that run another test. In
-/// that one ``AppUnderTest/current`` is the app:
+/// A test starts its own executable again, with arguments that run another test. In the
+/// other test ``AppUnderTest/current`` is the app:
 ///
 ///     let app = try AppProcess.again(
 ///       ["AppTests.KillTests/testTheApp"], folder: folder, killedAt: .inWrite(3))
@@ -24,7 +24,7 @@ public final class AppProcess {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
-  /// What is before each answer; nil if all lines are answers.
+  /// The prefix of each answer; nil if all lines are answers.
   private let prefix: String?
   /// The last lines that were no answers.
   private var others: [String] = []
@@ -33,11 +33,12 @@ public final class AppProcess {
   ///
   /// - Parameters:
   ///   - path: The path of the executable.
-  ///   - arguments: Its arguments.
+  ///   - arguments: The arguments of the executable.
   ///   - environment: Added to the environment of this process.
-  ///   - folder: The folder of ``AppUnderTest``, if it uses that.
-  ///   - moment: When it is killed, if it uses ``AppUnderTest``.
-  /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be started.
+  ///   - folder: The folder of ``AppUnderTest``, if the app uses that.
+  ///   - moment: When the process is killed, if the app uses ``AppUnderTest``.
+  /// - Throws: ``RestorationTestFailure`` with `process` if the process cannot be
+  ///   started.
   public convenience init(
     executable path: String, arguments: [String] = [], environment: [String: String] = [:],
     folder: String? = nil, killedAt moment: KillMoment? = nil
@@ -73,17 +74,18 @@ public final class AppProcess {
 
   /// Starts the executable of this test again.
   ///
-  /// Answers are what the app says with ``AppUnderTest``. With XCTest on Linux the one
-  /// argument `Module.Class/method` runs one test; with Swift Testing the arguments
+  /// The app answers with ``AppUnderTest``. With XCTest on Linux the one argument
+  /// `Module.Class/method` runs one test; with Swift Testing the arguments
   /// `--testing-library`, `swift-testing`, `--filter` and its name do.
   ///
   /// - Parameters:
-  ///   - arguments: Its arguments.
+  ///   - arguments: The arguments of the executable.
   ///   - environment: Added to the environment of this process.
-  ///   - folder: Where the app has its states and its key.
-  ///   - moment: When it is killed; never if nil.
+  ///   - folder: The folder of the app's states and its key.
+  ///   - moment: When the process is killed; never if nil.
   /// - Returns: The process.
-  /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be started.
+  /// - Throws: ``RestorationTestFailure`` with `process` if the process cannot be
+  ///   started.
   public static func again(
     _ arguments: [String], environment: [String: String] = [:], folder: String? = nil,
     killedAt moment: KillMoment? = nil
@@ -99,7 +101,7 @@ public final class AppProcess {
     return link ?? Bundle.main.executablePath ?? CommandLine.arguments[0]
   }
 
-  /// One who talks to a process that was killed gets an error, and no signal.
+  /// Writing to a process that was killed gives an error instead of a signal.
   private static let ignoreBrokenPipes: Void = {
     _ = signal(SIGPIPE, SIG_IGN)
   }()
@@ -109,10 +111,10 @@ public final class AppProcess {
 
   // MARK: Talking
 
-  /// Sends a line to its standard input.
+  /// Sends a line to the standard input of the process.
   ///
   /// - Parameter line: The line, without its end.
-  /// - Throws: ``RestorationTestFailure`` with `process` if it has ended.
+  /// - Throws: ``RestorationTestFailure`` with `process` if the process has ended.
   public func send(_ line: String) throws(RestorationTestFailure) {
     do {
       try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
@@ -121,14 +123,14 @@ public final class AppProcess {
     }
   }
 
-  /// Waits for its next answer.
+  /// Waits for the next answer of the process.
   ///
-  /// - Returns: The answer; nil if it has ended and said no more.
-  /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be read.
+  /// - Returns: The answer; nil if the process has ended and said no more.
+  /// - Throws: ``RestorationTestFailure`` with `process` if the output cannot be read.
   public func answer() throws(RestorationTestFailure) -> String? {
     while let line = try line() {
       guard let prefix else { return line }
-      // Somebody may have begun a line before it.
+      // Other output may stand before the answer in its line.
       guard let start = line.firstRange(of: prefix) else {
         note(line)
         continue
@@ -171,10 +173,11 @@ public final class AppProcess {
     return answer
   }
 
-  /// Waits until it was killed at its moment.
+  /// Waits until the process was killed at its moment.
   ///
   /// - Returns: All answers that were not read yet; the last one may be cut.
-  /// - Throws: ``RestorationTestFailure`` with `process` if it has ended otherwise.
+  /// - Throws: ``RestorationTestFailure`` with `process` if the process has ended
+  ///   otherwise.
   public func answersUntilKilled() throws(RestorationTestFailure) -> [String] {
     let answers = try remainingAnswers()
     let ending = waitUntilExit()
@@ -187,10 +190,11 @@ public final class AppProcess {
     return answers
   }
 
-  /// Waits until it has ended or closed its output, so that no answer can follow.
+  /// Waits until the process has ended or closed its output, so that no answer can
+  /// follow.
   ///
   /// - Returns: All answers that were not read yet.
-  /// - Throws: ``RestorationTestFailure`` with `process` if it cannot be read.
+  /// - Throws: ``RestorationTestFailure`` with `process` if the output cannot be read.
   public func remainingAnswers() throws(RestorationTestFailure) -> [String] {
     var answers: [String] = []
     while let answer = try answer() { answers.append(answer) }
@@ -199,14 +203,14 @@ public final class AppProcess {
 
   // MARK: Ending
 
-  /// Sends it a signal, as `kill` in a shell does, and does not wait.
+  /// Sends the process a signal, as `kill` in a shell does, and does not wait.
   ///
   /// - Parameter signal: The number of the signal, as `SIGTERM`.
-  /// - Throws: ``RestorationTestFailure`` with `process` if it has ended, or if the
-  ///   system refuses the signal.
+  /// - Throws: ``RestorationTestFailure`` with `process` if the process has ended, or
+  ///   if the system refuses the signal.
   public func send(signal: Int32) throws(RestorationTestFailure) {
     let expected = "It takes signal \(signal)."
-    // Its number may be that of another process by now.
+    // The number of a process that has ended may be that of another process by now.
     guard process.isRunning else {
       throw failure(expected, "It had ended before, \(waitUntilExit()).\(lastLines)")
     }
@@ -215,11 +219,11 @@ public final class AppProcess {
     }
   }
 
-  /// Kills it with SIGKILL, whatever it does now, and waits for its end.
+  /// Kills the process with SIGKILL at any moment, and waits for its end.
   ///
-  /// What it said before can still be read.
+  /// Earlier answers can still be read.
   ///
-  /// - Returns: How it has ended: by itself if it did so before.
+  /// - Returns: How the process has ended: by itself if it did so before.
   @discardableResult
   public func kill() -> Ending {
     endByForce()
@@ -231,19 +235,19 @@ public final class AppProcess {
     _ = Foundation.kill(identifier, SIGKILL)
   }
 
-  /// Waits until it has ended.
+  /// Waits until the process has ended.
   ///
-  /// Its standard input stays open; ``end()`` closes it. One that says more than a pipe
-  /// holds, 64 KB on Linux, does not end before that is read.
+  /// Its standard input stays open; ``end()`` closes it. A process that writes more
+  /// than a pipe holds, 64 KB on Linux, does not end before its output is read.
   ///
-  /// - Returns: How it has ended.
+  /// - Returns: How the process has ended.
   public func waitUntilExit() -> Ending {
     process.waitUntilExit()
     let status = process.terminationStatus
     return process.terminationReason == .exit ? .exited(status: status) : .killed(signal: status)
   }
 
-  /// Closes its standard input, and waits until it has ended.
+  /// Closes the standard input of the process, and waits until the process has ended.
   ///
   /// - Throws: ``RestorationTestFailure`` with `process` if its status is not 0.
   public func end() throws(RestorationTestFailure) {
@@ -260,14 +264,15 @@ public final class AppProcess {
 
   // MARK: Failures
 
-  /// Why a test library may have run nothing; it says so where nobody listens.
+  /// A hint that the test library may have run no test: the library says so on the
+  /// standard output, which nobody reads.
   private func silence(_ ending: Ending) -> String {
     let statuses: [Ending] = [.exited(status: 0), .exited(status: Self.noTestStatus)]
     guard prefix != nil, statuses.contains(ending) else { return "" }
     return " Check its arguments: either no test has that name, or the test was skipped."
   }
 
-  /// What Swift Testing exits with if no test fits the filter: `EX_UNAVAILABLE`.
+  /// The status of Swift Testing if no test fits the filter: `EX_UNAVAILABLE`.
   private static let noTestStatus: Int32 = 69
 
   private var lastLines: String {

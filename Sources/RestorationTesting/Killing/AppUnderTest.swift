@@ -62,25 +62,26 @@ public final class AppUnderTest: Sendable {
   static func key(in folder: String) -> String { "\(folder)/app.key" }
 
   /// Wraps a directory of the app's own, so that the process is killed in a write to it
-  /// as in one to ``directory``.
+  /// as in a write to ``directory``.
   ///
-  /// - Parameter base: Where the states are.
-  /// - Returns: The directory for a keeper. It counts its writes by itself, from 1.
+  /// - Parameter base: The directory of the states.
+  /// - Returns: The directory for a keeper. It counts its own writes, from 1.
   public func killing(_ base: any StateDirectory) -> any StateDirectory {
     KillingDirectory(base, at: moment, kill: Self.kill)
   }
 
   /// Answers with a line.
   ///
-  /// - Parameter line: What ``AppProcess/answer()`` gives to the test.
+  /// - Parameter line: The line that ``AppProcess/answer()`` gives to the test.
   public func say(_ line: String) { Self.say(line) }
 
   /// Answers with a line, also in a process that has no folder.
   ///
-  /// - Parameter line: What ``AppProcess/answer()`` gives to the test.
+  /// - Parameter line: The line that ``AppProcess/answer()`` gives to the test.
   public static func say(_ line: String) {
     var rest = Array("\(AppVariable.answerPrefix)\(line)\n".utf8)[...]
-    // In one piece as far as the system takes it, so that no other thread writes into it.
+    // Written in one piece as far as the system takes it, so that no other thread
+    // writes into the line.
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes { bytes in
         unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count)
@@ -90,9 +91,10 @@ public final class AppUnderTest: Sendable {
     }
   }
 
-  /// Answers that a save has returned, and is killed if the test has named this moment.
+  /// Answers that a save has returned, and kills the process if the test has named this
+  /// moment.
   ///
-  /// - Parameter line: What ``AppProcess/answer()`` gives to the test.
+  /// - Parameter line: The line that ``AppProcess/answer()`` gives to the test.
   public func acknowledgeSave(_ line: String = "saved") {
     say(line)
     let count = saveCount.withLock { count in
@@ -112,13 +114,13 @@ public final class AppUnderTest: Sendable {
     #elseif canImport(Darwin)
     _ = Darwin.kill(getpid(), SIGKILL)
     #endif
-    // Nothing of the process goes on, whichever of its threads the signal finds first.
+    // The thread must not go on, even if the signal finds another thread first.
     while true { pause() }
   }
 }
 
 extension RestorationTester {
-  /// Creates a tester that finds what an app has left in its folder.
+  /// Creates a tester that finds the states that an app has left in its folder.
   ///
   /// - Parameters:
   ///   - application: The identifier of the app.

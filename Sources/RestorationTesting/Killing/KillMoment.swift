@@ -9,13 +9,13 @@ public enum KillMoment: Hashable, Sendable {
   /// In the midst of the write with this number, when half of its bytes are there; the
   /// first write is 1.
   ///
-  /// A write replaces a state as a whole or appends what has changed, in the
+  /// A write replaces a state as a whole or appends changes, in the
   /// ``AppUnderTest/directory`` of the app.
   case inWrite(Int)
 }
 
 extension KillMoment {
-  /// How the process that starts an app tells it.
+  /// The moment in the environment of the process.
   var text: String {
     switch self {
     case .afterSave(let number): "save \(number)"
@@ -34,10 +34,10 @@ extension KillMoment {
   }
 }
 
-/// What the two processes agree on.
+/// The names that the test and the process agree on.
 enum AppVariable {
   static let folder = "RESTORATION_TESTING_FOLDER"
   static let moment = "RESTORATION_TESTING_MOMENT"
-  /// What is before each answer, which is among what a test library says.
+  /// The prefix of each answer, which tells it from the output of a test library.
   static let answerPrefix = "app under test: "
 }

@@ -36,7 +36,7 @@ package final class KillingDirectory: StateDirectory {
   }
 }
 
-/// The writes of one directory, one of which is the last.
+/// Counts the writes of one directory, and knows which is the last.
 private final class CountedWrites: Sendable {
   private let last: Int?
   private let kill: @Sendable () -> Void
@@ -99,7 +99,7 @@ private final class KillingSink: ArchiveSink {
   }
 
   func write(_ bytes: [UInt8]) throws(ArchiveError) {
-    // Of a few bytes half is as good as nothing: a header comes by itself.
+    // A few bytes have no useful half: a header comes by itself.
     guard bytes.count > 1 else { return try sink.write(bytes) }
     try writes.end(in: bytes) { half throws(ArchiveError) in try sink.write(half) }
   }

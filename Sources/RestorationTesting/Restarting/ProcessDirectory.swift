@@ -8,8 +8,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A directory as one process sees it: with the process go its locks, and nothing that
-/// it still writes gets there.
+/// A directory as one process sees it: at the end of the process its locks go, and its
+/// unfinished writes no longer reach the directory.
 package final class ProcessDirectory: StateDirectory {
   private let base: any StateDirectory
   private let life = ProcessLife()
@@ -37,9 +37,9 @@ package final class ProcessDirectory: StateDirectory {
   }
 }
 
-/// Whether the process still runs, and what goes with it.
+/// Whether the process still runs, and the locks that go with it.
 private final class ProcessLife: Sendable {
-  private struct Content {
+  private struct State {
     var hasEnded = false
     var locks: [WeakLock] = []
   }
@@ -48,10 +48,10 @@ private final class ProcessLife: Sendable {
     weak var lock: ProcessLock?
   }
 
-  private let content = Mutex(Content())
+  private let state = Mutex(State())
 
   func check() throws(ArchiveError) {
-    guard content.withLock({ !$0.hasEnded }) else {
+    guard state.withLock({ !$0.hasEnded }) else {
       throw ArchiveError(.inputOutput, subject: "the process has ended")
     }
   }
@@ -59,10 +59,10 @@ private final class ProcessLife: Sendable {
   /// The lock until the process ends or its owner lets it go.
   func add(_ lock: any ArchiveLock) throws(ArchiveError) -> ProcessLock {
     let own = ProcessLock(lock)
-    let isAdded = content.withLock { content in
-      guard !content.hasEnded else { return false }
-      content.locks.removeAll { $0.lock == nil }
-      content.locks.append(WeakLock(lock: own))
+    let isAdded = state.withLock { state in
+      guard !state.hasEnded else { return false }
+      state.locks.removeAll { $0.lock == nil }
+      state.locks.append(WeakLock(lock: own))
       return true
     }
     guard isAdded else { throw ArchiveError(.inputOutput, subject: "the process has ended") }
@@ -70,10 +70,10 @@ private final class ProcessLife: Sendable {
   }
 
   func end() {
-    let locks = content.withLock { content in
-      content.hasEnded = true
-      defer { content.locks = [] }
-      return content.locks.compactMap(\.lock)
+    let locks = state.withLock { state in
+      state.hasEnded = true
+      defer { state.locks = [] }
+      return state.locks.compactMap(\.lock)
     }
     for lock in locks { lock.end() }
   }

@@ -1,33 +1,33 @@
 public import RestorationKit
 
-/// What came of a restart: the new root, and the reports of the save and the restore.
+/// The result of a restart: the new root, and the reports of the save and the restore.
 public struct Restart<Root> {
-  /// What the closure made, with the restored state.
+  /// The root that the closure made, with the restored state.
   public let root: Root
 
-  /// What the save reported.
+  /// The report of the save.
   public let saved: PreservationReport
 
-  /// What the restore reported.
+  /// The report of the restore.
   public let restored: RestorationReport
 }
 
 extension Restart: Sendable where Root: Sendable {}
 
 extension Restart where Root == [any RestorableNode] {
-  /// What the closure made, with the restored state.
+  /// The roots that the closure made, with the restored state.
   public var roots: [any RestorableNode] { root }
 }
 
-/// What came of a restart of all windows.
+/// The result of a restart of all windows.
 public struct HostRestart {
   /// The new host, with its windows connected.
   public let host: SceneHost
 
-  /// What the saves reported, by the identifiers of the sessions.
+  /// The reports of the saves, by the identifiers of the sessions.
   public let saved: [String: PreservationReport]
 
-  /// What the restores reported, by the identifiers of the sessions.
+  /// The reports of the restores, by the identifiers of the sessions.
   ///
   /// A window whose state could not be read has no report here; see
   /// ``/RestorationKit/RestorableScene/restoration``.

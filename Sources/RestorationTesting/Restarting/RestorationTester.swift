@@ -9,22 +9,22 @@ public import Foundation
 
 /// Restarts an app within a test, without a process of its own.
 ///
-/// A restart saves, ends the process as a kill would, and restores into what a
+/// A restart saves, ends the process as a kill would, and restores into the root that a
 /// closure makes, with a new keeper. The state is in memory, the key is made for the
-/// tester and kept nowhere, and the keeper is strict: what a report would call a
-/// problem fails the test.
+/// tester and kept nowhere, and the keeper is strict: a problem in a report fails the
+/// test.
 ///
 ///     let screen = NoteScreen()
 ///     screen.draft = "Milk"
 ///     let again = try await RestorationTester().restart(screen) { NoteScreen() }
 ///     #expect(again.root.draft == "Milk")
 ///
-/// It belongs to the actor that made it, as the nodes do.
+/// A tester belongs to the actor that made it, as the nodes do.
 public final class RestorationTester {
   /// The identifier of the app.
   public let application: String
 
-  /// Where the states are.
+  /// The directory of the states.
   public private(set) var directory: any StateDirectory
 
   /// The facts that the next launch has, such as the version of the app.
@@ -32,7 +32,7 @@ public final class RestorationTester {
 
   /// Whether the keepers of the next launches are strict; true by default.
   ///
-  /// Set it to false for a test that looks at the problems of a report.
+  /// Set the property to false for a test that looks at the problems of a report.
   public var isStrict = true
 
   /// Prepares each new keeper: registers classes and sets bounds.
@@ -63,8 +63,8 @@ public final class RestorationTester {
   ///
   /// - Parameters:
   ///   - application: The identifier of the app.
-  ///   - directory: Where the states are; in memory if nil.
-  ///   - keys: Where the key comes from; a new key if nil.
+  ///   - directory: The directory of the states; in memory if nil.
+  ///   - keys: The provider of the key; a new key if nil.
   ///   - date: The time of the first launch; always the same by default.
   ///   - prepareKeeper: Prepares each new keeper.
   public init(
@@ -85,7 +85,7 @@ public final class RestorationTester {
   /// The time that keepers of this tester see.
   public var now: Date { clock.now }
 
-  /// Lets time go by, for all that expires.
+  /// Lets time pass, for values and states that expire.
   ///
   /// - Parameter duration: How long; less than zero sets the clock back.
   public func advance(by duration: Duration) {
@@ -96,11 +96,11 @@ public final class RestorationTester {
 
   /// Ends the launch that is running as a kill would, and begins another one.
   ///
-  /// The new launch has restored nothing yet; what was stored is still there.
+  /// The new launch has restored nothing yet; the stored state is still there.
   ///
   /// - Returns: The keeper of the new launch, which is also ``keeper``.
-  /// - Throws: ``/RestorationKit/RestorationError`` with `invalidName`, what the
-  ///   closures of the tester throw, or an error if no key can be made.
+  /// - Throws: ``/RestorationKit/RestorationError`` with `invalidName`, the errors of
+  ///   the tester's closures, or an error if no key can be made.
   @discardableResult
   public func launch() throws -> StateKeeper {
     kill()
@@ -134,18 +134,21 @@ public final class RestorationTester {
   ///       #expect(Notes.draft == "Milk")
   ///     }
   ///
-  /// Within the closure, and in tasks that it begins, `Restoration` and all ``/RestorationKit/Restored``
-  /// values are those of this launch: they begin without any value, and are stored in the tester's
-  /// directory. Several testers may do so at once. What is run elsewhere, as in a detached task or
-  /// on a dispatch queue, has the values of the process.
+  /// Within the closure, and in tasks that it begins, `Restoration` and all
+  /// ``/RestorationKit/Restored`` values are those of this launch: they begin without
+  /// any value, and are stored in the tester's directory. Several testers may do so at
+  /// once. Code that runs elsewhere, as in a detached task or on a dispatch queue, has
+  /// the values of the process.
   ///
-  /// ``prepareKeeper`` and ``makeDelegate`` do not count: the app prepares its keeper itself.
+  /// ``prepareKeeper`` and ``makeDelegate`` do not count: the app prepares its keeper
+  /// itself.
   ///
   /// - Parameters:
   ///   - isolation: The actor of the app.
-  ///   - body: The app, and what the test expects of it.
-  /// - Returns: What the closure returns. Without `Restoration.end()` the launch ends as by a kill.
-  /// - Throws: What the closure throws, or an error if no key can be made.
+  ///   - body: The app, and the expectations of the test.
+  /// - Returns: The result of the closure. Without `Restoration.end()` the launch ends
+  ///   as by a kill.
+  /// - Throws: The error of the closure, or an error if no key can be made.
   public func launch<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async throws -> Result {
@@ -165,15 +168,15 @@ public final class RestorationTester {
 
   /// Ends the launch that is running as a kill would.
   ///
-  /// Nothing that its keeper, its host or their saves still do reaches the store. Call
-  /// it in a hook of a node to end the process in the midst of a save or a restore; the
-  /// call that was under way may throw then.
+  /// The keeper, the host and their unfinished saves no longer reach the store. Call
+  /// the method in a hook of a node to end the process in the midst of a save or a
+  /// restore; the call that was under way may throw then.
   public func kill() {
     process?.end()
     (process, keeper, host, delegate, hostDelegate) = (nil, nil, nil, nil, nil)
   }
 
-  /// The same tester with its states elsewhere, before its first launch.
+  /// The tester with its states in another directory, before its first launch.
   func over(_ directory: any StateDirectory, keys: any KeyProvider) -> RestorationTester {
     kill()
     (self.directory, self.keys) = (directory, keys)
@@ -190,12 +193,12 @@ public final class RestorationTester {
   /// and restore yourself before.
   ///
   /// - Parameters:
-  ///   - root: What the user has in front of them.
-  ///   - make: Makes what the app makes at launch: another root.
-  /// - Returns: The new root, and what was reported of the save and the restore.
+  ///   - root: The root node, in the state that the user sees.
+  ///   - make: Makes the root that the app makes at launch: another one.
+  /// - Returns: The new root, and the reports of the save and the restore.
   /// - Throws: ``/RestorationKit/RestorationError`` with `strict` if a report has
   ///   problems, or another one if the state cannot be saved or restored;
-  ///   ``RestorationTestFailure`` with `sameRoot`; what the closures throw.
+  ///   ``RestorationTestFailure`` with `sameRoot`; the errors of the closures.
   public func restart<Root: RestorableNode>(
     _ root: Root, _ make: () async throws -> Root
   ) async throws -> Restart<Root> {
@@ -211,9 +214,9 @@ public final class RestorationTester {
   /// As ``restart(_:_:)-(Root,_)``.
   ///
   /// - Parameters:
-  ///   - roots: What the user has in front of them.
-  ///   - make: Makes what the app makes at launch: other roots.
-  /// - Returns: The new roots, and what was reported of the save and the restore.
+  ///   - roots: The root nodes, in the state that the user sees.
+  ///   - make: Makes the roots that the app makes at launch: other ones.
+  /// - Returns: The new roots, and the reports of the save and the restore.
   /// - Throws: As for one root.
   public func restart(
     _ roots: [any RestorableNode], _ make: () async throws -> [any RestorableNode]
@@ -230,7 +233,7 @@ public final class RestorationTester {
   private func save(_ roots: [any RestorableNode]) async throws -> PreservationReport {
     if let keeper { return try await keeper.save(roots) }
     let keeper = try launch()
-    // A strict keeper saves nothing before it has looked for what is stored.
+    // A strict keeper saves nothing before it has looked for a stored state.
     _ = try await keeper.restore()
     return try await keeper.save(roots)
   }
@@ -242,9 +245,9 @@ public final class RestorationTester {
   ///
   /// - Returns: The host of the new launch, which is also ``host``.
   /// - Throws: As ``launch()``, ``/RestorationKit/SceneHost/launch(asSession:)`` and
-  ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; if the tester is strict, also
-  ///   the error of a window whose state cannot be read. It is the first of these errors,
-  ///   after all windows were tried.
+  ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; if the tester is strict,
+  ///   also the error of a window whose state cannot be read. The first of these errors
+  ///   is thrown, after all windows were tried.
   @discardableResult
   public func launchHost() async throws -> SceneHost {
     let host = SceneHost(try launch())
@@ -258,7 +261,7 @@ public final class RestorationTester {
     let failures = await host.restoreScenes()
     for session in host.openSessions {
       if let failure = failures[session] { throw failure }
-      // To an app this is no error: its window starts afresh.
+      // An app does not take this for an error: its window starts afresh.
       if isStrict, case .failure(let failure)? = session.scene?.restoration { throw failure }
     }
     return host
@@ -267,11 +270,12 @@ public final class RestorationTester {
   /// Saves all windows of a host, ends the process, and brings all windows back.
   ///
   /// - Parameter host: The ``host`` of the running launch.
-  /// - Returns: The new host, and what was reported of every window.
+  /// - Returns: The new host, and the reports of every window.
   /// - Throws: ``/RestorationKit/RestorationError`` if a window cannot be saved or
-  ///   restored, with `strict` also if a report has problems; ``RestorationTestFailure``
-  ///   with `otherHost`, or, if the tester is strict, with `missingWindow` for a window
-  ///   that is restorable and did not come back; what the closures throw.
+  ///   restored, with `strict` also if a report has problems;
+  ///   ``RestorationTestFailure`` with `otherHost`, or, if the tester is strict, with
+  ///   `missingWindow` for a window that is restorable and did not come back; the
+  ///   errors of the closures.
   public func restart(_ host: SceneHost) async throws -> HostRestart {
     guard host === self.host else { throw RestorationTestFailure.otherHost }
     var saved: [String: PreservationReport] = [:]
@@ -292,7 +296,7 @@ public final class RestorationTester {
 @available(*, unavailable, message: "a tester belongs to the actor of its nodes")
 extension RestorationTester: Sendable {}
 
-/// The time that keepers ask for.
+/// The clock of the keepers.
 private final class TestClock: Sendable {
   private let time: Mutex<Date>
 

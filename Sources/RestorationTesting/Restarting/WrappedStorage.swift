@@ -6,7 +6,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A storage that passes all calls on but for those that it implements itself.
+/// A storage that passes on all calls that its type does not implement itself.
 package protocol WrappedStorage: ArchiveStorage {
   var storage: any ArchiveStorage { get }
 }
@@ -64,7 +64,7 @@ extension WrappedStorage {
   }
 }
 
-/// A file that passes all calls on but for those that it implements itself.
+/// A file that passes on all calls that its type does not implement itself.
 package protocol WrappedFile: AppendableArchiveFile {
   var file: any AppendableArchiveFile { get }
 }
