@@ -9,7 +9,7 @@ public import Foundation
 /// The description is one or two sentences: what happened, and what to do. It
 /// never holds a key or a stored value; it may hold the names of record keys.
 public struct ArchiveError: Error, Hashable, Sendable {
-  /// The kind of failure; compare this to decide what to do.
+  /// The kind of failure; compare the code to decide what to do.
   public let code: Code
 
   /// Where the failure was found: a position in bytes, in the file or in the
@@ -22,7 +22,7 @@ public struct ArchiveError: Error, Hashable, Sendable {
   /// The limit, type or version that the failure is about.
   public let subject: String?
 
-  /// The operating system's error number, if the failure came from there.
+  /// The operating system's error number, if the system reported the failure.
   public let systemError: Int32?
 
   /// Where the archive or key is, as the path of a file; nil if unknown.
@@ -37,9 +37,10 @@ public struct ArchiveError: Error, Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - code: The kind of failure, which also says what to do.
-  ///   - offset: The position in bytes where it was found.
+  ///   - offset: The position in bytes where the failure was found.
   ///   - path: The keys that lead to the value, outermost first.
-  ///   - subject: What the failure is about, in a few words; never a secret or
+  ///   - subject: The limit, type or part that the failure is about, in a few words;
+  ///     never a secret or content.
   ///     content.
   ///   - systemError: The operating system's error number.
   ///   - location: Where the archive or key is, for a person to read.
@@ -107,7 +108,7 @@ extension ArchiveError {
       "unsupportedFeature",
       "The archive uses a feature that this version does not know. Update the app to open it.")
 
-    /// A byte is not what was written; nothing of the damaged part is used.
+    /// A byte differs from the written one; nothing of the damaged part is used.
     public static let damaged = Code(
       "damaged",
       "The archive was changed or damaged after it was written. Restore it from a backup,"
@@ -147,7 +148,7 @@ extension ArchiveError {
       "The archive belongs to another application, state or user."
         + " Open it with the context that it was written with.")
 
-    /// Something is larger than ``ArchiveLimits`` allows.
+    /// A value, a record or the file is larger than ``ArchiveLimits`` allows.
     public static let limitExceeded = Code(
       "limitExceeded", "A limit was exceeded. Store less in one piece, or raise the limit.")
 
@@ -168,7 +169,7 @@ extension ArchiveError {
     public static let keyNotFound = Code(
       "keyNotFound", "There is no value for this key. Use decodeIfPresent where it may be absent.")
 
-    /// A directory, FIFO, device or symbolic link is in place of the file.
+    /// A directory, FIFO, device or symbolic link stands where the file should be.
     public static let notAFile = Code(
       "notAFile", "The path does not name a regular file. Move away what is there.")
 
@@ -191,7 +192,7 @@ extension ArchiveError {
     public static let inputOutput = Code(
       "inputOutput", "Reading or writing failed. Check the disk and the path.")
 
-    /// What keeps the archives of several machines does not answer, or refuses.
+    /// The store for the archives of several machines does not answer, or refuses.
     public static let storeUnavailable = Code(
       "storeUnavailable",
       "The store that has the states cannot be used. What is there is unchanged, or has what was"
@@ -222,17 +223,19 @@ extension ArchiveError {
       "keyMissing",
       "The key that opens this archive is not there. Put it in its place.")
 
-    /// The key is there but cannot be read yet, because the device or the keyring is locked.
+    /// The key exists but cannot be read yet, because the device or the keyring is
+    /// locked.
     public static let keyLocked = Code(
       "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
 
-    /// What keeps the key does not answer, so nobody knows whether there is one.
+    /// The keyring or service that keeps the key does not answer, so nobody knows
+    /// whether there is a key.
     public static let keyUnavailable = Code(
       "keyUnavailable",
       "What keeps the key does not answer. Log in to the desktop or start its keyring,"
         + " then try again.")
 
-    /// The key file is damaged, or is no key file.
+    /// The key file is damaged, or another file is in its place.
     public static let keyDamaged = Code(
       "keyDamaged", "The key is damaged or is none. Restore it from a backup.")
 
@@ -251,18 +254,18 @@ extension ArchiveError {
       "classNotRegistered",
       "The class is not registered. Register it, or its new name with the old one as an alias.")
 
-    /// The stored object is of a class that its place does not take.
+    /// The stored object is of a class that the decoding call does not take.
     public static let classRefused = Code(
       "classRefused",
       "Another class is stored here. Decode it as that one, or register it as a substitute.")
 
-    /// The object was written by a newer version of its class.
+    /// A newer version of the object's class wrote the object.
     public static let classTooNew = Code(
       "classTooNew",
       "A newer version of the class wrote this. Update the app that reads it.")
 
-    /// The name is another class's, or empty or too long, or the class has
-    /// another name already.
+    /// The name is another class's, or empty or too long, or the class has another name
+    /// already.
     public static let classNameTaken = Code(
       "classNameTaken", "The class cannot be registered under this name. Choose another.")
 
@@ -271,7 +274,7 @@ extension ArchiveError {
       "objectCycle",
       "The object needs itself to be made. Let its class conform to CyclicArchiveObject.")
 
-    /// The decoding of an object failed before, so it cannot be used.
+    /// Decoding the object failed before, so the object cannot be used.
     public static let objectFailed = Code(
       "objectFailed", "The object could not be decoded. See the error that was thrown first.")
 
@@ -282,7 +285,7 @@ extension ArchiveError {
 }
 
 extension ArchiveError {
-  /// The error that a source of keys throws while its key is there but locked.
+  /// The error that a source of keys throws while its key exists but is locked.
   ///
   /// - Parameter location: Where the key is, for a person to read.
   /// - Returns: An error with the code `keyLocked`.
@@ -295,26 +298,26 @@ extension ArchiveError {
 }
 
 extension ArchiveError: LocalizedError {
-  /// The same as the description; it is not translated.
+  /// The text of ``description``; it is not translated.
   public var errorDescription: String? { description }
 }
 
 extension ArchiveError: CustomStringConvertible {
-  /// What happened and what to do, in plain words; the text may change.
+  /// The failure and its remedy, in plain words; the text may change.
   public var description: String {
     let details = details
     return details.isEmpty ? code.advice : "\(code.advice) (\(facts))"
   }
 
-  /// The code and where it was found, without advice; for the description of something
-  /// that has answered the error already.
+  /// The code and the place of the failure, without advice: for a text about a failure
+  /// that was already dealt with.
   package var facts: String {
     let details = details
     return details.isEmpty
       ? code.description : "\(code): \(details.joined(separator: ", "))"
   }
 
-  /// What happened and where, without advice; for a description that gives its own.
+  /// The failure and its place, without advice: for a text that gives its own advice.
   package var finding: String { "\(code.advice.prefix { $0 != "." }) (\(facts))." }
 
   private var details: [String] {
@@ -327,8 +330,8 @@ extension ArchiveError: CustomStringConvertible {
     return details
   }
 
-  /// Names come from archives, so a hostile one could flood a log or steer a
-  /// terminal.
+  /// A short form of a name: names come from archives, so a hostile one could flood a
+  /// log or steer a terminal.
   private static func shortened(_ text: String) -> String {
     if text.utf8.count <= 120, text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
     let steering: Set<Unicode.GeneralCategory> = [

@@ -1,9 +1,8 @@
-/// The sizes that an archive may have; the same for writing and for reading.
+/// The sizes that an archive may have, for writing and for reading.
 ///
-/// Each limit is checked before memory is taken for what it limits. A value
-/// over a limit throws an ``ArchiveError`` with the code `limitExceeded`. So
-/// does a value whose decoding would take more memory than 64 MiB and four
-/// times the bytes of its record.
+/// Each limit is checked before memory is taken for a value. A value over a limit
+/// throws an ``ArchiveError`` with the code `limitExceeded`. So does a value whose
+/// decoding would take more memory than 64 MiB and four times the bytes of its record.
 public struct ArchiveLimits: Hashable, Sendable {
   /// The bytes of one record; at most 16 MiB − 1, which the format can address.
   public let recordByteCount: Int
@@ -23,7 +22,7 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// How many calls of `encode(to:)` or `init(from:)` may be open at once.
   ///
   /// A wrapper adds a call and no container, so there may be more calls than
-  /// containers; the number is the same for both ways.
+  /// containers. Encoding and decoding have the same limit.
   var callLimit: Int { depth * 4 }
 
   /// The number of different keys that get a short form in one archive.
@@ -37,20 +36,20 @@ public struct ArchiveLimits: Hashable, Sendable {
 
   /// The commits of one file: the snapshot and the changes after it.
   ///
-  /// A writer rewrites the file when it has half as many.
+  /// A writer rewrites a file that has half as many.
   let commitCount: Int
 
   /// The most that one try of a passphrase may cost, in memory and in work,
   /// which is passes times memory.
   ///
-  /// Anybody can write the cost into a slot, even without a key, so a reader
-  /// has a limit of its own. A slot that costs more is left out; if no other
-  /// opens, the error is `limitExceeded`. At most two slots are tried, so
-  /// opening costs at most twice this.
+  /// Anybody can write the cost into a slot, even without a key, so a reader has a
+  /// limit of its own. A slot that costs more is left out; if no other slot opens, the
+  /// error is `limitExceeded`. At most two slots are tried, so opening costs at most
+  /// twice this limit.
   public let passphraseCost: PassphraseCost
 
-  /// The bytes of memory that decoding one value may take: so many, and four
-  /// times those of its record.
+  /// The bytes of memory that decoding one value may take, besides four times the bytes
+  /// of its record.
   static let decodedByteCount = 1 << 26
 
   /// Creates limits; each is at most what the format allows.
@@ -69,7 +68,7 @@ public struct ArchiveLimits: Hashable, Sendable {
       passphraseCost: passphraseCost, symbolCount: 1 << 16, commitCount: 1 << 16)
   }
 
-  /// A test fills a symbol table and a journal sooner.
+  /// Lets a test fill a symbol table and a journal sooner.
   package init(
     recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
     passphraseCost: PassphraseCost = .moderate, symbolCount: Int, commitCount: Int = 1 << 16

@@ -1,15 +1,16 @@
 /// How values of one type are stored when they come through Codable.
 enum CodableForm {
-  /// As the keyed archive stores the type; its own coding is not asked.
+  /// In the form that the keyed archive has for the type; the type's own coding is not
+  /// called.
   case direct(any ArchiveValue.Type)
-  /// As this library says, because the type's own coding would lose or blur
-  /// something: the order of a Set, the levels of an Optional; one takes so
-  /// many bytes of memory. Nil if it cannot be decoded.
+  /// In a form of this library, because the type's own coding would lose or blur
+  /// something: the order of a Set, the levels of an Optional. The type is nil if it
+  /// cannot be decoded; an instance takes so many bytes of memory.
   case reshaped((any ReshapedDecodable.Type)?, byteCount: Int)
-  /// As its `encode(to:)` and `init(from:)` say; an instance takes so many
-  /// bytes of memory.
+  /// In the form that the type's `encode(to:)` and `init(from:)` choose; an instance
+  /// takes so many bytes of memory.
   case ordinary(byteCount: Int)
-  /// As an array of values that have no form of their own.
+  /// In an array, whose elements have no form of their own.
   case array(any DecodableArray.Type)
 
   init<Value>(_ type: Value.Type) {
@@ -29,7 +30,7 @@ enum CodableForm {
   }
 }
 
-/// Remembers the forms of the types that were met.
+/// Remembers the forms of types.
 ///
 /// Asking whether a type conforms to a protocol costs more than writing a
 /// number, and an array asks for every element.
@@ -39,11 +40,13 @@ final class CodableForms {
 
   subscript<Value>(type: Value.Type) -> CodableForm {
     let identifier = ObjectIdentifier(type)
-    // Types are addresses, and have their own 16 bytes at least.
+    // Types are addresses of objects that take 16 bytes or more, so the low four bits
+    // say nothing.
     let place = Int(UInt(bitPattern: identifier) >> 4 % UInt(known.count))
     if let entry = known[place], entry.type == identifier { return entry.form }
     let form = CodableForm(type)
-    // Taken out to be changed, so that reading needs no exclusivity check.
+    // Moved to a local variable for the change, so that reading needs no exclusivity
+    // check.
     var changed = known
     known = []
     changed[place] = (identifier, form)
@@ -64,8 +67,10 @@ protocol ReshapedDecodable: Reshaped {
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self
 }
 
-/// An array of any values, which the standard library would let grow: each time
-/// all elements move (benchmark: open and decode Codable nodes).
+/// An array of any values.
+///
+/// The standard library would decode it by appending without a reserve: each time the
+/// array grows, all elements move (benchmark: open and decode Codable nodes).
 protocol DecodableArray {
   static func decodeElements(from decoder: ValueDecoder) throws -> Self
 }
@@ -74,7 +79,8 @@ extension Array: DecodableArray where Element: Decodable {
   static func decodeElements(from decoder: ValueDecoder) throws -> Self {
     var elements = try decoder.elements()
     var array: Self = []
-    // More are reserved as they come, since each is counted only then.
+    // Further memory is reserved while elements come, since each element is counted
+    // only then.
     array.reserveCapacity(
       Swift.min(elements.count ?? 0, 1 << 16 / Swift.max(1, MemoryLayout<Element>.stride)))
     while !elements.isAtEnd { array.append(try elements.decode(Element.self)) }
@@ -94,16 +100,15 @@ extension ReshapedDecodable {
   }
 }
 
-/// Passes on a value as the type that it has, which the caller knows by
-/// another name.
+/// Passes on a value as the type that it has, which the caller knows by another name.
 ///
-/// A cast takes longer than reading a number, and an Optional of an unknown
-/// type as long (benchmark: open and decode Codable nodes). So this has neither.
+/// A cast takes longer than reading a number, and so does an Optional of an unknown
+/// type (benchmark: open and decode Codable nodes). So this function has neither.
 ///
 /// - Throws: ``ArchiveError`` with `typeMismatch` if the types differ.
 @inline(__always)
 func same<Value, Other>(_ value: Value, as type: Other.Type) throws(ArchiveError) -> Other {
   guard Value.self == Other.self else { throw ArchiveError(.typeMismatch) }
-  // The same type, so the same bits.
+  // Both names stand for one type, so the bits are the same.
   return unsafe unsafeBitCast(value, to: Other.self)
 }

@@ -1,5 +1,5 @@
 extension DecodingSession {
-  /// What users of Codable expect: a DecodingError that says where.
+  /// The error for callers of Codable: a DecodingError with the coding path.
   func decodingError(_ error: ArchiveError, _ type: Any.Type, _ reader: ValueReader) -> any Error {
     guard let mismatch = TypeMismatch(error) else {
       return DecodingError.dataCorrupted(
@@ -10,7 +10,7 @@ extension DecodingSession {
     return decodingError(mismatch, type, reader)
   }
 
-  /// The same for a type that no value of this kind is.
+  /// The error for a type that no value of this kind can have.
   func decodingError(
     ofKind error: ArchiveError, _ type: Any.Type, _ reader: ValueReader
   ) -> any Error {

@@ -4,14 +4,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What all decoders of one Codable value share: the record that holds it.
+/// The state that all decoders of one Codable value share: the record that holds the
+/// value.
 ///
-/// Decoders know their value by its offset. A coding path is not carried
-/// along: it is found in the record when somebody asks for it.
+/// Decoders know their value by its offset. No coding path is carried along: the record
+/// is searched for the path when somebody asks for it.
 final class DecodingSession {
   /// The bytes in which the record lies.
   let bytes: [UInt8]
-  /// Where the record lies in them; all other offsets count from there.
+  /// The range of the record in the bytes; all other offsets count from its start.
   let record: Range<Int>
   let symbols: SymbolTable
   let names: [String]
@@ -23,7 +24,7 @@ final class DecodingSession {
   /// The bytes of memory that may still be taken.
   private var memory: Int
   private let forms = CodableForms()
-  /// The types that values turned out not to be.
+  /// The mismatches of types and values that were found.
   let mismatches = TypeMismatches()
   var paths: PathFinder
 
@@ -73,7 +74,7 @@ final class DecodingSession {
     }
   }
 
-  /// Decodes a value of a type that has a form of its own.
+  /// Decodes a value of a type with a form of its own.
   func decode<Value: ArchiveValue>(direct type: Value.Type, from reader: ValueReader) throws
     -> Value
   {
@@ -91,7 +92,8 @@ final class DecodingSession {
     do throws(ArchiveError) {
       return try Value.read(from: reader, in: bytes)
     } catch {
-      // A container is a collection or is none by its elements, too.
+      // Whether a container fits a collection type depends on its elements, too, so
+      // that is not remembered.
       guard !reader.header.isContainer || !(type is any CountsMemory.Type) else {
         throw decodingError(error, type, reader)
       }
@@ -123,7 +125,7 @@ final class DecodingSession {
     }
   }
 
-  /// The number of a packed array or of bytes; nil for another array.
+  /// The number at an index of a packed array or of bytes; nil for another array.
   func packedElement(of array: ValueReader, _ index: Int) -> ValueReader? {
     guard array.header.kind != .array else { return nil }
     let bytes = bytes

@@ -18,8 +18,8 @@ extension ValueEncoder: Encoder {
 
 /// The fields of a value, each under a key.
 ///
-/// The overload for ``ArchiveValue`` is the one that the standard library's
-/// numbers, Bool and String come to.
+/// The standard library's numbers, Bool and String are encoded by the overload for
+/// ``ArchiveValue``.
 struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let encoder: ValueEncoder
 

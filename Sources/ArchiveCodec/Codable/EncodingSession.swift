@@ -1,12 +1,13 @@
-/// What all encoders of one Codable value share.
+/// The state that all encoders of one Codable value share.
 final class EncodingSession {
   let userInfo: [CodingUserInfoKey: any Sendable]
   private let forms = CodableForms()
-  /// The writer of the value, then those of nested containers that have bytes
+  /// The writer of the value, then the writers of nested containers, which have bytes
   /// of their own until their place is known.
   private var writers: [ValueWriter]
   private var callDepth = 0
-  /// The writer that has written last, and what the others had used then, if that was asked.
+  /// The writer that has written last, and the names that the others used then, if they
+  /// were counted.
   private var writing: ValueWriter?
   private var knownUse: Int?
 
@@ -30,7 +31,7 @@ final class EncodingSession {
 
   func makeWriter(like writer: ValueWriter) -> ValueWriter {
     let new = ValueWriter(limits: writer.limits, symbols: writer.symbols, depth: writer.depth)
-    // Taken out to be changed, see ``ValueEncoder``.
+    // Moved to a local variable for the change, see ``ValueEncoder``.
     var changed = writers
     writers = []
     changed.append(new)
@@ -52,19 +53,21 @@ final class EncodingSession {
     if writer !== writing { (writing, knownUse) = (writer, nil) }
   }
 
-  /// Takes back what was written since the mark, also to nested containers
-  /// that were made since; those that are older keep what they have.
+  /// Removes the bytes that were written since the mark, also in nested containers that
+  /// were made since; older nested containers keep their bytes.
   func goBack(_ writer: ValueWriter, to mark: Mark) {
     dropWriters(after: mark.writerCount)
     noteWriting(writer)
-    // Without new names there is none that others use.
+    // Without new names no other writer can use one of them.
     let isNewNamed = writer.symbols.count > mark.bytes.symbolCount
     writer.goBack(to: mark.bytes, keptSymbolCount: isNewNamed ? symbolsUsedByOthers : 0)
     writer.failure = nil
   }
 
-  /// The names that writers use besides the one that writes now; there may be many of them, so
-  /// they are asked once as long as that is the same.
+  /// The names that other writers use besides the present one.
+  ///
+  /// There may be many writers, so they are asked once as long as the present writer
+  /// stays.
   private var symbolsUsedByOthers: Int {
     if let knownUse { return knownUse }
     let use = writers.lazy.filter { $0 !== self.writing }.map(\.symbolsUsed).max() ?? 0

@@ -1,18 +1,19 @@
-/// A value that was read, and what of it was taken from another one.
+/// A value that was read, with the fields that another value has lent.
 package struct MendedValue<Value> {
   package let value: Value
-  /// The fields of the value itself whose stored values do not fit, in order, and why.
+  /// The fields of the value itself whose stored values do not fit, in order, with the
+  /// errors.
   package var replaced: [(field: String, error: DecodingError)] = []
-  /// Where fields are that are not stored, by the names that lead there.
+  /// The paths of the fields that are not stored, by the names that lead there.
   package var added: [[String]] = []
-  /// Whether the value has something in the place of all that is stored of it.
+  /// Whether each stored field has its place in the value.
   package var isWhole = true
 }
 
 /// Finds out which fields of a stored value to take from another one of its type.
 ///
-/// Nothing is taken before an error has escaped from the type: one that tries several forms in
-/// turns must see what is stored, and nothing else.
+/// No field is taken before an error has escaped from the type: a type that tries
+/// several forms in turns must see only the stored value.
 struct FieldMending {
   private let key: String
   private let stored: KeyedDecoder
@@ -38,7 +39,7 @@ struct FieldMending {
     }
   }
 
-  /// Takes one more field because of an error; false if that cannot help.
+  /// Takes one more field because of an error; false if no field can help.
   ///
   /// - Complexity: O(*n*) in the keys of the containers on the path of the error.
   mutating func take(_ error: DecodingError) -> Bool {
@@ -68,7 +69,8 @@ struct FieldMending {
     return !stored.contains(last) && other.isField(last)
   }
 
-  /// What a field lies in, here and in another value; nil if not only fields lead there.
+  /// The two containers that a field lies in; nil if other values than fields lead
+  /// there.
   private func containers(
     of names: [String], in other: KeyedDecoder
   ) -> (stored: KeyedDecoder, other: KeyedDecoder)? {
@@ -82,7 +84,7 @@ struct FieldMending {
     return (stored, other)
   }
 
-  /// The stored value with what was taken.
+  /// The stored value with the fields that were taken.
   ///
   /// - Complexity: O(*n*) in the size of both values.
   func record() throws -> KeyedDecoder {
@@ -94,7 +96,7 @@ struct FieldMending {
     }
   }
 
-  /// Calls itself as deep as the type has called its own fields.
+  /// The recursion is only as deep as the type's calls for its own fields.
   private static func write(
     _ taken: [ArraySlice<String>], of stored: KeyedDecoder, _ other: KeyedDecoder,
     to encoder: KeyedEncoder
@@ -120,8 +122,10 @@ struct FieldMending {
       isWhole: replaced.isEmpty && hasAllThatIsStored(value))
   }
 
-  /// Whether a value has, where a field was added, all fields that are stored there: one that
-  /// has another name now is missing under that and lost under the one before.
+  /// Whether the value still has all stored fields in the containers to which fields
+  /// were added.
+  ///
+  /// A field that was renamed is missing under its new name and lost under its old one.
   private func hasAllThatIsStored(_ value: some Encodable) -> Bool {
     if added.isEmpty { return true }
     guard let now = Self.fields(of: value) else { return false }
@@ -133,7 +137,7 @@ struct FieldMending {
 }
 
 extension KeyedDecoder {
-  /// The container of a key; nil if there is none, or something else.
+  /// The container of a key; nil if there is none, or another value.
   fileprivate func fields(forKey key: String) -> KeyedDecoder? {
     do throws(ArchiveError) {
       return try container(forKey: key)
@@ -144,7 +148,7 @@ extension KeyedDecoder {
 }
 
 extension DecodingError {
-  /// Where it was found; for a key that is missing, with that key.
+  /// The path of the error; if a key is missing, with that key.
   fileprivate var path: [any CodingKey] {
     switch self {
     case .keyNotFound(let key, let context): context.codingPath + [key]

@@ -1,5 +1,5 @@
-// Elements of a set and keys of a dictionary may be of any type: what is hashed are the texts
-// in their values, wherever these lie.
+// Elements of a set and keys of a dictionary may be of any type: the texts in their
+// values, at any depth, are hashed.
 
 extension DecodingSession {
   /// Refuses elements, or keys that are stored in turns with values, with a text that takes too
@@ -33,21 +33,21 @@ extension DecodingSession {
 }
 
 extension ValueEncoder {
-  /// Refuses elements that were written from a place on as reading them would.
+  /// Refuses elements that were written from a place on, if reading would refuse them.
   func checkTexts(from start: Int, everyOther: Bool = false) throws(ArchiveError) {
     let bytes = writer.output.bytes(from: start)
     do throws(ArchiveError) {
       try CombiningMarks.check(0..<bytes.count, of: bytes.span, everyOther: everyOther)
     } catch {
-      // Where it is in the value says nothing of where it will be in the record.
+      // The offset counts from the value and not from the record, so it is left out.
       throw ArchiveError(error.code, subject: error.subject)
     }
   }
 }
 
 extension CombiningMarks {
-  /// Refuses values one after the other, or every second of them, if there is a text in them
-  /// that takes too long to hash.
+  /// Refuses values in a row, or every second of them, if they have a text that takes
+  /// too long to hash.
   ///
   /// - Complexity: O(*n*) in the bytes; no recursion.
   fileprivate static func check(
@@ -63,7 +63,7 @@ extension CombiningMarks {
     }
   }
 
-  /// Goes through what is in containers as well.
+  /// Searches the values in containers as well.
   private static func check(_ values: Range<Int>, of bytes: Span<UInt8>) throws(ArchiveError) {
     var levels = [(isMap: false, range: values)]
     while var level = levels.popLast() {

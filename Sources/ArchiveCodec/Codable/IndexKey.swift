@@ -13,7 +13,7 @@ struct IndexKey: CodingKey {
   var intValue: Int? { index }
 }
 
-/// A name in a coding path: `super`, or what a record says.
+/// A name in a coding path: `super`, or a name from a record.
 struct NameKey: CodingKey {
   static let `super` = NameKey("super")
 

@@ -4,10 +4,11 @@ extension KeyedDecoder {
   /// - Parameters:
   ///   - type: The type that was encoded, or one that decodes the same form.
   ///   - key: The key that the value was encoded with.
-  ///   - userInfo: What the value's `init(from:)` may look up.
+  ///   - userInfo: Values for the value's `init(from:)`.
   /// - Returns: The value.
-  /// - Throws: What the value throws; `DecodingError` if the key is absent or
-  ///   the stored value does not fit, with a coding path that begins at the key.
+  /// - Throws: The errors of the value's `init(from:)`; `DecodingError` if the key is
+  ///   absent or the stored value does not fit, with a coding path that begins at the
+  ///   key.
   /// - Complexity: O(*n*) in the size of the value.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String,
@@ -33,7 +34,7 @@ extension KeyedDecoder {
   /// - Parameters:
   ///   - type: The type that was encoded, or one that decodes the same form.
   ///   - key: The key that the value was encoded with.
-  ///   - userInfo: What the value's `init(from:)` may look up.
+  ///   - userInfo: Values for the value's `init(from:)`.
   /// - Returns: The value, or nil if the key is absent.
   /// - Throws: As ``decode(_:forKey:userInfo:)`` does; an absent key is not an
   ///   error.
@@ -44,21 +45,24 @@ extension KeyedDecoder {
     try session(key, [NameKey(key)], userInfo)?.decodeRoot(type)
   }
 
-  /// Reads a value as it is stored, and if that fails once more for each field of another one
-  /// that is taken in the place of one that does not fit or is not stored.
+  /// Reads a value as it is stored.
   ///
-  /// What does not fit is taken with the whole field of the value that it lies in. What is not
-  /// stored is taken alone, if it is an entry of keyed containers only, and otherwise with the
-  /// whole field, too. An optional that is not stored is nil. Entries of dictionaries are no
-  /// fields.
+  /// If that fails, reads it again with a field of another value in the place of one
+  /// that does not fit or is not stored, and so on for each field.
+  ///
+  /// A part that does not fit is replaced with the whole field of the value that it
+  /// lies in. A field that is not stored is added alone, if it is an entry of keyed
+  /// containers only, and otherwise with the whole field, too. An optional that is not
+  /// stored is nil. Entries of dictionaries are no fields.
   ///
   /// - Parameters:
   ///   - key: The key that the value was encoded with.
   ///   - other: The value whose fields stand in.
-  /// - Returns: The value and what was taken, or nil if the key is absent.
-  /// - Throws: As ``decode(_:forKey:userInfo:)`` does, the first error, if it names no field or
-  ///   nothing helps.
-  /// - Complexity: O(*n*) in the size of both values, and as much for each field that is taken.
+  /// - Returns: The value and the fields that were taken, or nil if the key is absent.
+  /// - Throws: As ``decode(_:forKey:userInfo:)`` does, the first error, if it names no
+  ///   field or no field helps.
+  /// - Complexity: O(*n*) in the size of both values, and as much for each field that
+  ///   is taken.
   package func decodeIfPresent<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> MendedValue<Value>? {
@@ -73,7 +77,7 @@ extension KeyedDecoder {
           guard let value = try mending?.record().decode(Value.self, forKey: key) else { break }
           return mending?.result(value)
         } catch {
-          // What is wrong with the stored value is what counts.
+          // The first error is about the stored value, so it is the one that counts.
           guard let next = error as? DecodingError else { throw first }
           latest = next
         }

@@ -3,19 +3,19 @@ extension KeyedEncoder {
   ///
   /// A type with a form of its own, see ``ArchiveValue``, is written in that
   /// form wherever it lies inside the value. Sets and dictionaries are written
-  /// in an order that depends on their content alone, so equal values have
-  /// equal bytes. One case is different: if a value calls the `encode(to:)` of
-  /// a set or dictionary with its own encoder, the elements come in the order
-  /// of iteration. Encode it in a single value container instead.
+  /// in an order that depends on their content alone, so equal values have equal bytes.
+  /// One case is different: if a value calls the `encode(to:)` of a set or dictionary
+  /// with its own encoder, the elements come in the order of iteration. Encode the set
+  /// or dictionary in a single value container instead.
   ///
   /// - Parameters:
   ///   - value: The value; it must not use this encoder while it is encoded.
   ///   - key: At most 1 KiB of UTF-8.
-  ///   - userInfo: What the value's `encode(to:)` may look up.
-  /// - Throws: What the value throws; `EncodingError` with a coding path and an
-  ///   ``ArchiveError`` as the underlying error if something in it cannot be
-  ///   stored. After an error nothing of the value remains, and encoding may go
-  ///   on.
+  ///   - userInfo: Values for the value's `encode(to:)`.
+  /// - Throws: The errors of the value's `encode(to:)`; `EncodingError` with a coding
+  ///   path and an ``ArchiveError`` as the underlying error if something in the value
+  ///   cannot be stored. After an error nothing of the value remains, and encoding may
+  ///   go on.
   /// - Complexity: O(*n*) in the size of the value; O(*n* log *n*) for sets
   ///   and dictionaries.
   public func encode<Value: Encodable>(
@@ -34,7 +34,7 @@ extension KeyedEncoder {
     defer { writer.failure = failureBefore ?? writer.failure }
     try undoing {
       guard begin(key) else { return }
-      // Nothing else may come between the key and the end of the value.
+      // Nothing may be written between the key and the end of the value.
       isOpen = false
       defer { isOpen = true }
       let encoder = ValueEncoder(EncodingSession(writer, userInfo: userInfo), writer, key: path)

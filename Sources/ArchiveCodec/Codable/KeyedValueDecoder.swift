@@ -11,8 +11,8 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
 
-  // These four are what most fields are. Their types are known here, where the
-  // general one below is told them by a caller in the standard library.
+  // Most fields have one of these four types. The compiler knows the types here; the
+  // general method below learns its type only at run time, from the standard library.
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decodeKnown(type, key) }
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decodeKnown(type, key) }
@@ -62,7 +62,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try session.decode(direct: type, from: value)
   }
 
-  /// Null is nil, except for an optional Optional, which was there then.
+  /// Null is nil, but not for an optional Optional, whose outer level was not nil then.
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
     guard let value = try entries.value(key.stringValue) else { return nil }
     if value.isNull, !(type is any OptionalType.Type) { return nil }
@@ -92,7 +92,7 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return value
   }
 
-  // Apart, so that what nearly every field needs is short.
+  // In a function of its own, so that the code for fields that are there stays short.
   @inline(never)
   private func missing(_ key: some CodingKey) -> any Error {
     DecodingError.keyNotFound(

@@ -6,10 +6,10 @@ internal import Foundation
 
 /// Finds entries of one map by their names.
 ///
-/// Types ask for their fields in the order in which they were written, so it
-/// goes on from the last one; or it is that one once more, tried as another
-/// type. Where both fail and the map is large, it notes once where all entries
-/// are, so that no record can make it search for long.
+/// Types ask for their fields in the order in which they were written, so the search
+/// goes on from the last entry. A type may also ask for the last entry once more, as
+/// another type. If both guesses fail and the map is large, the positions of all
+/// entries are noted once, so that no record can make the search long.
 final class MapEntries {
   let session: DecodingSession
   /// Where the map itself begins.
@@ -19,7 +19,8 @@ final class MapEntries {
   private let record: Range<Int>
   /// Where the entries end.
   private let end: Int
-  /// Changed when it gets a table; what most fields need of it is above.
+  /// Changed when the map gets a table, so the properties above hold what most fields
+  /// need.
   private var map: StoredMap
   /// Where the last entry that came in order begins.
   private var last: EntryPosition
@@ -75,8 +76,8 @@ final class MapEntries {
     let block = bytes
     let bytes = block.span.extracting(record)
     guard let value = try value(name, in: bytes) else { return nil }
-    // What many fields are; reading by a type that is known only now takes 40 ns
-    // more (benchmark: open and decode Codable nodes).
+    // Many fields are dates; reading by a type that is known only at run time takes 40
+    // ns more (benchmark: open and decode Codable nodes).
     if type == Date.self {
       return try same(try session.read(Date.self, from: value, in: bytes), as: type)
     }

@@ -1,9 +1,9 @@
 /// Finds the keys and indices on the way to a value, which decoders know by its
 /// offset.
 ///
-/// A type that tries others in turns needs a path for each that does not fit. So
-/// the search goes on from where the one before ended; a large container is read
-/// through once at most (benchmark: decode probed values).
+/// A type that tries others in turns needs a path for each type that does not fit. So
+/// the search goes on from the place where the last one ended; a large container is
+/// read through once at most (benchmark: decode probed values).
 struct PathFinder {
   private let bytes: [UInt8]
   /// Where the record lies in the bytes.
@@ -11,13 +11,14 @@ struct PathFinder {
   private let names: [String]
   /// Where the outermost value begins.
   private let root: Int
-  /// The path that was found last, of the outermost value first.
+  /// The path that was found last, from the outermost value on.
   private var path: [any CodingKey]
   /// The elements on that path, outermost first.
   private var trail: [Element] = []
   /// The value that the path leads to.
   private var latest: Int
-  /// Of containers that were searched for an element far from the last one.
+  /// The landmarks of containers that were searched for an element far from the last
+  /// one.
   private var landmarks: [Int: Landmarks] = [:]
 
   private struct Element {
@@ -74,7 +75,7 @@ struct PathFinder {
     return path
   }
 
-  /// The element of a container in which the target lies, at a place or after it.
+  /// The element of a container that holds the target; the search begins at an element.
   private mutating func element(
     of container: ValueReader, _ index: Int, at offset: Int, _ target: Int, in bytes: Span<UInt8>
   ) -> Element? {
@@ -122,13 +123,13 @@ struct PathFinder {
   }
 }
 
-/// Where some elements of a container begin, evenly spaced, so that the others
-/// are found without reading all before them.
+/// The offsets of some elements of a container, evenly spaced, so that the others are
+/// found without reading all before them.
 private struct Landmarks {
   /// A few headers are read as fast as one more offset is found.
   static let spacing = 16
 
-  /// Less than 2^24 each, as the record is.
+  /// Less than 2^24 each, as the record is no longer.
   private var offsets: [UInt32] = []
 
   init(of container: ValueReader, in bytes: Span<UInt8>) {
@@ -146,7 +147,7 @@ private struct Landmarks {
     }
   }
 
-  /// The last element of these that begins at the target or before it.
+  /// The last landmark at the target or before it.
   func last(upTo target: Int) -> (index: Int, offset: Int) {
     let place = max(offsets.countOfLeading { $0 <= target } - 1, 0)
     return (place * Self.spacing, Int(offsets[place]))

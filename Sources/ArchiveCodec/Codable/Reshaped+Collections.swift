@@ -1,5 +1,5 @@
-// The standard library writes these in hash order, which is another one in
-// every process. Here equal values have equal bytes.
+// The standard library writes sets and dictionaries in hash order, which differs from
+// process to process. Here equal values have equal bytes.
 
 extension Set: Reshaped {}
 
@@ -12,8 +12,8 @@ extension Set: ReshapedEncodable where Element: Encodable {
 }
 
 extension Set: ReshapedDecodable where Element: Decodable {
-  /// Reads what the standard library does, but no text that takes too long to
-  /// hash.
+  /// Reads a set as the standard library does, but refuses a text that takes too long
+  /// to hash.
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self {
     try decoder.session.checkTexts(of: try decoder.reader(), for: Self.self)
     return try Self(from: decoder)
@@ -23,8 +23,8 @@ extension Set: ReshapedDecodable where Element: Decodable {
 extension Dictionary: Reshaped {}
 
 extension Dictionary: ReshapedDecodable where Key: Decodable, Value: Decodable {
-  /// Reads what the standard library does, but loses no entry whose key equals
-  /// another one in Swift, and hashes none that takes too long.
+  /// Reads a dictionary as the standard library does, but loses no entry whose key
+  /// equals another one in Swift, and hashes no key that takes too long.
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self {
     if Key.self == String.self {
       return try same(try [String: Value](entriesOf: decoder), as: Self.self)
@@ -41,15 +41,16 @@ extension Dictionary: ReshapedDecodable where Key: Decodable, Value: Decodable {
 }
 
 extension Dictionary where Key == String, Value: Decodable {
-  /// Reads the entries where they are: a container would make all names first,
-  /// and then find each again (benchmark: decode probed values).
+  /// Reads the entries in place: a container would make all names first, and then find
+  /// each again (benchmark: decode probed values).
   fileprivate init(entriesOf decoder: ValueDecoder) throws {
     let map = try decoder.map()
     let session = decoder.session
     let block = session.bytes
     let bytes = block.span.extracting(session.record)
     self.init()
-    // More are reserved as they come, since each is counted only then.
+    // Further memory is reserved while entries come, since each entry is counted only
+    // then.
     reserveCapacity(Swift.min(map.header.count, 1 << 10))
     var cursor = ByteCursor(
       bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)
@@ -86,12 +87,13 @@ extension Dictionary: ReshapedEncodable where Key: Encodable, Value: Encodable {
 }
 
 extension ValueEncoder {
-  /// Writes an array of entries in the order of their bytes; reading hashes all of what they
-  /// write, or every other value.
+  /// Writes an array of entries in the order of their bytes.
   ///
-  /// The numbers of field names depend on the order in which they come first.
-  /// So where there may be fields, the order is found with names inline, and
-  /// the entries are then written in it, and put in order once more.
+  /// Reading hashes all values of the array, or every other one.
+  ///
+  /// The numbers of field names depend on the order in which the names come first. So
+  /// if there may be fields, the order is found with names inline. Then the entries are
+  /// written in that order, and sorted once more.
   func writeSorted<Entries: Collection>(
     _ entries: Entries, mayHaveFields: Bool, hashesEveryOther: Bool = false,
     _ encode: (Entries.Element, UnkeyedValueEncoder) throws -> Void

@@ -3,9 +3,9 @@ protocol OptionalType {}
 
 extension Optional: OptionalType {}
 
-// The standard library writes an Optional as its value or null, so that nil
-// and .some(nil) of an optional Optional are the same. Here such a value, if
-// it is there, is alone in an array.
+// The standard library writes an Optional as its value or null, so that nil and
+// .some(nil) of an optional Optional look the same. Here the inner Optional, if there
+// is one, stands alone in an array.
 
 extension Optional: Reshaped where Wrapped: OptionalType {}
 

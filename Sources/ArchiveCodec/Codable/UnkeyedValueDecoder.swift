@@ -6,7 +6,7 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
   private var offset: Int
   private(set) var currentIndex = 0
 
-  /// The bytes of memory that elements as large as a String take; larger ones
+  /// The bytes of memory that elements up to the size of a String take; larger elements
   /// are counted one by one.
   static func memory(_ count: Int) -> Int {
     count == 0 ? 0 : DecodedMemory.array + count * MemoryLayout<String>.stride
@@ -73,7 +73,7 @@ struct UnkeyedValueDecoder: UnkeyedDecodingContainer {
         session: session, offset: array.offset, element: Int32(truncatingIfNeeded: currentIndex))
   }
 
-  /// Decodes the next element and goes past it, if that succeeds.
+  /// Decodes the next element and moves past it, if decoding succeeds.
   @inline(__always)
   private mutating func take<Value>(
     _ type: Any.Type, _ decode: (DecodingSession, ValueReader) throws -> Value

@@ -1,10 +1,10 @@
 /// The decoder that one call of `init(from:)` gets.
 struct ValueDecoder: Decoder {
   let session: DecodingSession
-  /// Where the value begins, or the packed array that it is an element of.
+  /// The offset of the value, or of the packed array that it is an element of.
   ///
-  /// Its header is read when it is asked for, so that a decoder is small enough
-  /// not to be allocated.
+  /// The header is read when it is needed, so that a decoder is small enough not to be
+  /// allocated.
   let offset: Int
   /// The place in a packed array, whose elements have no headers.
   var element: Int32?

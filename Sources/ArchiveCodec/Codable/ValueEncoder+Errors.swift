@@ -3,9 +3,9 @@ extension ValueEncoder {
     if writer.hasFailed, let failure = writer.failure { throw failure.error }
   }
 
-  /// What users of Codable expect: an EncodingError that says where.
+  /// The error for callers of Codable: an EncodingError with the coding path.
   ///
-  /// An error that comes from further inside, or from the value, goes on.
+  /// An error that comes from further inside, or from the value, is passed on.
   func encodingError(_ error: any Error, _ value: Any, at key: (any CodingKey)? = nil) -> any Error
   {
     guard let error = error as? ArchiveError else { return error }

@@ -17,10 +17,10 @@ final class ValueEncoder {
   /// How many elements the array has.
   private(set) var count = 0
   private var nested: [(offset: Int, encoder: ValueEncoder)] = []
-  /// Those of them that are containers of the map, by their keys: who asks for one once more
-  /// adds to it.
+  /// The nested encoders that are containers of the map, by their keys: a second
+  /// request for a key adds to its container.
   private var containers: [ByteName: ValueEncoder] = [:]
-  /// What a call that cannot throw could not do; closing throws it.
+  /// The error of a call that cannot throw; closing throws it.
   private var postponed: (any Error)?
 
   func postpone(_ use: String) {
@@ -67,7 +67,7 @@ extension ValueEncoder {
     state = .array
   }
 
-  /// Finishes the value; one that encoded nothing is an empty map.
+  /// Finishes the value; an encoder that encoded nothing writes an empty map.
   func close() throws {
     if let postponed { throw postponed }
     switch state {
@@ -87,8 +87,8 @@ extension ValueEncoder {
 
   /// Makes later use of this encoder and its containers throw.
   ///
-  /// Nested encoders refer to this one, so they are let go of; it is not deep,
-  /// as nesting ends at the limit.
+  /// Nested encoders refer to this one, so they are let go of, which breaks the cycle.
+  /// The nesting is not deep, as it ends at the limit.
   func abandon() {
     state = .closed
     dropNested(after: 0)
@@ -115,7 +115,7 @@ extension ValueEncoder {
 // MARK: - Writing
 
 extension ValueEncoder {
-  /// Writes an entry of the map; if it cannot be, nothing of it remains.
+  /// Writes an entry of the map; after an error nothing of the entry remains.
   func writeEntry<Value>(
     _ value: Value, under key: some CodingKey, isInline: Bool = false, _ write: () throws -> Void
   ) throws {
@@ -141,7 +141,7 @@ extension ValueEncoder {
     }
   }
 
-  /// Writes an element of the array; if it cannot be, nothing of it remains.
+  /// Writes an element of the array; after an error nothing of the element remains.
   func writeElement<Value>(_ value: Value, _ write: () throws -> Void) throws {
     guard state == .array else { throw misuse("as an unkeyed container") }
     let before = (mark: session.mark(writer), nested: nested.count)
@@ -157,7 +157,7 @@ extension ValueEncoder {
     }
   }
 
-  /// Writes the value itself; if it cannot be, another one may be tried.
+  /// Writes the value itself; after an error another one may be tried.
   func writeSingle<Value>(_ value: Value, _ write: () throws -> Void) throws {
     guard state == .empty else { throw misuse("as a single value") }
     let before = session.mark(writer)
@@ -220,7 +220,7 @@ extension ValueEncoder {
     nest(at: key) { place in try writeEntry((), under: key, place) }
   }
 
-  /// The encoder of the container under a key, which is made by the first who asks for it.
+  /// The encoder of the container under a key; the first request makes it.
   func nestContainer(under key: some CodingKey) -> ValueEncoder {
     if let encoder = containers[ByteName(key.stringValue)] { return encoder }
     let encoder = nest(under: key)
@@ -236,8 +236,8 @@ extension ValueEncoder {
   private func nest(
     at key: any CodingKey, _ reserve: (() -> Void) throws -> Void
   ) -> ValueEncoder {
-    // A closed encoder refuses everything, so it can stand for those below it:
-    // a chain of containers does not grow beyond the limit of depth.
+    // A closed encoder refuses everything, so it can stand for nested ones: a chain of
+    // containers does not grow beyond the limit of depth.
     guard state != .closed else { return self }
     var inner: ValueEncoder?
     do {
@@ -245,8 +245,8 @@ extension ValueEncoder {
         let new = ValueEncoder(
           session, session.makeWriter(like: writer), parent: self, key: key)
         inner = new
-        // Taken out to be changed, so that reading the count, which comes far
-        // more often, needs no exclusivity check.
+        // Moved to a local variable for the change, so that reading the count, which is
+        // far more frequent, needs no exclusivity check.
         var changed = nested
         nested = []
         changed.append((writer.output.count, new))

@@ -13,7 +13,7 @@ extension ValueWriter {
 }
 
 extension ValueReader {
-  /// Reads what `write(wide:)` wrote, in that one form only.
+  /// Reads an integer in the one form that `write(wide:)` chooses for it.
   func readWide<Wide: FixedWidthInteger>(_ bytes: Span<UInt8>) throws(ArchiveError) -> Wide {
     guard header.kind == .bytes else { return try readInteger() }
     guard header.payload.count == 16 else { throw mismatch("integer of 128 bits") }

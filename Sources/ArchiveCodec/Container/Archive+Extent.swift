@@ -7,18 +7,18 @@ extension Archive {
     /// The bytes of the snapshot, which was written as a whole.
     public let snapshotByteCount: Int
 
-    /// The records of the snapshot, including those that the journal has
-    /// changed since.
+    /// The records of the snapshot, including records that the journal has changed
+    /// since.
     public let snapshotRecordCount: Int
 
     /// The changes that were appended to the snapshot.
     public let changeCount: Int
 
-    /// The bytes of these changes.
+    /// The bytes of the changes.
     public let changeByteCount: Int
   }
 
-  /// The sizes of its parts; to ask reads nothing from the storage.
+  /// The sizes of the archive's parts; the property reads nothing from the storage.
   public var extent: Extent {
     Extent(
       byteCount: history.end, snapshotByteCount: history.snapshotRange.count,

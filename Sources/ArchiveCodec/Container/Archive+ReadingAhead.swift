@@ -2,12 +2,13 @@ internal import Dispatch
 internal import Synchronization
 
 extension Archive {
-  /// Checks every byte and every record, over the cores that there are.
+  /// Checks every byte and every record, on all cores.
   ///
-  /// The order is that of ``readAll()``. It blocks the calling thread, so it belongs
-  /// to an executor that may wait.
+  /// The order is that of ``readAll()``. The call blocks its thread, so it belongs to
+  /// an executor that may wait.
   ///
-  /// - Parameter workerCount: How many cores there are. One checks all itself.
+  /// - Parameter workerCount: The number of cores. With one the calling thread does all
+  ///   the work.
   /// - Returns: All records.
   /// - Throws: ``ArchiveError`` as ``readAll()``.
   /// - Complexity: As ``verifyAll()``; memory for the bytes of the snapshot and of
@@ -19,8 +20,8 @@ extension Archive {
       if let parallel = try? SnapshotParts(self, workerCount: workerCount)?.read() {
         parallel
       } else {
-        // What the parts do not know, or found to be wrong, is read in order. So
-        // it is the same error that is thrown, whichever part found one first.
+        // Records that the parts leave out, or found to be wrong, are read in order. So
+        // the error that is thrown does not depend on which part found one first.
         try snapshotInOrder()
       }
     try readJournal(into: &records)
@@ -53,12 +54,12 @@ extension Archive {
 /// The snapshot of an archive in parts, each of several chunks, that are opened
 /// and checked independently of each other.
 ///
-/// A snapshot has its records one after the other from its beginning on. One that
-/// has not is left to those who read in order.
+/// The records of a snapshot follow each other from its beginning on. Any other
+/// snapshot is left to the reading in order.
 private struct SnapshotParts: Sendable {
   private let archive: Archive
   private let content: CommitContent
-  /// In the order of the content.
+  /// The entries in the order of the content.
   private let entries: [IndexEntry]
   private let workerCount: Int
   private let chunksPerPart: Int
@@ -70,7 +71,7 @@ private struct SnapshotParts: Sendable {
   private static let partsPerWorker = 4
   private static let largestByteCount = 1 << 24
 
-  /// Nil if the records do not follow each other.
+  /// Nil if the records do not follow each other without gaps.
   init?(_ archive: Archive, workerCount: Int) throws(ArchiveError) {
     self.archive = archive
     self.workerCount = workerCount
@@ -94,7 +95,7 @@ private struct SnapshotParts: Sendable {
     var records: VerifiedRecords
   }
 
-  /// Nil if something is wrong.
+  /// All records; nil if something is wrong.
   func read() throws(ArchiveError) -> VerifiedRecords? {
     let parts = Mutex<[Part?]>(Array(repeating: nil, count: count))
     let hasFailed = Atomic(false)
@@ -118,7 +119,7 @@ private struct SnapshotParts: Sendable {
     return try join(found)
   }
 
-  /// The entries of the records that lie in a part whole.
+  /// The entries of the records that lie entirely in one part.
   private func entries(of number: Int) -> ArraySlice<IndexEntry> {
     let size = chunksPerPart * content.reader.chunkByteCount
     let first = entries.countOfLeading { $0.offset < number * size }
@@ -138,8 +139,8 @@ private struct SnapshotParts: Sendable {
     return Part(block: block, records: records)
   }
 
-  /// Checks records that lie in a block, which begins at an offset of the content;
-  /// throws if a frame is not what the index says.
+  /// Checks records in a block, which begins at an offset of the content; throws if a
+  /// frame differs from its index entry.
   private func check(
     _ entries: some Sequence<IndexEntry>, in block: RecordBlock, from start: Int,
     _ records: inout VerifiedRecords
@@ -165,7 +166,7 @@ private struct SnapshotParts: Sendable {
     }
   }
 
-  /// Puts the parts together, with the records that lie in several of them.
+  /// Joins the parts, and adds the records that lie in several of them.
   private func join(_ parts: [Part]) throws(ArchiveError) -> VerifiedRecords? {
     var all = VerifiedRecords()
     all.reserve(entries.count)
@@ -188,12 +189,12 @@ private struct SnapshotParts: Sendable {
     offset / (chunksPerPart * content.reader.chunkByteCount)
   }
 
-  /// Takes a record that lies in several parts.
+  /// Adds a record that lies in several parts.
   private func append(
     _ entry: IndexEntry, lyingIn parts: [Part], to records: inout VerifiedRecords
   ) throws(ArchiveError) {
     let size = chunksPerPart * content.reader.chunkByteCount
-    // A record may be too long to be put together, but not for a look at its header.
+    // For a record over the limit only the header is put together and checked.
     let byteCount =
       entry.byteCount > archive.limits.recordByteCount ? entry.mapOffset : entry.frameRange.count
     let range = entry.offset..<entry.offset + byteCount

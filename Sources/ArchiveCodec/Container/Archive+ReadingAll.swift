@@ -1,13 +1,13 @@
 extension Archive {
   /// One record of an archive that was read whole.
   public struct Record: Sendable {
-    /// The identifier that it was written with.
+    /// The identifier that the record was written with.
     public let identifier: UInt64
 
-    /// Its size in bytes, without what sealing adds.
+    /// The size of the record in bytes, without the bytes that sealing adds.
     public let byteCount: Int
 
-    /// Its values, or why they cannot be used: `malformed`,
+    /// The values of the record, or why they cannot be used: `malformed`,
     /// `limitExceeded` or `unsupportedFeature`.
     public let content: Result<KeyedDecoder, ArchiveError>
   }
@@ -27,11 +27,11 @@ extension Archive {
   /// those that the journal wrote. A record that is authentic but not well
   /// formed does not stop the others.
   ///
-  /// While you keep a record, those that lie beside it stay in memory, too.
+  /// While you keep a record, the records beside it stay in memory, too.
   ///
   /// - Returns: All records.
-  /// - Throws: ``ArchiveError`` as ``verifyAll()`` does, but not for what is
-  ///   wrong with one record only.
+  /// - Throws: ``ArchiveError`` as ``verifyAll()`` does, but not for an error of one
+  ///   record only.
   /// - Complexity: As ``verifyAll()``.
   public func readAll() throws(ArchiveError) -> [Record] {
     let records = try verifiedRecords()
@@ -45,16 +45,16 @@ extension Archive {
   /// Checks every byte and gives one record after the other, in the order of
   /// ``readAll()``.
   ///
-  /// This is the fastest way to read an archive: the next record takes over the
-  /// memory of one that the body does not keep.
+  /// This is the fastest way to read an archive: a record that the body does not keep
+  /// leaves its memory to the next one.
   ///
   ///     try archive.forEachRecord { record in
   ///       notes[record.identifier] = try record.content.get().decode(forKey: "text")
   ///     }
   ///
-  /// - Parameter body: Takes a record; what it throws ends the reading.
-  /// - Throws: What `body` throws; ``ArchiveError`` as ``readAll()`` does. A
-  ///   damaged chunk throws after the records before it were given.
+  /// - Parameter body: Takes a record; an error of it ends the reading.
+  /// - Throws: The errors of `body`; ``ArchiveError`` as ``readAll()`` does. A damaged
+  ///   chunk throws after the records before it were given.
   /// - Complexity: As ``verifyAll()``, and one record at a time in memory.
   public func forEachRecord(_ body: (Record) throws -> Void) throws {
     var failure: (any Error)?
@@ -63,7 +63,8 @@ extension Archive {
         do {
           try body(record)
         } catch {
-          // A visit can only throw archive errors; this one is given below.
+          // The visitor can only throw archive errors; the error of `body` is thrown
+          // below.
           failure = error
           throw ArchiveError(.inputOutput, subject: "reading")
         }
@@ -101,8 +102,8 @@ extension Archive {
     }
   }
 
-  /// Checks every chunk of the snapshot, and gives every record that is not
-  /// superseded: where it lies, or why it cannot be used.
+  /// Checks every chunk of the snapshot, and gives every record that is not superseded:
+  /// its checked place, or why it cannot be used.
   func visitSnapshot(
     _ visit: (IndexEntry, Result<CheckedRecord, ArchiveError>) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
@@ -116,7 +117,7 @@ extension Archive {
       do throws(ArchiveError) {
         try snapshot.checkPlace(of: entry)
       } catch {
-        // Nobody will read it, so nobody else finds out whether it was damaged.
+        // No caller will read the record, so damage of its bytes is looked for here.
         try snapshot.reader.verify(entry.frameRange)
         return try visit(entry, .failure(error))
       }
@@ -143,8 +144,8 @@ extension Archive {
     }
   }
 
-  /// Checks every chunk and gives every record that is not superseded; reading
-  /// its frame takes memory that is not needed any more.
+  /// Checks every chunk and gives every record that is not superseded; its frame is
+  /// read into memory that is no longer needed.
   func visitFrames(
     _ visit: (UInt64, (consuming [UInt8]) throws(ArchiveError) -> RecordFrame)
       throws(ArchiveError) -> Void

@@ -4,9 +4,9 @@ extension Archive {
   /// The order is that of ``forEachRecord(_:)``. A record that lies in a damaged chunk is
   /// given with its error.
   ///
-  /// - Parameter body: Takes a record; what it throws ends the reading.
+  /// - Parameter body: Takes a record; an error of it ends the reading.
   /// - Returns: The first damage; nil if every byte is as it was sealed.
-  /// - Throws: What `body` throws.
+  /// - Throws: The errors of `body`.
   /// - Complexity: As ``verifyAll()``; behind damage also O(*d*) chunks for *d* records in
   ///   damaged chunks.
   package func salvage(_ body: (Record) throws -> Void) throws -> ArchiveError? {
@@ -18,7 +18,8 @@ extension Archive {
         do {
           try body(record)
         } catch {
-          // A visit can only throw archive errors; this one is given below.
+          // The visitor can only throw archive errors; the error of `body` is thrown
+          // below.
           failure = error
           throw ArchiveError(.inputOutput, subject: "reading")
         }
@@ -32,11 +33,12 @@ extension Archive {
     }
   }
 
-  /// Gives the records of the snapshot but for those that came before the damage.
+  /// Gives the records of the snapshot without the first ones, which came before the
+  /// damage.
   private func salvageSnapshot(
     after count: Int, _ body: (Record) throws -> Void
   ) throws {
-    // Without its index nobody knows where its records begin.
+    // Without the index of the snapshot nobody knows where its records begin.
     guard let entries = try? history.snapshot.entriesInOrder() else { return }
     var count = count
     for entry in entries where history.changes[entry.record] == nil {

@@ -6,7 +6,7 @@ internal import Foundation
 internal import Synchronization
 
 extension Archive {
-  /// What was written.
+  /// The result of a write.
   public struct Summary: Hashable, Sendable {
     /// The version of the archive after the change.
     public let version: ArchiveVersion
@@ -26,18 +26,18 @@ extension Archive {
   ///
   /// - Parameters:
   ///   - records: All records of the archive.
-  ///   - storage: Where the archive goes.
+  ///   - storage: The storage of the archive.
   ///   - slots: The keys and passphrases that will open it: 1 to 8, and at
   ///     most 2 passphrases.
   ///   - context: The context that will open it.
   ///   - replacing: The version of the archive that this one replaces.
   ///   - schema: A number of the application's own, for its migrations.
-  /// - Returns: What was written.
-  /// - Throws: ``ArchiveError``: what the storage throws, `malformed` if the
-  ///   records continue another archive, `lastSlot` for no slots,
-  ///   `limitExceeded` for too many, and `cryptographyUnavailable`. Then the
-  ///   stored archive is unchanged. Only with `notDurable` the new one is in its
-  ///   place, and a power cut may bring the old one back.
+  /// - Returns: The new version, and the numbers of bytes and records.
+  /// - Throws: ``ArchiveError``: the errors of the storage, `malformed` if the records
+  ///   continue another archive, `lastSlot` for no slots, `limitExceeded` for too many,
+  ///   and `cryptographyUnavailable`. Then the stored archive is unchanged. Only with
+  ///   `notDurable` the new one is in its place, and a power cut may bring the old one
+  ///   back.
   /// - Complexity: O(*n*) in the size of the records, and the cost of each
   ///   passphrase.
   public static func write(
@@ -54,12 +54,12 @@ extension Archive {
   ///
   /// - Parameters:
   ///   - records: All records of the archive.
-  ///   - storage: Where the archive goes.
+  ///   - storage: The storage of the archive.
   ///   - key: The key that will open it.
   ///   - context: The context that will open it.
   ///   - replacing: The version of the archive that this one replaces.
   ///   - schema: A number of the application's own, for its migrations.
-  /// - Returns: What was written.
+  /// - Returns: The new version, and the numbers of bytes and records.
   /// - Throws: ``ArchiveError`` as the other form does.
   public static func write(
     _ records: RecordBatch, to storage: any ArchiveStorage, key: ArchiveKey,
@@ -90,7 +90,7 @@ extension Archive {
   /// Seals records as they are encoded and replaces the stored archive with
   /// them, or changes nothing.
   ///
-  /// Use it for an archive that is too large to be held in memory. It needs 16
+  /// Use the method for an archive that is too large to be held in memory. It needs 16
   /// bytes for each record, the names of the keys, and a few megabytes.
   ///
   ///     try Archive.write(to: storage, slots: [.key(key)], context: context) { records in
@@ -100,16 +100,16 @@ extension Archive {
   ///     }
   ///
   /// - Parameters:
-  ///   - storage: Where the archive goes.
+  ///   - storage: The storage of the archive.
   ///   - slots: The keys and passphrases that will open it: 1 to 8, and at
   ///     most 2 passphrases.
   ///   - context: The context that will open it.
   ///   - replacing: The version of the archive that this one replaces.
   ///   - schema: A number of the application's own, for its migrations.
-  ///   - limits: What a record may hold.
+  ///   - limits: The limits of a record.
   ///   - body: Encodes all records.
-  /// - Returns: What was written.
-  /// - Throws: What `body` throws, and as the other form does.
+  /// - Returns: The new version, and the numbers of bytes and records.
+  /// - Throws: The errors of `body`, and as the other form does.
   /// - Complexity: O(*n*) in the size of the records, and the cost of each
   ///   passphrase.
   public static func write(
@@ -127,7 +127,8 @@ extension Archive {
         do {
           try body(builder)
         } catch {
-          // A storage can only throw archive errors; this one is given below.
+          // The storage can only throw archive errors; the error of `body` is thrown
+          // below.
           failure = error
           throw ArchiveError(.inputOutput, subject: "encoding")
         }
@@ -146,15 +147,15 @@ extension Archive {
   /// ``write(to:slots:context:replacing:schema:limits:_:)``.
   ///
   /// - Parameters:
-  ///   - storage: Where the archive goes.
+  ///   - storage: The storage of the archive.
   ///   - key: The key that will open it.
   ///   - context: The context that will open it.
   ///   - replacing: The version of the archive that this one replaces.
   ///   - schema: A number of the application's own, for its migrations.
-  ///   - limits: What a record may hold.
+  ///   - limits: The limits of a record.
   ///   - body: Encodes all records.
-  /// - Returns: What was written.
-  /// - Throws: What `body` throws, and as the other form does.
+  /// - Returns: The new version, and the numbers of bytes and records.
+  /// - Throws: The errors of `body`, and as the other form does.
   public static func write(
     to storage: any ArchiveStorage, key: ArchiveKey, context: ArchiveContext,
     replacing: ArchiveVersion? = nil, schema: UInt32 = 0, limits: ArchiveLimits = .standard,
@@ -170,7 +171,7 @@ extension Archive {
     replacing: ArchiveVersion?, random: RandomSource, moment: Moment, workerCount: Int? = nil,
     _ body: (SnapshotWriter) throws(ArchiveError) -> (ArchiveVersion, Int)
   ) throws(ArchiveError) -> Summary {
-    // A passphrase is paid for before there is a temporary file.
+    // The slow work for a passphrase is done before there is a temporary file.
     let file = try UnlockedHeader(
       making: slots, context: context, replacing: replacing, random: random)
     var summary: Summary?
@@ -185,7 +186,7 @@ extension Archive {
     return summary
   }
 
-  /// Something that no other write shares: it hedges a failed random source.
+  /// Bytes that no other write shares: they hedge against a failed random source.
   package struct Moment: Sendable {
     package let witness: [UInt8]
 
@@ -195,7 +196,7 @@ extension Archive {
 
     private static let count = Atomic<UInt64>(0)
 
-    /// The time, the process, and how many archives it has written.
+    /// The time, the process, and how many archives the process has written.
     package static var now: Moment {
       let writer = ByteBuffer()
       writer.writeInteger(Date().timeIntervalSinceReferenceDate.bitPattern)

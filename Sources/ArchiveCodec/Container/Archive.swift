@@ -5,14 +5,14 @@
 /// ``verifyAll()`` checks every byte. An open archive does not change: it stays
 /// readable while others append to the file or replace it.
 public final class Archive: Sendable {
-  /// Which state of the archive this is; see ``ArchiveVersion``.
+  /// The state of the archive; see ``ArchiveVersion``.
   public let version: ArchiveVersion
 
   /// The number that the application gave its schema.
   public let schema: UInt32
 
-  /// Whether this library may replace the archive without losing something that
-  /// only a newer version knows.
+  /// Whether this library may replace the archive without losing data that only a newer
+  /// version knows.
   public let isWritable: Bool
 
   /// Why the end of the journal was left out; nil if nothing was left out, or
@@ -34,19 +34,19 @@ public final class Archive: Sendable {
   /// Opens the stored archive, nil if there is none.
   ///
   /// - Parameters:
-  ///   - storage: Where the archive is.
-  ///   - credential: One of the keys and passphrases that it was written with.
-  ///   - context: The context that it was written with.
-  ///   - limits: What a record may hold.
-  ///   - recovery: What to do with a damaged end of the journal. A change that
-  ///     a writer is just appending is not damage: the archive is then the one
-  ///     before it.
+  ///   - storage: The storage of the archive.
+  ///   - credential: One of the keys and passphrases that the archive was written with.
+  ///   - context: The context that the archive was written with.
+  ///   - limits: The limits of a record.
+  ///   - recovery: The treatment of a damaged end of the journal. A change that a
+  ///     writer is just appending is not damage: the archive is then the one before
+  ///     that change.
   /// - Returns: The archive, or nil if the storage is empty.
   /// - Throws: ``ArchiveError``: `notAnArchive`, `unsupportedVersion`,
   ///   `unsupportedFeature`, `truncated`, `damaged`, `wrongKey`,
-  ///   `wrongPassphrase`, `wrongContext`, `malformed`, `limitExceeded`, and what the storage
-  ///   throws; `locked` if a writer changes the file so fast that it cannot be
-  ///   read. An empty storage is not an error.
+  /// `wrongPassphrase`, `wrongContext`, `malformed`, `limitExceeded`, and the errors of
+  /// the storage; `locked` if a writer changes the file so fast that it cannot be read.
+  /// An empty storage is not an error.
   /// - Complexity: O(*j* + *s*) in the sizes of the journal and of the symbol
   ///   table, not in the snapshot; and the cost of a passphrase.
   public static func open(
@@ -60,7 +60,7 @@ public final class Archive: Sendable {
         let stored = try StoredHeader(reading: file)
         let unlocked: UnlockedHeader
         if let keys, keys.matches(stored) {
-          // A passphrase is paid for once.
+          // The slow work for a passphrase is done once.
           unlocked = keys
         } else {
           unlocked = try stored.unlock(with: credential, context: context, limits: limits)
@@ -81,11 +81,11 @@ public final class Archive: Sendable {
   /// ``open(_:with:context:limits:recovery:)``.
   ///
   /// - Parameters:
-  ///   - storage: Where the archive is.
-  ///   - key: One of the keys that it was written with.
-  ///   - context: The context that it was written with.
-  ///   - limits: What a record may hold.
-  ///   - recovery: What to do with a damaged end of the journal.
+  ///   - storage: The storage of the archive.
+  ///   - key: One of the keys that the archive was written with.
+  ///   - context: The context that the archive was written with.
+  ///   - limits: The limits of a record.
+  ///   - recovery: The treatment of a damaged end of the journal.
   /// - Returns: The archive, or nil if the storage is empty.
   /// - Throws: ``ArchiveError`` as the other form does.
   public static func open(
@@ -95,11 +95,11 @@ public final class Archive: Sendable {
     try open(storage, with: .key(key), context: context, limits: limits, recovery: recovery)
   }
 
-  /// Each try but the first means that somebody changed the file meanwhile.
+  /// Each try but the first means that another writer changed the file meanwhile.
   private static let largestTryCount = 32
 
-  /// Nil if a writer has gone on since the file was opened, so that what was not
-  /// whole then may be now.
+  /// Reads the history; nil if a writer has gone on since the file was opened, so that
+  /// an incomplete end may be complete now.
   private static func readHistory(
     of file: any ArchiveFile, in storage: any ArchiveStorage, _ keys: UnlockedHeader,
     _ limits: ArchiveLimits, _ recovery: ArchiveRecovery
@@ -111,7 +111,7 @@ public final class Archive: Sendable {
       var history = try History.read(file, keys, limits: limits)
       guard let dropped = history.dropped else { return history }
       if history.mayGoOn, try storage.isLocked() {
-        // A writer is about to finish it, or will cut it off.
+        // The end is a commit that a writer is about to finish, or will cut off.
         history.dropped = nil
         return history
       }
@@ -127,10 +127,10 @@ public final class Archive: Sendable {
   /// Opens the record with this identifier, nil if there is none.
   ///
   /// - Parameter record: The identifier that the record was written with.
-  /// - Returns: A decoder for its values, or nil.
-  /// - Throws: ``ArchiveError`` with `damaged` if a chunk that holds it was
-  ///   changed, `malformed` or `limitExceeded` if it breaks a rule.
-  /// - Complexity: O(log *n*) chunks for *n* records, and those of the record.
+  /// - Returns: A decoder for the values of the record, or nil.
+  /// - Throws: ``ArchiveError`` with `damaged` if a chunk that holds the record was
+  ///   changed, `malformed` or `limitExceeded` if the record breaks a rule.
+  /// - Complexity: O(log *n*) chunks for *n* records, and the chunks of the record.
   public func record(_ record: UInt64) throws(ArchiveError) -> KeyedDecoder? {
     try frame(of: record)?.decoder(symbols: history.symbols, limits: limits)
   }
@@ -165,10 +165,10 @@ public final class Archive: Sendable {
   /// Compares this archive with a version of it that you have kept.
   ///
   /// - Parameter kept: The version that was seen last, from a safe place.
-  /// - Returns: `rollback` if this archive is older than the kept version,
-  ///   `fork` if it does not follow from it, otherwise `ok`. If the file was
-  ///   written anew since, the kept version may be older than the file itself;
-  ///   then only the number can be compared.
+  /// - Returns: `rollback` if this archive is older than the kept version, `fork` if
+  ///   this archive does not follow from that version, otherwise `ok`. If the file was
+  ///   written anew since, the kept version may be older than the file itself; then
+  ///   only the number can be compared.
   public func verdict(against kept: ArchiveVersion) -> ArchiveVerdict {
     guard kept.generation <= version.generation else { return .rollback }
     let known =
@@ -177,16 +177,16 @@ public final class Archive: Sendable {
     return known == kept ? .ok : .fork
   }
 
-  /// Whether this archive shows that it is a version that was kept, or comes after it.
+  /// Whether this archive proves to be a version that was kept, or to come after it.
   ///
-  /// Unlike ``verdict(against:)`` it takes no number for that. A file that was written anew
-  /// twice since then shows nothing of it.
+  /// Unlike ``verdict(against:)`` the method needs more proof than the number. A file
+  /// that was written anew twice since then proves nothing.
   package func comes(from kept: ArchiveVersion) -> Bool {
     history.replaced == kept || history.versions.contains(kept)
   }
 }
 
-/// Which state of an archive this is: a number that grows, and a MAC.
+/// The identity of one state of an archive: a number that grows, and a MAC.
 ///
 /// Keep the last one in a safe place to notice that somebody put back an older
 /// file, and pass it on when you replace an archive.
@@ -208,7 +208,7 @@ public struct ArchiveVersion: Hashable, Codable, Sendable {
   }
 }
 
-/// How an archive relates to a version of it that was seen before.
+/// The relation of an archive to a version of it that was seen before.
 public enum ArchiveVerdict: Hashable, Sendable {
   /// The archive is that version, or comes after it.
   case ok
@@ -221,10 +221,10 @@ public enum ArchiveVerdict: Hashable, Sendable {
   case fork
 }
 
-/// What to do with the end of a journal that is torn or damaged.
+/// The treatment of a torn or damaged end of a journal.
 ///
-/// A power cut or a kill while a change is appended leaves such an end. What
-/// was on stable storage before is intact.
+/// A power cut or a kill during an append leaves an end like this. All earlier commits
+/// that were on stable storage are intact.
 public enum ArchiveRecovery: Hashable, Sendable {
   /// Opening throws.
   case strict

@@ -2,20 +2,20 @@
 ///
 ///     let draft = try ArchiveDecoder().decode(Draft.self, from: bytes, key: key, context: context)
 ///
-/// Nothing is decoded before it is authenticated. Bytes that do not fit make it
-/// throw and do nothing else, even if whoever made them has the key.
+/// Nothing is decoded before it is authenticated. For bytes that do not fit the decoder
+/// only throws, even if their author has the key.
 public struct ArchiveDecoder: Sendable {
-  /// What the value may hold.
+  /// The limits of the value.
   public let limits: ArchiveLimits
 
-  /// What the value's `init(from:)` may look up.
+  /// Values for the value's `init(from:)`.
   public let userInfo: [CodingUserInfoKey: any Sendable]
 
   /// Creates a decoder.
   ///
   /// - Parameters:
-  ///   - limits: What the value may hold.
-  ///   - userInfo: What the value's `init(from:)` may look up.
+  ///   - limits: The limits of the value.
+  ///   - userInfo: Values for the value's `init(from:)`.
   public init(
     limits: ArchiveLimits = .standard, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) {
@@ -28,9 +28,9 @@ public struct ArchiveDecoder: Sendable {
   ///
   /// - Parameters:
   ///   - type: The type that was encoded, or one that decodes the same form.
-  ///   - bytes: What ``ArchiveEncoder`` returned.
-  ///   - key: One of the keys that it was sealed with.
-  ///   - context: The context that it was sealed with.
+  ///   - bytes: The bytes that ``ArchiveEncoder`` returned.
+  ///   - key: One of the keys that the value was sealed with.
+  ///   - context: The context that the value was sealed with.
   /// - Returns: The value.
   /// - Throws: As the other form does.
   public func decode<Value: Decodable>(
@@ -43,14 +43,13 @@ public struct ArchiveDecoder: Sendable {
   ///
   /// - Parameters:
   ///   - type: The type that was encoded, or one that decodes the same form.
-  ///   - bytes: What ``ArchiveEncoder`` returned.
-  ///   - credential: One of the keys and passphrases that it was sealed with.
-  ///   - context: The context that it was sealed with.
+  ///   - bytes: The bytes that ``ArchiveEncoder`` returned.
+  ///   - credential: One of the keys and passphrases that the value was sealed with.
+  ///   - context: The context that the value was sealed with.
   /// - Returns: The value.
-  /// - Throws: ``ArchiveError`` as
-  ///   ``Archive/open(_:with:context:limits:recovery:)`` does if the bytes do
-  ///   not open, and with `keyNotFound` if they hold no value; `DecodingError`
-  ///   and what the value throws, if they hold another one.
+  /// - Throws: ``ArchiveError`` as ``Archive/open(_:with:context:limits:recovery:)``
+  ///   does if the bytes do not open, and with `keyNotFound` if they hold no value;
+  ///   `DecodingError` and the errors of `init(from:)`, if they hold another value.
   /// - Complexity: O(*n*) in the number of bytes, and the cost of a passphrase.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, from bytes: [UInt8], with credential: ArchiveCredential,

@@ -8,17 +8,17 @@ public struct ArchiveEncoder: Sendable {
   static let record: UInt64 = 1
   static let valueKey = "value"
 
-  /// What the value may hold.
+  /// The limits of the value.
   public let limits: ArchiveLimits
 
-  /// What the value's `encode(to:)` may look up.
+  /// Values for the value's `encode(to:)`.
   public let userInfo: [CodingUserInfoKey: any Sendable]
 
   /// Creates an encoder.
   ///
   /// - Parameters:
-  ///   - limits: What the value may hold.
-  ///   - userInfo: What the value's `encode(to:)` may look up.
+  ///   - limits: The limits of the value.
+  ///   - userInfo: Values for the value's `encode(to:)`.
   public init(
     limits: ArchiveLimits = .standard, userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) {
@@ -30,8 +30,8 @@ public struct ArchiveEncoder: Sendable {
   ///
   /// - Parameters:
   ///   - value: The value; its encoding takes less than 16 MiB.
-  ///   - key: The key that will open it.
-  ///   - context: The context that will open it.
+  ///   - key: The key that opens the archive later.
+  ///   - context: The context that opens the archive later.
   /// - Returns: The bytes of an archive with one record.
   /// - Throws: As the other form does.
   public func encode<Value: Encodable>(
@@ -44,13 +44,13 @@ public struct ArchiveEncoder: Sendable {
   ///
   /// - Parameters:
   ///   - value: The value; its encoding takes less than 16 MiB.
-  ///   - slots: The keys and passphrases that will open it: 1 to 8, and at
+  ///   - slots: The keys and passphrases that open the archive later: 1 to 8, and at
   ///     most 2 passphrases.
-  ///   - context: The context that will open it.
+  ///   - context: The context that opens the archive later.
   /// - Returns: The bytes of an archive with one record.
-  /// - Throws: `EncodingError` and what the value throws, if it cannot be
-  ///   encoded; ``ArchiveError`` with `limitExceeded` if it is too large as a
-  ///   whole or there are too many slots, `lastSlot` for none, or
+  /// - Throws: `EncodingError` and the errors of the value's `encode(to:)`, if the
+  ///   value cannot be encoded; ``ArchiveError`` with `limitExceeded` if the value is
+  ///   too large as a whole or there are too many slots, `lastSlot` for none, or
   ///   `cryptographyUnavailable`.
   /// - Complexity: O(*n*) in the size of the value, O(*n* log *n*) for sets and
   ///   dictionaries, and the cost of each passphrase.

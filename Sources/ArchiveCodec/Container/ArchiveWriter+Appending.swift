@@ -13,7 +13,7 @@ extension ArchiveWriter {
     guard before.commitCount < limits.commitCount else {
       throw ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it")
     }
-    // Collected, so that it is written at once.
+    // The commit is collected in memory, so that it is written in one piece.
     let sink = MemorySink()
     sink.reserve(byteCount: CommitWriter.byteCount(of: changes))
     let commit = try CommitWriter(
@@ -33,7 +33,7 @@ extension ArchiveWriter {
     case .lazy(let delay):
       synchronizeLater(delay, &state)
     }
-    // In place: a second reference would have the whole journal copied.
+    // Changed in place: a second reference would have the whole journal copied.
     try state.open?.history.append(
       changes, removing: removed, version, schema: schema, byteCount: sink.bytes.count,
       limits: limits)
@@ -43,7 +43,8 @@ extension ArchiveWriter {
       version: version, byteCount: sink.bytes.count, recordCount: changes.count)
   }
 
-  /// One positioned write; what an earlier one left behind is cut off first.
+  /// Writes with one positioned write; bytes that an earlier write left behind are cut
+  /// off first.
   private func write(
     _ bytes: [UInt8], to file: any AppendableArchiveFile, at end: Int, _ state: inout State
   ) throws(ArchiveError) {
@@ -57,11 +58,12 @@ extension ArchiveWriter {
     }
   }
 
-  /// Whoever took the file away meanwhile, or cut it off, took the change too.
+  /// Checks that nobody has taken the file away meanwhile, or cut it off, and the
+  /// change with it.
   ///
-  /// The lock says nothing of that: without it the change is there all the same,
-  /// and the next one fails. If nobody can tell, it is there: it was written, and
-  /// synced if it must be.
+  /// The lock is not checked: without the lock the change is there all the same, and
+  /// the next change fails. If the check itself fails, the change counts as there: it
+  /// was written, and synced if it must be.
   private func checkIsStillThere(
     _ file: any AppendableArchiveFile, byteCount: Int?
   ) throws(ArchiveError) {
@@ -72,7 +74,7 @@ extension ArchiveWriter {
     }
   }
 
-  /// Cuts off what was not acknowledged; false if it is still there.
+  /// Cuts off a commit that was not acknowledged; false if it is still there.
   private func takeBack(to end: Int, _ state: inout State) -> Bool {
     guard let file = state.open?.file else { return false }
     var byteCount: Int?
@@ -81,7 +83,7 @@ extension ArchiveWriter {
         try file.truncate(to: end)
         byteCount = end
       } catch {
-        // It may be cut off all the same.
+        // The cut may have taken place all the same.
         byteCount = try file.storedByteCount()
       }
     } catch {
@@ -92,9 +94,9 @@ extension ArchiveWriter {
     return byteCount == end
   }
 
-  /// Puts a commit on stable storage; if that fails, takes it back and throws.
+  /// Puts a commit on stable storage; if that fails, takes the commit back and throws.
   ///
-  /// If it cannot be taken back, readers find it, so it is part of the archive;
+  /// If the commit cannot be taken back, readers find it, so it is part of the archive;
   /// the error to throw then is returned.
   private func synchronize(
     _ end: Int, or version: ArchiveVersion, _ state: inout State
@@ -111,8 +113,9 @@ extension ArchiveWriter {
     }
   }
 
-  /// A failed sync may have lost pages that a second one would not miss, so
-  /// there is no second one.
+  /// Synchronizes at most once.
+  ///
+  /// A failed sync may have lost pages, and a second one would not report them.
   func synchronize(_ state: inout State) throws(ArchiveError) {
     state.syncTask?.cancel()
     state.syncTask = nil
@@ -126,7 +129,8 @@ extension ArchiveWriter {
     }
   }
 
-  /// One sync is enough for all changes before it.
+  /// Plans a sync, unless one is planned already: one is enough for all changes before
+  /// it.
   private func synchronizeLater(_ delay: Duration, _ state: inout State) {
     let delay = min(max(delay, .zero), Self.longestDelay)
     let due = ContinuousClock.now + delay
@@ -137,17 +141,19 @@ extension ArchiveWriter {
       do {
         try await Task.sleep(for: delay)
       } catch {
-        // Somebody else has synchronized, or will sooner.
+        // The changes were synchronized already, or will be sooner.
         return
       }
       self?.synchronizeIfDue()
     }
   }
 
-  /// A year: the sum of a time and any duration would be a trap.
+  /// A year: adding any longer duration to a time could trap.
   private static let longestDelay = Duration.seconds(365 * 24 * 3600)
 
-  /// A failure stays in the state; the next change gives it to the caller.
+  /// Synchronizes what is due.
+  ///
+  /// A failure stays in the state; the next change throws it.
   private func synchronizeIfDue() {
     state.withLock { state in
       if state.syncDue != nil { try? synchronize(&state) }
@@ -156,18 +162,20 @@ extension ArchiveWriter {
 }
 
 extension RecordBatch {
-  /// A commit finds the same by its index; the first file of an archive has none
-  /// of what is removed.
+  /// Checks that no record is both changed and removed.
+  ///
+  /// A later commit finds that by its index; the first file of an archive has no
+  /// entries for removed records.
   func checkKeeps(none removed: [UInt64]) throws(ArchiveError) {
     let removed = Set(removed)
     guard let both = index.entries.first(where: { removed.contains($0.record) }) else { return }
     throw ArchiveError(.malformed, subject: "record \(both.record) is not unique")
   }
 
-  /// All that one change says, for the salt of its commit: each part with its
-  /// length before it, so that no two changes have the same bytes.
+  /// Writes the content of a change, for the salt of its commit: each part after its
+  /// length, so that no two changes have the same bytes.
   ///
-  /// The index and the footer say nothing else.
+  /// The index and the footer have no other content.
   fileprivate func writeWitness(
     removing removed: [UInt64], schema: UInt32, to writer: ByteBuffer
   ) {

@@ -14,7 +14,9 @@ extension ArchiveWriter {
     }
   }
 
-  /// The frames are copied as they are: the new file keeps the names' numbers.
+  /// Writes the present records to a new file.
+  ///
+  /// The frames are copied as they are: the new file keeps the numbers of the names.
   ///
   /// With slots, only they open the new file, which has a new data key.
   func compact(_ state: inout State, slots: [NewSlot]? = nil) throws(ArchiveError) {
@@ -32,9 +34,11 @@ extension ArchiveWriter {
     }
   }
 
-  /// A failure is no failure of the change before it, which is stored.
+  /// Compacts a journal that is too long.
+  ///
+  /// A failure does not fail the change before, which is stored.
   func compactIfDue(_ state: inout State) {
-    // In place: a copy counts a reference for each part of the history.
+    // Read in place: a copy would count a reference for each part of the history.
     guard state.open?.history.isJournalTooLong(limits) == true, let history = state.open?.history,
       history.end >= state.nextCompaction.byteCount
         || history.versions.count >= state.nextCompaction.commitCount
@@ -57,7 +61,7 @@ extension ArchiveWriter {
     let old = state.open?.history
     let file = try newFile(slots: slots, after: state.open)
     var summary: Archive.Summary?
-    // Also after notDurable, when the file is there.
+    // Also after `notDurable`, since the file is there then.
     defer { if state.unopened != nil { state.unopenedVersion = summary?.version } }
     try replaceStorage(by: file, &state) { sink throws(ArchiveError) in
       let writer = try SnapshotWriter(file, random: random, moment: moment ?? .now, sink: sink)
@@ -73,11 +77,13 @@ extension ArchiveWriter {
 
   /// Replaces the file and goes on with the new one.
   ///
-  /// After `notDurable` too, but what is appended to a file whose name may go
-  /// with a power cut could be lost, so nothing is until a later replacement.
+  /// The writer also does so after `notDurable`. But a power cut may take the name of
+  /// that file, and with it later appends, so nothing is appended until a later
+  /// replacement.
   ///
-  /// If the new file cannot be opened, it was written all the same; the next
-  /// change tries again. If somebody has replaced it already, that one finds it.
+  /// If the new file cannot be opened, it was written all the same; the next change
+  /// tries again to open it. If another writer has replaced it meanwhile, that change
+  /// finds out.
   func replaceStorage(
     by file: UnlockedHeader, _ state: inout State,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
@@ -119,7 +125,7 @@ extension ArchiveWriter {
       random: random)
   }
 
-  /// Goes on with a file that this writer has just put in place.
+  /// Goes on with a file that this writer has just put in its place.
   private func reopen(_ file: UnlockedHeader, _ state: inout State) throws(ArchiveError) {
     let open = try Self.openFile(storage, limits: limits, recovery: .strict) {
       (stored) throws(ArchiveError) in
@@ -131,7 +137,7 @@ extension ArchiveWriter {
     guard var open else {
       throw ArchiveError(.outdated, subject: "the file was replaced or removed")
     }
-    // So that records which were built before are taken by what is compacted.
+    // The table of before stays, so that records which were built with it still apply.
     if let symbols = state.open?.history.symbols, symbols.hasSameNames(as: open.history.symbols) {
       open.history.symbols = symbols
     }
@@ -140,6 +146,6 @@ extension ArchiveWriter {
 }
 
 extension ArchiveWriter.State.Open {
-  /// The last version that anybody can have seen.
+  /// The last version that a reader can have seen.
   fileprivate var newestVersion: ArchiveVersion { takenBack ?? history.version }
 }

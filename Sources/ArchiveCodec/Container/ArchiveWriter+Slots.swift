@@ -3,13 +3,13 @@ internal import Synchronization
 /// The keys and passphrases of an archive, changed without sealing its content
 /// anew.
 ///
-/// The file is written again with another header; all that follows it is
-/// copied as it is, so the version of the archive stays the same. An archive
-/// that was opened before keeps reading the old file.
+/// The file is written again with another header; its body is copied as it is, so the
+/// version of the archive stays the same. An archive that was opened before keeps
+/// reading the old file.
 ///
-/// A program that could open the archive before may have kept its data key or a
-/// copy of the old header. With either it can read this file and what is appended
-/// to it. ``rotate(slots:)`` locks it out.
+/// A program that could open the archive before may have kept its data key or a copy of
+/// the old header. With either it can read this file and later appends to it.
+/// ``rotate(slots:)`` locks that program out.
 extension ArchiveWriter {
   /// The slots of the archive, in the order of the file; nil if nothing is
   /// stored.
@@ -19,20 +19,19 @@ extension ArchiveWriter {
 
   /// Lets another key or passphrase open the archive.
   ///
-  /// - Parameter slot: The new way in.
-  /// - Throws: ``ArchiveError``: `slotMissing` if nothing is stored,
-  ///   `limitExceeded` if there are 8 slots or 2 for passphrases already,
-  ///   `poisoned` after a failed sync, `outdated` if somebody else has replaced
-  ///   the file, `forked` in a child process, and what the storage throws. Then
-  ///   the archive is as before; only with `notDurable` the change is there, and
-  ///   a power cut may undo it.
+  /// - Parameter slot: The new key or passphrase.
+  /// - Throws: ``ArchiveError``: `slotMissing` if nothing is stored, `limitExceeded` if
+  ///   there are 8 slots or 2 for passphrases already, `poisoned` after a failed sync,
+  ///   `outdated` if another writer has replaced the file, `forked` in a child process,
+  ///   and the errors of the storage. Then the archive is as before; only with
+  ///   `notDurable` the change is there, and a power cut may undo it.
   /// - Complexity: O(*n*) in the size of the file, which is copied, and the
   ///   cost of a passphrase.
   public func addSlot(_ slot: NewSlot) throws(ArchiveError) {
     try changeSlots(removing: nil, adding: slot)
   }
 
-  /// Takes away one way into the archive.
+  /// Removes one key or passphrase of the archive.
   ///
   /// The same key may have another slot, which still opens.
   ///
@@ -46,28 +45,29 @@ extension ArchiveWriter {
     try changeSlots(removing: slot, adding: nil)
   }
 
-  /// Puts a new way into the archive in the place of another, in one step.
+  /// Replaces one key or passphrase of the archive by another, in one step.
   ///
   /// - Parameters:
   ///   - old: One of ``slots``; it may be the one that opened the archive.
-  ///   - new: The new way in.
+  ///   - new: The new key or passphrase.
   /// - Throws: ``ArchiveError`` as ``addSlot(_:)`` and ``removeSlot(_:)`` do.
   /// - Complexity: As ``addSlot(_:)``.
   public func replaceSlot(_ old: ArchiveSlot, with new: NewSlot) throws(ArchiveError) {
     try changeSlots(removing: old, adding: new)
   }
 
-  /// Puts a new passphrase in the place of an old one, in one step.
+  /// Replaces an old passphrase by a new one, in one step.
   ///
-  /// The slot keeps its place and its key reference. The content is copied as
-  /// it is. A program that had the old passphrase may have kept the data key or
-  /// a copy of the old header; with either it can still read the archive. If
-  /// the old passphrase is known to others, use ``rotate(slots:)``.
+  /// The slot keeps its place and its key reference. The content is copied as it is. A
+  /// program that had the old passphrase may have kept the data key or a copy of the
+  /// old header; with either it can still read the archive. If others know the old
+  /// passphrase, use ``rotate(slots:)``.
   ///
   /// - Parameters:
-  ///   - old: A passphrase of the archive; it need not be what opened it.
+  ///   - old: A passphrase of the archive; the archive may have been opened with
+  ///     another credential.
   ///   - new: The passphrase that opens the archive from now on.
-  ///   - cost: What a try of the new one costs; the same as the old one if nil.
+  ///   - cost: The cost of a try of the new one; that of the old one if nil.
   /// - Throws: ``ArchiveError``: `wrongPassphrase` if the old one opens no
   ///   slot, `wrongKey` if no slot is for a passphrase, `limitExceeded` if a
   ///   try costs more than the writer's limits allow, and as ``addSlot(_:)``
@@ -92,8 +92,8 @@ extension ArchiveWriter {
   /// if it opened the archive before. Copies and backups of the old file stay
   /// as they are.
   ///
-  /// - Parameter slots: The keys and passphrases that will open it: 1 to 8, and
-  ///   at most 2 passphrases.
+  /// - Parameter slots: The keys and passphrases that open the archive later: 1 to 8,
+  ///   and at most 2 passphrases.
   /// - Throws: ``ArchiveError``: `lastSlot` for no slots, `limitExceeded` for
   ///   too many, and as ``compact()`` does. Nothing stored is not an error.
   /// - Complexity: O(*n*) in the size of the archive, and the cost of each
@@ -110,7 +110,7 @@ extension ArchiveWriter {
     }
   }
 
-  /// Puts another header in front of the body.
+  /// Writes the file with another header and the same body.
   private func changingSlots(
     _ change: (UnlockedHeader) throws(ArchiveError) -> UnlockedHeader
   ) throws(ArchiveError) {
@@ -127,8 +127,8 @@ extension ArchiveWriter {
     }
   }
 
-  /// Opens the file as it is now; what this writer has open only knows the size
-  /// it had then.
+  /// Opens the file as it is now: the file that this writer has open only knows the
+  /// size from the time of its opening.
   private func storedFile(_ open: State.Open) throws(ArchiveError) -> any ArchiveFile {
     guard let file = try storage.open(), file.byteCount >= open.history.end,
       open.keys.matches(try StoredHeader(reading: file))
@@ -160,12 +160,12 @@ extension ArchiveSlot {
 extension Archive {
   /// Lists the slots of the stored archive, without a key.
   ///
-  /// - Parameter storage: Where the archive is.
-  /// - Returns: The slots in the order of the file, not authenticated; nil if
-  ///   the storage is empty.
+  /// - Parameter storage: The storage of the archive.
+  /// - Returns: The slots in the order of the file, not authenticated; nil if the
+  ///   storage is empty.
   /// - Throws: ``ArchiveError``: `notAnArchive`, `unsupportedVersion`,
-  ///   `unsupportedFeature`, `truncated`, `damaged`, `limitExceeded`, and what
-  ///   the storage throws.
+  ///   `unsupportedFeature`, `truncated`, `damaged`, `limitExceeded`, and the errors of
+  ///   the storage.
   public static func slots(of storage: any ArchiveStorage) throws(ArchiveError) -> [ArchiveSlot]? {
     do {
       guard let file = try storage.open() else { return nil }

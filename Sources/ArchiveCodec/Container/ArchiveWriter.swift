@@ -1,24 +1,24 @@
 internal import Synchronization
 
-/// Changes an archive: appends what changed, at the cost of the change.
+/// Changes an archive by appending each change, at the cost of the change.
 ///
-/// A writer holds the lock of the storage, and checks at each change that it
-/// still does; so there is one writer at a time, in this process or another.
-/// Each change is one commit: after a power cut it is there as a whole or not
-/// at all. A change after which the journal is larger than 64 KiB and than half
-/// of the snapshot rewrites the file, too.
+/// A writer holds the lock of the storage, and checks at each change that it still
+/// holds it; so there is one writer at a time, in this process or another. Each change
+/// is one commit: after a power cut it is there as a whole or not at all. A change
+/// after which the journal is larger than 64 KiB and than half of the snapshot also
+/// rewrites the file.
 ///
 ///     let writer = try ArchiveWriter.open(storage, key: key, context: context)
 ///     let builder = writer.builder()
 ///     try builder.append(record: 7) { $0.encode("changed", forKey: "text") }
 ///     try writer.append(builder.finish(), removing: [8])
 public final class ArchiveWriter: Sendable {
-  /// When a change gets to stable storage.
+  /// The time at which a change gets to stable storage.
   public enum Durability: Hashable, Sendable {
     /// Before the call returns.
     case durable
 
-    /// After the delay at the latest; a power cut before that loses the change.
+    /// After the delay at the latest; an earlier power cut loses the change.
     ///
     /// A kill of the process loses nothing.
     case lazy(maximumDelay: Duration)
@@ -28,32 +28,32 @@ public final class ArchiveWriter: Sendable {
     var open: Open?
     /// Set after a failed write or sync; only a new file helps then.
     var poison: ArchiveError?
-    /// When what was appended lazily must be on stable storage; nil if it is.
+    /// When lazily appended changes must be on stable storage; nil if they are.
     var syncDue: ContinuousClock.Instant?
     var syncTask: Task<Void, Never>?
-    /// Why the last rewrite that a change brought with it failed.
+    /// Why the last rewrite after a change failed.
     var compactionFailure: ArchiveError?
-    /// How large the file must be before the next try, or how many commits it
-    /// must have.
+    /// The size of the file, or the number of its commits, from which a rewrite is
+    /// tried again.
     var nextCompaction = (byteCount: 0, commitCount: 0)
-    /// The file that was put in place and could not be opened.
+    /// The file that was put in its place and could not be opened.
     var unopened: UnlockedHeader?
-    /// Its version, if that is another than the one that is open.
+    /// The version of that file, if it differs from the version of the open one.
     var unopenedVersion: ArchiveVersion?
 
-    /// What is needed to append to a file.
+    /// The state of an open file that can be appended to.
     struct Open {
       var history: History
       let keys: UnlockedHeader
       let file: any AppendableArchiveFile
-      /// The size of the file if it is as this writer left it; nil if nobody
-      /// knows, after a failure.
+      /// The size of the file if it is as this writer left it; nil if it is not known,
+      /// after a failure.
       var byteCount: Int?
-      /// Whether a part of a commit that failed is still at the end.
+      /// Whether a part of a failed commit is still at the end.
       var hasLeftOver = false
       /// A commit that was taken back because its sync failed.
       ///
-      /// Somebody may have read it, so the next file follows it.
+      /// A reader may have seen that commit, so the next file follows it.
       var takenBack: ArchiveVersion?
     }
   }
@@ -64,7 +64,7 @@ public final class ArchiveWriter: Sendable {
   let context: ArchiveContext
   let limits: ArchiveLimits
   let random: RandomSource
-  /// Nil for the time of each write; a test that wants equal bytes gives one.
+  /// Nil for the moment of each write; a test that needs equal bytes gives one.
   let moment: Archive.Moment?
   private let process: Int32
   private let lock: any ArchiveLock
@@ -73,12 +73,12 @@ public final class ArchiveWriter: Sendable {
   /// Locks the storage and opens the stored archive.
   ///
   /// - Parameters:
-  ///   - storage: Where the archive is or will be.
-  ///   - credential: A key or passphrase of the archive. If nothing is stored,
-  ///     it will open the first file.
+  ///   - storage: The storage of the archive.
+  ///   - credential: A key or passphrase of the archive. If nothing is stored, it will
+  ///     open the first file.
   ///   - context: The context of the archive.
-  ///   - limits: What a record may hold.
-  ///   - recovery: What to do with a damaged end of the journal. If it is left
+  ///   - limits: The limits of a record.
+  ///   - recovery: The treatment of a damaged end of the journal. If the end is left
   ///     out, the first change cuts it off.
   /// - Returns: A writer; nothing stored is not an error.
   /// - Throws: ``ArchiveError`` as ``Archive/open(_:with:context:limits:recovery:)``
@@ -96,11 +96,11 @@ public final class ArchiveWriter: Sendable {
   /// ``open(_:with:context:limits:recovery:)``.
   ///
   /// - Parameters:
-  ///   - storage: Where the archive is or will be.
+  ///   - storage: The storage of the archive.
   ///   - key: A key of the archive.
   ///   - context: The context of the archive.
-  ///   - limits: What a record may hold.
-  ///   - recovery: What to do with a damaged end of the journal.
+  ///   - limits: The limits of a record.
+  ///   - recovery: The treatment of a damaged end of the journal.
   /// - Returns: A writer; nothing stored is not an error.
   /// - Throws: ``ArchiveError`` as the other form does.
   public static func open(
@@ -110,7 +110,7 @@ public final class ArchiveWriter: Sendable {
     try open(storage, with: .key(key), context: context, limits: limits, recovery: recovery)
   }
 
-  /// With a lock that the caller has already, it must be that of the storage,
+  /// Creates a writer. A lock that the caller has already must be that of the storage,
   /// and no other writer may have it.
 
   package init(
@@ -143,7 +143,8 @@ public final class ArchiveWriter: Sendable {
       state.syncTask?.cancel()
       guard let open = state.open else { return }
       if state.syncDue != nil { try? open.file.synchronize() }
-      // What could not be cut off after a failed write is no part of the archive.
+      // Bytes that could not be cut off after a failed write are not part of the
+      // archive.
       if open.hasLeftOver, (try? checkOwnership(state)) != nil {
         try? open.file.truncate(to: open.history.end)
       }
@@ -170,8 +171,8 @@ public final class ArchiveWriter: Sendable {
   /// If the file of a rewrite could not be opened, for example without a free
   /// descriptor, this is the archive before the rewrite until the next change.
   ///
-  /// The archive that this returns does not change. While you keep it, the next
-  /// change copies the journal's content in memory.
+  /// The returned archive does not change. While you keep it, the next change copies
+  /// the journal's content in memory.
   public var archive: Archive? {
     state.withLock { $0.open?.history }.map { Archive($0, limits: limits, isWritable: true) }
   }
@@ -179,17 +180,17 @@ public final class ArchiveWriter: Sendable {
   /// Why the last rewrite that followed a change failed; nil if it did not
   /// fail.
   ///
-  /// The change is stored all the same. The rewrite is tried again when the
-  /// journal has grown by as much again. After `notDurable` it is tried with
-  /// the next change, which fails if the rewrite does.
+  /// The change is stored all the same. The rewrite is tried again when the journal has
+  /// grown by as much again. After `notDurable` the rewrite is tried with the next
+  /// change, which fails if the rewrite does.
   public var compactionFailure: ArchiveError? {
     state.withLock { $0.compactionFailure?.located(at: storage.location) }
   }
 
   /// A builder for records that change this archive.
   ///
-  /// Its records apply to the current version; a change that adds keys outdates
-  /// them, and so does a rewrite with other keys.
+  /// The records of the builder apply to the current version; a change that adds keys
+  /// outdates them, and so does a rewrite with other keys.
   public func builder() -> RecordBuilder {
     state.withLock { state in
       RecordBuilder(limits: limits, continuing: state.open?.history.symbols)
@@ -198,28 +199,26 @@ public final class ArchiveWriter: Sendable {
 
   /// Appends changed and removed records as one commit.
   ///
-  /// If nothing is stored, this writes the first file. If the journal is larger
-  /// than 64 KiB and than half of the snapshot after the change, this rewrites
-  /// the file; see ``compactionFailure``.
+  /// If nothing is stored, the call writes the first file. If the journal is larger
+  /// than 64 KiB and than half of the snapshot after the change, the call rewrites the
+  /// file; see ``compactionFailure``.
   ///
   /// - Parameters:
-  ///   - changes: Records that are new or take the place of those that are there.
-  ///   - removed: Identifiers of records to remove. One that is not there is
-  ///     not an error.
+  ///   - changes: Records that are new or replace the stored ones.
+  ///   - removed: Identifiers of records to remove. An unknown one is not an error.
   ///   - durability: When the change gets to stable storage.
   ///   - schema: A number of the application's own; the last one stays if nil.
-  /// - Returns: What was written.
-  /// - Throws: ``ArchiveError``: `outdated` if the changes were built before a
-  ///   change that brought new keys, or if somebody else has replaced or
-  ///   removed the file or its lock (open it again then), `forked` in a child
-  ///   process, `poisoned` after a failed sync, or after a failed write that
-  ///   could not be taken back (rewrite then), `malformed` if an identifier is
-  ///   0 or twice among the changes and the removed, `limitExceeded` if the
-  ///   file has too many changes and could not be rewritten, and what the
-  ///   storage throws. After an error the archive is as before, and no reader
-  ///   finds the change. There are three exceptions: a power cut at that moment
-  ///   may leave the change; `outdated` may come after the write, if somebody
-  ///   has taken the file away meanwhile; and with `notDurable` the change is
+  /// - Returns: The new version, and the numbers of bytes and records.
+  /// - Throws: ``ArchiveError``: `outdated` if the changes were built before a change
+  ///   that brought new keys, or if another writer has replaced or removed the file or
+  ///   its lock (open it again then), `forked` in a child process, `poisoned` after a
+  ///   failed sync, or after a failed write that could not be taken back (rewrite
+  ///   then), `malformed` if an identifier is 0 or twice among the changes and the
+  ///   removed, `limitExceeded` if the file has too many changes and could not be
+  ///   rewritten, and the errors of the storage. After an error the archive is as
+  ///   before, and no reader finds the change. There are three exceptions: a power cut
+  ///   at that moment may leave the change; `outdated` may come after the write, if
+  ///   somebody has taken the file away meanwhile; and with `notDurable` the change is
   ///   there, and a power cut may undo it.
   /// - Complexity: O(*k*) in the size of the changes; with new keys also O(*s*)
   ///   in the number of keys.
@@ -241,13 +240,13 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Writes a new file with these records only; the keys and passphrases of the
-  /// old file open it.
+  /// Writes a new file with the given records only; the keys and passphrases of the old
+  /// file open the new one.
   ///
   /// - Parameters:
   ///   - records: All records, from a builder of this writer or a new one.
   ///   - schema: A number of the application's own; the last one stays if nil.
-  /// - Returns: What was written.
+  /// - Returns: The new version, and the numbers of bytes and records.
   /// - Throws: ``ArchiveError`` as ``Archive/write(_:to:slots:context:replacing:schema:)``
   ///   does, `outdated` and `forked` as ``append(_:removing:durability:schema:)``.
   @discardableResult
@@ -259,26 +258,24 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Writes a new file with the present records; the keys and passphrases of
-  /// the old file open it.
+  /// Writes a new file with the present records; the keys and passphrases of the old
+  /// file open the new one.
   ///
-  /// It takes a chunk and 16 bytes for each record in memory.
+  /// The call needs memory for a chunk, and 16 bytes for each record.
   ///
-  /// - Throws: ``ArchiveError`` with `damaged` if a record of the snapshot was
-  ///   changed, `outdated` if somebody else has replaced or removed the file or
-  ///   its lock, and what the storage throws. Then the archive is as before; only
-  ///   with `notDurable` the new file is in its place, and a power cut may bring
-  ///   the old one back.
+  /// - Throws: ``ArchiveError`` with `damaged` if a record of the snapshot was changed,
+  ///   `outdated` if another writer has replaced or removed the file or its lock, and
+  ///   the errors of the storage. Then the archive is as before; only with `notDurable`
+  ///   the new file is in its place, and a power cut may bring the old one back.
   /// - Complexity: O(*n*) in the size of the archive.
   public func compact() throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in try compact(&state) }
   }
 
-  /// Puts changes that were appended lazily on stable storage.
+  /// Puts lazily appended changes on stable storage.
   ///
-  /// - Throws: ``ArchiveError``: what the storage throws, or `poisoned` with
-  ///   the system error of the first failed sync, even if that sync was one
-  ///   that ran by itself.
+  /// - Throws: ``ArchiveError``: the errors of the storage, or `poisoned` with the
+  ///   system error of the first failed sync, even if that sync ran by itself.
   public func synchronize() throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in
       if let poison = state.poison { throw poison }
@@ -286,20 +283,21 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Makes sure that the next change would be one of what this writer has stored.
+  /// Checks that the next change would go on from the state that this writer has
+  /// stored.
   ///
-  /// - Throws: ``ArchiveError`` with `outdated` if somebody else has replaced or
-  ///   removed the file or its lock, `forked`, and what the storage throws.
+  /// - Throws: ``ArchiveError`` with `outdated` if another writer has replaced or
+  ///   removed the file or its lock, `forked`, and the errors of the storage.
   package func checkIsCurrent() throws(ArchiveError) {
     try changing { _ throws(ArchiveError) in }
   }
 
-  /// The size of what is stored, in bytes; 0 if nothing is.
+  /// The size of the stored archive in bytes; 0 if nothing is stored.
   package var storedByteCount: Int {
     state.withLock { $0.open?.history.end ?? 0 }
   }
 
-  /// The version of what is stored; nil if nothing is.
+  /// The version of the stored archive; nil if nothing is stored.
   package var version: ArchiveVersion? {
     state.withLock { $0.unopenedVersion ?? $0.open?.history.version }
   }
@@ -319,8 +317,8 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// A change of a file that is not this writer's any more would be lost, or
-  /// would lose what somebody else has stored.
+  /// Throws if the file is no longer this writer's: a change of it would be lost, or
+  /// would lose another writer's changes.
   func checkOwnership(_ state: State) throws(ArchiveError) {
     guard try lock.isHeld() else {
       throw ArchiveError(.outdated, subject: "the lock was removed")
@@ -334,7 +332,7 @@ public final class ArchiveWriter: Sendable {
     try check(file, hasByteCount: state.open?.byteCount)
   }
 
-  /// Whether a file is what is stored, and has its size, if that is known.
+  /// Checks that a file is the stored one, and has its size, if the size is known.
   func check(
     _ file: any AppendableArchiveFile, hasByteCount expected: Int?
   ) throws(ArchiveError) {

@@ -1,7 +1,7 @@
-/// Where the chunks of a commit lie; every chunk but the last is full.
+/// The positions of the chunks of a commit; every chunk but the last is full.
 ///
-/// So the place of a chunk is arithmetic, and reading one record touches the
-/// chunks that hold it and no other.
+/// So the position of a chunk is arithmetic, and reading one record touches only the
+/// chunks that hold it.
 struct ChunkLayout: Hashable, Sendable {
   static let frameHeaderByteCount = 4
   static let lastFlag: UInt32 = 1 << 31

@@ -2,15 +2,15 @@ internal import Dispatch
 
 /// Seals the content of one commit, chunk by chunk.
 ///
-/// Content is sealed from where it was written into the memory that is passed
-/// on, so nobody copies it on its way (benchmark: encode and seal keyed records).
+/// Content is sealed from the memory where it was written into the memory that is
+/// passed on, so it is never copied between (benchmark: encode and seal keyed records).
 struct ChunkSealer: ~Copyable, Sendable {
   private let cipher: ChunkCipher
   private let chunkByteCount: Int
   /// How many processors may seal at once.
   private let workerCount: Int
 
-  /// To wake another processor takes as long as sealing a few chunks.
+  /// Waking another processor takes as long as sealing a few chunks.
   private static let fewestSharedChunks = 8
 
   init(_ cipher: consuming ChunkCipher, chunkByteCount: Int, workerCount: Int) {
@@ -30,15 +30,15 @@ struct ChunkSealer: ~Copyable, Sendable {
 
   /// Seals chunks that follow each other, of which all but the last are full.
   ///
-  /// Each needs its number and its content alone, so processors that are free
-  /// take one after the other; this thread is one of them and waits for none
-  /// that has not begun.
+  /// Each chunk needs only its number and its content, so processors that are free take
+  /// one after the other; this thread is one of them and waits for none that has not
+  /// begun.
   ///
   /// - Parameters:
   ///   - content: The plaintext of all chunks.
-  ///   - frames: The memory for their frames, all of which is filled.
+  ///   - frames: The memory for the frames, all of which is filled.
   ///   - first: The number of the first chunk.
-  ///   - isEnd: Whether the last one ends the commit.
+  ///   - isEnd: Whether the last chunk ends the commit.
   @unsafe func seal(
     _ content: ByteBlocks, into frames: UnsafeMutableRawBufferPointer, from first: Int, isEnd: Bool
   ) {
@@ -64,8 +64,8 @@ struct ChunkSealer: ~Copyable, Sendable {
 
 /// The memory of all frames.
 ///
-/// Each frame has a part of its own, and whoever gave the memory waits for all of
-/// them, so several threads may have it.
+/// Sendable since each frame has a part of the memory for itself, and the caller that
+/// gave the memory waits for all frames.
 @safe private struct FrameMemory: @unchecked Sendable {
   private let bytes: UnsafeMutableRawBufferPointer
   private let count: Int
@@ -98,7 +98,7 @@ extension ChunkCipher {
         if bytes.count == range.count {
           unsafe seal(bytes, into: sealed, number: number, isLast: isLast)
         } else {
-          // Put together where it will be sealed.
+          // A chunk in several blocks is put together in the place where it is sealed.
           let place = unsafe UnsafeMutableRawBufferPointer(rebasing: sealed[copiedCount...])
           unsafe place.copyBytes(from: bytes)
           copiedCount += bytes.count

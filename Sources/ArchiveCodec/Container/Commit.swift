@@ -4,7 +4,7 @@ struct CommitHeader: Hashable, Sendable {
   static let magic = Array("RKAc".utf8)
   /// The commit holds all records, not only the changed ones.
   static let snapshot: UInt32 = 1
-  /// The commit holds the records that changed, over those before it.
+  /// The commit holds the changed records, which replace those of earlier commits.
   static let journal: UInt32 = 2
 
   let flags: UInt32
@@ -38,7 +38,7 @@ struct Trailer: Hashable, Sendable {
   /// The bytes of the footer's frame, with its header.
   let footerByteCount: UInt32
   let generation: UInt64
-  /// The bytes of the whole commit, from its header to the end of this.
+  /// The bytes of the whole commit, from its header to the end of the trailer.
   let commitByteCount: UInt64
   var mac: [UInt8]
 
@@ -77,7 +77,7 @@ extension KeySchedule {
       previousMAC: previousMAC)
   }
 
-  /// The MAC that ends a commit, over its ends and all that came before it.
+  /// The MAC that ends a commit, over its header, its trailer and all commits before.
   func chainMAC(_ header: CommitHeader, _ trailer: Trailer, previousMAC: [UInt8]) -> [UInt8] {
     let ends = ByteBuffer(capacity: 1 << 7)
     header.write(to: ends)
@@ -87,7 +87,7 @@ extension KeySchedule {
   }
 }
 
-/// The last frame of a commit: what is in it, and where.
+/// The last frame of a commit, which says what the commit contains, and where.
 struct Footer: Hashable, Sendable {
   /// A number of the application's own, for its migrations.
   let schema: UInt32

@@ -1,8 +1,8 @@
 extension CommitContent {
-  /// Goes through all frames; those that are known must be where the index and
-  /// the footer say, and those that are not must be skippable.
+  /// Goes through all frames; known frames must be where the index and the footer say,
+  /// and unknown ones must be skippable.
   ///
-  /// Every chunk is read, so it also proves that each is what was sealed.
+  /// Every chunk is read, which also proves that every chunk is as it was sealed.
   func visitAll(
     _ visit: (IndexEntry, inout ContentWindow) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
@@ -21,7 +21,7 @@ extension CommitContent {
       }
     }
     try checkByteCount(of: entries)
-    // Most were written in the order of their identifiers.
+    // Most records were written in the order of their identifiers.
     if zip(entries, entries.dropFirst()).contains(where: { $0.offset >= $1.offset }) {
       entries.sort { $0.offset < $1.offset }
     }
@@ -34,7 +34,7 @@ extension CommitContent {
     }
   }
 
-  /// Goes through the frames from a position on, which begin with those of the
+  /// Goes through the frames from a position on, of which the first belong to the
   /// entries.
   func visitFrames(
     of entries: [IndexEntry], from start: Int,

@@ -3,11 +3,11 @@ struct CommitContent: Sendable {
   let reader: ContentReader
   let footer: Footer
   let footerStart: Int
-  /// A snapshot removes nothing: nothing is before it.
+  /// False for a snapshot, since nothing comes before it.
   private let mayRemove: Bool
   private let limits: ArchiveLimits
 
-  /// Reads the footer; nothing else of the content is looked at.
+  /// Reads the footer, and nothing else of the content.
   init(_ commit: SealedCommit, limits: ArchiveLimits) throws(ArchiveError) {
     reader = ContentReader(commit)
     self.limits = limits
@@ -78,8 +78,7 @@ struct CommitContent: Sendable {
     return try recordFrame(entry, in: &window, reusing: [])
   }
 
-  /// The frame of a record, copied into the memory of another one that is not
-  /// needed any more.
+  /// The frame of a record, copied into memory that is no longer needed.
   func recordFrame(
     _ entry: IndexEntry, in window: inout ContentWindow, reusing memory: consuming [UInt8]
   ) throws(ArchiveError) -> RecordFrame {

@@ -1,21 +1,21 @@
 /// Finds the commits of a file by their lengths.
 ///
-/// Nothing here is authentic. It proposes where commits lie; the chain of MACs
-/// decides. Backwards is fast and works for an intact file, forwards works up
-/// to the first damage.
+/// Nothing here is authentic. The locator proposes where commits lie; the chain of MACs
+/// decides. Backwards is fast and works for an intact file, forwards works up to the
+/// first damage.
 struct CommitLocator {
   let file: any ArchiveFile
   /// Where the first commit begins.
   let start: Int
   let chunkByteCount: Int
-  /// More commits than these are not looked for.
+  /// The most commits that are looked for.
   let largestCount: Int
 
   static let leastCommit =
     CommitHeader.byteCount + ChunkLayout.overhead + 1 + Trailer.byteCount
 
-  /// From the trailer at the end of the file to the first commit; nil if the
-  /// lengths do not lead there.
+  /// The commits from the trailer at the end of the file to the first commit; nil if
+  /// the lengths do not lead there.
   func backwards() throws(ArchiveError) -> [Range<Int>]? {
     var ranges: [Range<Int>] = []
     var end = file.byteCount
@@ -33,7 +33,7 @@ struct CommitLocator {
     return ranges.isEmpty ? nil : ranges.reversed()
   }
 
-  /// From the first commit as far as lengths make sense, and why not further.
+  /// The commits from the first one as far as lengths make sense, and why not further.
   func forwards() throws(ArchiveError) -> (ranges: [Range<Int>], ending: ArchiveError?) {
     var ranges: [Range<Int>] = []
     var begin = start

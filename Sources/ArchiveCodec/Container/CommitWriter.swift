@@ -1,7 +1,7 @@
 /// Seals one commit while its records come in, and passes it on in order.
 ///
-/// It holds a megabyte of content that is not sealed yet, as much that is, and
-/// 16 bytes for each record.
+/// The writer holds a megabyte of content that is not sealed yet, a megabyte of sealed
+/// content, and 16 bytes for each record.
 final class CommitWriter {
   private let sink: any ArchiveSink
   private let keys: UnlockedHeader
@@ -13,18 +13,18 @@ final class CommitWriter {
   private let index = RecordIndexWriter()
   /// Content that is not sealed yet.
   private var unsealed = ByteBlocks()
-  /// The content after it, in small parts.
+  /// The latest content, in small parts.
   private let parts = ByteBuffer()
   private var chunkCount = 0
   private var contentByteCount = 0
   private(set) var byteCount = 0
 
-  /// So much content is sealed at a time: enough for several processors.
+  /// The bytes of content that are sealed at a time: enough for several processors.
   private static let groupByteCount = 1 << 20
   private static let partsByteCount = 1 << 16
 
-  /// Writes the header of the commit that follows `previous` in the chain; the
-  /// witness is something that no other commit shares.
+  /// Writes the header of the commit that follows `previous` in the chain; the witness
+  /// are bytes that no other commit shares.
   init(
     flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, chunkByteCount: Int,
     random: RandomSource, writingWitness writeWitness: (ByteBuffer) -> Void,
@@ -85,7 +85,7 @@ final class CommitWriter {
     index.append(IndexEntry(record: record, offset: 0, byteCount: 0))
   }
 
-  /// Writes all that follows the records.
+  /// Writes the symbols, the index, the footer and the trailer.
   ///
   /// - Throws: `malformed` if an identifier is 0 or was used twice.
   func finish(symbols: [UInt8], schema: UInt32) throws(ArchiveError) -> ArchiveVersion {
@@ -109,7 +109,7 @@ final class CommitWriter {
     return ArchiveVersion(generation: header.generation, mac: trailer.mac)
   }
 
-  /// Returns the range of the payload in the content.
+  /// Appends a frame, and returns the range of its payload in the content.
   private func appendFrame(
     _ kind: FrameKind, _ payload: [UInt8]
   ) throws(ArchiveError) -> Range<Int> {
@@ -146,13 +146,13 @@ final class CommitWriter {
     unsealed.append(parts.take(leaving: 64))
   }
 
-  /// Seals full chunks that are followed by more, when there are many.
+  /// Seals the full chunks that are not the last, when there is much content.
   private func sealIfMuch() throws(ArchiveError) {
     guard unsealed.byteCount > Self.groupByteCount else { return }
     try seal((unsealed.byteCount - 1) / chunkByteCount)
   }
 
-  /// Seals the first chunks of what is not sealed.
+  /// Seals the first of the unsealed chunks.
   private func seal(_ count: Int) throws(ArchiveError) {
     let groupCount = max(1, Self.groupByteCount / chunkByteCount)
     let end = chunkCount + count
@@ -164,7 +164,8 @@ final class CommitWriter {
     }
   }
 
-  /// Seals chunks in the memory that they stay in, if the sink has such.
+  /// Seals chunks in the sink's own memory if the sink has some, so that they are not
+  /// copied.
   private func write(frames content: ByteBlocks) throws(ArchiveError) {
     let memory = sink as? MemorySink ?? MemorySink()
     let frameByteCount = sealer.frameByteCount(of: content)

@@ -5,7 +5,8 @@ final class ContentReader: Sendable {
   private let commit: SealedCommit
   private let recent = Mutex<[Int: [UInt8]]>([:])
 
-  /// Enough for the top of a search through the index and the record itself.
+  /// Enough for the first steps of a search through the index, and for the record
+  /// itself.
   private static let recentChunkCount = 16
 
   init(_ commit: SealedCommit) {
@@ -16,7 +17,7 @@ final class ContentReader: Sendable {
   var chunkByteCount: Int { commit.layout.chunkByteCount }
   var chunkCount: Int { commit.layout.chunkCount }
 
-  /// Reads and opens chunks that follow each other, which nobody keeps.
+  /// Reads and opens chunks that follow each other, without keeping them.
   func open(_ chunks: Range<Int>) throws(ArchiveError) -> [UInt8] { try commit.open(chunks) }
 
   /// Reads bytes of the content.
@@ -37,8 +38,8 @@ final class ContentReader: Sendable {
     return bytes
   }
 
-  /// The chunk that holds a range, or only the range if it lies in several; and
-  /// where that begins.
+  /// The chunk that holds a range, or only the range if it lies in several chunks; and
+  /// the position in the content at which these bytes begin.
   func bytes(around range: Range<Int>) throws(ArchiveError) -> (bytes: [UInt8], start: Int) {
     let size = commit.layout.chunkByteCount
     let number = range.lowerBound / size
@@ -48,7 +49,7 @@ final class ContentReader: Sendable {
     return (try chunk(number), number * size)
   }
 
-  /// Checks bytes that nobody wants to have, a chunk at a time.
+  /// Checks bytes that no caller needs, a chunk at a time.
   func verify(_ range: Range<Int>) throws(ArchiveError) {
     guard !range.isEmpty else { return }
     let size = commit.layout.chunkByteCount
@@ -68,12 +69,12 @@ final class ContentReader: Sendable {
   }
 }
 
-/// The part of a commit's content that was read last, for those who go through
-/// it from front to back.
+/// The part of a commit's content that was read last, for a reader that goes through
+/// the content from front to back.
 ///
-/// Most records lie in one chunk, and many lie in the same. They are read there,
-/// without an array and a look into the kept chunks for each (benchmark: open
-/// and decode keyed records).
+/// Most records lie in one chunk, and many share a chunk. They are read in the window,
+/// without an array and a look into the kept chunks for each (benchmark: open and
+/// decode keyed records).
 struct ContentWindow {
   private let reader: ContentReader
   private(set) var bytes: [UInt8] = []
@@ -83,10 +84,10 @@ struct ContentWindow {
     self.reader = reader
   }
 
-  /// The part of the content that it shows.
+  /// The range of the content that the window has.
   var range: Range<Int> { start..<start + bytes.count }
 
-  /// Makes a range of the content readable; returns where it begins in the
+  /// Loads a range of the content; returns the offset of the range in the window's
   /// bytes.
   ///
   /// The caller has checked the range against the limits.
@@ -97,12 +98,12 @@ struct ContentWindow {
     return range.lowerBound - start
   }
 
-  /// The bytes of a range, in memory that is not needed any more.
+  /// The bytes of a range, copied into memory that is no longer needed.
   mutating func copy(
     of range: Range<Int>, reusing memory: consuming [UInt8]
   ) throws(ArchiveError) -> [UInt8] {
     let start = try load(range)
-    // What lies in several chunks was put together for this range alone.
+    // A range over several chunks was put together, so the bytes are exactly the range.
     guard bytes.count > range.count else { return bytes }
     memory.removeAll(keepingCapacity: true)
     memory += bytes[start..<start + range.count]

@@ -1,17 +1,19 @@
 extension Header {
   static let slotCounts = 1...8
-  /// A reader tries no more than these, because each try is slow.
+  /// A reader tries no more slots for passphrases than this, because each try is slow.
   static let largestPassphraseCount = 2
 
-  /// What the keys of the slots depend on: what stays the same in the files
-  /// that follow this one, so that its slots can go there as they are.
+  /// The data that the keys of the slots depend on.
+  ///
+  /// It stays the same in the files that follow this one, so that the slots can be
+  /// copied to them.
   func slotBinding(_ context: ArchiveContext) -> KeySlot.Binding {
     KeySlot.Binding(archive: archiveID + [Self.majorVersion, Self.suite], context: context)
   }
 
-  /// Removes a slot, adds one, or puts one in the place of another.
+  /// Removes a slot, adds one, or replaces one by another.
   ///
-  /// Nothing is changed if it throws.
+  /// After an error the header is unchanged.
   mutating func changeSlots(
     removing old: ArchiveSlot? = nil, adding new: NewSlot? = nil,
     wrapping dataKey: borrowing SecretBytes, _ context: ArchiveContext, _ random: RandomSource

@@ -1,4 +1,4 @@
-/// What stands in front of a file's commits; it never changes in place.
+/// The beginning of a file, in front of its commits; it never changes in place.
 ///
 ///     0    8   magic 89 52 4B 41 0D 0A 1A 0A
 ///     8    1   major version
@@ -27,7 +27,7 @@ struct Header: Sendable {
   static let suite: UInt8 = 1
   static let fixedByteCount = 128
   static let macByteCount = 32
-  /// What is written.
+  /// The chunk size that this library writes.
   static let chunkSize: UInt8 = 14
   static let chunkSizes: ClosedRange<UInt8> = 12...20
 
@@ -36,7 +36,7 @@ struct Header: Sendable {
   let fileSalt: [UInt8]
   let baseGeneration: UInt64
   let predecessorMAC: [UInt8]
-  /// What a newer writer put here stays when only the slots change.
+  /// Kept from a newer writer when only the slots change.
   let minorVersion: UInt8
   let optionalFeatures: UInt32
   var slots: [KeySlot] = []
@@ -75,10 +75,10 @@ struct Header: Sendable {
     fixedByteCount + slotCount * KeySlot.byteCount + macByteCount
   }
 
-  /// What every key of the file depends on, except those of the slots.
+  /// The part of the header that every key of the file depends on, except the keys of
+  /// the slots.
   ///
-  /// The slots are outside, so that they can be made anew without touching
-  /// the body.
+  /// The slots are left out, so that they can change while the body stays.
   var head: [UInt8] {
     let writer = ByteBuffer()
     writer.write(archiveID)
@@ -90,7 +90,7 @@ struct Header: Sendable {
     return writer.bytes
   }
 
-  /// Everything that the header MAC covers: all but the checksum and itself.
+  /// The bytes that the header MAC covers: all but the checksum and the MAC.
   var authenticatedBytes: [UInt8] {
     let writer = ByteBuffer()
     writer.write(Self.magic)
@@ -120,7 +120,7 @@ struct Header: Sendable {
   static let checksumRange = 32..<40
   static let reservedRanges = [27..<32, 112..<128]
 
-  /// Takes the bytes of a header with zeros in place of the checksum.
+  /// The checksum; `bytes` are those of a header with zeros in place of the checksum.
   static func checksum(of bytes: [UInt8]) -> [UInt8] {
     Array(KeyDerivation.checksum.hash(bytes)[..<8])
   }

@@ -20,20 +20,20 @@ struct History: Sendable {
   /// The version after each commit, the snapshot's first.
   var versions: [ArchiveVersion]
   var schema: UInt32
-  /// Where the last commit that is part of this ends.
+  /// The offset at which the last commit of the history ends.
   var end: Int
-  /// What follows it and was left out, and why.
+  /// The reason why later bytes were left out; nil if none were.
   var dropped: ArchiveError?
-  /// Whether what was left out may be the beginning of a commit that is being
-  /// written: the file does not end as a commit does.
+  /// Whether the bytes that were left out may be the beginning of a commit that is
+  /// being written: the file does not end as a commit does.
   var mayGoOn = false
 
   var version: ArchiveVersion { versions[versions.count - 1] }
 
   /// Whether the journal costs more to read than it saves to write.
   ///
-  /// Rewriting when it has reached half of the snapshot keeps all that is ever
-  /// written within three times the changes.
+  /// If the file is rewritten when the journal has reached half of the snapshot, all
+  /// writing together is at most three times the changes.
   func isJournalTooLong(_ limits: ArchiveLimits) -> Bool {
     end - snapshotRange.upperBound > longestJournal || versions.count > limits.commitCount / 2
   }
@@ -58,7 +58,7 @@ extension History {
           file, ranges, header: header, keys: unlocked.schedule, limits: limits)
         if history.dropped == nil { return history }
       } catch {
-        // The trailers may lie; what the lengths say from the start decides.
+        // The trailers may be wrong; the lengths from the start decide.
         guard error.code == .damaged else { throw error }
       }
     }
@@ -102,7 +102,7 @@ extension History {
     }
   }
 
-  /// Lays a verified commit over what was before.
+  /// Lays a verified commit over the commits before.
   mutating func apply(
     _ content: CommitContent, _ version: ArchiveVersion, end: Int
   ) throws(ArchiveError) {
@@ -121,7 +121,7 @@ extension History {
 }
 
 extension History {
-  /// What the next change goes on from.
+  /// The state that the next change goes on from.
   var position:
     (version: ArchiveVersion, end: Int, schema: UInt32, symbols: SymbolTable, commitCount: Int)
   {

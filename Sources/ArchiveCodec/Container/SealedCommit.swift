@@ -1,7 +1,7 @@
 /// A commit of an open file: its place, its trailer and its key.
 ///
-/// The trailer is authenticated when this is made; each chunk is when it is
-/// read. Nothing of a chunk is used before.
+/// The trailer is authenticated when the commit is opened; each chunk is authenticated
+/// when it is read. No byte of a chunk is used before.
 final class SealedCommit: Sendable {
   let header: CommitHeader
   let trailer: Trailer
@@ -12,7 +12,7 @@ final class SealedCommit: Sendable {
 
   /// Opens the commit that fills a range of the file, in its place in the chain.
   ///
-  /// Throws `damaged` if it is not the one that follows `previous`.
+  /// Throws `damaged` if the commit is not the one that follows `previous`.
   init(
     _ file: any ArchiveFile, _ range: Range<Int>, after previous: ArchiveVersion, flags: UInt32,
     keys: borrowing KeySchedule, chunkByteCount: Int

@@ -1,16 +1,16 @@
-/// The header of a file that is being opened, with the bytes it came from.
+/// The header of a file that is being opened, with its bytes.
 struct StoredHeader: Sendable {
   let header: Header
-  /// Whether this library knows all that a writer must know.
+  /// Whether this library knows all features that a writer must know.
   let isWritable: Bool
   /// The bytes that the MAC covers, with zeros in place of the checksum.
   let authenticatedBytes: [UInt8]
   let mac: [UInt8]
 
-  /// Reads and checks all that can be checked without a key.
+  /// Reads a header and checks as much as possible without a key.
   ///
-  /// The version comes before the checksum, because a newer version may have
-  /// its checksum elsewhere.
+  /// The version is checked before the checksum, because a newer version may have its
+  /// checksum elsewhere.
   init(reading file: any ArchiveFile) throws(ArchiveError) {
     let start = try file.read(at: 0, count: min(file.byteCount, Header.fixedByteCount))
     let magic = start.prefix(Header.magic.count)

@@ -1,5 +1,5 @@
-/// A header with the keys of its file: what it takes to read or write the file,
-/// to change its slots, and to make the file that follows it.
+/// A header with the keys of its file, which are needed to read or write the file, to
+/// change its slots, and to make the file that follows it.
 final class UnlockedHeader: Sendable {
   let header: Header
   let schedule: KeySchedule
@@ -37,12 +37,11 @@ final class UnlockedHeader: Sendable {
       header, dataKey, context, onlyKey: slots.count == 1 ? first.credential.key : nil)
   }
 
-  /// Makes the header of the file that follows this one and opens with the same
-  /// slots.
+  /// Makes the header of the file that follows this one and opens with the same slots.
   ///
-  /// If the key of the only slot is at hand, the data key is a new one.
-  /// Otherwise it stays and the slots do, also those whose keys are not at
-  /// hand; all other keys of the new file are new, because its salt is.
+  /// If the key of the only slot is at hand, the data key is a new one. Otherwise the
+  /// data key stays, and so do the slots, also slots whose keys are not at hand; all
+  /// other keys of the new file are new, because its salt is.
   func successor(
     replacing: ArchiveVersion, random: RandomSource
   ) throws(ArchiveError) -> UnlockedHeader {
@@ -56,17 +55,17 @@ final class UnlockedHeader: Sendable {
     return try UnlockedHeader(successor, try dataKey.copy(), context, onlyKey: nil)
   }
 
-  /// Whether the data key has made this header, with these slots or others.
+  /// Whether the data key has made a stored header, with these slots or others.
   func authenticates(_ stored: StoredHeader) -> Bool {
     isEqualInConstantTime(schedule.headerMAC(stored.authenticatedBytes), stored.mac)
   }
 
-  /// Whether this is what is stored.
+  /// Whether a stored header is this one.
   func matches(_ stored: StoredHeader) -> Bool {
     authenticates(stored) && encoded.suffix(Header.macByteCount).elementsEqual(stored.mac)
   }
 
-  /// The slot that a passphrase opens; each that is tried is paid for.
+  /// The slot that a passphrase opens; each try is slow.
   func slot(
     openedBy passphrase: Passphrase, limits: ArchiveLimits
   ) throws(ArchiveError) -> ArchiveSlot {
@@ -75,7 +74,7 @@ final class UnlockedHeader: Sendable {
     return ArchiveSlot(opened.slot)
   }
 
-  /// The same file with a slot less, one more, or one in the place of another.
+  /// The header of the file with a slot less, one more, or one replaced by another.
   func changingSlots(
     removing old: ArchiveSlot?, adding new: NewSlot?, random: RandomSource
   ) throws(ArchiveError) -> UnlockedHeader {
@@ -111,7 +110,7 @@ private struct OpenedSlot: ~Copyable {
 }
 
 extension Header {
-  /// Tries a credential on the slots that are for it, on no more than may be.
+  /// Tries a credential on the slots of its kind, up to the limit of tries.
   fileprivate func openSlot(
     with credential: ArchiveCredential, context: ArchiveContext, limits: ArchiveLimits
   ) throws(ArchiveError) -> OpenedSlot {
@@ -138,8 +137,8 @@ extension ArchiveCredential {
     if case .key(let key) = self { key } else { nil }
   }
 
-  /// Keys cost next to nothing, but a hostile header must not make somebody
-  /// wait for eight passphrases.
+  /// Keys cost next to nothing, but a hostile header must not make a reader wait for
+  /// eight passphrases.
   fileprivate var largestTryCount: Int {
     switch self {
     case .key: Header.slotCounts.upperBound
@@ -147,7 +146,7 @@ extension ArchiveCredential {
     }
   }
 
-  /// What is wrong if no slot opens.
+  /// The error if no slot opens.
   fileprivate func failure(slotCount: Int) -> ArchiveError {
     switch self {
     case .key: ArchiveError(.wrongKey, subject: slotCount == 0 ? "it takes no key" : nil)

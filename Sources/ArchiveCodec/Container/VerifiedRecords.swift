@@ -1,26 +1,26 @@
 /// All records of an archive: every byte was checked before one is given out.
 ///
-/// They lie in a few large blocks, and a record is a place in one of them, so that
-/// an archive of many records takes no memory for each.
+/// The records lie in a few large blocks, and a record is a place in one of them, so
+/// that an archive of many records takes no allocation for each.
 package struct VerifiedRecords: Sendable {
   private var blocks: [RecordBlock] = []
   private var places: [Place] = []
-  /// What is wrong with records that cannot be used, by their place.
+  /// The errors of records that cannot be used, by their places.
   private var errors: [Int: ArchiveError] = [:]
 
-  /// Where a record lies.
+  /// The position of a record.
   struct Place {
     let identifier: UInt64
     var block: UInt32
-    /// Where its frame begins in the block.
+    /// The offset of the frame in the block.
     var start: UInt32
     /// The bytes of the frame's payload; less than 2^24.
     let byteCount: UInt32
-    /// Where its objects begin in the frame.
+    /// The offset of the objects in the frame.
     var objectsOffset: UInt32
   }
 
-  /// Those of no archive.
+  /// The records of no archive.
   package init() {}
 
   /// The number of the records.
@@ -32,8 +32,8 @@ package struct VerifiedRecords: Sendable {
   /// The size of the record at a place in bytes, as its builder said it.
   package func byteCount(at place: Int) -> Int { Int(places[place].byteCount) }
 
-  /// The fingerprint of the record at a place, for whoever will build it again with
-  /// the keys of its archive.
+  /// The fingerprint of the record at a place, for a save that builds the record again
+  /// with the keys of its archive.
   ///
   /// - Complexity: O(*n*) in the size of the record.
   package func fingerprint(at place: Int) -> RecordFingerprint {
@@ -51,7 +51,7 @@ package struct VerifiedRecords: Sendable {
   /// Opens the record at a place.
   ///
   /// - Throws: ``ArchiveError`` with `malformed`, `limitExceeded` or
-  ///   `unsupportedFeature` if it is authentic but cannot be used.
+  ///   `unsupportedFeature` if the record is authentic but cannot be used.
   /// - Complexity: O(1), or O(*k*) for more than a few keys.
   package func record(at place: Int) throws(ArchiveError) -> KeyedDecoder {
     if let error = errors[place] { throw error }
@@ -63,8 +63,8 @@ package struct VerifiedRecords: Sendable {
       objectsOffset: Int(place.objectsOffset))
   }
 
-  /// Opens a container of a record that could be opened, where
-  /// ``KeyedDecoder/containerStart(of:)`` said that it begins.
+  /// Opens a container of a record that was opened before, at the offset that
+  /// ``KeyedDecoder/containerStart(of:)`` gave.
   ///
   /// - Complexity: As ``record(at:)``.
   package func container(at start: Int, ofRecordAt place: Int) -> KeyedDecoder {
@@ -76,7 +76,8 @@ package struct VerifiedRecords: Sendable {
         frame.frameRange, of: blocks[Int(place.block)], mapOffset: start,
         objectsOffset: Int(place.objectsOffset))
     } catch {
-      // The same code has opened the same bytes there, and has refused all others.
+      // The same code has opened these bytes before, and has refused all other
+      // containers.
       preconditionFailure("a container that was opened before does not open")
     }
   }
@@ -98,7 +99,7 @@ extension VerifiedRecords {
     blocks += part.blocks
   }
 
-  /// Takes a record, as it was found by checking it.
+  /// Adds a record with the result of its check.
   mutating func append(_ entry: IndexEntry, _ checked: Result<CheckedRecord, ArchiveError>) {
     var place = Place(
       identifier: entry.record, block: 0, start: 0,
@@ -115,16 +116,16 @@ extension VerifiedRecords {
   }
 }
 
-/// Where a record lies that was checked.
+/// The position of a checked record.
 struct CheckedRecord: Sendable {
   let block: RecordBlock
-  /// Where its frame begins in the block; less than 2^25.
+  /// The offset of the frame in the block; less than 2^25.
   let start: Int
-  /// Where its objects begin in the frame.
+  /// The offset of the objects in the frame.
   let objectsOffset: Int
 }
 
 extension IndexEntry {
-  /// Where the map begins in the frame.
+  /// The offset of the map in the frame.
   var mapOffset: Int { frameRange.count - byteCount + MemoryLayout<UInt64>.size }
 }
